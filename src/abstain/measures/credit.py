@@ -1,0 +1,220 @@
+"""The family of M = c + κ·u: each measure is what it credits a blank.
+
+c, w and u are the shares right, wrong and unanswered.
+p* follows from the formula: moving a little weight from u to right with chance p and to wrong
+with chance 1−p leaves M unchanged at p* = (∂M/∂u − ∂M/∂w) / (∂M/∂c − ∂M/∂w).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from abstain.measures.registry import NOTHING_ANSWERED, Numeric, Parameter, counting
+
+PENAS_RODRIGO = "Peñas & Rodrigo 2011, A Simple Measure to Assess Non-response"
+
+credit = partial(counting, family="credit", shares=True)
+
+T = Parameter("t", "what a blank is worth in right answers", low=0, high=1)
+T_BELOW_1 = Parameter("t", "the chance of being right that makes answering pay", 0, 1, False, True)
+BETA = Parameter("beta", "how much more recall counts than precision", 0, low_open=True, default=1)
+
+
+@credit(
+    "accuracy",
+    formula="c",
+    latex="c",
+    source=f"{PENAS_RODRIGO}, §3.1",
+    kappa=lambda c, w, u: 0 * u,
+    kappa_text="0",
+    break_even=lambda c, w, u: 0 * u,
+    break_even_text="0",
+    ranks_like=lambda: ("credit(t=0)", "S(t=0)", "qa-accuracy"),
+    gaming="Never leave a blank: any guess is free, so it cannot tell knowing from guessing.",
+)
+def accuracy(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
+    """Right answers over all questions; a blank is worth nothing."""
+    return c
+
+
+@credit(
+    "c@1",
+    formula="c·(1 + u)",
+    latex=r"c\,(1+u)",
+    source=f"{PENAS_RODRIGO}, formula 4",
+    aliases=("c_at_1",),
+    kappa=lambda c, w, u: c,
+    kappa_text="c",
+    break_even=lambda c, w, u: c / (1 + u),
+    break_even_text="c/(1 + u)",
+    gaming=(
+        "Blank what you are least sure of: it pays below p*, which is never above one's own "
+        "accuracy. Blanking everything gives 0, so silence alone wins nothing."
+    ),
+)
+def c_at_1(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
+    """Accuracy, with each blank credited at the accuracy shown over all questions."""
+    return c * (1 + u)
+
+
+@credit(
+    "F",
+    formula="(1 + β²)·c / (β² + 1 − u)",
+    latex=r"\frac{(1+\beta^2)\,c}{\beta^2 + 1 - u}",
+    source=(
+        "harmonic mean of c and c/(1 − u); with β = 1 the F of SimpleQA "
+        "(Wei et al. 2024, Measuring short-form factuality)"
+    ),
+    aliases=("F1", "simpleqa-f"),
+    parameters=(BETA,),
+    kappa=lambda c, w, u, beta: c / (beta**2 + 1 - u),
+    kappa_text="F/(1 + β²)",
+    break_even=lambda c, w, u, beta: c / (beta**2 + 1 - u),
+    break_even_text="F/(1 + β²)",
+    gaming=(
+        "With β = 1 answering pays above F/2: a system that scores 0.3 gains by every guess "
+        "that has a chance above 0.15."
+    ),
+)
+def f_measure(c: Numeric, w: Numeric, u: Numeric, *, beta: float) -> Numeric:
+    """Harmonic mean of the share right overall and the share right of the answered."""
+    return (1 + beta**2) * c / (beta**2 + 1 - u)
+
+
+@credit(
+    "precision",
+    formula="c/(1 − u)",
+    latex=r"\frac{c}{1-u}",
+    source=f"{PENAS_RODRIGO}, §3.4, formula 5",
+    aliases=("selective-accuracy", "correct-given-attempted"),
+    undefined=(NOTHING_ANSWERED,),
+    kappa=lambda c, w, u: c / (1 - u),
+    kappa_text="c/(1 − u)",
+    break_even=lambda c, w, u: c / (1 - u),
+    break_even_text="precision itself",
+    ranks_like=lambda: ("validation-precision",),
+    gaming="Answer one question that you are sure of and leave the rest blank: it gives 1.",
+)
+def precision(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
+    """Right answers over the questions answered; blanks are not looked at."""
+    return c / (1 - u)
+
+
+@credit(
+    "UF",
+    formula="c − w",
+    latex="c - w",
+    source=f"{PENAS_RODRIGO}, §2, formula 1 (utility function)",
+    bounds=(-1.0, 1.0),
+    break_even=lambda c, w, u: 0 * u + 0.5,
+    break_even_text="1/2",
+    ranks_like=lambda: ("UF-scaled", "credit(t=0.5)", "S(t=0.5)"),
+    gaming="Blank whatever has less than an even chance, however weak the system is.",
+)
+def utility(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
+    """Right minus wrong answers: a wrong answer costs what a right one earns."""
+    return c - w
+
+
+@credit(
+    "UF-scaled",
+    formula="c + u/2",
+    latex=r"c + \tfrac{1}{2}u",
+    source=f"{PENAS_RODRIGO}, §2, formula 2",
+    kappa=lambda c, w, u: 0 * u + 0.5,
+    kappa_text="1/2",
+    break_even=lambda c, w, u: 0 * u + 0.5,
+    break_even_text="1/2",
+    ranks_like=lambda: ("UF", "credit(t=0.5)", "S(t=0.5)"),
+    gaming="Answer nothing: it gives 0.5, more than most systems reach on hard questions.",
+)
+def utility_scaled(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
+    """Right answers plus half a point for each blank: UF moved to the range 0 to 1."""
+    return c + u / 2
+
+
+@credit(
+    "answer-all-bound",
+    formula="c + u",
+    latex="c + u",
+    source=f"{PENAS_RODRIGO}, §3.2",
+    aliases=("truthfulness",),
+    kappa=lambda c, w, u: 0 * u + 1,
+    kappa_text="1",
+    break_even=lambda c, w, u: 0 * u + 1,
+    break_even_text="1",
+    ranks_like=lambda: ("credit(t=1)",),
+    gaming="Answer nothing: it gives 1. It is a bound, not a score to compare systems by.",
+)
+def answer_all_bound(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
+    """The accuracy if every blank had been answered right: nothing wrong is as good as right."""
+    return c + u
+
+
+@credit(
+    "wrong-rate-credit",
+    formula="c + u·w/(c + w)",
+    latex=r"c + u\,\frac{w}{c+w}",
+    source=f"{PENAS_RODRIGO}, §3.5, formula 6",
+    undefined=(NOTHING_ANSWERED,),
+    kappa=lambda c, w, u: w / (c + w),
+    kappa_text="w/(c + w)",
+    monotone="with more than half the questions blank, a right answer lowers the credit of all",
+    gaming=(
+        "Answer one question wrong and leave the rest blank: nearly 1. It rewards being wrong "
+        "where one answers; the paper rejects it for that reason, and so should you."
+    ),
+)
+def wrong_rate_credit(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
+    """Blanks credited at the rate of wrong answers: they might have been wrong, so well done."""
+    return c + u * w / (c + w)
+
+
+@credit(
+    "credit",
+    formula="c + t·u",
+    latex="c + t\\,u",
+    source=(
+        f"{PENAS_RODRIGO}, §3 in general; Chow 1970 (loss 1 − t for a rejection); "
+        "formula scoring with k options is t = 1/k"
+    ),
+    parameters=(T,),
+    kappa=lambda c, w, u, t: 0 * u + t,
+    kappa_text="t",
+    break_even=lambda c, w, u, t: 0 * u + t,
+    break_even_text="t",
+    ranks_like=lambda t: (
+        *((f"S(t={t!r})",) if 0 < t < 1 else ()),
+        *{0.0: ("accuracy", "S(t=0)"), 0.5: ("UF", "UF-scaled"), 1.0: ("answer-all-bound",)}.get(
+            t, ()
+        ),
+    ),
+    gaming="Answer nothing: it gives t, more than any system whose accuracy is below t.",
+)
+def credit_t(c: Numeric, w: Numeric, u: Numeric, *, t: float) -> Numeric:
+    """Right answers plus a fixed credit t for each blank."""
+    return c + t * u
+
+
+@credit(
+    "S",
+    formula="c − t/(1 − t)·w",
+    latex=r"c - \frac{t}{1-t}\,w",
+    source="penalised score; net benefit of decision curves (Vickers & Elkin 2006)",
+    aliases=("penalised", "net-benefit"),
+    parameters=(T_BELOW_1,),
+    bounds=lambda t: (-t / (1 - t), 1.0),
+    break_even=lambda c, w, u, t: 0 * u + t,
+    break_even_text="t",
+    ranks_like=lambda t: (
+        "credit(t=0)" if t == 0 else f"credit(t={t!r})",
+        *{0.0: ("accuracy",), 0.5: ("UF", "UF-scaled")}.get(t, ()),
+    ),
+    gaming=(
+        "Blank whatever has a chance below t. That is its purpose: t says how costly a wrong "
+        "answer is, and answering nothing gives exactly 0."
+    ),
+)
+def penalised(c: Numeric, w: Numeric, u: Numeric, *, t: float) -> Numeric:
+    """Right answers minus a penalty for each wrong one that makes answering pay above t."""
+    return c - t / (1 - t) * w

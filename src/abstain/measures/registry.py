@@ -1,0 +1,349 @@
+"""Measures as data: what is known of each stands beside its formula, and names round-trip."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
+
+from abstain.errors import UnknownNameError, UsageError
+from abstain.outcomes import Counts, CountsArray, Undefined
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array
+
+Numeric: TypeAlias = Any
+"""A float or an array of floats: formulas are written once for both."""
+
+Tally: TypeAlias = Any
+"""`Counts` or `CountsArray`: whatever has right, wrong, …, n."""
+
+Shares: TypeAlias = Callable[..., Numeric]
+"""A function of the shares right, wrong and unanswered (and the measure's parameters)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a measure, with its range."""
+
+    name: str
+    meaning: str
+    low: float = -math.inf
+    high: float = math.inf
+    low_open: bool = False
+    high_open: bool = False
+    default: float | None = None
+
+    def check(self, value: float, measure_name: str) -> float:
+        """The value, if it lies in range."""
+        below = value <= self.low if self.low_open else value < self.low
+        above = value >= self.high if self.high_open else value > self.high
+        if below or above or math.isnan(value):
+            raise UsageError(
+                f"{self.name} of {measure_name} must be in {self.range_text} "
+                f"(got {number_text(value)})"
+            )
+        return value
+
+    @property
+    def range_text(self) -> str:
+        """The range as people write it: [0, 1)."""
+        low = "(" if self.low_open or math.isinf(self.low) else "["
+        high = ")" if self.high_open or math.isinf(self.high) else "]"
+        return f"{low}{number_text(self.low)}, {number_text(self.high)}{high}"
+
+
+@dataclass(frozen=True, slots=True)
+class Undefinedness:
+    """When a measure does not exist, and why."""
+
+    when: Callable[[Tally], Any]
+    reason: str
+
+
+NO_QUESTIONS = Undefinedness(lambda k: k.n == 0, "there are no questions")
+NOTHING_ANSWERED = Undefinedness(lambda k: k.answered == 0, "no question was answered")
+NOTHING_BLANK = Undefinedness(lambda k: k.unanswered == 0, "no question was left unanswered")
+SPLIT_UNKNOWN = Undefinedness(
+    lambda k: k.unsplit > 0, "whether the candidates of the unanswered were right is not known"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """All that is known of a measure (before its parameters have values)."""
+
+    name: str
+    family: str
+    summary: str
+    formula: str
+    latex: str
+    source: str
+    gaming: str
+    function: Callable[..., Numeric] = field(repr=False)
+    bounds: Callable[..., tuple[float, float]] = field(repr=False)
+    undefined: tuple[Undefinedness, ...]
+    higher_is_better: bool = True
+    aliases: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    kappa: Shares | None = field(default=None, repr=False)
+    kappa_text: str = "–"
+    break_even: Shares | None = field(default=None, repr=False)
+    break_even_text: str = "–"
+    ranks_like: Callable[..., tuple[str, ...]] = field(default=lambda: (), repr=False)
+    monotone: str = ""
+    """Empty, or why a wrong answer that becomes right may lower the score."""
+
+    @property
+    def needs_candidates(self) -> bool:
+        """Whether it depends on what the blanks would have been."""
+        return SPLIT_UNKNOWN in self.undefined
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure with its parameters: a pure function of counts.
+
+    Its text is its identity: `measure(str(m)) == m`.
+
+    >>> str(measure("CREDIT(.25)"))
+    'credit(t=0.25)'
+    >>> measure("precision")(Counts(unanswered_empty=3))
+    undefined (no question was answered)
+    """
+
+    name: str
+    parameters: tuple[tuple[str, float], ...] = ()
+    definition: Definition = field(kw_only=True, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        defaults = {p.name: p.default for p in self.definition.parameters}
+        said = [f"{k}={number_text(v)}" for k, v in self.parameters if v != defaults[k]]
+        return f"{self.name}({', '.join(said)})" if said else self.name
+
+    @property
+    def arguments(self) -> dict[str, float]:
+        """Its parameters as keyword arguments."""
+        return dict(self.parameters)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest value it can take."""
+        return self.definition.bounds(**self.arguments)
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Its direction."""
+        return self.definition.higher_is_better
+
+    @property
+    def ranks_like(self) -> tuple[str, ...]:
+        """Measures that order any runs over the same questions exactly as this one does."""
+        return tuple(
+            name for name in self.definition.ranks_like(**self.arguments) if name != str(self)
+        )
+
+    @overload
+    def __call__(self, counts: Counts) -> float: ...
+    @overload
+    def __call__(self, counts: CountsArray) -> Array: ...
+    def __call__(self, counts: Counts | CountsArray) -> Numeric:
+        return self._evaluate(self.definition.function, counts)
+
+    @overload
+    def kappa(self, counts: Counts) -> float: ...
+    @overload
+    def kappa(self, counts: CountsArray) -> Array: ...
+    def kappa(self, counts: Counts | CountsArray) -> Numeric:
+        """What a blank is credited, in right answers: M = c + κ·u."""
+        return self._evaluate(_of_shares(self._needed(self.definition.kappa, "κ")), counts)
+
+    @overload
+    def break_even(self, counts: Counts) -> float: ...
+    @overload
+    def break_even(self, counts: CountsArray) -> Array: ...
+    def break_even(self, counts: Counts | CountsArray) -> Numeric:
+        """p*: answering one more blank pays for a system whose chance of being right is above."""
+        function = self._needed(self.definition.break_even, "break-even")
+        return self._evaluate(_of_shares(function), counts)
+
+    def why_undefined(self, counts: Counts) -> str | None:
+        """Why the score of these counts does not exist; None when it does."""
+        for rule in self.definition.undefined:
+            if rule.when(counts):
+                return rule.reason
+        return None
+
+    def _needed(self, function: Shares | None, what: str) -> Shares:
+        if function is None:
+            raise UsageError(f"{self} has no {what}: it is not a credit for blanks")
+        return function
+
+    def _evaluate(self, function: Callable[..., Numeric], counts: Counts | CountsArray) -> Numeric:
+        if isinstance(counts, Counts):
+            reason = self.why_undefined(counts)
+            if reason is not None:
+                return Undefined(reason)
+            return float(function(counts, **self.arguments))
+        if not isinstance(counts, CountsArray):
+            raise UsageError(
+                f"{self} takes Counts or CountsArray (got {type(counts).__name__}), "
+                "such as Counts(right=3, wrong=1, unanswered_empty=1)"
+            )
+        import numpy as np
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.array(function(counts, **self.arguments), dtype=np.float64)
+        values = np.array(np.broadcast_to(values, counts.n.shape))
+        for rule in self.definition.undefined:
+            values[rule.when(counts)] = np.nan
+        return values
+
+
+def _of_shares(function: Shares) -> Callable[..., Numeric]:
+    def of_tally(k: Tally, **arguments: float) -> Numeric:
+        return function(k.right / k.n, k.wrong / k.n, k.unanswered / k.n, **arguments)
+
+    return of_tally
+
+
+def _fixed(low: float, high: float) -> Callable[..., tuple[float, float]]:
+    return lambda **_: (low, high)
+
+
+_REGISTRY: dict[str, Definition] = {}
+_BY_ALIAS: dict[str, str] = {}
+
+
+def define(definition: Definition) -> None:
+    """Add a measure; its names must be new."""
+    for name in (definition.name, *definition.aliases):
+        if _fold(name) in _BY_ALIAS:
+            raise ValueError(f"two measures are called {name}")
+        _BY_ALIAS[_fold(name)] = definition.name
+    _REGISTRY[definition.name] = definition
+
+
+def counting(
+    name: str,
+    *,
+    formula: str,
+    latex: str,
+    source: str,
+    gaming: str,
+    family: str,
+    shares: bool = False,
+    undefined: tuple[Undefinedness, ...] = (),
+    bounds: tuple[float, float] | Callable[..., tuple[float, float]] = (0.0, 1.0),
+    **more: Any,
+) -> Callable[[Callable[..., Numeric]], Callable[..., Numeric]]:
+    """Declare a measure of the counts (or, with `shares`, of the shares c, w and u)."""
+
+    def declare(function: Callable[..., Numeric]) -> Callable[..., Numeric]:
+        define(
+            Definition(
+                name=name,
+                family=family,
+                summary=(function.__doc__ or "").strip().splitlines()[0],
+                formula=formula,
+                latex=latex,
+                source=source,
+                gaming=gaming,
+                function=_of_shares(function) if shares else function,
+                bounds=bounds if callable(bounds) else _fixed(*bounds),
+                undefined=(NO_QUESTIONS, *undefined),
+                **more,
+            )
+        )
+        return function
+
+    return declare
+
+
+def definitions() -> Mapping[str, Definition]:
+    """Every declared measure by name, in the order of declaration."""
+    _load()
+    return _REGISTRY
+
+
+def list_measures() -> list[str]:
+    """The names of all measures."""
+    return list(definitions())
+
+
+_TEXT = re.compile(r"^\s*(?P<name>[^()]+?)\s*(?:\((?P<arguments>[^()]*)\))?\s*$")
+
+
+def measure(text: str | Measure) -> Measure:
+    """The measure that a text names.
+
+    >>> measure("f(beta=1/2)")
+    Measure(name='F', parameters=(('beta', 0.5),))
+    """
+    if isinstance(text, Measure):
+        return text
+    _load()
+    match = _TEXT.match(text)
+    if match is None:
+        raise UsageError(f"'{text}' is not a measure's name, such as c@1 or credit(t=0.5)")
+    name = _BY_ALIAS.get(_fold(match["name"]))
+    if name is None:
+        raise UnknownNameError(
+            "measure", match["name"], _REGISTRY, hint="`abstain measures` lists them"
+        )
+    definition = _REGISTRY[name]
+    return Measure(name, _arguments(definition, match["arguments"]), definition=definition)
+
+
+def _arguments(definition: Definition, text: str | None) -> tuple[tuple[str, float], ...]:
+    known = {p.name: p for p in definition.parameters}
+    given: dict[str, float] = {}
+    for position, piece in enumerate(filter(None, map(str.strip, (text or "").split(",")))):
+        key, equals, value = (part.strip() for part in piece.partition("="))
+        if not equals:
+            if position >= len(definition.parameters):
+                raise UsageError(f"{definition.name} takes no parameter '{piece}'")
+            key, value = definition.parameters[position].name, key
+        if key not in known:
+            takes = ", ".join(known) or "none"
+            raise UsageError(
+                f"{definition.name} has no parameter '{key}' (its parameters: {takes})"
+            )
+        if key in given:
+            raise UsageError(f"{definition.name} is given {key} twice")
+        given[key] = known[key].check(_number(value, definition.name, key), definition.name)
+    for parameter in definition.parameters:
+        if parameter.name not in given:
+            if parameter.default is None:
+                raise UsageError(
+                    f"{definition.name} needs {parameter.name}, {parameter.meaning}, "
+                    f"as in {definition.name}({parameter.name}=0.5)"
+                )
+            given[parameter.name] = parameter.default
+    return tuple((p.name, given[p.name]) for p in definition.parameters)
+
+
+def _number(text: str, name: str, key: str) -> float:
+    try:
+        return float(Fraction(text)) if "/" in text else float(text)
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"{key} of {name} must be a number (got '{text}')") from None
+
+
+def number_text(value: float) -> str:
+    """The shortest text that reads back as the same number: 1, 0.5, ∞."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return str(int(value)) if value == int(value) else repr(float(value))
+
+
+def _fold(name: str) -> str:
+    return name.strip().casefold().replace("_", "-").replace(" ", "-").replace("′", "'")
+
+
+def _load() -> None:
+    """Importing the families declares them."""
+    from abstain.measures import credit, validation  # noqa: F401

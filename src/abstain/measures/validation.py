@@ -1,0 +1,165 @@
+"""Measures of the decision itself: how much was answered, and what the blanks would have been.
+
+The Answer Validation Exercise (AVE) and QA4MRE look at the candidate behind a blank:
+UR and UW are blanks whose candidate was right and wrong, UE blanks without one.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from abstain.measures.registry import (
+    NOTHING_ANSWERED,
+    NOTHING_BLANK,
+    SPLIT_UNKNOWN,
+    Numeric,
+    Tally,
+    Undefinedness,
+    counting,
+)
+
+validation = partial(counting, family="validation")
+
+QA4MRE = "Sutcliffe et al. 2013, Overview of QA4MRE Main Task at CLEF 2013"
+AVE_2008 = "Rodrigo, Peñas & Verdejo 2008, Overview of the Answer Validation Exercise 2008"
+AVE_2006 = "Peñas, Rodrigo, Sama & Verdejo 2006, Overview of the Answer Validation Exercise 2006"
+
+NOTHING_RIGHT_TO_FIND = Undefinedness(
+    lambda k: k.right + k.unanswered_right == 0, "no answer and no candidate is right"
+)
+NOTHING_TO_VALIDATE = Undefinedness(
+    lambda k: k.answered + k.unanswered_right == 0,
+    "no question was answered and no candidate is right",
+)
+
+
+@validation(
+    "coverage",
+    formula="(R + W)/n",
+    latex=r"\frac{R+W}{n}",
+    source="share of the questions answered; attempted, in SimpleQA",
+    aliases=("attempted",),
+    monotone="",
+    gaming="Answer everything: it says how much was answered, not how well.",
+)
+def coverage(k: Tally) -> Numeric:
+    """The share of the questions that were answered, right or wrong."""
+    return k.answered / k.n
+
+
+@validation(
+    "forced-accuracy",
+    formula="(R + UR)/n",
+    latex=r"\frac{R+U_R}{n}",
+    source=f"{QA4MRE} (there called accuracy)",
+    undefined=(SPLIT_UNKNOWN,),
+    gaming="Give a candidate with every blank: it costs nothing here.",
+)
+def forced_accuracy(k: Tally) -> Numeric:
+    """The accuracy if every candidate behind a blank had been given as the answer."""
+    return (k.right + k.unanswered_right) / k.n
+
+
+@validation(
+    "correctly-discarded",
+    formula="(UW + UE)/U",
+    latex=r"\frac{U_W+U_E}{U}",
+    source=QA4MRE,
+    undefined=(NOTHING_BLANK, SPLIT_UNKNOWN),
+    gaming="Give no candidate with a blank: an empty one counts as rightly discarded.",
+)
+def correctly_discarded(k: Tally) -> Numeric:
+    """The share of the blanks whose candidate was not right: rightly left blank."""
+    return (k.unanswered_wrong + k.unanswered_empty) / k.unanswered
+
+
+@validation(
+    "qa-accuracy",
+    formula="R/n",
+    latex=r"\frac{R}{n}",
+    source=AVE_2008,
+    ranks_like=lambda: ("accuracy", "credit(t=0)", "S(t=0)"),
+    gaming="Never leave a blank.",
+)
+def qa_accuracy(k: Tally) -> Numeric:
+    """Questions with a right answer selected, over all questions."""
+    return k.right / k.n
+
+
+@validation(
+    "qa-rej-accuracy",
+    formula="(UW + UE)/n",
+    latex=r"\frac{U_W+U_E}{n}",
+    source=AVE_2008,
+    undefined=(SPLIT_UNKNOWN,),
+    gaming="Reject everything: it gives the share of questions that cannot be answered right.",
+)
+def qa_rej_accuracy(k: Tally) -> Numeric:
+    """Questions correctly rejected (no right candidate, left blank), over all questions."""
+    return (k.unanswered_wrong + k.unanswered_empty) / k.n
+
+
+@validation(
+    "qa-performance",
+    formula="(R + UW + UE)/n",
+    latex=r"\frac{R+U_W+U_E}{n}",
+    source=AVE_2008,
+    undefined=(SPLIT_UNKNOWN,),
+    gaming="Hand in candidates that are surely wrong and reject them: each counts as a success.",
+)
+def qa_performance(k: Tally) -> Numeric:
+    """Right decisions over all questions: right answers given plus wrong candidates rejected."""
+    return (k.right + k.unanswered_wrong + k.unanswered_empty) / k.n
+
+
+@validation(
+    "estimated-qa-performance",
+    formula="R/n · (1 + (UW + UE)/n)",
+    latex=r"\frac{R}{n}\left(1+\frac{U_W+U_E}{n}\right)",
+    source=f"{AVE_2008}; c@1 grew out of it",
+    undefined=(SPLIT_UNKNOWN,),
+    gaming="As c@1, but only blanks whose candidate is not right earn credit.",
+)
+def estimated_qa_performance(k: Tally) -> Numeric:
+    """Accuracy, with each correct rejection credited at the accuracy shown."""
+    return k.right / k.n * (1 + (k.unanswered_wrong + k.unanswered_empty) / k.n)
+
+
+@validation(
+    "validation-precision",
+    formula="R/(R + W)",
+    latex=r"\frac{R}{R+W}",
+    source=AVE_2006,
+    undefined=(NOTHING_ANSWERED,),
+    ranks_like=lambda: ("precision",),
+    gaming="Validate the one candidate that you are sure of.",
+)
+def validation_precision(k: Tally) -> Numeric:
+    """Of the candidates validated (given as answers), the share that is right."""
+    return k.right / k.answered
+
+
+@validation(
+    "validation-recall",
+    formula="R/(R + UR)",
+    latex=r"\frac{R}{R+U_R}",
+    source=AVE_2006,
+    undefined=(SPLIT_UNKNOWN, NOTHING_RIGHT_TO_FIND),
+    gaming="Validate everything: it gives 1.",
+)
+def validation_recall(k: Tally) -> Numeric:
+    """Of the right candidates, the share that was validated (given as an answer)."""
+    return k.right / (k.right + k.unanswered_right)
+
+
+@validation(
+    "validation-F",
+    formula="2R/(2R + W + UR)",
+    latex=r"\frac{2R}{2R+W+U_R}",
+    source=AVE_2006,
+    undefined=(SPLIT_UNKNOWN, NOTHING_TO_VALIDATE),
+    gaming="Wrong candidates that are rejected never show: only the right ones are looked for.",
+)
+def validation_f(k: Tally) -> Numeric:
+    """Harmonic mean of precision and recall of the decision to validate a candidate."""
+    return 2 * k.right / (2 * k.right + k.wrong + k.unanswered_right)

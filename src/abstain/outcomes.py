@@ -1,0 +1,320 @@
+"""The five outcomes of a response, why a blank is blank, counts, and policies."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from abstain.errors import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array: TypeAlias = npt.NDArray[np.float64]
+    IntArray: TypeAlias = npt.NDArray[np.int64]
+
+
+class Outcome(enum.StrEnum):
+    """What became of a response: QA4MRE's R, W, UR, UW and UE."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    UNANSWERED_RIGHT = "unanswered_right"
+    UNANSWERED_WRONG = "unanswered_wrong"
+    UNANSWERED_EMPTY = "unanswered_empty"
+
+
+OUTCOMES: tuple[str, ...] = tuple(Outcome)
+
+
+class Why(enum.StrEnum):
+    """Why a blank is blank."""
+
+    DECLINED = "declined"
+    """The system said that it does not answer."""
+    EMPTY = "empty"
+    """The answer is empty and nothing says why."""
+    UNPARSEABLE = "unparseable"
+    """There was text, but no answer could be read from it."""
+    ERROR = "error"
+    """The system failed before it could answer."""
+    MISSING = "missing"
+    """The run has no row for the question."""
+
+
+class Effect(enum.StrEnum):
+    """What a policy makes of a kind of blank."""
+
+    UNANSWERED = "unanswered"
+    WRONG = "wrong"
+    EXCLUDED = "excluded"
+    STOP = "stop"
+    """The command stops and says so: nothing is decided silently."""
+
+
+# ---------------------------------------------------------------------------------- counts
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many questions had each outcome.
+
+    `unsplit` holds the unanswered ones of which nobody knows whether a candidate was right.
+    Shares do as well as whole numbers: every measure depends on proportions alone.
+
+    >>> k = Counts(right=138, wrong=87, unanswered_empty=59)
+    >>> k.n, k.answered, k.unanswered
+    (284, 225, 59)
+    """
+
+    right: float = 0
+    wrong: float = 0
+    unanswered_right: float = 0
+    unanswered_wrong: float = 0
+    unanswered_empty: float = 0
+    unsplit: float = 0
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                try:
+                    object.__setattr__(self, item.name, value.item())
+                except (AttributeError, ValueError):
+                    raise UsageError(
+                        f"{item.name} must be a number (got {value!r}); "
+                        "for arrays of counts use CountsArray"
+                    ) from None
+            if not (math.isfinite(value) and value >= 0):
+                raise UsageError(f"{item.name} must be 0 or more (got {value!r})")
+
+    @property
+    def n(self) -> float:
+        """All questions."""
+        return self.answered + self.unanswered
+
+    @property
+    def answered(self) -> float:
+        """Right and wrong answers together."""
+        return self.right + self.wrong
+
+    @property
+    def unanswered(self) -> float:
+        """The blanks, whatever their candidate."""
+        return (
+            self.unanswered_right + self.unanswered_wrong + self.unanswered_empty + self.unsplit
+        )
+
+    def to_dict(self) -> dict[str, float | None]:
+        """The five numbers; where the split of the blanks is unknown, nulls and their sum."""
+        numbers: dict[str, float | None] = {name: getattr(self, name) for name in OUTCOMES}
+        if self.unsplit:
+            numbers |= dict.fromkeys(OUTCOMES[2:])
+            numbers["unanswered"] = self.unanswered
+        return numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountsArray:
+    """Counts of many runs, slices or resamples at once: the last axis holds the six numbers.
+
+    Every measure takes one as it takes `Counts`, and returns an array of the leading shape.
+
+    >>> import numpy as np
+    >>> CountsArray(np.array([[3, 1, 0, 0, 1, 0], [2, 2, 0, 0, 1, 0]])).n
+    array([5, 5])
+    """
+
+    table: Any
+
+    def __post_init__(self) -> None:
+        shape = getattr(self.table, "shape", ())
+        if not shape or shape[-1] != len(fields(Counts)):
+            raise UsageError(f"the last axis must hold {len(fields(Counts))} counts (got {shape})")
+
+    @classmethod
+    def of(cls, items: Iterable[Counts]) -> CountsArray:
+        """Several `Counts` as one array."""
+        import numpy as np
+
+        rows = [[getattr(item, f.name) for f in fields(Counts)] for item in items]
+        return cls(np.array(rows).reshape(len(rows), len(fields(Counts))))
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __getitem__(self, index: int) -> Counts:
+        row = self.table[index]
+        return Counts(*(number.item() for number in row))
+
+    @property
+    def right(self) -> Array:
+        """Right answers."""
+        return self.table[..., 0]  # type: ignore[no-any-return]
+
+    @property
+    def wrong(self) -> Array:
+        """Wrong answers."""
+        return self.table[..., 1]  # type: ignore[no-any-return]
+
+    @property
+    def unanswered_right(self) -> Array:
+        """Blanks whose candidate was right."""
+        return self.table[..., 2]  # type: ignore[no-any-return]
+
+    @property
+    def unanswered_wrong(self) -> Array:
+        """Blanks whose candidate was wrong."""
+        return self.table[..., 3]  # type: ignore[no-any-return]
+
+    @property
+    def unanswered_empty(self) -> Array:
+        """Blanks without a candidate."""
+        return self.table[..., 4]  # type: ignore[no-any-return]
+
+    @property
+    def unsplit(self) -> Array:
+        """Blanks of which nobody knows the candidate."""
+        return self.table[..., 5]  # type: ignore[no-any-return]
+
+    @property
+    def n(self) -> Array:
+        """All questions."""
+        return self.table.sum(axis=-1)  # type: ignore[no-any-return]
+
+    @property
+    def answered(self) -> Array:
+        """Right and wrong answers together."""
+        return self.right + self.wrong
+
+    @property
+    def unanswered(self) -> Array:
+        """The blanks, whatever their candidate."""
+        return self.table[..., 2:].sum(axis=-1)  # type: ignore[no-any-return]
+
+
+class Undefined(float):
+    """A score that does not exist: a NaN that knows why.
+
+    >>> Undefined("nothing was answered")
+    undefined (nothing was answered)
+    """
+
+    reason: str
+
+    def __new__(cls, reason: str) -> Undefined:
+        value = super().__new__(cls, "nan")
+        value.reason = reason
+        return value
+
+    def __repr__(self) -> str:
+        return f"undefined ({self.reason})"
+
+
+# ------------------------------------------------------- kinds of response, before a policy
+
+RIGHT, WRONG = 0, 1
+CANDIDATES: tuple[str, ...] = ("right", "wrong", "empty")
+
+
+def blank_kind(why: Why, candidate: str = "empty") -> int:
+    """The code of a blank by its reason and its candidate."""
+    return 2 + 3 * tuple(Why).index(why) + CANDIDATES.index(candidate)
+
+
+KINDS = 2 + len(Why) * len(CANDIDATES)
+"""Right, wrong, and a blank for each reason and candidate: what is counted before a policy."""
+
+DEFAULT_EFFECTS: Mapping[Why, Effect] = MappingProxyType(
+    {
+        Why.DECLINED: Effect.UNANSWERED,
+        Why.EMPTY: Effect.UNANSWERED,
+        Why.UNPARSEABLE: Effect.WRONG,
+        Why.ERROR: Effect.STOP,
+        Why.MISSING: Effect.UNANSWERED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What each kind of blank becomes.
+
+    >>> Policy.parse(["error=excluded"]).effects[Why.ERROR]
+    <Effect.EXCLUDED: 'excluded'>
+    """
+
+    effects: Mapping[Why, Effect] = field(default_factory=lambda: DEFAULT_EFFECTS)
+
+    @classmethod
+    def of(cls, given: Policy | Mapping[str, str] | Iterable[str] | None) -> Policy:
+        """A policy from what a caller gave: a policy, a mapping, `kind=effect` texts, nothing."""
+        if given is None:
+            return cls()
+        if isinstance(given, Policy):
+            return given
+        if isinstance(given, Mapping):
+            return cls.parse(f"{kind}={effect}" for kind, effect in given.items())
+        return cls.parse([given] if isinstance(given, str) else given)
+
+    @classmethod
+    def parse(cls, texts: Iterable[str]) -> Policy:
+        """A policy from `kind=effect` texts; what they leave unsaid keeps its default."""
+        effects = dict(DEFAULT_EFFECTS)
+        said: dict[str, str] = {}
+        for text in texts:
+            kind, equals, effect = text.partition("=")
+            if not equals:
+                raise UsageError(f"a policy reads KIND=EFFECT, such as error=wrong (got '{text}')")
+            kind, effect = kind.strip().lower(), effect.strip().lower()
+            if kind not in tuple(Why):
+                raise UnknownNameError(
+                    "kind of blank", kind, tuple(Why), hint=f"there are {', '.join(Why)}"
+                )
+            if effect not in tuple(Effect):
+                raise UnknownNameError(
+                    "effect", effect, tuple(Effect), hint=f"there are {', '.join(Effect)}"
+                )
+            if said.setdefault(kind, effect) != effect:
+                raise UsageError(f"the policy says both {kind}={said[kind]} and {kind}={effect}")
+            effects[Why(kind)] = Effect(effect)
+        return cls(MappingProxyType(effects))
+
+    def outcome_of(self, kind: int) -> int | None:
+        """The position in `OUTCOMES` that a kind of response ends in; None: excluded."""
+        if kind in (RIGHT, WRONG):
+            return kind
+        why, candidate = divmod(kind - 2, len(CANDIDATES))
+        match self.effects[tuple(Why)[why]]:
+            case Effect.UNANSWERED:
+                return 2 + candidate
+            case Effect.WRONG:
+                return WRONG
+            case _:
+                return None
+
+    def apply(self, tallies: IntArray) -> IntArray:
+        """Tallies of kinds (…, KINDS) to counts (…, 6): one matrix product."""
+        import numpy as np
+
+        mapping = np.zeros((KINDS, len(fields(Counts))), dtype=np.int64)
+        for kind in range(KINDS):
+            outcome = self.outcome_of(kind)
+            if outcome is not None:
+                mapping[kind, outcome] = 1
+        return tallies @ mapping
+
+    def to_dict(self) -> dict[str, str]:
+        """Kind to effect, every kind."""
+        return {kind.value: effect.value for kind, effect in self.effects.items()}
+
+
+def blanks_by_reason(tallies: IntArray) -> IntArray:
+    """Tallies of kinds (…, KINDS) to blanks by reason (…, reasons), before any policy."""
+    shape = (*tallies.shape[:-1], len(Why), len(CANDIDATES))
+    return tallies[..., 2:].reshape(shape).sum(axis=-1)  # type: ignore[no-any-return]
