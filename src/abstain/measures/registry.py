@@ -93,7 +93,7 @@ class Definition:
     kappa_text: str = "–"
     break_even: Shares | None = field(default=None, repr=False)
     break_even_text: str = "–"
-    ranks_like: Callable[..., tuple[str, ...]] = field(default=lambda: (), repr=False)
+    ranks_like: Callable[..., tuple[str, ...]] = field(default=lambda **_: (), repr=False)
     monotone: str = ""
     """Empty, or why a wrong answer that becomes right may lower the score."""
 

@@ -1,0 +1,221 @@
+"""Files as they come: opened with care, unpacked within bounds, written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import stat
+import tempfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from abstain.errors import InputError, Place, nearest
+
+MAX_BYTES = 8 << 30
+"""What a file may unpack to; ABSTAIN_MAX_BYTES sets another bound."""
+
+BLOCK = 8 << 20
+"""A line of a table may not be longer than twice this: a block without a line end is refused."""
+
+GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file that may be read: its place in messages, and where its plain bytes are."""
+
+    name: str
+    path: Path | None
+    data: bytes | None
+
+    @property
+    def source(self) -> Path | bytes:
+        """What a reader is given: the path of a plain file, or bytes."""
+        return self.path if self.data is None and self.path is not None else self.data or b""
+
+    def stream(self) -> IO[bytes]:
+        """The plain bytes from the beginning."""
+        return io.BytesIO(self.data or b"") if self.path is None else self.path.open("rb")
+
+    def head(self, size: int = 1 << 16) -> bytes:
+        """The first plain bytes."""
+        with self.stream() as file:
+            return file.read(size)
+
+
+def open_plain(path: str | os.PathLike[str]) -> Opened:
+    """Open a file for reading, unpacked if it is gzip or Zstandard by its first bytes."""
+    name = os.fspath(path)
+    try:
+        mode = os.stat(name).st_mode
+    except FileNotFoundError:
+        raise InputError(f"there is no such file{_nearby(Path(name))}", name) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {_reason(error)}", name) from None
+    if stat.S_ISDIR(mode):
+        raise InputError("is a directory, expected a file", name)
+    try:
+        with open(name, "rb") as file:
+            head = file.read(4)
+            if stat.S_ISREG(mode):
+                file.seek(0)
+                packed: IO[bytes] = file
+            else:
+                packed = io.BytesIO(head + _bounded(file, name, already=len(head)))
+            if head.startswith(GZIP):
+                return Opened(name, None, _unpack(gzip.GzipFile(fileobj=packed), name, "gzip"))
+            if head == ZSTD:
+                import zstandard
+
+                reader = zstandard.ZstdDecompressor().stream_reader(
+                    packed, read_across_frames=True
+                )
+                return Opened(name, None, _unpack(reader, name, "Zstandard"))
+            if stat.S_ISREG(mode):
+                return Opened(name, Path(name), None)
+            return Opened(name, None, packed.read())
+    except OSError as error:
+        raise InputError(f"cannot be read: {_reason(error)}", name) from None
+
+
+def check_text(opened: Opened) -> None:
+    """Refuse what cannot be a table of text: nothing at all, binary data, an endless line."""
+    with opened.stream() as file:
+        first = file.read(4)
+        if first[:2] in UTF16:
+            raise InputError("is UTF-16, expected UTF-8", opened.name)
+        file.seek(0)
+        offset = 0
+        while block := file.read(BLOCK):
+            if b"\0" in block:
+                at = offset + block.index(b"\0")
+                raise InputError(f"is binary (a zero byte at {at:,}), expected text", opened.name)
+            if len(block) == BLOCK and b"\n" not in block:
+                raise InputError(
+                    f"has a line of more than {BLOCK >> 20} MiB, expected a table", opened.name
+                )
+            offset += len(block)
+    if offset == 0:
+        raise InputError("is empty, expected a header and rows", opened.name)
+
+
+def bad_utf8_line(opened: Opened) -> int | None:
+    """The first line that is not UTF-8."""
+    with opened.stream() as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                return number
+    return None
+
+
+@contextlib.contextmanager
+def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A path to write to that becomes the given file at the end, or nothing on any failure.
+
+    The compression follows the name: `.gz` and `.zst` are packed.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise InputError("is a directory, expected a file to write", str(target))
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name[:80]}.", dir=target.parent)
+    except OSError as error:
+        raise InputError(f"cannot be written: {_reason(error)}", str(target)) from None
+    os.close(handle)
+    draft = Path(name)
+    try:
+        yield draft
+        _pack(draft, target.suffix.lower())
+        umask = os.umask(0)
+        os.umask(umask)
+        draft.chmod(0o666 & ~umask)
+        draft.replace(target)
+    except OSError as error:
+        raise InputError(f"cannot be written: {_reason(error)}", str(target)) from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file whole or not at all."""
+    with whole(path) as draft:
+        draft.write_text(text, encoding="utf-8", newline="\n")
+
+
+def bare_name(path: str | os.PathLike[str]) -> str:
+    """A file's name without its endings of format and compression.
+
+    >>> bare_name("runs/jucs1302enen.csv.gz")
+    'jucs1302enen'
+    """
+    name = Path(path).name
+    endings = {".gz", ".zst", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet"}
+    while (ending := Path(name).suffix).lower() in {*endings, ".pq", ".xml"} and name != ending:
+        name = name[: -len(ending)]
+    return name
+
+
+def _pack(draft: Path, ending: str) -> None:
+    if ending == ".gz":
+        draft.write_bytes(gzip.compress(draft.read_bytes(), mtime=0))
+    elif ending == ".zst":
+        import zstandard
+
+        draft.write_bytes(zstandard.ZstdCompressor().compress(draft.read_bytes()))
+
+
+def _unpack(file: IO[bytes] | object, name: str, what: str) -> bytes:
+    import zstandard
+
+    try:
+        return _bounded(file, name)  # type: ignore[arg-type]
+    except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
+        reason = "it ends too early" if isinstance(error, EOFError) else _reason(error)
+        raise InputError(f"is not whole {what} data: {reason}", name) from None
+
+
+def _bounded(file: IO[bytes], name: str, *, already: int = 0) -> bytes:
+    limit = int(os.environ.get("ABSTAIN_MAX_BYTES", MAX_BYTES))
+    pieces: list[bytes] = []
+    size = already
+    dull = 0
+    while piece := file.read(BLOCK):
+        size += len(piece)
+        dull = 0 if b"\n" in piece or pieces[:1] and pieces[0].startswith(PARQUET) else dull + 1
+        if size > limit:
+            raise InputError(
+                f"unpacks to more than {limit:,} bytes (ABSTAIN_MAX_BYTES raises the bound)",
+                name,
+            )
+        if dull > 1 and not pieces[0].startswith(PARQUET):
+            raise InputError(
+                f"has a line of more than {BLOCK >> 20} MiB, expected a table", name
+            )
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _nearby(path: Path) -> str:
+    with contextlib.suppress(OSError):
+        found = nearest(path.name, [p.name for p in path.parent.iterdir()])
+        if found:
+            return f" (nearest: {', '.join(str(path.parent / name) for name in found)})"
+    return ""
+
+
+def _reason(error: BaseException) -> str:
+    text = getattr(error, "strerror", None) or str(error)
+    return text.splitlines()[0][:200] if text else type(error).__name__
+
+
+def place(name: str, line: int | None = None) -> Place:
+    """A place in a file."""
+    return Place(name, line)

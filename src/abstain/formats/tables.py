@@ -1,0 +1,361 @@
+"""Tables: CSV, TSV, JSONL and Parquet become polars frames of text and numbers.
+
+Text formats carry no types, so every cell of theirs is text; what a column means is decided
+where it is used. A row knows its place through `ROW`, the number of the record in its file.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from abstain.errors import InputError, Place, UsageError, shown
+from abstain.formats.files import PARQUET, Opened, bad_utf8_line, check_text, open_plain, whole
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ROW = "__row"
+FORMATS = ("csv", "tsv", "jsonl", "parquet")
+SEPARATORS = {"csv": ",", "tsv": "\t"}
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+MAX_COLUMNS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that was read: its name in messages, its format, its columns, its rows."""
+
+    name: str
+    format: str
+    columns: tuple[str, ...]
+    frame: pl.LazyFrame
+    opened: Opened | None = None
+
+    def place(self, row: int | None) -> Place:
+        """Where a record stands: for text formats the line on which it begins."""
+        if row is None or self.opened is None or self.format == "parquet":
+            return Place(self.name if row is None else f"{self.name}: row {row + 1:,}")
+        if self.format == "jsonl":
+            return Place(self.name, row + 1)
+        for number, (line, _) in enumerate(_csv_records(self.opened, _separator(self))):
+            if number == row + 1:
+                return Place(self.name, line)
+        return Place(self.name)
+
+
+def read_table(path: str | Path, *, format: str | None = None) -> Table:
+    """Read a table; its format is what is asked for, or what its bytes and its name say."""
+    opened = open_plain(path)
+    chosen = format or sniff(opened)
+    if chosen not in FORMATS:
+        raise UsageError(f"'{chosen}' is not a table format (there are {', '.join(FORMATS)})")
+    if chosen == "parquet":
+        return _read_parquet(opened)
+    check_text(opened)
+    if chosen == "jsonl":
+        return _read_jsonl(opened)
+    return _read_separated(opened, chosen)
+
+
+def sniff(opened: Opened) -> str:
+    """The format of an opened file: by its first bytes, then by its name.
+
+    A comma, a semicolon or a tab separates the cells: whichever the first line has most of.
+    """
+    head = opened.head()
+    if head.startswith(PARQUET):
+        return "parquet"
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(b"<"):
+        raise InputError("looks like XML or HTML, expected a table", opened.name)
+    if text.startswith(b"{"):
+        return "jsonl"
+    if text.startswith(b"["):
+        raise InputError(
+            "is a JSON array, expected JSONL (one object a line) or another table", opened.name
+        )
+    if by_name := format_of_name(opened.name):
+        if by_name == "parquet":
+            raise InputError("is not a Parquet file (it does not begin with PAR1)", opened.name)
+        if by_name == "jsonl" and text:
+            raise InputError("line 1 is not a JSON object, expected JSONL", opened.name)
+        return by_name
+    line = text.split(b"\n", 1)[0]
+    return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
+
+
+def format_of_name(name: str) -> str | None:
+    """The format that a file's name says, past an ending of compression."""
+    endings = [e.lower() for e in Path(name).suffixes]
+    while endings and endings[-1] in (".gz", ".zst"):
+        endings.pop()
+    return ENDINGS.get(endings[-1]) if endings else None
+
+
+def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = None) -> None:
+    """Write a table in the format that its name says, whole or not at all."""
+    chosen = format or format_of_name(str(path))
+    if chosen not in FORMATS:
+        raise UsageError(
+            f"the name '{path}' says no table format (expected an ending of {', '.join(ENDINGS)}, "
+            "perhaps with .gz or .zst)"
+        )
+    with whole(path) as draft:
+        if chosen == "parquet":
+            frame.write_parquet(draft)
+        elif chosen == "jsonl":
+            frame.write_ndjson(draft)
+        else:
+            flat = frame.with_columns(_joined_lists(frame))
+            flat.write_csv(draft, separator=SEPARATORS[chosen])
+
+
+def _joined_lists(frame: pl.DataFrame) -> list[pl.Expr]:
+    import polars as pl
+
+    lists = [name for name, dtype in frame.schema.items() if dtype == pl.List]
+    return [pl.col(name).cast(pl.List(pl.String)).list.join("|") for name in lists]
+
+
+# --------------------------------------------------------------------------------- parquet
+
+
+def _read_parquet(opened: Opened) -> Table:
+    import polars as pl
+
+    source = opened.path if opened.path is not None else io.BytesIO(opened.data or b"")
+    try:
+        frame = pl.scan_parquet(source, row_index_name=ROW, glob=False)
+        columns = tuple(name for name in frame.collect_schema().names() if name != ROW)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"is not readable Parquet: {first_line(error)}", opened.name) from None
+    return Table(opened.name, "parquet", columns, frame, opened)
+
+
+# ----------------------------------------------------------------------------------- jsonl
+
+
+def _read_jsonl(opened: Opened) -> Table:
+    import msgspec
+    import polars as pl
+
+    decode = msgspec.json.Decoder().decode
+    columns: dict[str, list[Any]] = {}
+    rows: list[int] = []
+    with opened.stream() as file:
+        for number, line in enumerate(file):
+            if number == 0:
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            if not line.strip():
+                continue
+            try:
+                record = decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                reason = str(error).splitlines()[0]
+                raise InputError(f"is not JSON: {reason}", Place(opened.name, number + 1)) from None
+            if not isinstance(record, dict):
+                raise InputError(
+                    f"expected a JSON object, got {type(record).__name__}",
+                    Place(opened.name, number + 1),
+                )
+            if record.keys() != columns.keys():
+                for key in record.keys() - columns.keys():
+                    columns[key] = [None] * len(rows)
+                for key in columns.keys() - record.keys():
+                    record[key] = None
+                if len(columns) > MAX_COLUMNS:
+                    raise InputError(
+                        f"has more than {MAX_COLUMNS:,} different keys",
+                        Place(opened.name, number + 1),
+                    )
+            rows.append(number)
+            for key, value in record.items():
+                columns[key].append(value)
+    if not rows:
+        raise InputError("has no rows", opened.name)
+    series = [_json_column(name, values) for name, values in columns.items()]
+    frame = pl.DataFrame([*series, pl.Series(ROW, rows, dtype=pl.UInt32)])
+    return Table(opened.name, "jsonl", tuple(columns), frame.lazy(), opened)
+
+
+def _json_column(name: str, values: list[Any]) -> pl.Series:
+    """One type for a column of JSON values: numbers stay numbers, lists of scalars lists."""
+    import polars as pl
+
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds <= {bool}:
+        return pl.Series(name, values, dtype=pl.Boolean)
+    if kinds == {int} and all(v is None or -(2**63) <= v < 2**63 for v in values):
+        return pl.Series(name, values, dtype=pl.Int64)
+    if kinds == {float}:
+        return pl.Series(name, values, dtype=pl.Float64)
+    if list in kinds:
+        lists = [v if v is None or isinstance(v, list) else [v] for v in values]
+        texts = [None if v is None else [json_text(item) for item in v] for v in lists]
+        return pl.Series(name, texts, dtype=pl.List(pl.String))
+    return pl.Series(name, [None if v is None else json_text(v) for v in values], dtype=pl.String)
+
+
+def json_text(value: Any) -> str:
+    """A JSON value as the text of a cell."""
+    if isinstance(value, str):
+        return value.strip()
+    import msgspec
+
+    return msgspec.json.encode(value).decode()
+
+
+# ------------------------------------------------------------------------------- separated
+
+
+def _read_separated(opened: Opened, format: str) -> Table:
+    import polars as pl
+
+    separator = _sniff_separator(opened, format)
+    header = _header(opened, separator)
+    _check_ragged(opened, separator, len(header))
+    try:
+        raw = pl.read_csv(
+            opened.source,
+            separator=separator,
+            infer_schema=False,
+            has_header=False,
+            glob=False,
+        )
+    except pl.exceptions.PolarsError as error:
+        line = bad_utf8_line(opened)
+        if line is not None:
+            raise InputError("is not UTF-8 text", Place(opened.name, line)) from None
+        raise InputError(f"is not a readable table: {first_line(error)}", opened.name) from None
+    if raw.width != len(header):
+        raise InputError("is not a readable table: its lines do not end as lines do", opened.name)
+    raw.columns = list(header)
+    frame = (
+        raw.lazy()
+        .slice(1)
+        .with_columns(pl.all().str.strip_chars())
+        .with_row_index(ROW)
+        .filter(~pl.all_horizontal(pl.col(header).is_null() | (pl.col(header) == "")))
+    )
+    return Table(opened.name, format, header, frame.collect().lazy(), opened)
+
+
+def _separator(table: Table) -> str:
+    assert table.opened is not None
+    return _sniff_separator(table.opened, table.format)
+
+
+def _sniff_separator(opened: Opened, format: str) -> str:
+    """A CSV whose header has semicolons and no comma is what spreadsheets write in Europe."""
+    line = opened.head().split(b"\n", 1)[0]
+    if format == "csv" and b"," not in line and b";" in line:
+        return ";"
+    return SEPARATORS[format]
+
+
+def _header(opened: Opened, separator: str) -> tuple[str, ...]:
+    try:
+        _, cells = next(_csv_records(opened, separator))
+    except StopIteration:
+        raise InputError("is empty, expected a header and rows", opened.name) from None
+    names = tuple(cell.strip() for cell in cells)
+    if not any(names):
+        raise InputError("begins with a blank line, expected a header", Place(opened.name, 1))
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            what = f"column {shown(name)} stands twice" if name else "two columns have no name"
+            raise InputError(f"{what} in the header", Place(opened.name, 1))
+        seen.add(name)
+    if ROW in seen:
+        raise InputError(f"a column may not be called {ROW}", Place(opened.name, 1))
+    return names
+
+
+def _csv_records(opened: Opened, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Records with the line on which each begins, slowly and exactly; blank lines count as one."""
+    csv.field_size_limit(sys.maxsize)
+    with opened.stream() as file:
+        text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
+        reader = csv.reader(text, delimiter=separator)
+        begins = 1
+        for cells in reader:
+            yield begins, cells
+            begins = reader.line_num + 1
+
+
+def _check_ragged(opened: Opened, separator: str, width: int) -> None:
+    """Refuse a row with more or fewer cells than the header, which a reader would hide."""
+    if _is_rectangular(opened, separator, width):
+        return
+    for line, cells in _csv_records(opened, separator):
+        if cells and len(cells) != width:
+            raise InputError(
+                f"has {len(cells)} cells, expected {width} as in the header",
+                Place(opened.name, line),
+            )
+
+
+def _is_rectangular(opened: Opened, separator: str, width: int) -> bool:
+    """Whether every record has the header's number of separators outside quotes.
+
+    A quote toggles between inside and outside; a stray one misleads this check, never the
+    verdict: where it says no, the records are read exactly.
+    """
+    with opened.stream() as file:
+        rest = b""
+        while block := file.read(4 << 20):
+            rest = _first_uneven(rest + block, separator, width)
+            if len(rest) > 16 << 20:
+                return False
+        return not rest or not _first_uneven(rest + b"\n", separator, width)
+
+
+def _first_uneven(block: bytes, separator: str, width: int) -> bytes:
+    """What is left of a block after its whole records; all of it from a bad record on."""
+    import numpy as np
+
+    cells = np.frombuffer(block, np.uint8)
+    ends = cells == ord("\n")
+    marks = cells == ord(separator)
+    quotes = cells == ord('"')
+    if quotes.any():
+        outside = np.cumsum(quotes, dtype=np.uint32) % 2 == 0
+        ends &= outside
+        marks &= outside
+    stops = np.flatnonzero(ends)
+    if not len(stops):
+        return block
+    cuts = np.flatnonzero(marks[: stops[-1]])
+    starts = np.concatenate(([0], stops[:-1] + 1))
+    filled = stops - starts > 1
+    if not filled.all():  # blank lines, perhaps with a carriage return, are nobody's record
+        filled |= (stops - starts == 1) & (cells[starts] != ord("\r"))
+        starts, stops = starts[filled], stops[filled]
+    if len(cuts) != len(stops) * (width - 1):
+        return block
+    if width > 1 and len(stops):
+        cuts = cuts.reshape(len(stops), width - 1)
+        if (cuts[:, 0] < starts).any() or (cuts[:, -1] > stops).any():
+            return block
+    return block[int(np.flatnonzero(ends)[-1]) + 1 :]
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what a library said, short enough for one line of ours."""
+    lines = str(error).strip().splitlines()
+    return lines[0][:200] if lines else type(error).__name__

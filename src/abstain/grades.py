@@ -1,0 +1,294 @@
+"""Ready-made judgements: the words that others use for right, wrong and not answered.
+
+A letter may mean two things (`C` is "not attempted" in SimpleQA and "correct" in Inspect), so
+the words of a whole data set are read together: they must all belong to one scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from abstain.errors import InputError, Place, UnknownNameError, UsageError, nearest, shown
+from abstain.formats.tables import ROW
+from abstain.judge import FILE, KIND
+from abstain.outcomes import KINDS, OUTCOMES, RIGHT, WRONG, Why, blank_kind
+from abstain.questions import Responses, collect, require, text_column
+from abstain.tally import BY, Tallies, counted, slice_sizes, with_missing
+
+DECLINED = blank_kind(Why.DECLINED)
+UNPARSEABLE = blank_kind(Why.UNPARSEABLE)
+FAILED = blank_kind(Why.ERROR)
+EMPTY = blank_kind(Why.EMPTY)
+
+OWN_WORDS = {
+    "right": RIGHT,
+    "wrong": WRONG,
+    "unanswered_right": blank_kind(Why.DECLINED, "right"),
+    "unanswered_wrong": blank_kind(Why.DECLINED, "wrong"),
+    "unanswered_empty": DECLINED,
+    "unanswered": DECLINED,
+    **{why.value: blank_kind(why) for why in Why},
+}
+
+_RIGHT_WORDS = ("right", "correct", "true", "yes", "pass", "passed")
+_WRONG_WORDS = ("wrong", "incorrect", "false", "no", "fail", "failed")
+_BLANK_WORDS = (
+    *("not attempted", "no answer", "unanswered", "abstained", "abstain", "abstention"),
+    *("refused", "refusal", "noa", "blank", "idk", "i dont know", "skipped"),
+)
+
+SCALES: dict[str, dict[str, int]] = {
+    "words": {
+        **{word.replace("_", " "): kind for word, kind in OWN_WORDS.items()},
+        **dict.fromkeys(_RIGHT_WORDS, RIGHT),
+        **dict.fromkeys(_WRONG_WORDS, WRONG),
+        **dict.fromkeys(_BLANK_WORDS, DECLINED),
+    },
+    "A/B/C": {"a": RIGHT, "b": WRONG, "c": DECLINED},
+    "C/I/N": {"c": RIGHT, "i": WRONG, "n": DECLINED},
+    "R/W/U": {
+        "r": RIGHT,
+        "w": WRONG,
+        "u": DECLINED,
+        "ur": blank_kind(Why.DECLINED, "right"),
+        "uw": blank_kind(Why.DECLINED, "wrong"),
+        "ue": DECLINED,
+    },
+    "1/0": {"1": RIGHT, "0": WRONG, "1.0": RIGHT, "0.0": WRONG, "-1": DECLINED},
+}
+"""Each scale is a set of words with their meanings; an empty cell is a blank in all of them."""
+
+COLUMNS = ("outcome", "grade")
+
+
+def read_scale(values: Sequence[str | None], given: Mapping[str, str]) -> dict[str, int]:
+    """The kind of each distinct grade, by what was given and else by the one scale that fits.
+
+    >>> read_scale(["A", "B"], {})
+    {'A': 0, 'B': 1}
+    """
+    own = {_fold(word): _own_kind(meaning) for word, meaning in given.items()}
+    present = {value: _fold(value) for value in values if value is not None and _fold(value)}
+    open_words = {word for word in present.values() if word not in own}
+    fitting = {name: s for name, s in SCALES.items() if open_words <= s.keys()}
+    meanings = [{word: scale[word] for word in open_words} for scale in fitting.values()]
+    if open_words and not meanings:
+        raise _no_scale(present, open_words)
+    if any(meaning != meanings[0] for meaning in meanings):
+        names = " or ".join(fitting)
+        raise UsageError(
+            f"the grades {_listing(present)} could be read as {names}; "
+            f"say which, as in --grade {next(iter(present))}=right"
+        )
+    table = own | (meanings[0] if meanings else {})
+    return {value: table[word] for value, word in present.items()}
+
+
+def _own_kind(meaning: str) -> int:
+    word = meaning.strip().lower().replace(" ", "_").replace("-", "_")
+    if word not in OWN_WORDS:
+        raise UnknownNameError(
+            "outcome", meaning, OWN_WORDS, hint=f"there are {', '.join(OWN_WORDS)}"
+        )
+    return OWN_WORDS[word]
+
+
+def _no_scale(present: Mapping[str, str], open_words: set[str]) -> UsageError:
+    known = {word for scale in SCALES.values() for word in scale}
+    odd = [v for v, w in present.items() if w in open_words and w not in known]
+    odd = odd or [v for v, w in present.items() if w in open_words]
+    near = nearest(odd[0], SCALES["words"])
+    hint = f" (nearest: {near[0]})" if near else ""
+    return UsageError(
+        f"grade {shown(odd[0])} has no known meaning here{hint}; the grades are "
+        f"{_listing(present)}; say what each unusual one is, as in --grade {odd[0]}=wrong "
+        f"(an outcome: {', '.join(OUTCOMES)}; or a blank: {', '.join(Why)})"
+    )
+
+
+def _listing(values: Mapping[str, str]) -> str:
+    names = sorted(values)
+    return ", ".join(shown(n, most=20) for n in names[:8]) + (" …" if len(names) > 8 else "")
+
+
+def _fold(value: str) -> str:
+    return value.strip().casefold().replace("_", " ").replace("-", " ").replace("'", "").replace(
+        "  ", " "
+    ) if value.strip() not in ("-1",) else "-1"
+
+
+# --------------------------------------------------------------------------------- counting
+
+
+def tally_grades(
+    sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
+) -> tuple[Tallies, list[str]]:
+    """Count judged rows by run and slice."""
+    frames = [_canonical(source, index, by) for index, source in enumerate(sources)]
+    named = ["question" in frame.collect_schema().names() for frame in frames]
+    if any(named) and not all(named):
+        nameless = sources[named.index(False)].table.name
+        raise InputError("has no column 'question', but other tables do", nameless)
+    label = sources[0].table.name
+    distinct = [collect(f.select("grade").unique(), label)["grade"] for f in frames]
+    scale = read_scale([v for values in distinct for v in values.to_list()], grades)
+    counted, questions = [], []
+    for source, frame in zip(sources, frames, strict=True):
+        counted.append(_count(source, frame, scale, by))
+        if named[0]:
+            questions.append(_questions(source, frame, by))
+    kinds = pl.concat(counted)
+    notes: list[str] = []
+    columns = [BY + name for name in by]
+    if named[0]:
+        known = _all_questions(pl.concat(questions), sources, by)
+        sizes = slice_sizes(known, by)
+        return with_missing(kinds, sizes, columns, questions=known.height), notes
+    notes.append("the rows name no question: each is counted as one")
+    return _without_questions(kinds, columns), notes
+
+
+def _canonical(source: Responses, index: int, by: Sequence[str]) -> nw.LazyFrame[Any]:
+    table, frame = source.table, source.frame
+    column = next((c for c in COLUMNS if c in table.columns), None)
+    if column is None:
+        require(table, "outcome", "which says what became of each response (or 'grade')")
+    assert column is not None
+    for name in by:
+        if name not in table.columns:
+            near = nearest(name, table.columns)
+            raise InputError(
+                f"has no column '{name}' to slice by"
+                + (f" (nearest: {', '.join(near)})" if near else ""),
+                table.name,
+            )
+    chosen = [text_column(frame, column, table.name, trim=True).alias("grade")]
+    chosen += [
+        text_column(frame, name, table.name).alias(name)
+        for name in ("question", "why")
+        if name in table.columns
+    ]
+    chosen += [text_column(frame, name, table.name).alias(BY + name) for name in by]
+    run = nw.lit(source.run).cast(nw.String) if source.run else text_column(
+        frame, "run", table.name
+    )
+    if ROW in frame.collect_schema().names():
+        chosen.append(nw.col(ROW))
+    return frame.select(run.alias("run"), nw.lit(index).alias(FILE), *chosen)
+
+
+def _count(
+    source: Responses, frame: nw.LazyFrame[Any], scale: Mapping[str, int], by: Sequence[str]
+) -> pl.DataFrame:
+    names = frame.collect_schema().names()
+    blank = nw.col("grade").is_null() | (nw.col("grade") == "")
+    kind = nw.when(blank).then(nw.lit(EMPTY))
+    for value, code in scale.items():
+        kind = kind.when(nw.col("grade") == value.strip()).then(nw.lit(code))
+    kind = kind.otherwise(nw.lit(KINDS))
+    if "why" in names:
+        kind = _with_reason(kind)
+    frame = frame.with_columns(kind.cast(nw.Int16).alias(KIND))
+    columns = [BY + name for name in by]
+    kinds = counted(frame, columns, source.table.name)
+    if kinds["run"].is_null().any() or (kinds["run"] == "").any():
+        raise InputError("a row has no run name", source.table.name)
+    if (kinds[KIND] >= KINDS).any():
+        _raise_bad_reason(source, frame)
+    return kinds
+
+
+def _with_reason(kind: nw.Expr) -> nw.Expr:
+    """A blank that says why keeps its reason."""
+    given = ~nw.col("why").is_null() & (nw.col("why") != "")
+    answered = (kind == RIGHT) | (kind == WRONG)
+    candidate = (kind - 2) % 3
+    chain = nw.when(~given).then(kind).when(answered).then(nw.lit(KINDS + 1))
+    for why in Why:
+        chain = chain.when(nw.col("why").str.to_lowercase() == why.value).then(
+            nw.lit(blank_kind(why, "right")) + candidate
+        )
+    return chain.otherwise(nw.lit(KINDS + 2))
+
+
+def _raise_bad_reason(source: Responses, frame: nw.LazyFrame[Any]) -> None:
+    rows = collect(frame.filter(nw.col(KIND) >= KINDS), source.table.name)
+    row = rows.sort(ROW).row(0, named=True) if ROW in rows.columns else rows.row(0, named=True)
+    place = source.place(row.get(ROW))
+    if row[KIND] == KINDS + 1:
+        raise InputError(
+            f"the row contradicts itself: grade {shown(row['grade'])}, why {shown(row['why'])}",
+            place,
+        )
+    raise InputError(f"why is {shown(row['why'])}, expected one of {', '.join(Why)}", place)
+
+
+def _questions(source: Responses, frame: nw.LazyFrame[Any], by: Sequence[str]) -> pl.DataFrame:
+    """The questions of a table, after making sure that no run has one twice."""
+    label = source.table.name
+    per_run = collect(
+        frame.group_by("run").agg(
+            nw.len().alias("rows"), nw.col("question").n_unique().alias("distinct")
+        ),
+        label,
+    )
+    lost = nw.col("question").is_null() | (nw.col("question") == "")
+    blank = collect(frame.filter(lost).head(1), label)
+    if blank.height:
+        row = blank[ROW][0] if ROW in blank.columns else None
+        raise InputError("the row has no question id", source.place(row))
+    if (per_run["rows"] > per_run["distinct"]).any():
+        raise _repeat(source, frame)
+    columns = [BY + name for name in by]
+    return collect(frame.select("question", *columns).unique(), label)
+
+
+def _repeat(source: Responses, frame: nw.LazyFrame[Any]) -> InputError:
+    rows = collect(frame, source.table.name)
+    if ROW in rows.columns:
+        rows = rows.sort(ROW)
+    twice = rows.filter(pl.struct("run", "question").is_duplicated())
+    run, question = twice["run"][0], twice["question"][0]
+    same = twice.filter((pl.col("run") == run) & (pl.col("question") == question))
+    places = [source.place(r) for r in same[ROW][:2]] if ROW in rows.columns else []
+    how = "with another grade" if same["grade"].n_unique() > 1 else "with the same grade"
+    first = f" (first: {places[0]})" if places else ""
+    others = len(twice) - twice.select("run", "question").n_unique() - 1
+    tail = f" (and {others:,} more)" if others else ""
+    return InputError(
+        f"run {shown(run)} has question {shown(question)} again, {how}{first}{tail}",
+        places[1] if places else Place(source.table.name),
+    )
+
+
+def _all_questions(
+    found: pl.DataFrame, sources: Sequence[Responses], by: Sequence[str]
+) -> pl.DataFrame:
+    known = found.unique().sort("question").rename({BY + name: name for name in by})
+    twice = known.filter(pl.col("question").is_duplicated())
+    if twice.height:
+        question = twice["question"][0]
+        raise InputError(
+            f"question {shown(question)} is in two slices of {', '.join(by)}; "
+            "a question's attributes must agree in every row",
+            sources[0].table.name,
+        )
+    return known
+
+
+def _without_questions(kinds: pl.DataFrame, columns: Sequence[str]) -> Tallies:
+    """Tallies of rows that name no question: nothing can be missing."""
+    per_slice = kinds.group_by("run", *columns).agg(size=pl.col("n").sum())
+    if columns:
+        sizes = per_slice.group_by(columns).agg(pl.col("size").max())
+    else:
+        sizes = pl.DataFrame({"size": [int(per_slice["size"].max() or 0)]})  # type: ignore[arg-type]
+    tallies = with_missing(kinds, sizes, columns, questions=int(sizes["size"].sum()))
+    tallies.table[:, blank_kind(Why.MISSING)] = 0
+    return tallies
+
+

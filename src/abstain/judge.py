@@ -1,0 +1,374 @@
+"""Responses and gold to kinds: right, wrong, or a blank with its reason and its candidate.
+
+One expression gives every response its kind, in the engine that the responses live in;
+faults (a question the gold lacks, a row that contradicts itself) are kinds of their own, so
+counting finds them for nothing and only then are their rows looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from abstain.errors import InputError, Place, UsageError, nearest, plural, shown
+from abstain.formats.tables import ROW
+from abstain.normalise import matcher
+from abstain.outcomes import CANDIDATES, KINDS, RIGHT, WRONG, Why, blank_kind
+from abstain.questions import Gold, Responses, collect, require, text_column
+
+FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
+YES, NO = ("yes", "true", "1", "y"), ("no", "false", "0", "n")
+
+UNKNOWN_QUESTION, NO_QUESTION, NO_RUN, BAD_ANSWERED, BAD_WHY, CONFLICT, BAD_CONFIDENCE = range(
+    KINDS, KINDS + 7
+)
+FAULTS = {
+    UNKNOWN_QUESTION: "unknown question",
+    NO_QUESTION: "no question id",
+    NO_RUN: "no run name",
+    BAD_ANSWERED: "unreadable 'answered'",
+    BAD_WHY: "unknown reason",
+    CONFLICT: "contradiction",
+    BAD_CONFIDENCE: "bad confidence",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with a submission, with its place."""
+
+    kind: str
+    place: Place
+    message: str
+    run: str | None = None
+    question: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
+
+    def error(self, others: int = 0) -> InputError:
+        """The problem as an error that says how many more there are."""
+        tail = f" (and {others:,} more; `abstain validate` lists them)" if others else ""
+        return InputError(self.message + tail, self.place)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Responses with their kinds, still lazy: one frame for each engine.
+
+    Columns: `run`, the slice attributes, `INDEX` (the question's position in the gold), `KIND`,
+    and what it takes to find a row again.
+    """
+
+    frames: tuple[nw.LazyFrame[Any], ...]
+    sources: tuple[Responses, ...]
+    gold: Gold
+
+    def find(self, frame: nw.LazyFrame[Any], *kinds: int) -> Iterator[dict[str, Any]]:
+        """The rows of given kinds, in the order of the files."""
+        rows = collect(frame.filter(nw.col(KIND).is_in(list(kinds))), self.sources[0].table.name)
+        order = [c for c in (FILE, ROW) if c in rows.columns]
+        yield from rows.sort(order).iter_rows(named=True)
+
+    def place(self, row: Mapping[str, Any]) -> Place:
+        """Where a row that was found stands."""
+        return self.sources[row[FILE]].place(row.get(ROW))
+
+
+def judge(
+    gold: Gold,
+    sources: Sequence[Responses],
+    *,
+    match: str = "id",
+    align: str = "id",
+    by: Sequence[str] = (),
+) -> Judged:
+    """Give every response its kind."""
+    gold.check_attributes(by)
+    canonical = [_canonical(item, index, align) for index, item in enumerate(sources)]
+    groups: dict[str, list[nw.LazyFrame[Any]]] = {}
+    for index, frame in enumerate(canonical):
+        own_engine = frame.implementation.is_polars()
+        groups.setdefault("polars" if own_engine else f"table {index}", []).append(frame)
+    frames = tuple(
+        _with_kinds(
+            nw.concat(group, how="diagonal") if len(group) > 1 else group[0],
+            gold,
+            match=match,
+            align=align,
+            by=by,
+        )
+        for group in groups.values()
+    )
+    return Judged(frames, tuple(sources), gold)
+
+
+# ------------------------------------------------------------------------- one shape for all
+
+
+def _canonical(source: Responses, index: int, align: str) -> nw.LazyFrame[Any]:
+    """The columns of a response, trimmed text, with the number of their table."""
+    table, frame = source.table, source.frame
+    if align == "id":
+        require(table, "question", "which names each question")
+    require(table, "answer", "which holds the answer (empty: none was given)")
+    columns = [
+        text_column(frame, name, table.name, trim=name != "question").alias(name)
+        for name in ("question", "answer", "answered", "candidate", "why")
+        if name in table.columns
+    ]
+    run = (
+        nw.lit(source.run).cast(nw.String).alias("run")
+        if source.run is not None
+        else text_column(frame, "run", table.name).alias("run")
+    )
+    if "confidence" in table.columns:
+        frame, extra = _with_confidence(frame)
+        columns += extra
+    if ROW in frame.collect_schema().names():
+        columns.append(nw.col(ROW))
+    return frame.select(run, nw.lit(index).cast(nw.Int32).alias(FILE), *columns)
+
+
+def _with_confidence(frame: nw.LazyFrame[Any]) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
+    """Confidence as a float, and whether it can be one."""
+    dtype = frame.collect_schema()["confidence"]
+    native = frame.to_native()
+    if dtype == nw.String and isinstance(native, pl.LazyFrame):
+        text = pl.col("confidence").str.strip_chars()
+        number = text.cast(pl.Float64, strict=False)
+        unread = number.is_null() & text.is_not_null() & (text != "")
+        native = native.with_columns(confidence=number, __unread=unread)
+        frame = nw.from_native(native)
+        return frame, [nw.col("confidence"), nw.col("__unread")]
+    return frame, [nw.col("confidence").cast(nw.Float64)]
+
+
+def check_align(align: str) -> str:
+    """`id` or `position`."""
+    if align not in ("id", "position"):
+        raise UsageError(f"--align is id or position (got '{align}')")
+    return align
+
+
+# ------------------------------------------------------------------------------------ kinds
+
+
+def _with_kinds(
+    frame: nw.LazyFrame[Any], gold: Gold, *, match: str, align: str, by: Sequence[str]
+) -> nw.LazyFrame[Any]:
+    names = frame.collect_schema().names()
+    keys = pl.DataFrame(
+        {
+            "question": gold.frame["question"],
+            INDEX: pl.int_range(len(gold), dtype=pl.UInt32, eager=True),
+            CORRECT: gold.frame["accepted"].list.first(),
+        }
+    ).with_columns(**{f"by:{name}": gold.frame[name] for name in by})
+    accepted = gold.frame.select("question", "accepted").explode("accepted")
+    several = accepted.height > len(gold)
+    if match != "id":
+        normal = matcher(match)
+        frame = _normalised(frame, normal)
+        keys = keys.with_columns(pl.Series(CORRECT, [normal(text) for text in keys[CORRECT]]))
+        accepted = accepted.with_columns(
+            pl.Series("accepted", [normal(text) for text in accepted["accepted"]])
+        )
+    if align == "position":
+        frame = _by_position(frame)
+        join_on = INDEX
+    else:
+        join_on = "question"
+    if join_on == INDEX and "question" in names:
+        frame = frame.drop("question")
+    frame = frame.join(_in_engine(keys, frame), on=join_on, how="left")
+    if align == "position":
+        known = (nw.col(CORRECT).is_null()).alias("__lost")
+        frame = frame.with_columns(known)
+    if several:
+        frame = _accept_several(frame, accepted, names)
+    else:
+        right = [(nw.col("answer") == nw.col(CORRECT)).alias("__right")]
+        if "candidate" in names:
+            right.append((nw.col("candidate") == nw.col(CORRECT)).alias("__candidate_right"))
+        frame = frame.with_columns(*right)
+    return frame.with_columns(_kind(names, align).alias(KIND))
+
+
+def _kind(names: Sequence[str], align: str) -> nw.Expr:
+    """The kind of a response from its columns; the first fault found wins."""
+    col, lit, when = nw.col, nw.lit, nw.when
+
+    def filled(name: str) -> nw.Expr:
+        return ~col(name).is_null() & (col(name) != "")
+
+    def nowhere() -> nw.Expr:
+        return lit(value=False)
+
+    answer = filled("answer")
+    said_no, why_given, candidate = nowhere(), nowhere(), nowhere()
+    if "answered" in names:
+        said_no = filled("answered") & col("answered").str.to_lowercase().is_in(NO)
+    if "why" in names:
+        why_given = filled("why")
+    if "candidate" in names:
+        candidate = filled("candidate")
+
+    def right(name: str) -> nw.Expr:
+        return col(name).fill_null(value=False)
+
+    aside = answer & said_no  # an answer inside an unanswered question is its candidate
+    candidate_right = aside & right("__right")
+    if "candidate" in names:
+        candidate_right = candidate_right | (~aside & candidate & right("__candidate_right"))
+    fate = (
+        when(candidate_right)
+        .then(lit(CANDIDATES.index("right")))
+        .when(aside | candidate)
+        .then(lit(CANDIDATES.index("wrong")))
+        .otherwise(lit(CANDIDATES.index("empty")))
+    )
+    reason = when(said_no).then(lit(blank_kind(Why.DECLINED, "right")))
+    if "why" in names:
+        why_text = col("why").str.to_lowercase()
+        for why in Why:
+            reason = reason.when(why_given & (why_text == why.value)).then(
+                lit(blank_kind(why, "right"))
+            )
+    blank = reason.otherwise(lit(blank_kind(Why.EMPTY, "right"))) + fate
+
+    lost = col("__lost") if align == "position" else col(INDEX).is_null()
+    faults: list[tuple[int, nw.Expr]] = [
+        (NO_RUN, ~filled("run")),
+        *([] if align == "position" else [(NO_QUESTION, ~filled("question"))]),
+        (UNKNOWN_QUESTION, lost),
+    ]
+    if "answered" in names:
+        known = col("answered").str.to_lowercase().is_in((*YES, *NO))
+        faults.append((BAD_ANSWERED, filled("answered") & ~known))
+    if "why" in names:
+        faults.append((BAD_WHY, why_given & ~col("why").str.to_lowercase().is_in(tuple(Why))))
+    conflicts = []
+    if "why" in names and "answered" in names:
+        conflicts.append(why_given & filled("answered") & ~said_no)
+    if "why" in names:
+        conflicts.append(why_given & answer & ~said_no)
+    if "candidate" in names:
+        conflicts.append(answer & candidate & (col("candidate") != col("answer")))
+    if conflicts:
+        faults.append((CONFLICT, reduce(lambda a, b: a | b, conflicts)))
+    if "confidence" in names:
+        confidence = col("confidence")
+        outside = (confidence < 0) | (confidence > 1) | confidence.is_nan()
+        bad = outside.fill_null(value=False)
+        faults.append((BAD_CONFIDENCE, bad | col("__unread") if "__unread" in names else bad))
+
+    chain = when(faults[0][1]).then(lit(faults[0][0]))
+    for code, condition in faults[1:]:
+        chain = chain.when(condition).then(lit(code))
+    return (
+        chain.when(answer & ~aside & right("__right"))
+        .then(lit(RIGHT))
+        .when(answer & ~aside)
+        .then(lit(WRONG))
+        .otherwise(blank)
+    ).cast(nw.UInt8)
+
+
+def _accept_several(
+    frame: nw.LazyFrame[Any], accepted: pl.DataFrame, names: Sequence[str]
+) -> nw.LazyFrame[Any]:
+    """Mark answers that are among several accepted ones, by a join on question and answer."""
+    accepted = accepted.unique()
+    for column, mark in (("answer", "__right"), ("candidate", "__candidate_right")):
+        if column in names:
+            right = accepted.rename({"accepted": column}).with_columns(pl.lit(True).alias(mark))
+            frame = frame.join(_in_engine(right, frame), on=["question", column], how="left")
+    return frame
+
+
+def _normalised(frame: nw.LazyFrame[Any], normal: Any) -> nw.LazyFrame[Any]:
+    """Answers and candidates normalised: each distinct text once, then joined back."""
+    for column in ("answer", "candidate"):
+        if column not in frame.collect_schema().names():
+            continue
+        distinct = collect(frame.select(column).unique(), "the responses")[column].drop_nulls()
+        mapping = pl.DataFrame(
+            {column: distinct, "__normal": [normal(text) for text in distinct]},
+            schema={column: pl.String, "__normal": pl.String},
+        )
+        frame = (
+            frame.join(_in_engine(mapping, frame), on=column, how="left")
+            .drop(column)
+            .rename({"__normal": column})
+        )
+    return frame
+
+
+def _by_position(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """The position of each response in its run as the index of its question."""
+    native = frame.to_native()
+    if not isinstance(native, pl.LazyFrame):
+        raise UsageError("--align position needs rows in order: give a file or an eager frame")
+    position = pl.int_range(pl.len(), dtype=pl.UInt32).over(FILE, "run").alias(INDEX)
+    return nw.from_native(native.with_columns(position))
+
+
+def _in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """A small table, moved to the engine of the frame that it will be joined with."""
+    native = like.to_native()
+    if isinstance(native, pl.LazyFrame):
+        return nw.from_native(small.lazy())
+    if like.implementation.is_duckdb():
+        # A relation runs in its own connection: a query on it sees Python's `small_table` there.
+        small_table = small.to_arrow()  # noqa: F841
+        return nw.from_native(native.query("__unused", "SELECT * FROM small_table"))
+    raise UsageError(
+        f"lazy {like.implementation} frames are not supported; collect it, or use polars or duckdb"
+    )
+
+
+# --------------------------------------------------------------------------------- problems
+
+
+def fault_problem(judged: Judged, row: Mapping[str, Any]) -> Problem:
+    """The problem that a faulty row is."""
+    place, question = judged.place(row), row.get("question")
+    match row[KIND]:
+        case code if code == UNKNOWN_QUESTION and question is None:
+            message = f"is one row more than the gold's {plural(len(judged.gold), 'question')}"
+        case code if code == UNKNOWN_QUESTION:
+            near = nearest(question or "", judged.gold.frame["question"].to_list())
+            hint = f" (nearest: {', '.join(shown(n) for n in near)})" if near else ""
+            message = f"question {shown(question or '')} is not in the gold{hint}"
+        case code if code == NO_QUESTION:
+            message = "the row has no question id"
+        case code if code == NO_RUN:
+            message = "the row has no run name"
+        case code if code == BAD_ANSWERED:
+            message = f"answered is {shown(row['answered'])}, expected yes or no"
+        case code if code == BAD_WHY:
+            near = nearest(row["why"], tuple(Why))
+            hint = f" (nearest: {near[0]})" if near else ""
+            message = f"why is {shown(row['why'])}, expected one of {', '.join(Why)}{hint}"
+        case code if code == CONFLICT:
+            message = f"the row contradicts itself: {_contradiction(row)}"
+        case _:
+            value = row.get("confidence")
+            got = "not a number" if value is None else f"{value:g}"
+            message = f"confidence is {got}, expected 0 to 1"
+    return Problem(FAULTS[row[KIND]], place, message, row.get("run"), question)
+
+
+def _contradiction(row: Mapping[str, Any]) -> str:
+    said = [
+        f"{name} {shown(row[name])}"
+        for name in ("answer", "answered", "candidate", "why")
+        if row.get(name)
+    ]
+    return ", ".join(said)

@@ -1,0 +1,68 @@
+"""When two answers are the same: the named ways of matching a text with an accepted one."""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections.abc import Callable
+
+from abstain.errors import UnknownNameError
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_SQUAD_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_MEANINGFUL = frozenset("%#+/&@°")
+
+
+def exact(text: str) -> str:
+    """The text itself, without the white space around it."""
+    return text.strip()
+
+
+def plain(text: str) -> str:
+    """Letters and digits, whatever their case, width or punctuation.
+
+    NFKC, then case folded; punctuation dropped except where it carries meaning: inside numbers
+    (3.5, 1,000, -4) and the signs % # + / & @ °; white space collapsed. No word is dropped, so
+    it serves every language. A text of punctuation alone stays as it is.
+
+    >>> plain("  St. Kitts & Nevis!"), plain("-3.50 %"), plain("Ｐａｒｉｓ"), plain("C++")
+    ('st kitts & nevis', '-3.50 %', 'paris', 'c++')
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    kept: list[str] = []
+    for at, sign in enumerate(folded):
+        if unicodedata.category(sign)[0] != "P" or sign in _MEANINGFUL:
+            kept.append(sign)
+            continue
+        before = folded[at - 1] if at else " "
+        after = folded[at + 1] if at + 1 < len(folded) else " "
+        inside_number = sign in ".,:" and before.isdigit() and after.isdigit()
+        minus = sign == "-" and after.isdigit() and before.isspace()
+        if inside_number or minus:
+            kept.append(sign)
+        elif sign in "-‐‑–—_":
+            kept.append(" ")
+    stripped = " ".join("".join(kept).split())
+    return stripped or " ".join(folded.split())
+
+
+def squad(text: str) -> str:
+    """SQuAD's normalisation: lower case, no ASCII punctuation, no English articles.
+
+    >>> squad("The  Eiffel-Tower!")
+    'eiffeltower'
+    """
+    lowered = text.lower().translate(_SQUAD_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", lowered).split())
+
+
+MATCHES: dict[str, Callable[[str], str]] = {"id": exact, "text": plain, "squad": squad}
+"""`id`: equal as given (option ids, codes). `text` and `squad`: equal when normalised."""
+
+
+def matcher(name: str) -> Callable[[str], str]:
+    """The normalisation that a way of matching stands for."""
+    if name not in MATCHES:
+        raise UnknownNameError("way of matching", name, MATCHES, hint="there are id, text, squad")
+    return MATCHES[name]

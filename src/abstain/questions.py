@@ -1,0 +1,347 @@
+"""Questions and responses: tables in one shape, whatever they came as.
+
+A gold is small and held in memory; responses stay lazy, in the engine they came in.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import polars as pl
+
+from abstain.errors import InputError, Place, UsageError, nearest, plural, shown
+from abstain.formats.files import bare_name
+from abstain.formats.tables import ROW, Table, first_line, read_table
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
+
+NONE_WORDS = ("none", "None", "NONE", "nil", "Nil", "NIL")
+"""Answers that claim that no answer exists: right where the gold has none."""
+
+SPLIT = "|"
+"""Separates several accepted answers (and options) in one cell."""
+
+RESERVED = ("question", "correct", "options")
+RESPONSE_COLUMNS = ("question", "answer", "answered", "candidate", "confidence", "why", "run")
+USUAL_NAMES = {
+    "question": ("question_id", "qid", "id", "query", "doc_id", "problem", "problem_id"),
+    "correct": ("gold", "label", "target", "answer", "answers", "expected", "reference"),
+    "answer": ("prediction", "predicted", "response", "output", "predicted_answer", "pred"),
+    "outcome": ("grade", "judgement", "judgment", "score", "is_correct", "correct"),
+}
+
+
+# ------------------------------------------------------------------------ tables, any kind
+
+
+def open_table(data: Any, *, name: str = "", format: str | None = None) -> Table:
+    """A table from a path or from any dataframe that narwhals knows, eager or lazy."""
+    if isinstance(data, Table):
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        return read_table(os.fspath(data), format=format)
+    try:
+        frame = nw.from_native(data)
+    except TypeError:
+        raise UsageError(
+            f"expected a path or a dataframe (polars, pandas, pyarrow, duckdb), "
+            f"got {type(data).__name__}"
+        ) from None
+    label = name or "the frame"
+    if isinstance(frame, nw.LazyFrame):
+        native = frame.to_native()
+        if isinstance(native, pl.LazyFrame):
+            native = native.with_row_index(ROW)
+        return Table(label, "frame", tuple(frame.collect_schema().names()), native)
+    eager = to_polars(frame, label)
+    return Table(label, "frame", tuple(eager.columns), eager.lazy().with_row_index(ROW))
+
+
+def to_polars(frame: nw.DataFrame[Any], label: str) -> pl.DataFrame:
+    """An eager frame as polars; columns of mixed objects become text."""
+    if len(set(frame.columns)) < len(frame.columns):
+        raise InputError("two columns have the same name", label)
+    try:
+        return frame.to_polars()
+    except Exception:
+        from abstain.formats.tables import _json_column
+
+        columns = frame.to_dict(as_series=False)
+        cleaned = {
+            str(name): [None if value is None or value != value else value for value in values]
+            for name, values in columns.items()
+        }
+        return pl.DataFrame([_json_column(name, values) for name, values in cleaned.items()])
+
+
+def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
+    """Give columns the names that abstain knows: `mapping` is known name to actual name.
+
+    A name may begin with `gold:` or `run:` to speak of one side only.
+    """
+    wanted: dict[str, str] = {}
+    for known, actual in mapping.items():
+        scope, colon, bare = known.rpartition(":")
+        if not colon or scope == side:
+            wanted[bare] = actual
+    renames = {actual: known for known, actual in wanted.items() if actual in table.columns}
+    if not renames:
+        return table
+    dropped = [known for known in renames.values() if known in table.columns]
+    frame = nw.from_native(table.frame).drop([c for c in dropped if c not in renames])
+    frame = frame.rename({a: k for a, k in renames.items() if a != k})
+    columns = tuple(c for c in frame.collect_schema().names() if c != ROW)
+    return Table(table.name, table.format, columns, frame.to_native(), table.opened)
+
+
+def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
+    """Refuse a mapping from a column that no table has."""
+    tables = list(tables)
+    for known, actual in mapping.items():
+        scope, _, _ = known.rpartition(":")
+        if scope not in ("", "gold", "run"):
+            raise UsageError(f"a column's scope is gold: or run: (got '{known}')")
+        if not any(actual in table.columns for table in tables):
+            seen = sorted({c for table in tables for c in table.columns})
+            found = nearest(actual, seen)
+            hint = f"nearest: {', '.join(found)}" if found else f"columns: {', '.join(seen[:20])}"
+            raise UsageError(f"no table has a column '{actual}' ({hint})")
+
+
+def require(table: Table, column: str, purpose: str) -> None:
+    """Refuse a table without a column, naming what it has and how to map it."""
+    if column in table.columns:
+        return
+    guess = next((c for c in USUAL_NAMES.get(column, ()) if c in table.columns), None)
+    guess = guess or next(iter(nearest(column, table.columns)), None) or "NAME"
+    have = ", ".join(table.columns[:20]) or "none"
+    raise InputError(
+        f"has no column '{column}', {purpose} (its columns: {have}); "
+        f"another name is mapped with --column {column}={guess}",
+        Place(table.name, 1 if table.format in ("csv", "tsv") else None),
+    )
+
+
+def text_column(
+    frame: nw.LazyFrame[Any], column: str, label: str, *, trim: bool = False
+) -> nw.Expr:
+    """A column as text; whole numbers that came as floats lose their `.0`.
+
+    Text files are trimmed as they are read; what comes typed is trimmed only where asked.
+    """
+    dtype = frame.collect_schema()[column]
+    expr = nw.col(column)
+    if dtype in (nw.Categorical, nw.Enum):
+        expr = expr.cast(nw.String)
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return expr.str.strip_chars() if trim else expr
+    if dtype.is_float():
+        fraction = (expr != expr.floor()) & ~expr.is_nan()
+        whole_numbers = not collect(frame.select(fraction.any().alias("f")), label)["f"][0]
+        if whole_numbers:
+            present = nw.when(~expr.is_nan()).then(expr)
+            return present.cast(nw.Int64).cast(nw.String)
+        return nw.when(~expr.is_nan()).then(expr).cast(nw.String)
+    if dtype.is_integer() or dtype == nw.Boolean:
+        return expr.cast(nw.String)
+    if dtype == nw.Unknown or dtype.is_nested():
+        raise InputError(
+            f"column '{column}' holds {dtype}, expected one text or number a row", label
+        )
+    return expr.cast(nw.String)
+
+
+def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
+    """Run a lazy frame in its own engine and bring the (small) result here."""
+    native = frame.to_native()
+    try:
+        if isinstance(native, pl.LazyFrame):
+            return native.collect(engine="streaming")
+        return frame.collect(backend="polars").to_native()  # type: ignore[no-any-return]
+    except (InputError, MemoryError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        raise InputError(f"cannot be read: {first_line(error)}", label) from None
+
+
+# ------------------------------------------------------------------------------------ gold
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The questions and what is right.
+
+    `frame` has `question`, `accepted` (a list of texts; what no answer can match is never
+    empty: where nothing is right it holds the words that say so), `nothing_right`, perhaps
+    `options`, and the attributes as text.
+    """
+
+    name: str
+    frame: pl.DataFrame
+    attributes: tuple[str, ...]
+    table: Table
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    @property
+    def without_answer(self) -> int:
+        """Questions for which nothing is right."""
+        return int(self.frame["nothing_right"].sum())
+
+    def check_attributes(self, names: Sequence[str]) -> None:
+        """Refuse an attribute that the gold lacks."""
+        for name in names:
+            if name not in self.attributes:
+                found = nearest(name, self.attributes)
+                have = ", ".join(self.attributes) or "none"
+                hint = f"nearest: {', '.join(found)}" if found else f"its attributes: {have}"
+                raise UsageError(f"{self.name} has no attribute '{name}' ({hint})")
+
+
+def read_gold(
+    data: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None
+) -> Gold:
+    """Read a gold standard: `question`, `correct`, and any attributes."""
+    table = rename(open_table(data, name="gold", format=format), columns or {}, side="gold")
+    require(table, "question", "which names each question")
+    require(table, "correct", "which holds what is right (empty: nothing is)")
+    lazy = nw.from_native(table.frame)
+    attributes = tuple(c for c in table.columns if c not in RESERVED)
+    plain = [
+        text_column(lazy, c, table.name).alias(c) for c in attributes if _is_scalar(lazy, c)
+    ]
+    attributes = tuple(c for c in attributes if _is_scalar(lazy, c))
+    lists = [
+        nw.col(c) if _is_list(lazy, c) else text_column(lazy, c, table.name).alias(c)
+        for c in ("correct", "options")
+        if c in table.columns
+    ]
+    row = [nw.col(ROW)] if ROW in lazy.collect_schema().names() else []
+    chosen = lazy.select(
+        text_column(lazy, "question", table.name).alias("question"), *lists, *plain, *row
+    )
+    frame = collect(chosen, table.name)
+    if ROW not in frame.columns:
+        frame = frame.with_row_index(ROW)
+    if frame.is_empty():
+        raise InputError("has no questions", table.name)
+    _check_ids(frame, table)
+    accepted = _as_list(frame, "correct")
+    frame = frame.with_columns(accepted.alias("accepted")).with_columns(
+        nothing_right=pl.col("accepted").list.len() == 0
+    )
+    nothing = pl.lit(pl.Series([list(NONE_WORDS)])).first()
+    frame = frame.with_columns(
+        accepted=pl.when("nothing_right").then(nothing).otherwise("accepted"),
+        **({"options": _as_list(frame, "options")} if "options" in frame.columns else {}),
+    ).drop("correct")
+    return Gold(table.name, frame, attributes, table)
+
+
+def _is_list(frame: nw.LazyFrame[Any], column: str) -> bool:
+    return frame.collect_schema()[column] in (nw.List, nw.Array)
+
+
+def _is_scalar(frame: nw.LazyFrame[Any], column: str) -> bool:
+    return not frame.collect_schema()[column].is_nested()
+
+
+def _as_list(frame: pl.DataFrame, column: str) -> pl.Series:
+    """A cell as a list of non-empty trimmed texts; a text cell is split at `|`."""
+    values = frame[column]
+    if values.dtype == pl.String:
+        values = values.fill_null("").str.split(SPLIT)
+    values = values.cast(pl.List(pl.String)).fill_null([])
+    trimmed = values.list.eval(pl.element().str.strip_chars())
+    return trimmed.list.eval(pl.element().filter(pl.element().fill_null("") != ""))
+
+
+def _check_ids(frame: pl.DataFrame, table: Table) -> None:
+    blank = frame.filter(pl.col("question").is_null() | (pl.col("question") == ""))
+    if blank.height:
+        raise InputError("a question has no id", table.place(blank[ROW][0]))
+    twice = frame.filter(pl.col("question").is_duplicated())
+    if twice.height:
+        question = twice["question"][0]
+        rows = twice.filter(pl.col("question") == question)[ROW]
+        raise InputError(
+            f"question {shown(question)} stands twice (first: {table.place(rows[0])})",
+            table.place(rows[1]),
+        )
+
+
+# ------------------------------------------------------------------------------- responses
+
+
+@dataclass(frozen=True, slots=True)
+class Responses:
+    """The responses of one table: a lazy frame and what its runs are called."""
+
+    table: Table
+    frame: nw.LazyFrame[Any]
+    run: str | None
+    """The one run of the table; None when a `run` column names several."""
+
+    def place(self, row: int | None) -> Place:
+        """Where a response stands."""
+        return self.table.place(row)
+
+
+def read_responses(
+    data: Any,
+    *,
+    name: str = "",
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+) -> Responses:
+    """Open one table of responses; nothing is counted yet."""
+    table = rename(open_table(data, name=name, format=format), columns or {}, side="run")
+    frame = nw.from_native(table.frame)
+    if not isinstance(frame, nw.LazyFrame):
+        frame = frame.lazy()
+    if "run" in table.columns:
+        return Responses(table, frame, None)
+    own_name = name or (bare_name(table.name) if table.opened is not None else "run")
+    return Responses(table, frame, own_name)
+
+
+def name_runs(tables: Sequence[Responses]) -> list[Responses]:
+    """Tell apart tables whose run names came out alike, by as much of the path as it takes."""
+    taken: dict[str, list[int]] = {}
+    for index, item in enumerate(tables):
+        if item.run is not None:
+            taken.setdefault(item.run, []).append(index)
+    named = list(tables)
+    for name, indices in taken.items():
+        if len(indices) < 2:
+            continue
+        paths = [tables[i].table.name for i in indices]
+        if len(set(paths)) < len(paths):
+            raise UsageError(f"two runs are called '{name}' ({paths[0]} and {paths[1]})")
+        for index, path in zip(indices, paths, strict=True):
+            folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
+            named[index] = Responses(tables[index].table, tables[index].frame, f"{folder}/{name}")
+    names = [item.run for item in named if item.run is not None]
+    if len(set(names)) < len(names):
+        twice = next(n for n in names if names.count(n) > 1)
+        raise UsageError(f"two runs are called '{twice}'; give them names of their own")
+    return named
+
+
+def describe(gold: Gold) -> list[str]:
+    """What a reader should know of a gold before reading scores."""
+    if gold.without_answer:
+        count = plural(gold.without_answer, "question has", "questions have")
+        return [f"{count} no right answer: only an answer such as 'none' is right there"]
+    return []
+
+
+def into_lazy(frame: IntoFrame) -> nw.LazyFrame[Any]:
+    """A native frame as a narwhals lazy frame."""
+    return nw.from_native(frame).lazy()

@@ -1,0 +1,418 @@
+"""`score`: runs and a gold (or judged rows, or counts) to a table of scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from abstain import __version__
+from abstain.errors import InputError, UsageError, plural
+from abstain.measures import Measure, measure
+from abstain.outcomes import (
+    OUTCOMES,
+    Counts,
+    CountsArray,
+    Effect,
+    Policy,
+    Undefined,
+    Why,
+    blanks_by_reason,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from abstain.outcomes import IntArray
+
+DEFAULT_MEASURES = ("c@1", "accuracy", "precision", "coverage")
+
+Reference = Literal["answer nothing", "random blanking", "best blanking"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run in one slice."""
+
+    run: str
+    slice: dict[str, str | None]
+    counts: Counts
+    scores: dict[str, float]
+    blanks: dict[str, int] = field(default_factory=dict)
+    excluded: int = 0
+    rank: str = ""
+    reference: Reference | None = None
+
+    @property
+    def undefined(self) -> dict[str, str]:
+        """Why the scores that do not exist do not."""
+        return {k: v.reason for k, v in self.scores.items() if isinstance(v, Undefined)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as plain data; a score that does not exist is None."""
+        plain: dict[str, Any] = {
+            "run": self.run,
+            "slice": self.slice,
+            "counts": self.counts.to_dict(),
+            "scores": {k: None if math.isnan(v) else v for k, v in self.scores.items()},
+            "undefined": self.undefined,
+        }
+        if self.blanks:
+            plain["blanks"] = self.blanks
+        if self.excluded:
+            plain["excluded"] = self.excluded
+        if self.reference:
+            plain["reference"] = self.reference
+        return plain
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreResult:
+    """Scores of runs, with all that it takes to read them."""
+
+    measures: tuple[Measure, ...]
+    by: tuple[str, ...]
+    rows: tuple[Row, ...]
+    questions: int | None
+    policy: Policy | None = None
+    touched: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain data: what `--format json` prints."""
+        plain: dict[str, Any] = {"abstain": __version__}
+        if self.questions is not None:
+            plain["questions"] = self.questions
+        if self.policy is not None:
+            plain["policy"] = self.policy.to_dict()
+            plain["touched"] = self.touched
+        if self.notes:
+            plain["notes"] = list(self.notes)
+        plain["results"] = [row.to_dict() for row in self.rows]
+        return plain
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a run and slice: rank, run, slice attributes, scores, counts (polars)."""
+        import polars as pl
+
+        schema: dict[str, Any] = {"rank": pl.String, "run": pl.String}
+        columns: dict[str, list[Any]] = {
+            "rank": [row.rank for row in self.rows],
+            "run": [row.run for row in self.rows],
+        }
+        for name in self.by:
+            schema[name] = pl.String
+            columns[name] = [row.slice[name] for row in self.rows]
+        for item in self.measures:
+            schema[str(item)] = pl.Float64
+            scores = [row.scores[str(item)] for row in self.rows]
+            columns[str(item)] = [None if math.isnan(s) else s for s in scores]
+        names = [*OUTCOMES]
+        if any(row.counts.unsplit for row in self.rows):
+            names.append("unanswered")
+        whole = all(
+            float(v).is_integer() for row in self.rows for v in row.counts.to_dict().values() if v
+        )
+        for name in names:
+            schema[name] = pl.Int64 if whole else pl.Float64
+            columns[name] = [
+                row.counts.unanswered if name == "unanswered" else row.counts.to_dict()[name]
+                for row in self.rows
+            ]
+        if any(row.reference for row in self.rows):
+            schema["reference"] = pl.String
+            columns["reference"] = [row.reference for row in self.rows]
+        return pl.DataFrame(columns, schema=schema, strict=False)
+
+
+# ---------------------------------------------------------------------------- three ways in
+
+
+def score(
+    gold: Any,
+    runs: Any,
+    *,
+    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    by: Sequence[str] = (),
+    policy: Policy | Mapping[str, str] | Iterable[str] | None = None,
+    align: str = "id",
+    match: str = "id",
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    baselines: bool = False,
+) -> ScoreResult:
+    """Score runs against a gold.
+
+    `gold` is a path or a dataframe; `runs` is one of those, a sequence of them, or a mapping of
+    names to them. Dataframes are those that narwhals knows: polars, pandas, pyarrow, duckdb; a
+    lazy one is counted by its own engine.
+    """
+    from abstain.judge import check_align, judge
+    from abstain.questions import check_mapping, describe, read_gold
+    from abstain.tally import tally
+
+    chosen = _measures(measures)
+    by = _names(by)
+    rules = Policy.of(policy)
+    standard = read_gold(gold, columns=columns, format=format if _is_path(gold) else None)
+    sources = open_runs(runs, columns=columns, format=format)
+    check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
+    judged = judge(standard, sources, match=match, align=check_align(align), by=by)
+    tallies = tally(judged, by)
+    return from_tallies(
+        tallies, chosen, by, rules, notes=describe(standard), baselines=baselines
+    )
+
+
+def score_judged(
+    runs: Any,
+    *,
+    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    by: Sequence[str] = (),
+    policy: Policy | Mapping[str, str] | Iterable[str] | None = None,
+    grades: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    baselines: bool = False,
+) -> ScoreResult:
+    """Score rows that carry their own outcome, in a column `outcome` or `grade`."""
+    from abstain.grades import tally_grades
+    from abstain.questions import check_mapping
+
+    chosen = _measures(measures)
+    by = _names(by)
+    sources = open_runs(runs, columns=columns, format=format)
+    check_mapping(columns or {}, [s.table for s in sources])
+    tallies, notes = tally_grades(sources, by=by, grades=grades or {})
+    return from_tallies(tallies, chosen, by, Policy.of(policy), notes=notes, baselines=baselines)
+
+
+def score_counts(
+    counts: Any,
+    *,
+    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    by: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    baselines: bool = False,
+    skip_inconsistent: bool = False,
+) -> ScoreResult:
+    """Score given counts: a path, a dataframe, or a mapping of names to `Counts`."""
+    from abstain.given_counts import read_counts
+
+    chosen = _measures(measures)
+    by = _names(by)
+    if isinstance(counts, Mapping) and all(isinstance(v, Counts) for v in counts.values()):
+        rows = [(str(run), (), value) for run, value in counts.items()]
+        notes: list[str] = []
+    else:
+        rows, notes = read_counts(
+            counts, by=by, columns=columns, format=format, skip_inconsistent=skip_inconsistent
+        )
+    if not rows:
+        raise UsageError("there are no counts to score")
+    built = _rows(
+        [run for run, _, _ in rows],
+        [dict(zip(by, values, strict=True)) for _, values, _ in rows],
+        CountsArray.of(value for _, _, value in rows),
+        chosen,
+    )
+    sizes = {row.counts.n for row in built}
+    questions = int(next(iter(sizes))) if len(sizes) == 1 else None
+    if questions is None and not by:
+        notes.append(f"the runs cover from {min(sizes):,.0f} to {max(sizes):,.0f} questions")
+    return _finish(built, chosen, by, questions=questions, notes=notes, baselines=baselines)
+
+
+def open_runs(
+    runs: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None
+) -> list[Any]:
+    """The response tables that a caller named, each with the name of its run."""
+    from abstain.questions import name_runs, read_responses
+
+    named: list[tuple[str, Any]]
+    if isinstance(runs, Mapping):
+        named = [(str(name), data) for name, data in runs.items()]
+    elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
+        named = [("", data) for data in runs]
+        frames = sum(not _is_path(data) for data in runs)
+        if frames > 1:
+            named = [
+                ("" if _is_path(data) else f"run {i + 1}", data) for i, data in enumerate(runs)
+            ]
+    else:
+        named = [("", runs)]
+    if not named:
+        raise UsageError("there is no run to score")
+    return name_runs(
+        [
+            read_responses(
+                data, name=name, columns=columns, format=format if _is_path(data) else None
+            )
+            for name, data in named
+        ]
+    )
+
+
+# ------------------------------------------------------------------------- tallies to result
+
+
+def from_tallies(
+    tallies: Any,
+    measures: Sequence[Measure],
+    by: Sequence[str],
+    policy: Policy,
+    *,
+    notes: Sequence[str] = (),
+    baselines: bool = False,
+) -> ScoreResult:
+    """Apply a policy to tallies and score what comes out."""
+    reasons = blanks_by_reason(tallies.table)
+    _refuse_undecided(reasons, tallies.runs, policy)
+    counts = policy.apply(tallies.table)
+    rows = _rows(
+        tallies.runs,
+        [dict(zip(by, values, strict=True)) for values in tallies.slices],
+        CountsArray(counts),
+        measures,
+        blanks=reasons,
+        excluded=tallies.table.sum(axis=1) - counts.sum(axis=1),
+    )
+    touched = {why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n}
+    return _finish(
+        rows,
+        measures,
+        by,
+        questions=tallies.questions,
+        policy=policy,
+        touched=touched,
+        notes=notes,
+        baselines=baselines,
+    )
+
+
+def _refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:
+    """Stop where the policy does not say what a kind of blank becomes and there are some."""
+    for position, why in enumerate(Why):
+        if policy.effects[why] is Effect.STOP and reasons[:, position].any():
+            count = int(reasons[:, position].sum())
+            run = runs[int(reasons[:, position].argmax())]
+            raise InputError(
+                f"{plural(count, 'response')} failed ({why}), the first in run '{run}'; say what "
+                f"they count as: --policy {why}=unanswered, {why}=wrong or {why}=excluded"
+            )
+
+
+def _rows(
+    runs: Sequence[str],
+    slices: Sequence[dict[str, str | None]],
+    counts: CountsArray,
+    measures: Sequence[Measure],
+    *,
+    blanks: IntArray | None = None,
+    excluded: IntArray | None = None,
+    references: Sequence[Reference | None] | None = None,
+) -> list[Row]:
+    scores = {str(item): item(counts) for item in measures}
+    built = []
+    for i, run in enumerate(runs):
+        own = counts[i]
+        values = {
+            str(item): float(scores[str(item)][i])
+            if not math.isnan(scores[str(item)][i])
+            else Undefined(item.why_undefined(own) or "undefined")
+            for item in measures
+        }
+        built.append(
+            Row(
+                run,
+                slices[i],
+                own,
+                values,
+                blanks={}
+                if blanks is None
+                else {w.value: int(n) for w, n in zip(Why, blanks[i], strict=True) if n},
+                excluded=0 if excluded is None else int(excluded[i]),
+                reference=references[i] if references else None,
+            )
+        )
+    return built
+
+
+def _finish(
+    rows: list[Row],
+    measures: Sequence[Measure],
+    by: Sequence[str],
+    *,
+    questions: int | None,
+    policy: Policy | None = None,
+    touched: dict[str, int] | None = None,
+    notes: Sequence[str] = (),
+    baselines: bool = False,
+) -> ScoreResult:
+    from abstain.disagreement import disagreements
+
+    if baselines:
+        from abstain.references import reference_counts
+
+        for run, part, reference, counts in reference_counts(rows):
+            rows += _rows(
+                [run], [part], CountsArray.of([counts]), measures, references=[reference]
+            )
+    ordered = _ranked(rows, measures[0], by)
+    said = [*notes, *(disagreements(ordered, measures) if not by else ())]
+    return ScoreResult(
+        tuple(measures), tuple(by), tuple(ordered), questions, policy, touched or {}, tuple(said)
+    )
+
+
+def _ranked(rows: list[Row], first: Measure, by: Sequence[str]) -> list[Row]:
+    """By slice, then by the first measure, the undefined last; ties share their rank."""
+    name = str(first)
+    sign = -1 if first.higher_is_better else 1
+    slices: dict[tuple[str | None, ...], list[Row]] = {}
+    for row in rows:
+        slices.setdefault(tuple(row.slice[b] for b in by), []).append(row)
+    ordered: list[Row] = []
+    for members in slices.values():
+        members.sort(
+            key=lambda r: (math.isnan(r.scores[name]), sign * _or_zero(r.scores[name]), r.run)
+        )
+        places = [r.scores[name] for r in members if r.reference is None]
+        for row in members:
+            ordered.append(_with_rank(row, places, row.scores[name], sign))
+    return ordered
+
+
+def _with_rank(row: Row, places: Sequence[float], value: float, sign: int) -> Row:
+    from dataclasses import replace
+
+    if row.reference is not None or math.isnan(value):
+        return row
+    better = sum(1 for other in places if sign * other < sign * value)
+    equal = sum(1 for other in places if other == value)
+    return replace(row, rank=f"{better + 1}{'=' if equal > 1 else ''}")
+
+
+def _or_zero(value: float) -> float:
+    return 0.0 if math.isnan(value) else value
+
+
+def _measures(given: Sequence[str | Measure]) -> tuple[Measure, ...]:
+    if isinstance(given, (str, Measure)):
+        given = [given]
+    chosen = tuple(dict.fromkeys(measure(item) for item in given))
+    if not chosen:
+        raise UsageError("name at least one measure")
+    return chosen
+
+
+def _names(by: Sequence[str]) -> tuple[str, ...]:
+    return (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+
+
+def _is_path(data: Any) -> bool:
+    import os
+
+    return isinstance(data, (str, os.PathLike))

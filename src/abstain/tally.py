@@ -1,0 +1,281 @@
+"""Counting: how many responses of each kind every run has in every slice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from abstain.errors import InputError, Place, UsageError, shown
+from abstain.formats.tables import ROW
+from abstain.judge import FILE, INDEX, KIND, Judged, Problem, fault_problem
+from abstain.outcomes import KINDS, Why, blank_kind
+from abstain.questions import collect
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import IntArray
+
+BY = "by:"
+"""Prefix of a slice attribute's column, so that no attribute can take another column's name."""
+
+
+MAX_CELLS = 4 << 30
+"""Runs × questions that are held in memory; beyond it the engine counts alone."""
+
+EMPTY_CELL = 255
+BLOCK = 1 << 21
+
+
+@dataclass(frozen=True, slots=True)
+class Tallies:
+    """For each run and slice, how many responses of each kind: rows × KINDS whole numbers."""
+
+    runs: list[str]
+    slices: list[tuple[str | None, ...]]
+    table: IntArray
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class KindMatrix:
+    """The kind of every run's response to every question: runs × questions small numbers.
+
+    A question that a run has no row for is a missing response.
+    """
+
+    runs: list[str]
+    kinds: npt.NDArray[np.uint8]
+
+
+def tally(judged: Judged, by: Sequence[str] = ()) -> Tallies:
+    """Count the kinds by run and slice, after making sure that there is nothing to refuse."""
+    parts = [
+        _tally_matrix(kind_matrix(judged, frame), judged, by)
+        if frame.implementation.is_polars()
+        else _tally_in_engine(judged, frame, by)
+        for frame in judged.frames
+    ]
+    runs = [run for part in parts for run in dict.fromkeys(part.runs)]
+    if len(set(runs)) < len(runs):
+        name = next(run for run in runs if runs.count(run) > 1)
+        raise UsageError(f"run '{name}' is in two tables; a run belongs in one")
+    return Tallies(
+        [run for part in parts for run in part.runs],
+        [item for part in parts for item in part.slices],
+        np.concatenate([part.table for part in parts]),
+        len(judged.gold),
+    )
+
+
+# ---------------------------------------------------------------------- polars: one matrix
+
+
+def kind_matrix(judged: Judged, frame: nw.LazyFrame[Any]) -> KindMatrix:
+    """Every response in its cell; a fault or a cell that is filled twice is refused."""
+    lazy: pl.LazyFrame = frame.to_native()
+    cells = collect(
+        nw.from_native(lazy.select(pl.col("run").cast(pl.Categorical), INDEX, KIND)),
+        judged.sources[0].table.name,
+    )
+    if cells.is_empty():
+        return KindMatrix([], np.empty((0, len(judged.gold)), np.uint8))
+    faults = int((cells[KIND] >= KINDS).sum())
+    if faults:
+        raise _first_fault(judged, faults)
+    names = cells.select("run").unique().sort(pl.col("run").cast(pl.String))["run"]
+    order = np.zeros(int(names.to_physical().max()) + 1, np.int64)  # type: ignore[arg-type]
+    order[names.to_physical().to_numpy()] = np.arange(len(names))
+    width = len(judged.gold)
+    if len(names) * width > MAX_CELLS:
+        raise InputError(
+            f"{len(names):,} runs × {width:,} questions are more than fit in memory",
+            judged.sources[0].table.name,
+        )
+    kinds = np.full((len(names), width), EMPTY_CELL, np.uint8)
+    flat = kinds.reshape(-1)
+    for start in range(0, cells.height, BLOCK):
+        part = cells[start : start + BLOCK]
+        row = order[part["run"].to_physical().to_numpy()]
+        flat[row * width + part[INDEX].to_numpy()] = part[KIND].to_numpy()
+    empty = flat == EMPTY_CELL
+    if np.count_nonzero(empty) != flat.size - cells.height:
+        raise _first_repeat(judged)
+    flat[empty] = blank_kind(Why.MISSING)
+    return KindMatrix(names.cast(pl.String).to_list(), kinds)
+
+
+def _tally_matrix(matrix: KindMatrix, judged: Judged, by: Sequence[str]) -> Tallies:
+    """Kinds by run and slice: one bin for each run, slice and kind."""
+    sizes = slice_sizes(judged.gold.frame, by)
+    part_of = slice_numbers(judged.gold.frame, sizes, by)
+    parts = sizes.height
+    rows = [
+        np.bincount(part_of * KINDS + own, minlength=parts * KINDS).reshape(parts, KINDS)
+        for own in matrix.kinds
+    ]
+    table = np.concatenate(rows) if rows else np.empty((0, KINDS), np.int64)
+    runs = [run for run in matrix.runs for _ in range(parts)]
+    slices = sizes.drop("size").rows() if by else [()]
+    return Tallies(runs, slices * len(matrix.runs), table, len(judged.gold))
+
+
+# ------------------------------------------------------------- other engines: their own count
+
+
+def _tally_in_engine(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> Tallies:
+    columns = [BY + name for name in by]
+    label = judged.sources[0].table.name
+    kinds = counted(frame, columns, label)
+    total = collect(
+        frame.group_by("run").agg(
+            nw.len().alias("rows"), nw.col(INDEX).n_unique().alias("distinct")
+        ),
+        label,
+    )
+    faults = kinds.filter(pl.col(KIND) >= KINDS)
+    if faults.height:
+        raise _first_fault(judged, int(faults["n"].sum()))
+    if (total["rows"] > total["distinct"]).any():
+        raise _first_repeat(judged)
+    sizes = slice_sizes(judged.gold.frame, by)
+    return with_missing(kinds, sizes, columns, questions=len(judged.gold))
+
+
+def counted(frame: nw.LazyFrame[Any], columns: Sequence[str], label: str) -> pl.DataFrame:
+    """How many rows of each kind, by run and slice, counted by the frame's own engine."""
+    grouped = frame.group_by("run", *columns, KIND).agg(nw.len().alias("n"))
+    schema = {"run": pl.String, **dict.fromkeys(columns, pl.String), KIND: pl.Int16, "n": pl.Int64}
+    return collect(grouped, label).select(*schema).cast(schema)  # type: ignore[arg-type]
+
+
+def slice_sizes(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+    """How many questions each slice has, in the order in which the gold first shows them."""
+    chosen = questions.select([pl.col(name).alias(BY + name) for name in by])
+    if not by:
+        return pl.DataFrame({"size": [questions.height]})
+    return chosen.group_by(pl.all(), maintain_order=True).agg(size=pl.len().cast(pl.Int64))
+
+
+def slice_numbers(
+    questions: pl.DataFrame, sizes: pl.DataFrame, by: Sequence[str]
+) -> npt.NDArray[np.int64]:
+    """The position in `sizes` of the slice that each question belongs to."""
+    if not by:
+        return np.zeros(questions.height, np.int64)
+    columns = [BY + name for name in by]
+    chosen = questions.select([pl.col(name).alias(BY + name) for name in by])
+    placed = chosen.join(
+        sizes.with_row_index("slice"),
+        on=columns,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    return placed["slice"].cast(pl.Int64).to_numpy()
+
+
+def with_missing(
+    kinds: pl.DataFrame, sizes: pl.DataFrame, columns: Sequence[str], *, questions: int
+) -> Tallies:
+    """Tallies for every run in every slice; what a run has no row for is a missing response."""
+    runs = kinds.select("run").unique().sort("run")
+    grid = runs.join(sizes.with_row_index("order"), how="cross").sort("run", "order")
+    grid = grid.with_row_index("cell")
+    placed = kinds.join(grid, on=["run", *columns], how="left", nulls_equal=True)
+    table = np.zeros((grid.height, KINDS), dtype=np.int64)
+    np.add.at(
+        table,
+        (placed["cell"].to_numpy(), placed[KIND].to_numpy()),
+        placed["n"].to_numpy(),
+    )
+    table[:, blank_kind(Why.MISSING)] += grid["size"].to_numpy() - table.sum(axis=1)
+    slices = grid.select(columns).rows() if columns else [()] * grid.height
+    return Tallies(grid["run"].to_list(), slices, table, questions)
+
+
+# ---------------------------------------------------------------------------------- faults
+
+
+def _first_fault(judged: Judged, count: int) -> Exception:
+    for frame in judged.frames:
+        faulty = frame.filter(nw.col(KIND) >= KINDS)
+        rows = collect(faulty, judged.sources[0].table.name)
+        if rows.height:
+            order = [c for c in (FILE, ROW) if c in rows.columns]
+            first = rows.sort(order).row(0, named=True)
+            return fault_problem(judged, first).error(count - 1)
+    raise AssertionError("a fault was counted but not found")
+
+
+def repeats(judged: Judged) -> list[Problem]:
+    """Every response to a question that its run has answered before."""
+    found: list[Problem] = []
+    for frame in judged.frames:
+        keys = frame.group_by("run", INDEX).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
+        names = [c for c in frame.collect_schema().names() if not c.startswith("__")]
+        extra = [c for c in (FILE, ROW, INDEX, KIND) if c in frame.collect_schema().names()]
+        rows = collect(
+            frame.select(*names, *extra).join(keys, on=["run", INDEX], how="inner"),
+            judged.sources[0].table.name,
+        )
+        rows = rows.filter(pl.col(INDEX).is_not_null())
+        rows = rows.sort([c for c in (FILE, ROW) if c in rows.columns], maintain_order=True)
+        first: dict[tuple[str, int], dict[str, Any]] = {}
+        for row in rows.iter_rows(named=True):
+            key = (row["run"], row[INDEX])
+            if key not in first:
+                first[key] = row
+                continue
+            found.append(_repeat(judged, row, first[key]))
+    return found
+
+
+def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Problem:
+    question = judged.gold.frame["question"][row[INDEX]]
+    same = row.get("answer") == first.get("answer") and row[KIND] == first[KIND]
+    how = "again, with the same answer" if same else "again, with another answer"
+    before = judged.place(first)
+    where = f" (first: {before})" if ROW in row else ""
+    return Problem(
+        "repeated question",
+        judged.place(row),
+        f"run {shown(row['run'])} has question {shown(question)} {how}{where}",
+        row["run"],
+        question,
+    )
+
+
+def _first_repeat(judged: Judged) -> Exception:
+    found = repeats(judged)
+    return found[0].error(len(found) - 1)
+
+
+def missing_problems(judged: Judged) -> list[Problem]:
+    """Questions that a run has no response to."""
+    found: list[Problem] = []
+    ids = judged.gold.frame["question"]
+    for frame in judged.frames:
+        seen = collect(
+            frame.select("run", INDEX, FILE).filter(~nw.col(INDEX).is_null()).unique(),
+            judged.sources[0].table.name,
+        )
+        for (run,), rows in seen.group_by(["run"], maintain_order=True):
+            gone = np.setdiff1d(np.arange(len(ids)), rows[INDEX].to_numpy())
+            place = Place(judged.sources[rows[FILE][0]].table.name)
+            found += [
+                Problem(
+                    "missing question",
+                    place,
+                    f"run {shown(str(run))} has no response to question {shown(ids[int(i)])}",
+                    str(run),
+                    ids[int(i)],
+                )
+                for i in gone
+            ]
+    return found
