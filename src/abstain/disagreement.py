@@ -13,28 +13,24 @@ if TYPE_CHECKING:
 
 
 def disagreements(rows: Sequence[Row], measures: Sequence[Measure]) -> list[str]:
-    """One sentence for each measure whose winner is not the first measure's.
+    """One sentence for each run that some measure puts first where the first measure does not.
 
     Two runs with c₁ + κu₁ and c₂ + κu₂ change places at κ = (c₁ − c₂)/(u₂ − u₁): the one with
     more blanks is ahead wherever a blank is worth more than that.
     """
     runs = [row for row in rows if row.reference is None]
-    said: list[str] = []
     credits = [m for m in measures if m.definition.kappa is not None]
-    if len(credits) < 2 or len(runs) < 2:
-        return said
-    first = credits[0]
-    winner = _winner(runs, first)
+    winner = _winner(runs, credits[0]) if len(credits) > 1 else None
+    if winner is None:
+        return []
+    rivals: dict[str, tuple[Row, list[Measure]]] = {}
     for other in credits[1:]:
         rival = _winner(runs, other)
-        if winner is None or rival is None or rival is winner:
+        if rival is None or rival.scores[str(credits[0])] == winner.scores[str(credits[0])]:
             continue
-        if rival.scores[str(first)] == winner.scores[str(first)]:
-            continue
-        sentence = _sentence(first, winner, other, rival)
-        if sentence:
-            said.append(sentence)
-    return said
+        rivals.setdefault(rival.run, (rival, []))[1].append(other)
+    sentences = (_sentence(credits[0], winner, m, rival) for rival, m in rivals.values())
+    return [sentence for sentence in sentences if sentence]
 
 
 def _winner(rows: Sequence[Row], item: Measure) -> Row | None:
@@ -43,22 +39,26 @@ def _winner(rows: Sequence[Row], item: Measure) -> Row | None:
     return best(defined, key=lambda row: row.scores[str(item)]) if defined else None
 
 
-def _sentence(first: Measure, a: Row, other: Measure, b: Row) -> str:
+def _sentence(first: Measure, a: Row, others: Sequence[Measure], b: Row) -> str:
     bold, silent = sorted((a, b), key=_blank_share)
     u_gap = _blank_share(silent) - _blank_share(bold)
     if u_gap == 0:
         return ""
     c_gap = bold.counts.right / bold.counts.n - silent.counts.right / silent.counts.n
-    line = f"{first} puts {a.run} first, {other} puts {b.run} first: "
+    put = "puts" if len(others) == 1 else "put"
+    line = f"{first} puts {a.run} first, {_listed(others)} {put} {b.run} first: "
     if a.counts.n == b.counts.n and _whole(a, b):
         blanks = int(silent.counts.unanswered - bold.counts.unanswered)
         right = int(bold.counts.right - silent.counts.right)
         more_or_fewer = f"{abs(right):,} {'fewer' if right >= 0 else 'more'} right"
         line += f"{silent.run} has {blanks:,} more blank and {more_or_fewer}, "
     line += f"so it is ahead where a blank is worth more than {c_gap / u_gap:.3f} right answers; "
-    return line + " and ".join(
-        f"{m} gives it {_range(m, a, b)}" for m in (first, other)
-    )
+    return line + ", ".join(f"{m} gives it {_range(m, a, b)}" for m in (first, *others))
+
+
+def _listed(items: Sequence[Measure]) -> str:
+    names = [str(item) for item in items]
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _blank_share(row: Row) -> float:

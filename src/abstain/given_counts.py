@@ -134,5 +134,3 @@ def _all_faults(faults: Sequence[tuple[Place, str, str]]) -> str:
     rows = plural(len(faults), "row does not add up", "rows do not add up")
     lines.append(f"{rows}{more}; --skip-inconsistent scores the others")
     return "\n".join(lines)
-
-

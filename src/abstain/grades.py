@@ -116,9 +116,16 @@ def _listing(values: Mapping[str, str]) -> str:
 
 
 def _fold(value: str) -> str:
-    return value.strip().casefold().replace("_", " ").replace("-", " ").replace("'", "").replace(
-        "  ", " "
-    ) if value.strip() not in ("-1",) else "-1"
+    return (
+        value.strip()
+        .casefold()
+        .replace("_", " ")
+        .replace("-", " ")
+        .replace("'", "")
+        .replace("  ", " ")
+        if value.strip() not in ("-1",)
+        else "-1"
+    )
 
 
 # --------------------------------------------------------------------------------- counting
@@ -173,8 +180,8 @@ def _canonical(source: Responses, index: int, by: Sequence[str]) -> nw.LazyFrame
         if name in table.columns
     ]
     chosen += [text_column(frame, name, table.name).alias(BY + name) for name in by]
-    run = nw.lit(source.run).cast(nw.String) if source.run else text_column(
-        frame, "run", table.name
+    run = (
+        nw.lit(source.run).cast(nw.String) if source.run else text_column(frame, "run", table.name)
     )
     if ROW in frame.collect_schema().names():
         chosen.append(nw.col(ROW))
@@ -186,10 +193,10 @@ def _count(
 ) -> pl.DataFrame:
     names = frame.collect_schema().names()
     blank = nw.col("grade").is_null() | (nw.col("grade") == "")
-    kind = nw.when(blank).then(nw.lit(EMPTY))
+    chain = nw.when(blank).then(nw.lit(EMPTY))
     for value, code in scale.items():
-        kind = kind.when(nw.col("grade") == value.strip()).then(nw.lit(code))
-    kind = kind.otherwise(nw.lit(KINDS))
+        chain = chain.when(nw.col("grade") == value.strip()).then(nw.lit(code))
+    kind = chain.otherwise(nw.lit(KINDS))
     if "why" in names:
         kind = _with_reason(kind)
     frame = frame.with_columns(kind.cast(nw.Int16).alias(KIND))
@@ -290,5 +297,3 @@ def _without_questions(kinds: pl.DataFrame, columns: Sequence[str]) -> Tallies:
     tallies = with_missing(kinds, sizes, columns, questions=int(sizes["size"].sum()))
     tallies.table[:, blank_kind(Why.MISSING)] = 0
     return tallies
-
-

@@ -7,7 +7,7 @@ counting finds them for nothing and only then are their rows looked up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -69,15 +69,10 @@ class Judged:
     sources: tuple[Responses, ...]
     gold: Gold
 
-    def find(self, frame: nw.LazyFrame[Any], *kinds: int) -> Iterator[dict[str, Any]]:
-        """The rows of given kinds, in the order of the files."""
-        rows = collect(frame.filter(nw.col(KIND).is_in(list(kinds))), self.sources[0].table.name)
-        order = [c for c in (FILE, ROW) if c in rows.columns]
-        yield from rows.sort(order).iter_rows(named=True)
-
     def place(self, row: Mapping[str, Any]) -> Place:
         """Where a row that was found stands."""
-        return self.sources[row[FILE]].place(row.get(ROW))
+        source: Responses = self.sources[row[FILE]]
+        return source.place(row.get(ROW))
 
 
 def judge(
@@ -287,7 +282,9 @@ def _accept_several(
     accepted = accepted.unique()
     for column, mark in (("answer", "__right"), ("candidate", "__candidate_right")):
         if column in names:
-            right = accepted.rename({"accepted": column}).with_columns(pl.lit(True).alias(mark))
+            right = accepted.rename({"accepted": column}).with_columns(
+                pl.lit(value=True).alias(mark)
+            )
             frame = frame.join(_in_engine(right, frame), on=["question", column], how="left")
     return frame
 
@@ -327,7 +324,10 @@ def _in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any
     if like.implementation.is_duckdb():
         # A relation runs in its own connection: a query on it sees Python's `small_table` there.
         small_table = small.to_arrow()  # noqa: F841
-        return nw.from_native(native.query("__unused", "SELECT * FROM small_table"))
+        relation: nw.LazyFrame[Any] = nw.from_native(
+            native.query("__unused", "SELECT * FROM small_table")
+        )
+        return relation
     raise UsageError(
         f"lazy {like.implementation} frames are not supported; collect it, or use polars or duckdb"
     )
@@ -343,7 +343,7 @@ def fault_problem(judged: Judged, row: Mapping[str, Any]) -> Problem:
         case code if code == UNKNOWN_QUESTION and question is None:
             message = f"is one row more than the gold's {plural(len(judged.gold), 'question')}"
         case code if code == UNKNOWN_QUESTION:
-            near = nearest(question or "", judged.gold.frame["question"].to_list())
+            near = nearest(question or "", _alike(question or "", judged.gold))
             hint = f" (nearest: {', '.join(shown(n) for n in near)})" if near else ""
             message = f"question {shown(question or '')} is not in the gold{hint}"
         case code if code == NO_QUESTION:
@@ -363,6 +363,12 @@ def fault_problem(judged: Judged, row: Mapping[str, Any]) -> Problem:
             got = "not a number" if value is None else f"{value:g}"
             message = f"confidence is {got}, expected 0 to 1"
     return Problem(FAULTS[row[KIND]], place, message, row.get("run"), question)
+
+
+def _alike(question: str, gold: Gold) -> list[str]:
+    """Ids of about the same length, few enough to compare one by one."""
+    ids = gold.frame["question"]
+    return ids.filter((ids.str.len_chars() - len(question)).abs() <= 2).head(5_000).to_list()
 
 
 def _contradiction(row: Mapping[str, Any]) -> str:

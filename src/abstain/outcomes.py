@@ -81,15 +81,15 @@ class Counts:
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            value = getattr(self, item.name)
+            value: Any = getattr(self, item.name)
+            if getattr(value, "ndim", None) == 0:  # a number of numpy's
+                value = value.item()
+                object.__setattr__(self, item.name, value)
             if isinstance(value, bool) or not isinstance(value, (int, float)):
-                try:
-                    object.__setattr__(self, item.name, value.item())
-                except (AttributeError, ValueError):
-                    raise UsageError(
-                        f"{item.name} must be a number (got {value!r}); "
-                        "for arrays of counts use CountsArray"
-                    ) from None
+                raise UsageError(
+                    f"{item.name} must be a number (got {value!r}); "
+                    "for arrays of counts use CountsArray"
+                )
             if not (math.isfinite(value) and value >= 0):
                 raise UsageError(f"{item.name} must be 0 or more (got {value!r})")
 
@@ -106,9 +106,7 @@ class Counts:
     @property
     def unanswered(self) -> float:
         """The blanks, whatever their candidate."""
-        return (
-            self.unanswered_right + self.unanswered_wrong + self.unanswered_empty + self.unsplit
-        )
+        return self.unanswered_right + self.unanswered_wrong + self.unanswered_empty + self.unsplit
 
     def to_dict(self) -> dict[str, float | None]:
         """The five numbers; where the split of the blanks is unknown, nulls and their sum."""

@@ -213,9 +213,7 @@ def read_gold(
     require(table, "correct", "which holds what is right (empty: nothing is)")
     lazy = nw.from_native(table.frame)
     attributes = tuple(c for c in table.columns if c not in RESERVED)
-    plain = [
-        text_column(lazy, c, table.name).alias(c) for c in attributes if _is_scalar(lazy, c)
-    ]
+    plain = [text_column(lazy, c, table.name).alias(c) for c in attributes if _is_scalar(lazy, c)]
     attributes = tuple(c for c in attributes if _is_scalar(lazy, c))
     lists = [
         nw.col(c) if _is_list(lazy, c) else text_column(lazy, c, table.name).alias(c)

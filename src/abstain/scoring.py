@@ -160,9 +160,7 @@ def score(
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align), by=by)
     tallies = tally(judged, by)
-    return from_tallies(
-        tallies, chosen, by, rules, notes=describe(standard), baselines=baselines
-    )
+    return from_tallies(tallies, chosen, by, rules, notes=describe(standard), baselines=baselines)
 
 
 def score_judged(
@@ -204,6 +202,7 @@ def score_counts(
     chosen = _measures(measures)
     by = _names(by)
     if isinstance(counts, Mapping) and all(isinstance(v, Counts) for v in counts.values()):
+        rows: list[tuple[str, tuple[str | None, ...], Counts]]
         rows = [(str(run), (), value) for run, value in counts.items()]
         notes: list[str] = []
     else:
@@ -357,9 +356,7 @@ def _finish(
         from abstain.references import reference_counts
 
         for run, part, reference, counts in reference_counts(rows):
-            rows += _rows(
-                [run], [part], CountsArray.of([counts]), measures, references=[reference]
-            )
+            rows += _rows([run], [part], CountsArray.of([counts]), measures, references=[reference])
     ordered = _ranked(rows, measures[0], by)
     said = [*notes, *(disagreements(ordered, measures) if not by else ())]
     return ScoreResult(

@@ -121,7 +121,7 @@ def _tally_matrix(matrix: KindMatrix, judged: Judged, by: Sequence[str]) -> Tall
     ]
     table = np.concatenate(rows) if rows else np.empty((0, KINDS), np.int64)
     runs = [run for run in matrix.runs for _ in range(parts)]
-    slices = sizes.drop("size").rows() if by else [()]
+    slices: list[tuple[str | None, ...]] = sizes.drop("size").rows() if by else [()]
     return Tallies(runs, slices * len(matrix.runs), table, len(judged.gold))
 
 
@@ -195,7 +195,9 @@ def with_missing(
         placed["n"].to_numpy(),
     )
     table[:, blank_kind(Why.MISSING)] += grid["size"].to_numpy() - table.sum(axis=1)
-    slices = grid.select(columns).rows() if columns else [()] * grid.height
+    slices: list[tuple[str | None, ...]] = (
+        grid.select(columns).rows() if columns else [()] * grid.height
+    )
     return Tallies(grid["run"].to_list(), slices, table, questions)
 
 
@@ -204,7 +206,7 @@ def with_missing(
 
 def _first_fault(judged: Judged, count: int) -> Exception:
     for frame in judged.frames:
-        faulty = frame.filter(nw.col(KIND) >= KINDS)
+        faulty = frame.filter(nw.col(KIND) >= KINDS).head(1_000)
         rows = collect(faulty, judged.sources[0].table.name)
         if rows.height:
             order = [c for c in (FILE, ROW) if c in rows.columns]

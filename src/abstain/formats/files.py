@@ -73,9 +73,7 @@ def open_plain(path: str | os.PathLike[str]) -> Opened:
             if head == ZSTD:
                 import zstandard
 
-                reader = zstandard.ZstdDecompressor().stream_reader(
-                    packed, read_across_frames=True
-                )
+                reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
                 return Opened(name, None, _unpack(reader, name, "Zstandard"))
             if stat.S_ISREG(mode):
                 return Opened(name, Path(name), None)
@@ -189,16 +187,14 @@ def _bounded(file: IO[bytes], name: str, *, already: int = 0) -> bytes:
     dull = 0
     while piece := file.read(BLOCK):
         size += len(piece)
-        dull = 0 if b"\n" in piece or pieces[:1] and pieces[0].startswith(PARQUET) else dull + 1
+        dull = 0 if b"\n" in piece or (pieces[:1] and pieces[0].startswith(PARQUET)) else dull + 1
         if size > limit:
             raise InputError(
                 f"unpacks to more than {limit:,} bytes (ABSTAIN_MAX_BYTES raises the bound)",
                 name,
             )
         if dull > 1 and not pieces[0].startswith(PARQUET):
-            raise InputError(
-                f"has a line of more than {BLOCK >> 20} MiB, expected a table", name
-            )
+            raise InputError(f"has a line of more than {BLOCK >> 20} MiB, expected a table", name)
         pieces.append(piece)
     return b"".join(pieces)
 

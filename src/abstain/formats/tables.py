@@ -349,8 +349,8 @@ def _first_uneven(block: bytes, separator: str, width: int) -> bytes:
     if len(cuts) != len(stops) * (width - 1):
         return block
     if width > 1 and len(stops):
-        cuts = cuts.reshape(len(stops), width - 1)
-        if (cuts[:, 0] < starts).any() or (cuts[:, -1] > stops).any():
+        by_record = cuts.reshape(len(stops), width - 1)
+        if (by_record[:, 0] < starts).any() or (by_record[:, -1] > stops).any():
             return block
     return block[int(np.flatnonzero(ends)[-1]) + 1 :]
 

@@ -16,8 +16,12 @@ PENAS_RODRIGO = "Peñas & Rodrigo 2011, A Simple Measure to Assess Non-response"
 credit = partial(counting, family="credit", shares=True)
 
 T = Parameter("t", "what a blank is worth in right answers", low=0, high=1)
-T_BELOW_1 = Parameter("t", "the chance of being right that makes answering pay", 0, 1, False, True)
-BETA = Parameter("beta", "how much more recall counts than precision", 0, low_open=True, default=1)
+T_BELOW_1 = Parameter(
+    "t", "the chance of being right that makes answering pay", low=0, high=1, high_open=True
+)
+BETA = Parameter(
+    "beta", "how much more recall counts than precision", low=0, low_open=True, default=1
+)
 
 
 @credit(
@@ -91,7 +95,7 @@ def f_measure(c: Numeric, w: Numeric, u: Numeric, *, beta: float) -> Numeric:
     kappa=lambda c, w, u: c / (1 - u),
     kappa_text="c/(1 − u)",
     break_even=lambda c, w, u: c / (1 - u),
-    break_even_text="precision itself",
+    break_even_text="precision",
     ranks_like=lambda: ("validation-precision",),
     gaming="Answer one question that you are sure of and leave the rest blank: it gives 1.",
 )

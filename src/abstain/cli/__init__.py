@@ -1,0 +1,70 @@
+"""The command line: one file a command, no arithmetic."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+EXIT_NO, EXIT_USAGE, EXIT_FAULT = 1, 2, 3
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line; every failure is one clear line on stderr."""
+    sys.exit(run(args))
+
+
+def run(args: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    from abstain.errors import AbstainError
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        from abstain.cli.app import app
+
+        code = app(args=args, standalone_mode=False, prog_name="abstain")
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except AbstainError as error:
+        _say(str(error))
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        _say("stopped")
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        _say("there is not enough memory for this")
+        return EXIT_USAGE
+    except Exception as error:
+        if hasattr(error, "format_message"):  # what the argument parser says
+            _say(_usage(error))
+            return EXIT_USAGE
+        if os.environ.get("ABSTAIN_TRACEBACK"):
+            raise
+        kind, text = type(error).__name__, str(error).splitlines()
+        _say(
+            f"a fault of abstain itself ({kind}: {text[0][:200] if text else 'no message'}); "
+            "please report it, with what ABSTAIN_TRACEBACK=1 shows"
+        )
+        return EXIT_FAULT
+
+
+def _say(text: str) -> None:
+    from abstain.report.grid import clean
+
+    for line in text.splitlines():
+        print(clean(line), file=sys.stderr)  # noqa: T201
+
+
+def _usage(error: Exception) -> str:
+    """An argument error in one line, with the command that explains more."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "abstain"
+    message = " ".join(str(error.format_message()).split())  # type: ignore[attr-defined]
+    message = message[:1].lower() + message[1:]
+    message = message.rstrip(".").replace(". Did you mean", "; did you mean")
+    return f"{command}: {message}{'' if message.endswith('?') else ';'} see `{command} --help`"

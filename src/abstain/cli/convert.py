@@ -1,0 +1,46 @@
+"""`abstain convert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from abstain.cli import options
+from abstain.cli.options import ColumnOption, FromOption
+from abstain.cli.score import COLUMNS
+
+
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", help="A table in any format.")],
+    target: Annotated[
+        Path,
+        typer.Argument(metavar="OUT", help="Its ending says the format: .csv, .jsonl.zst, …"),
+    ],
+    column: ColumnOption = None,
+    from_format: FromOption = None,
+    to_format: Annotated[
+        str | None, typer.Option("--to", metavar="FORMAT", help="csv, tsv, jsonl or parquet.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT.")] = False,
+) -> None:
+    """Convert a gold or a run between CSV, TSV, JSONL and Parquet, plain, .gz or .zst.
+
+    \b
+    abstain convert run.csv run.parquet
+    abstain convert log.jsonl.gz run.csv --column question=id --column answer=output
+    """
+    from abstain.conversion import convert_table
+    from abstain.errors import UsageError
+
+    if target.exists() and not force:
+        raise UsageError(f"{target} exists; --force overwrites it")
+    rows = convert_table(
+        source,
+        target,
+        columns=options.known_columns(column, COLUMNS),
+        from_format=from_format,
+        to_format=to_format,
+    )
+    typer.echo(f"{target}: {rows:,} rows", err=True)

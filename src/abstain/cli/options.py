@@ -1,0 +1,163 @@
+"""Options that several commands share, and how results are shown."""
+
+from __future__ import annotations
+
+import enum
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from abstain.errors import UnknownNameError, UsageError
+from abstain.report.grid import Grid, to_csv, to_latex, to_markdown
+
+
+class Format(enum.StrEnum):
+    """How a result is shown."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+    markdown = "markdown"
+    latex = "latex"
+
+
+ENDINGS = {
+    ".json": Format.json,
+    ".csv": Format.csv,
+    ".md": Format.markdown,
+    ".tex": Format.latex,
+    ".txt": Format.table,
+}
+
+FormatOption = Annotated[
+    Format | None,
+    typer.Option("--format", "-f", help="How to show it (default: by the ending of -o, or table)."),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write to a file, whole or not at all."),
+]
+DigitsOption = Annotated[
+    int, typer.Option(min=0, max=15, help="Decimals in tables (CSV and JSON have them all).")
+]
+ColumnOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        "-c",
+        metavar="NAME=COLUMN",
+        help="The column that holds question, answer, …: question=id; gold:correct=label for "
+        "the gold alone, run:answer=output for the runs alone. Repeatable.",
+    ),
+]
+FromOption = Annotated[
+    str | None,
+    typer.Option("--from", metavar="FORMAT", help="csv, tsv, jsonl or parquet, if not evident."),
+]
+MatchOption = Annotated[
+    str,
+    typer.Option(
+        metavar="WAY",
+        help="When an answer is right: id (equal as given), text (case, width and punctuation "
+        "aside) or squad (also English articles).",
+    ),
+]
+AlignOption = Annotated[
+    str,
+    typer.Option(metavar="HOW", help="Pair responses with questions by id, or by position."),
+]
+
+
+def pairs(texts: Iterable[str] | None, what: str, example: str) -> dict[str, str]:
+    """`name=value` texts as a mapping; a name twice is refused."""
+    found: dict[str, str] = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise UsageError(f"{what} reads NAME=VALUE, such as {example} (got '{text}')")
+        if name.strip() in found:
+            raise UsageError(f"{what} '{name.strip()}' is given twice")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def known_columns(texts: Iterable[str] | None, known: Iterable[str]) -> dict[str, str]:
+    """Column mappings, with names that a command knows."""
+    mapping = pairs(texts, "--column", "question=id")
+    names = tuple(known)
+    for name in mapping:
+        bare = name.rpartition(":")[2]
+        if bare not in names:
+            raise UnknownNameError(
+                "column to map", bare, names, hint=f"there are {', '.join(names)}"
+            )
+    return mapping
+
+
+def show(
+    grid: Grid,
+    data: Mapping[str, Any] | list[Any],
+    *,
+    format: Format | None,
+    output: Path | None,
+    digits: int = 4,
+) -> None:
+    """Print a result, or write it to a file."""
+    chosen = format or (ENDINGS.get(output.suffix.lower()) if output else None) or Format.table
+    if chosen is Format.table and output is None:
+        from abstain.report.terminal import print_grid
+
+        print_grid(grid, digits=digits)
+        return
+    text = _text(grid, data, chosen, digits)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        from abstain.formats.files import write_text
+
+        write_text(output, text)
+
+
+def _text(grid: Grid, data: Mapping[str, Any] | list[Any], format: Format, digits: int) -> str:
+    match format:
+        case Format.json:
+            import msgspec
+
+            return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+        case Format.csv:
+            return to_csv(grid)
+        case Format.markdown:
+            return to_markdown(grid, digits=digits)
+        case Format.latex:
+            return to_latex(grid, digits=digits)
+        case Format.table:
+            import io
+
+            from abstain.report.terminal import print_grid
+
+            out = io.StringIO()
+            print_grid(grid, digits=digits, file=out)
+            return out.getvalue()
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Say what is going on, on a terminal's stderr, once it has taken over a second."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    status = Console(stderr=True).status(what)
+    timer = threading.Timer(1.0, status.start)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        status.stop()

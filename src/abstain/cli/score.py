@@ -1,0 +1,184 @@
+"""`abstain score`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from abstain.cli import options
+from abstain.cli.options import (
+    AlignOption,
+    ColumnOption,
+    DigitsOption,
+    FormatOption,
+    FromOption,
+    MatchOption,
+    OutputOption,
+)
+from abstain.errors import UsageError
+
+COLUMNS = (
+    *("question", "correct", "options", "answer", "answered", "candidate", "confidence", "why"),
+    *("run", "outcome", "grade", "right", "wrong", "unanswered", "unanswered_right"),
+    *("unanswered_wrong", "unanswered_empty", "questions"),
+)
+
+
+def score(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="GOLD RUN…",
+            help="The gold standard and the runs; with --judged or --counts no gold.",
+        ),
+    ],
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            "-m",
+            metavar="MEASURE",
+            help="c@1, F, 'credit(t=0.5)', … Repeatable; the first one orders the runs.",
+        ),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", metavar="ATTR", help="Slice by an attribute; several are crossed."),
+    ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--policy",
+            metavar="KIND=EFFECT",
+            help="What a kind of blank becomes. Kinds: declined, empty, unparseable, error, "
+            "missing. Effects: unanswered, wrong, excluded.",
+        ),
+    ] = None,
+    judged: Annotated[
+        bool,
+        typer.Option("--judged", help="The files carry their outcome or grade; there is no gold."),
+    ] = False,
+    counts: Annotated[
+        bool,
+        typer.Option("--counts", help="The file holds counts: run, right, wrong, unanswered…"),
+    ] = False,
+    grade: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--grade", metavar="WORD=OUTCOME", help="What an unusual grade means: meh=wrong."
+        ),
+    ] = None,
+    align: AlignOption = "id",
+    match: MatchOption = "id",
+    baselines: Annotated[
+        bool,
+        typer.Option("--baselines", help="Add rows to read scores by: silence, luck, hindsight."),
+    ] = False,
+    break_even: Annotated[
+        bool,
+        typer.Option("--break-even", help="Show p*: answering pays above that chance."),
+    ] = False,
+    split: Annotated[
+        bool,
+        typer.Option("--split", help="Show blanks by whether their candidate was right."),
+    ] = False,
+    skip_inconsistent: Annotated[
+        bool,
+        typer.Option(
+            "--skip-inconsistent", help="With --counts: leave out rows that do not add up."
+        ),
+    ] = False,
+    column: ColumnOption = None,
+    from_format: FromOption = None,
+    format: FormatOption = None,
+    output: OutputOption = None,
+    digits: DigitsOption = 4,
+) -> None:
+    """Score runs that may decline to answer.
+
+    \b
+    abstain score gold.csv run1.csv run2.csv -m c@1 -m F --by topic
+    abstain score --judged grades.csv              (rows with an outcome or a grade)
+    abstain score --counts counts.csv              (right, wrong, unanswered)
+
+    A gold has the columns question, correct and any attributes; a run has question, answer and
+    perhaps answered, candidate, confidence, why, run. An empty answer is a blank.
+    """
+    from abstain import scoring
+    from abstain.report.scores import score_grid
+
+    if judged and counts:
+        raise UsageError("--judged and --counts exclude each other")
+    chosen = measures or list(scoring.DEFAULT_MEASURES)
+    columns = options.known_columns(column, COLUMNS)
+    if grade and not judged:
+        raise UsageError("--grade goes with --judged")
+    if skip_inconsistent and not counts:
+        raise UsageError("--skip-inconsistent goes with --counts")
+    with options.working("counting…"):
+        if counts:
+            if len(files) > 1:
+                raise UsageError("--counts takes one file")
+            result = scoring.score_counts(
+                files[0],
+                measures=chosen,
+                by=by or (),
+                columns=columns,
+                format=from_format,
+                baselines=baselines,
+                skip_inconsistent=skip_inconsistent,
+            )
+        elif judged:
+            result = scoring.score_judged(
+                files,
+                measures=chosen,
+                by=by or (),
+                policy=policy,
+                grades=options.pairs(grade, "--grade", "meh=wrong"),
+                columns=columns,
+                format=from_format,
+                baselines=baselines,
+            )
+        else:
+            if len(files) < 2:
+                raise UsageError("name the gold and at least one run, or say --judged or --counts")
+            result = scoring.score(
+                files[0],
+                files[1:],
+                measures=chosen,
+                by=by or (),
+                policy=policy,
+                align=align,
+                match=match,
+                columns=columns,
+                format=from_format,
+                baselines=baselines,
+            )
+    data = result.to_dict()
+    if break_even:
+        _add_break_even(data, result)
+    options.show(
+        score_grid(result, split=split, break_even=break_even),
+        data,
+        format=format,
+        output=output,
+        digits=digits,
+    )
+
+
+def _add_break_even(data: dict[str, object], result: object) -> None:
+    import math
+
+    from abstain.scoring import ScoreResult
+
+    assert isinstance(result, ScoreResult)
+    rows = data["results"]
+    assert isinstance(rows, list)
+    for plain, row in zip(rows, result.rows, strict=True):
+        values = {
+            str(m): m.break_even(row.counts)
+            for m in result.measures
+            if m.definition.break_even is not None
+        }
+        plain["break_even"] = {k: None if math.isnan(v) else v for k, v in values.items()}

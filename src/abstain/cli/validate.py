@@ -1,0 +1,45 @@
+"""`abstain validate`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from abstain.cli import EXIT_NO, options
+from abstain.cli.options import AlignOption, ColumnOption, FormatOption, FromOption, OutputOption
+from abstain.cli.score import COLUMNS
+
+
+def validate(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The gold standard.")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN…", help="The runs to check.")],
+    align: AlignOption = "id",
+    column: ColumnOption = None,
+    from_format: FromOption = None,
+    most: Annotated[
+        int, typer.Option(min=0, help="How many problems a table shows (0: all of them).")
+    ] = 50,
+    format: FormatOption = None,
+    output: OutputOption = None,
+) -> None:
+    """Would these runs be accepted? Every problem with its place; exit code 1 if there is one.
+
+    \b
+    abstain validate gold.csv runs/*.csv
+    abstain validate gold.csv run.csv --format json
+    """
+    from abstain.report.problems import problems_grid
+    from abstain.validation import validate_runs
+
+    with options.working("checking…"):
+        verdict = validate_runs(
+            gold,
+            runs,
+            align=align,
+            columns=options.known_columns(column, COLUMNS),
+            format=from_format,
+        )
+    options.show(problems_grid(verdict, most=most), verdict.to_dict(), format=format, output=output)
+    if verdict.problems:
+        raise typer.Exit(EXIT_NO)

@@ -1,0 +1,1 @@
+"""How things look: tables for terminals, Markdown, LaTeX and CSV."""

@@ -1,0 +1,148 @@
+"""The list of measures, and one measure's card: what a newcomer should know of it."""
+
+from __future__ import annotations
+
+import textwrap
+
+from abstain.measures import Definition, Measure, definitions, measure
+from abstain.outcomes import Counts
+from abstain.report.grid import Column, Grid
+
+SHARES = Counts(right=237, wrong=156, unsplit=107)
+SHARES_NAME = "icia091ro, CLEF 2009"
+SPLIT = Counts(right=79, wrong=161, unanswered_right=13, unanswered_wrong=31)
+SPLIT_NAME = "buap1305enen, QA4MRE 2013"
+LABEL = 13
+
+
+def measures_grid() -> Grid:
+    """Every measure in a line."""
+    rows: list[list[object]] = [
+        [signature(d), d.formula, d.kappa_text, d.break_even_text] for d in definitions().values()
+    ]
+    names = ("measure", "formula", "κ", "p*")
+    grid = Grid([Column(name) for name in names], rows)  # type: ignore[arg-type]
+    grid.notes = [
+        "c, w, u are the shares right, wrong and unanswered; R, W, UR, UW, UE the counts (UR: "
+        "unanswered, the candidate was right).",
+        "κ is what a blank is credited, in right answers. p* is the chance of being right above "
+        "which answering pays.",
+        "`abstain explain c@1` tells the whole story of one.",
+    ]
+    return grid
+
+
+def measures_data() -> list[dict[str, object]]:
+    """Every measure as plain data."""
+    return [
+        {
+            "name": d.name,
+            "signature": signature(d),
+            "family": d.family,
+            "summary": d.summary,
+            "formula": d.formula,
+            "latex": d.latex,
+            "kappa": d.kappa_text,
+            "break_even": d.break_even_text,
+            "higher_is_better": d.higher_is_better,
+            "parameters": [
+                {"name": p.name, "meaning": p.meaning, "range": p.range_text, "default": p.default}
+                for p in d.parameters
+            ],
+            "aliases": list(d.aliases),
+            "undefined_when": [rule.reason for rule in d.undefined],
+            "needs_candidates": d.needs_candidates,
+            "gaming": d.gaming,
+            "source": d.source,
+        }
+        for d in definitions().values()
+    ]
+
+
+def signature(definition: Definition) -> str:
+    """A measure's name with its parameters: credit(t), F(β=1)."""
+    if not definition.parameters:
+        return definition.name
+    inside = ", ".join(
+        p.name if p.default is None else f"{p.name}={p.default:g}" for p in definition.parameters
+    )
+    return f"{definition.name}({inside})"
+
+
+def card(text: str, *, width: int = 80) -> str:
+    """The card of a measure, as plain text."""
+    item = _with_example_parameters(text)
+    d = item.definition
+    low, high = item.bounds
+    facts: list[tuple[str, str]] = [("formula", d.formula)]
+    facts += [(p.name, f"{p.meaning}; in {p.range_text}") for p in d.parameters]
+    facts.append(("with", _letters(d)))
+    if d.kappa is not None:
+        facts.append(("a blank", f"is credited κ = {d.kappa_text} right answers"))
+    if d.break_even is not None:
+        facts.append(
+            ("answering", f"pays for a chance of being right above {d.break_even_text} (p*)")
+        )
+    better = "higher is better" if d.higher_is_better else "lower is better"
+    facts.append(("range", f"{low:g} to {high:g}, {better}"))
+    facts.append(("undefined", "when " + "; when ".join(rule.reason for rule in d.undefined)))
+    facts.append(("to game it", d.gaming))
+    if d.monotone:
+        facts.append(("beware", f"{d.monotone[0].upper()}{d.monotone[1:]}."))
+    if item.ranks_like:
+        facts.append(("ranks like", ", ".join(item.ranks_like) + " (the same order of any runs)"))
+    if d.aliases:
+        facts.append(("also called", ", ".join(d.aliases)))
+    facts.append(("source", d.source))
+    lines = _wrap(f"{item}: {d.summary}", width, 0)
+    lines.append("")
+    for label, value in facts:
+        lines += _wrap(f"{label:<{LABEL}}{value}", width, LABEL)
+    return "\n".join([*lines, "", *_example(item, width)]) + "\n"
+
+
+def _letters(d: Definition) -> str:
+    if d.family == "credit":
+        return "c right, w wrong, u unanswered, as shares of all questions"
+    return (
+        "R right, W wrong, U unanswered (UR, UW, UE: candidate right, wrong, absent), n questions"
+    )
+
+
+def _with_example_parameters(text: str) -> Measure:
+    """The measure; a bare name such as `credit` gets t = 0.5 for its example."""
+    known = {d.name.casefold(): d for d in definitions().values()}
+    bare = known.get(text.strip().casefold())
+    if bare and any(p.default is None for p in bare.parameters):
+        given = ", ".join(f"{p.name}=0.5" for p in bare.parameters if p.default is None)
+        return measure(f"{bare.name}({given})")
+    return measure(text)
+
+
+def _example(item: Measure, width: int) -> list[str]:
+    split = item.definition.family == "validation"
+    k, name = (SPLIT, SPLIT_NAME) if split else (SHARES, SHARES_NAME)
+    blanks = f"{k.unanswered:g} unanswered"
+    if split:
+        blanks += f" ({k.unanswered_right:g} of them with the right candidate)"
+    lines = [
+        f"Example: {k.right:g} right, {k.wrong:g} wrong, {blanks}",
+        f"of {k.n:g} ({name})",
+        f"c = {k.right / k.n:.3f}, w = {k.wrong / k.n:.3f}, u = {k.unanswered / k.n:.3f}",
+    ]
+    result = f"{item} = {item(k):.4f}"
+    if item.definition.kappa is not None:
+        result += f", κ = {item.kappa(k):.4f}"
+    if item.definition.break_even is not None:
+        result += f", p* = {item.break_even(k):.4f}"
+    lines.append(result)
+    if item.definition.kappa is not None:
+        lines.append(
+            f"so {k.right:g} right answers and {k.unanswered:g} blanks count as "
+            f"{item(k) * k.n:.1f} right answers of {k.n:g}"
+        )
+    return [line for text in lines for line in _wrap(text, width, 2)]
+
+
+def _wrap(text: str, width: int, indent: int) -> list[str]:
+    return textwrap.wrap(text, width, subsequent_indent=" " * indent, break_long_words=False)

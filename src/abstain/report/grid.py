@@ -1,0 +1,191 @@
+"""A table before it has a look, and its looks: terminal, Markdown, LaTeX, CSV.
+
+Names come from strangers. Every look makes them harmless in its own way: no control character
+reaches a terminal, no markup a page, no formula a spreadsheet.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Cell: TypeAlias = str | int | float | tuple[float, float, float] | None
+Kind: TypeAlias = Literal["text", "score", "count", "bar"]
+
+UNDEFINED = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its heading and what its cells are."""
+
+    name: str
+    kind: Kind = "text"
+
+
+@dataclass(slots=True)
+class Grid:
+    """Columns and rows, with notes to print below."""
+
+    columns: list[Column]
+    rows: list[list[Cell]]
+    notes: list[str] = field(default_factory=list)
+    title: str = ""
+    dim: set[int] = field(default_factory=set)
+    """Rows that stand back: references, totals."""
+    breaks: set[int] = field(default_factory=set)
+    """Rows before which a group begins."""
+
+
+def cell_text(cell: Cell, kind: Kind, digits: int) -> str:
+    """A cell as people read it."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return UNDEFINED if kind in ("score", "count") else ""
+    if isinstance(cell, tuple):
+        return ""
+    if kind == "score":
+        return f"{cell:.{digits}f}".replace("-", "−") if isinstance(cell, (int, float)) else cell
+    if kind == "count" and isinstance(cell, (int, float)):
+        return f"{cell:,.0f}" if float(cell).is_integer() else f"{cell:,.1f}"
+    return str(cell)
+
+
+# -------------------------------------------------------------------------------- harmless
+
+
+def clean(text: str) -> str:
+    """Text without control characters, line breaks or marks that turn the writing direction.
+
+    >>> clean("a\\x1b[31mb\\nc")
+    'a�[31mb c'
+    """
+    spaced = re.sub(r"[\t\r\n\v\f\x85\u2028\u2029]+", " ", text)
+    return re.sub(
+        r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]", "\ufffd", spaced
+    )
+
+
+def markdown_text(text: str) -> str:
+    """Text that Markdown shows as it is.
+
+    >>> markdown_text("a|b <i>_x_")
+    'a\\\\|b &lt;i&gt;\\\\_x\\\\_'
+    """
+    safe = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_{}\[\]|~#!$])", r"\\\1", safe)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "κ": r"$\kappa$",
+    "β": r"$\beta$",
+    "·": r"$\cdot$",
+    "−": r"$-$",
+    "–": r"--",
+    "′": r"$'$",
+}
+
+
+def latex_text(text: str) -> str:
+    """Text that LaTeX sets as it is.
+
+    >>> latex_text("50% of a_b \\\\input{x}")
+    '50\\\\% of a\\\\_b \\\\textbackslash{}input\\\\{x\\\\}'
+    """
+    return "".join(_LATEX.get(sign, sign) for sign in clean(text))
+
+
+def csv_text(text: str) -> str:
+    """Text that a spreadsheet does not take for a formula.
+
+    >>> csv_text("=1+1"), csv_text("run-1")
+    ("'=1+1", 'run-1')
+    """
+    safe = clean(text)
+    return "'" + safe if safe[:1] in ("=", "+", "-", "@") else safe
+
+
+# ----------------------------------------------------------------------------------- looks
+
+
+def to_csv(grid: Grid) -> str:
+    """Full precision, empty where undefined, no notes."""
+    columns = [c for c in grid.columns if c.kind != "bar"]
+    keep = [i for i, c in enumerate(grid.columns) if c.kind != "bar"]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([csv_text(c.name) for c in columns])
+    for row in grid.rows:
+        writer.writerow([_csv_cell(row[i]) for i in keep])
+    return out.getvalue()
+
+
+def _csv_cell(cell: Cell) -> str | int | float:
+    if cell is None or isinstance(cell, tuple) or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    if isinstance(cell, str):
+        return csv_text(cell)
+    return int(cell) if float(cell).is_integer() and not isinstance(cell, float) else cell
+
+
+def to_markdown(grid: Grid, *, digits: int = 4) -> str:
+    """A pipe table, aligned so that it reads as text too."""
+    columns = [(i, c) for i, c in enumerate(grid.columns) if c.kind != "bar"]
+    table = [[markdown_text(c.name) for _, c in columns]]
+    table += [
+        [markdown_text(cell_text(row[i], c.kind, digits)) for i, c in columns] for row in grid.rows
+    ]
+    widths = [max(3, *(len(row[k]) for row in table)) for k in range(len(columns))]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [
+            cell.ljust(w) if c.kind == "text" else cell.rjust(w)
+            for cell, w, (_, c) in zip(cells, widths, columns, strict=True)
+        ]
+        return "| " + " | ".join(padded) + " |"
+
+    rule = [
+        "-" * w if c.kind == "text" else "-" * (w - 1) + ":"
+        for w, (_, c) in zip(widths, columns, strict=True)
+    ]
+    lines = [line(table[0]), line(rule), *(line(row) for row in table[1:])]
+    if grid.title:
+        lines = [f"**{markdown_text(grid.title)}**", "", *lines]
+    if grid.notes:
+        lines += ["", *(f"- {markdown_text(note)}" for note in grid.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def to_latex(grid: Grid, *, digits: int = 4) -> str:
+    """A booktabs tabular, ready to paste."""
+    columns = [(i, c) for i, c in enumerate(grid.columns) if c.kind != "bar"]
+    spec = "".join("l" if c.kind == "text" else "r" for _, c in columns)
+    lines = [f"\\begin{{tabular}}{{{spec}}}", "\\toprule"]
+    lines.append(" & ".join(latex_text(c.name) for _, c in columns) + r" \\")
+    lines.append("\\midrule")
+    for number, row in enumerate(grid.rows):
+        if number and number in grid.breaks:
+            lines.append("\\midrule")
+        cells = [latex_text(cell_text(row[i], c.kind, digits)) for i, c in columns]
+        lines.append(" & ".join(cells) + r" \\")
+    lines += ["\\bottomrule", "\\end{tabular}"]
+    lines += [f"% {clean(note)}" for note in grid.notes]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,25 @@
+"""Problems of submissions as a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from abstain.errors import plural
+from abstain.report.grid import Cell, Column, Grid
+from abstain.validation import Verdict
+
+
+def problems_grid(verdict: Verdict, *, most: int = 50) -> Grid:
+    """Where and what, with a count of each kind below."""
+    shown = verdict.problems if most == 0 else verdict.problems[:most]
+    rows: list[list[Cell]] = [[str(p.place), p.message] for p in shown]
+    runs = plural(verdict.runs, "file")
+    if not verdict.problems:
+        note = f"{runs}: nothing wrong, {plural(verdict.questions, 'question')} in the gold."
+        return Grid([Column("place"), Column("problem")], [], notes=[note])
+    kinds = Counter(p.kind for p in verdict.problems)
+    summary = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+    notes = [f"{runs}: {plural(len(verdict.problems), 'problem')} ({summary})."]
+    if len(shown) < len(verdict.problems):
+        notes.append(f"{len(shown)} are shown; --most 0 shows all.")
+    return Grid([Column("place"), Column("problem")], rows, notes=notes)

@@ -1,0 +1,98 @@
+"""A result of `score` as a table."""
+
+from __future__ import annotations
+
+from abstain.errors import plural
+from abstain.outcomes import Counts, Effect, Policy
+from abstain.report.grid import Cell, Column, Grid
+from abstain.scoring import Row, ScoreResult
+
+
+def score_grid(result: ScoreResult, *, split: bool = False, break_even: bool = False) -> Grid:
+    """Rank, run, slice, scores, counts; `split` shows what the blanks would have been."""
+    columns = [Column("#"), Column("run"), *(Column(name) for name in result.by)]
+    for item in result.measures:
+        columns.append(Column(str(item), "score"))
+        if break_even and item.definition.break_even is not None:
+            columns.append(Column(f"p* {item}", "score"))
+    columns += [Column("right", "count"), Column("wrong", "count"), Column("blank", "count")]
+    if split:
+        columns += [Column(f"blank, {name}", "count") for name in ("right", "wrong", "empty")]
+    columns.append(Column("right▕wrong▕blank", "bar"))
+    rows: list[list[Cell]] = []
+    breaks: set[int] = set()
+    dim: set[int] = set()
+    last: tuple[str | None, ...] | None = None
+    for number, row in enumerate(result.rows):
+        part = tuple(row.slice[name] for name in result.by)
+        if part != last:
+            breaks.add(number)
+            last = part
+        if row.reference:
+            dim.add(number)
+        rows.append(_cells(row, result, split=split, break_even=break_even))
+    return Grid(columns, rows, notes=notes(result), breaks=breaks, dim=dim)
+
+
+def _cells(row: Row, result: ScoreResult, *, split: bool, break_even: bool) -> list[Cell]:
+    k = row.counts
+    cells: list[Cell] = [row.rank, _label(row), *(row.slice[name] or "–" for name in result.by)]
+    for item in result.measures:
+        cells.append(row.scores[str(item)])
+        if break_even and item.definition.break_even is not None:
+            cells.append(item.break_even(k))
+    cells += [k.right, k.wrong, k.unanswered]
+    if split:
+        cells += _split(k)
+    cells.append((k.right, k.wrong, k.unanswered))
+    return cells
+
+
+def _split(k: Counts) -> list[Cell]:
+    if k.unsplit:
+        return [None, None, None]
+    return [k.unanswered_right, k.unanswered_wrong, k.unanswered_empty]
+
+
+def _label(row: Row) -> str:
+    if row.reference == "answer nothing":
+        return "answer nothing"
+    return f"{row.run}: {row.reference}" if row.reference else row.run
+
+
+def notes(result: ScoreResult) -> list[str]:
+    """What it takes to read the scores: what was counted, the policy, what is undefined."""
+    said: list[str] = []
+    runs = len({row.run for row in result.rows if not row.reference})
+    if result.questions is not None:
+        said.append(f"{plural(runs, 'run')}, {plural(result.questions, 'question')}.")
+    said += [f"{_sentence(note)}" for note in result.notes]
+    if result.policy is not None:
+        said.append(policy_sentence(result.policy, result.touched))
+    seen: dict[str, list[str]] = {}
+    for row in result.rows:
+        for name, reason in row.undefined.items():
+            seen.setdefault(f"{name} is undefined (–) where {reason}", []).append(row.run)
+    said += [f"{text}: {_runs(names)}." for text, names in seen.items()]
+    return said
+
+
+def _runs(names: list[str]) -> str:
+    unique = list(dict.fromkeys(names))
+    return ", ".join(unique[:3]) + (f" and {len(unique) - 3} more" if len(unique) > 3 else "")
+
+
+def policy_sentence(policy: Policy, touched: dict[str, int]) -> str:
+    """The policy in words, with how many responses of each kind there were."""
+    parts = []
+    for why, effect in policy.effects.items():
+        count = touched.get(why.value, 0)
+        if effect is Effect.STOP and not count:
+            continue
+        parts.append(f"{count:,} {why} → {effect}")
+    return "Policy: " + ", ".join(parts) + "."
+
+
+def _sentence(note: str) -> str:
+    text = note[:1].upper() + note[1:] if not note.split(" ", 1)[0].count("@") else note
+    return text if text.endswith((".", "!", "?")) else text + "."

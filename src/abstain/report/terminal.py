@@ -1,0 +1,169 @@
+"""Tables for a terminal: aligned, within its width, colour only where there is a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import IO, TYPE_CHECKING
+
+from abstain.report.grid import Cell, Column, Grid, cell_text, clean
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+BAR = 16
+BLOCKS = (("█", "green"), ("▒", "red"), ("·", "bright_black"))
+PLAIN_BLOCKS = (("#", "green"), ("x", "red"), (".", "bright_black"))
+NAME_WIDTH = 24
+NOTE_WIDTH = 80
+UNBOUNDED = 1 << 20
+"""A pipe has no width: names are never cut there."""
+
+
+def print_grid(grid: Grid, *, digits: int = 4, file: IO[str] | None = None) -> None:
+    """Print a table and its notes."""
+    from rich.console import Console
+    from rich.text import Text
+
+    stream = file or sys.stdout
+    terminal = stream.isatty()
+    console = Console(file=stream, highlight=False, soft_wrap=not terminal, emoji=False)
+    width = console.width if terminal else UNBOUNDED
+    blocks = BLOCKS if _speaks_unicode(stream) else PLAIN_BLOCKS
+    if grid.title:
+        console.print(Text(clean(grid.title), style="bold"))
+        console.print()
+    parts = _fit(grid, digits, width) if grid.rows else []
+    for number, part in enumerate(parts):
+        if number:
+            console.print()
+        for line in _lines(grid, part, digits, width, blocks):
+            console.print(line, no_wrap=True, overflow="ignore", crop=False)
+    if grid.rows and grid.notes:
+        console.print()
+    for note in grid.notes:
+        for text in textwrap.wrap(clean(note), min(width, NOTE_WIDTH), break_long_words=False):
+            console.print(Text(text, style="dim"), no_wrap=True, overflow="ignore", crop=False)
+
+
+def _speaks_unicode(stream: IO[str]) -> bool:
+    if os.environ.get("ABSTAIN_ASCII"):
+        return False
+    encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
+    return encoding.replace("-", "").startswith("utf")
+
+
+def _fit(grid: Grid, digits: int, width: int) -> list[list[int]]:
+    """The columns in blocks that fit the width; the text columns lead every block."""
+    widths = _widths(grid, digits)
+    lead = [i for i, c in enumerate(grid.columns) if c.kind == "text"]
+    rest = [i for i, c in enumerate(grid.columns) if c.kind != "text"]
+    whole = sum(widths) + 2 * (len(widths) - 1)
+    if whole <= min(width, NOTE_WIDTH) or (whole <= width < UNBOUNDED):
+        return [list(range(len(widths)))]
+    if width == UNBOUNDED:
+        return [[i for i, c in enumerate(grid.columns) if c.kind != "bar"]]
+    longest = max(lead, key=lambda i: widths[i]) if lead else None
+    base = sum(widths[i] + 2 for i in lead)
+    if longest is not None:
+        base -= max(0, widths[longest] - NAME_WIDTH)
+    bars = [i for i in rest if grid.columns[i].kind == "bar"]
+    if bars and base + sum(widths[i] + 2 for i in rest) - 2 > width:
+        rest = [i for i in rest if i not in bars]
+    parts: list[list[int]] = []
+    room = 0
+    for i in rest:
+        if not parts or room < widths[i] + 2:
+            parts.append([*lead])
+            room = width - base + 2
+        parts[-1].append(i)
+        room -= widths[i] + 2
+    return parts or [lead]
+
+
+def _widths(grid: Grid, digits: int) -> list[int]:
+    return [
+        max(
+            _len(c.name),
+            BAR if c.kind == "bar" else 0,
+            *(_len(clean(cell_text(row[i], c.kind, digits))) for row in grid.rows),
+        )
+        if grid.rows
+        else _len(c.name)
+        for i, c in enumerate(grid.columns)
+    ]
+
+
+def _lines(
+    grid: Grid,
+    part: Sequence[int],
+    digits: int,
+    width: int,
+    blocks: Sequence[tuple[str, str]],
+) -> list[Text]:
+    from rich.text import Text
+
+    widths = _widths(grid, digits)
+    total = sum(widths[i] for i in part) + 2 * (len(part) - 1)
+    texts = [i for i in part if grid.columns[i].kind == "text"]
+    if total > width and texts:
+        longest = max(texts, key=lambda i: widths[i])
+        widths[longest] = max(8, widths[longest] - (total - width))
+    head = Text("  ".join(_pad(c.name, c, widths[i]) for i, c in _chosen(grid, part)), "bold")
+    rule = Text("  ".join("─" * widths[i] if blocks is BLOCKS else "-" * widths[i] for i in part))
+    rule.stylize("dim")
+    lines = [head, rule]
+    for number, row in enumerate(grid.rows):
+        if number and number in grid.breaks:
+            lines.append(Text(""))
+        line = Text()
+        for at, (i, column) in enumerate(_chosen(grid, part)):
+            if at:
+                line.append("  ")
+            if column.kind == "bar":
+                line.append_text(_bar(row[i], blocks))
+            else:
+                line.append(_pad(cell_text(row[i], column.kind, digits), column, widths[i]))
+        if number in grid.dim:
+            line.stylize("dim italic")
+        line.rstrip()
+        lines.append(line)
+    return lines
+
+
+def _chosen(grid: Grid, part: Sequence[int]) -> list[tuple[int, Column]]:
+    return [(i, grid.columns[i]) for i in part]
+
+
+def _pad(text: str, column: Column, width: int) -> str:
+    from rich.cells import cell_len, set_cell_size
+
+    text = clean(text)
+    if cell_len(text) > width:
+        text = set_cell_size(text, width - 1).rstrip() + "…"
+    space = " " * max(0, width - cell_len(text))
+    return text + space if column.kind in ("text", "bar") else space + text
+
+
+def _len(text: str) -> int:
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _bar(cell: Cell, blocks: Sequence[tuple[str, str]]) -> Text:
+    """Right, wrong and blank as a bar; what rounding leaves over goes to the largest part."""
+    from rich.text import Text
+
+    bar = Text()
+    if not isinstance(cell, tuple) or sum(cell) <= 0:
+        return Text(" " * BAR)
+    exact = [value / sum(cell) * BAR for value in cell]
+    sizes = [int(value) for value in exact]
+    for i in sorted(range(3), key=lambda i: sizes[i] - exact[i])[: BAR - sum(sizes)]:
+        sizes[i] += 1
+    for size, (sign, colour) in zip(sizes, blocks, strict=True):
+        bar.append(sign * size, colour)
+    return bar
