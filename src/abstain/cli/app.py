@@ -40,9 +40,9 @@ def abstain(
     """Options of the program itself."""
 
 
-app.command("score")(score.score)
-app.command("validate")(validate.validate)
-app.command("convert")(convert.convert)
-app.command("measures")(explain.measures)
-app.command("explain")(explain.explain)
-app.command("demo")(demo.demo)
+app.command("score", short_help="Score runs against a gold.")(score.score)
+app.command("validate", short_help="Would these runs be accepted?")(validate.validate)
+app.command("convert", short_help="From one table format to another.")(convert.convert)
+app.command("measures", short_help="List the measures.")(explain.measures)
+app.command("explain", short_help="Tell the story of one measure.")(explain.explain)
+app.command("demo", short_help="See it at work.")(demo.demo)
