@@ -19,6 +19,7 @@ lint: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/score.py
+	$(BIN)/python benchmarks/campaign.py
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py

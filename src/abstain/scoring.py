@@ -268,7 +268,7 @@ def from_tallies(
 ) -> ScoreResult:
     """Apply a policy to tallies and score what comes out."""
     reasons = blanks_by_reason(tallies.table)
-    _refuse_undecided(reasons, tallies.runs, policy)
+    refuse_undecided(reasons, tallies.runs, policy)
     counts = policy.apply(tallies.table)
     rows = _rows(
         tallies.runs,
@@ -291,7 +291,7 @@ def from_tallies(
     )
 
 
-def _refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:
+def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:
     """Stop where the policy does not say what a kind of blank becomes and there are some."""
     for position, why in enumerate(Why):
         if policy.effects[why] is Effect.STOP and reasons[:, position].any():
