@@ -96,7 +96,8 @@ def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
     frame = nw.from_native(table.frame).drop([c for c in dropped if c not in renames])
     frame = frame.rename({a: k for a, k in renames.items() if a != k})
     columns = tuple(c for c in frame.collect_schema().names() if c != ROW)
-    return Table(table.name, table.format, columns, frame.to_native(), table.opened)
+    before = (*table.renamed, *renames)
+    return Table(table.name, table.format, columns, frame.to_native(), table.opened, before)
 
 
 def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
@@ -106,7 +107,7 @@ def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
         scope, _, _ = known.rpartition(":")
         if scope not in ("", "gold", "run"):
             raise UsageError(f"a column's scope is gold: or run: (got '{known}')")
-        if not any(actual in table.columns for table in tables):
+        if not any(actual in (*table.columns, *table.renamed) for table in tables):
             seen = sorted({c for table in tables for c in table.columns})
             found = nearest(actual, seen)
             hint = f"nearest: {', '.join(found)}" if found else f"columns: {', '.join(seen[:20])}"
@@ -163,9 +164,9 @@ def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
         if isinstance(native, pl.LazyFrame):
             return native.collect(engine="streaming")
         return frame.collect(backend="polars").to_native()  # type: ignore[no-any-return]
-    except (InputError, MemoryError, KeyboardInterrupt):
+    except (InputError, MemoryError):
         raise
-    except Exception as error:
+    except (Exception, pl.exceptions.PanicException) as error:
         raise InputError(f"cannot be read: {first_line(error)}", label) from None
 
 
@@ -213,7 +214,7 @@ def read_gold(
     require(table, "correct", "which holds what is right (empty: nothing is)")
     lazy = nw.from_native(table.frame)
     attributes = tuple(c for c in table.columns if c not in RESERVED)
-    plain = [text_column(lazy, c, table.name).alias(c) for c in attributes if _is_scalar(lazy, c)]
+    plain = [_attribute(lazy, c, table.name) for c in attributes if _is_scalar(lazy, c)]
     attributes = tuple(c for c in attributes if _is_scalar(lazy, c))
     lists = [
         nw.col(c) if _is_list(lazy, c) else text_column(lazy, c, table.name).alias(c)
@@ -240,6 +241,12 @@ def read_gold(
         **({"options": _as_list(frame, "options")} if "options" in frame.columns else {}),
     ).drop("correct")
     return Gold(table.name, frame, attributes, table)
+
+
+def _attribute(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
+    """An attribute as text; an empty one is none, however its table writes that."""
+    text = text_column(frame, column, label)
+    return nw.when(text != "").then(text).alias(column)
 
 
 def _is_list(frame: nw.LazyFrame[Any], column: str) -> bool:
@@ -306,6 +313,7 @@ def read_responses(
     if "run" in table.columns:
         return Responses(table, frame, None)
     own_name = name or (bare_name(table.name) if table.opened is not None else "run")
+    own_name = own_name.encode(errors="replace").decode()  # a file's name may be no text at all
     return Responses(table, frame, own_name)
 
 

@@ -202,6 +202,8 @@ def score_counts(
     chosen = _measures(measures)
     by = _names(by)
     if isinstance(counts, Mapping) and all(isinstance(v, Counts) for v in counts.values()):
+        if by:
+            raise UsageError("counts given by name have no attributes to slice by")
         rows: list[tuple[str, tuple[str | None, ...], Counts]]
         rows = [(str(run), (), value) for run, value in counts.items()]
         notes: list[str] = []
@@ -387,9 +389,14 @@ def _with_rank(row: Row, places: Sequence[float], value: float, sign: int) -> Ro
 
     if row.reference is not None or math.isnan(value):
         return row
-    better = sum(1 for other in places if sign * other < sign * value)
-    equal = sum(1 for other in places if other == value)
+    equal = sum(1 for other in places if _same(other, value))
+    better = sum(1 for other in places if sign * other < sign * value and not _same(other, value))
     return replace(row, rank=f"{better + 1}{'=' if equal > 1 else ''}")
+
+
+def _same(a: float, b: float) -> bool:
+    """Equal but for the rounding of the last digits: different counts may give one score."""
+    return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-15)
 
 
 def _or_zero(value: float) -> float:

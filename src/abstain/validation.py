@@ -16,6 +16,7 @@ from abstain.formats.tables import ROW
 from abstain.judge import FILE, INDEX, KIND, Judged, Problem, check_align, fault_problem, judge
 from abstain.outcomes import KINDS
 from abstain.questions import (
+    NONE_WORDS,
     Gold,
     Responses,
     check_mapping,
@@ -124,6 +125,7 @@ def _not_options(judged: Judged) -> list[Problem]:
                 & (value != "")
                 & (pl.col("__options").list.len() > 0)
                 & ~pl.col("__options").list.contains(value)
+                & ~value.is_in(NONE_WORDS)  # "there is no answer" needs no option of its own
             )
             found += [
                 Problem(

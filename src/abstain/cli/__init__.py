@@ -16,6 +16,8 @@ def main(args: Sequence[str] | None = None) -> None:
 
 def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    from typer import Abort
+
     from abstain.errors import AbstainError
 
     for stream in (sys.stdout, sys.stderr):
@@ -30,7 +32,7 @@ def run(args: Sequence[str] | None = None) -> int:
     except AbstainError as error:
         _say(str(error))
         return EXIT_USAGE
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Abort):
         _say("stopped")
         return 130
     except BrokenPipeError:

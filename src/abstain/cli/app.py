@@ -17,7 +17,7 @@ app = typer.Typer(
         "`abstain measures` lists them, `abstain explain c@1` tells one's story, "
         "`abstain demo` shows it all at work."
     ),
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -33,11 +33,14 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def abstain(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
     ] = False,
 ) -> None:
     """Options of the program itself."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 app.command("score", short_help="Score runs against a gold.")(score.score)

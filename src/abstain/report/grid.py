@@ -70,7 +70,9 @@ def clean(text: str) -> str:
         return text
     spaced = re.sub(r"[\t\r\n\v\f\x85\u2028\u2029]+", " ", text)
     return re.sub(
-        r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]", "\ufffd", spaced
+        r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]",
+        "\ufffd",
+        spaced,
     )
 
 
@@ -99,6 +101,8 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
+    "[": "{[}",  # after a line's end it would open an argument
+    "]": "{]}",
     "κ": r"$\kappa$",
     "β": r"$\beta$",
     "·": r"$\cdot$",
