@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: demo test lint bench docs clean
 
 demo: $(VENV)/installed
-	$(BIN)/abstain demo
+	$(BIN)/abstain demo -o demo --force
 
 test: lint
 	$(BIN)/python -m pytest -n auto

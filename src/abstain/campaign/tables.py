@@ -59,15 +59,15 @@ def all_tables(c: Campaign) -> list[Table]:
 def leaderboard(c: Campaign) -> Table:
     """Every run with its outcomes, from the best to the worst, the reference runs among them."""
     extra = [measure("forced-accuracy"), measure("correctly-discarded")]
-    info = [n for n in c.runs_info.columns if n != "run"][:6]
+    info = [n for n in ("team", "language") if n in c.runs_info.columns]
     columns = [Column("#"), Column("run"), *(Column(n) for n in info)]
-    columns += [Column(str(c.measure), "score"), Column("answered", "count")]
+    columns += [Column(str(c.measure), "score"), Column("right▕wrong▕blank", "bar")]
+    columns.append(Column("answered", "count"))
     names = ("right", "wrong", "unanswered", "unans. right", "unans. wrong", "unans. empty")
     columns += [Column(n, "count") for n in names]
     columns += [Column(str(m), "score") for m in extra]
     if c.test:
         columns.append(Column("tests passed", "count"))
-    columns.append(Column("right▕wrong▕blank", "bar"))
     passed = tests_passed(c)
     entries: list[tuple[float, list[Cell], bool]] = []
     for i in c.order:
@@ -75,14 +75,13 @@ def leaderboard(c: Campaign) -> Table:
         cells += _leader_cells(c, c.overall[i], float(c.scores[i]), extra)
         if c.test:
             cells.append(int(passed[i]))
-        k = c.overall[i]
-        entries.append((float(c.scores[i]), [*cells, (k.right, k.wrong, k.unanswered)], False))
+        entries.append((float(c.scores[i]), cells, False))
     for name, (k, parts) in c.baselines.items():
         value = c.measure(k)
         cells = ["", name, *("" for _ in info), *_leader_cells(c, k, value, extra)]
         if c.test:
             cells.append(int((c.measure(parts[c.test]) >= c.pass_mark).sum()))
-        entries.append((value, [*cells, (k.right, k.wrong, k.unanswered)], True))
+        entries.append((value, cells, True))
     sign = -1 if c.measure.higher_is_better else 1
     entries.sort(key=lambda e: (np.isnan(e[0]), sign * float(np.nan_to_num(e[0])), e[2]))
     grid = Grid(columns, [cells for _, cells, _ in entries])
@@ -97,7 +96,8 @@ def leaderboard(c: Campaign) -> Table:
 
 
 def _leader_cells(c: Campaign, k: Counts, score: float, extra: Sequence[object]) -> list[Cell]:
-    cells: list[Cell] = [score, k.answered, k.right, k.wrong, k.unanswered]
+    cells: list[Cell] = [score, (k.right, k.wrong, k.unanswered)]
+    cells += [k.answered, k.right, k.wrong, k.unanswered]
     cells += [k.unanswered_right, k.unanswered_wrong, k.unanswered_empty]
     return [*cells, *(m(k) for m in extra)]  # type: ignore[operator]
 
