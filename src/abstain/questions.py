@@ -150,11 +150,19 @@ def text_column(
         return nw.when(~expr.is_nan()).then(expr).cast(nw.String)
     if dtype.is_integer() or dtype == nw.Boolean:
         return expr.cast(nw.String)
+    if _is_all_null(frame, column):
+        return expr.cast(nw.String)
     if dtype == nw.Unknown or dtype.is_nested():
         raise InputError(
             f"column '{column}' holds {dtype}, expected one text or number a row", label
         )
     return expr.cast(nw.String)
+
+
+def _is_all_null(frame: nw.LazyFrame[Any], column: str) -> bool:
+    """Whether a column has no type because it holds nothing."""
+    native = frame.to_native()
+    return isinstance(native, pl.LazyFrame) and native.collect_schema()[column] == pl.Null
 
 
 def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
