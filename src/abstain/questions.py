@@ -59,6 +59,8 @@ def open_table(data: Any, *, name: str = "", format: str | None = None) -> Table
             native = native.with_row_index(ROW)
         return Table(label, "frame", tuple(frame.collect_schema().names()), native)
     eager = to_polars(frame, label)
+    if eager.is_empty():
+        raise InputError("has no rows", label)
     return Table(label, "frame", tuple(eager.columns), eager.lazy().with_row_index(ROW))
 
 
@@ -162,7 +164,11 @@ def text_column(
 def _is_all_null(frame: nw.LazyFrame[Any], column: str) -> bool:
     """Whether a column has no type because it holds nothing."""
     native = frame.to_native()
-    return isinstance(native, pl.LazyFrame) and native.collect_schema()[column] == pl.Null
+    if isinstance(native, pl.LazyFrame):
+        return native.collect_schema()[column] == pl.Null
+    if frame.implementation.is_duckdb():
+        return str(native.types[native.columns.index(column)]).strip('"') == "NULL"
+    return False
 
 
 def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
