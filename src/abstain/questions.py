@@ -59,6 +59,8 @@ def open_table(data: Any, *, name: str = "", format: str | None = None) -> Table
             native = native.with_row_index(ROW)
         return Table(label, "frame", tuple(frame.collect_schema().names()), native)
     eager = to_polars(frame, label)
+    if eager.is_empty():
+        raise InputError("has no rows", label)
     return Table(label, "frame", tuple(eager.columns), eager.lazy().with_row_index(ROW))
 
 
@@ -150,11 +152,23 @@ def text_column(
         return nw.when(~expr.is_nan()).then(expr).cast(nw.String)
     if dtype.is_integer() or dtype == nw.Boolean:
         return expr.cast(nw.String)
+    if _is_all_null(frame, column):
+        return expr.cast(nw.String)
     if dtype == nw.Unknown or dtype.is_nested():
         raise InputError(
             f"column '{column}' holds {dtype}, expected one text or number a row", label
         )
     return expr.cast(nw.String)
+
+
+def _is_all_null(frame: nw.LazyFrame[Any], column: str) -> bool:
+    """Whether a column has no type because it holds nothing."""
+    native = frame.to_native()
+    if isinstance(native, pl.LazyFrame):
+        return native.collect_schema()[column] == pl.Null
+    if frame.implementation.is_duckdb():
+        return str(native.types[native.columns.index(column)]).strip('"') == "NULL"
+    return False
 
 
 def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
