@@ -86,5 +86,5 @@ def make(folder: Path, *, seed: int, runs: int = 7, tests: int = 6, size: int = 
 
 
 def deviation(values: list[Fraction]) -> float:
-    """The sample standard deviation."""
-    return statistics.stdev(float(v) for v in values)
+    """The standard deviation of a population."""
+    return statistics.pstdev(float(v) for v in values)

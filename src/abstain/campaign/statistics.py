@@ -14,14 +14,15 @@ SUMMARY = ("mean", "median", "standard deviation")
 
 
 def over_runs(scores: Array) -> dict[str, Array]:
-    """Mean, median and sample standard deviation over the first axis; NaN stays out of each.
+    """Mean, median and standard deviation over the first axis; NaN stays out of each.
 
-    A column without a single number has none of them.
+    The deviation is that of a population (divided by n): it describes the runs that there are, as
+    the QA4MRE overviews do. A column without a single number has none of them.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         return {
             "mean": np.nanmean(scores, axis=0),
             "median": np.nanmedian(scores, axis=0),
-            "standard deviation": np.nanstd(scores, axis=0, ddof=1),
+            "standard deviation": np.nanstd(scores, axis=0),
         }
