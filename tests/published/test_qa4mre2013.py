@@ -77,7 +77,7 @@ def number(cell: Cell) -> float:
 def rounds_to(value: float, text: str) -> bool:
     """Whether a value is printed as a text, an exact half going either way."""
     places = max(2, -int(Decimal(text).as_tuple().exponent))
-    return abs(value - float(text)) <= 0.5 * 10**-places + 1e-9
+    return bool(abs(value - float(text)) <= 0.5 * 10**-places + 1e-9)
 
 
 def truncates_to(value: float, text: str) -> bool:
