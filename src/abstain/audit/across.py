@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from abstain.audit.findings import TABLES, Audit
 from abstain.audit.printed import Printed
 from abstain.audit.sheet import Sheet
 
+Value: TypeAlias = tuple[Sheet, int, str, Printed]
+
 
 def check_across(sheets: Sequence[Sheet], audit: Audit) -> None:
     """Compare every value with the first table that has it, row by row of the same name."""
-    first: dict[tuple[object, ...], tuple[Sheet, int, str, Printed]] = {}
+    first: dict[tuple[object, ...], Value] = {}
     for sheet in sheets:
+        pairs: dict[tuple[str, str, str], list[tuple[Value, Value]]] = {}
+        here: dict[tuple[object, ...], Value] = {}
         repeated = _repeated(sheet)
-        here: dict[tuple[object, ...], tuple[Sheet, int, str, Printed]] = {}
         for row in range(len(sheet.texts)):
             if sheet.key(row) in repeated:
                 continue
@@ -23,10 +28,14 @@ def check_across(sheets: Sequence[Sheet], audit: Audit) -> None:
                 if number is None:
                     continue
                 name = (sheet.key_columns, sheet.key(row), *_identity(sheet, column))
+                value = (sheet, row, column, number)
                 if name in first:
-                    _compare(first[name], (sheet, row, column, number), audit)
+                    known = first[name]
+                    pairs.setdefault((column, known[0].name, known[2]), []).append((known, value))
                 else:
-                    here.setdefault(name, (sheet, row, column, number))
+                    here.setdefault(name, value)
+        for found in pairs.values():
+            _compare(found, audit)
         first |= here
 
 
@@ -41,21 +50,29 @@ def _identity(sheet: Sheet, column: str) -> tuple[str, ...]:
     return ("column", column)
 
 
-def _compare(
-    known: tuple[Sheet, int, str, Printed], found: tuple[Sheet, int, str, Printed], audit: Audit
-) -> None:
-    (other, its_row, its_column, theirs), (sheet, row, column, ours) = known, found
-    audit.check(TABLES, sheet, [(row, column)])
-    same = (
-        ours.value == theirs.value
-        if ours.decimals == theirs.decimals
-        else ours.meets(theirs.low, theirs.high)
-    )
-    if not same:
+def _compare(pairs: Sequence[tuple[Value, Value]], audit: Audit) -> None:
+    """Compare two columns; where most rows differ, they hold different things after all."""
+    differ = [(known, found) for known, found in pairs if not _same(known[3], found[3])]
+    (other, _, its_column, _), (sheet, _, column, _) = pairs[0]
+    if len(pairs) > 2 and 2 * len(differ) > len(pairs):
+        audit.note(
+            f"{sheet.name}: {column} is taken for something else than {its_column} of "
+            f"{other.name}, as most rows differ."
+        )
+        return
+    for _, (_, row, _, _) in pairs:
+        audit.check(TABLES, sheet, [(row, column)])
+    for (_, its_row, _, theirs), (_, row, _, _) in differ:
         follows = f"{its_column} is {theirs.text} in {other.place(its_row)}"
         audit.find(TABLES, sheet, row, column, follows)
 
 
+def _same(theirs: Printed, ours: Printed) -> bool:
+    if ours.decimals == theirs.decimals:
+        return ours.value == theirs.value
+    return ours.meets(theirs.low, theirs.high)
+
+
 def _repeated(sheet: Sheet) -> set[tuple[str, ...]]:
-    seen: set[tuple[str, ...]] = set()
-    return {key for i in range(len(sheet.texts)) if (key := sheet.key(i)) in seen or seen.add(key)}  # type: ignore[func-returns-value]
+    keys = Counter(sheet.key(row) for row in range(len(sheet.texts)))
+    return {key for key, times in keys.items() if times > 1}

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from abstain.audit.constraints import complete, sums_of
+from abstain.audit.constraints import complete, counts_of, sums_of
 from abstain.audit.findings import ATTAINABLE, Audit
 from abstain.audit.printed import TOLERANCE, Printed
 from abstain.audit.rows import number_of_questions, row_counts
 from abstain.audit.sheet import ALL, ScoreColumn, Sheet
 from abstain.errors import plural
 from abstain.measures import Measure
+from abstain.measures.registry import SPLIT_UNKNOWN
 from abstain.outcomes import CountsArray
 
 LIMIT = 2_000_000
@@ -94,15 +95,19 @@ def check_attainable(sheet: Sheet, known: Mapping[tuple[str, ...], Known], audit
                 continue
             if slice == ALL and counts:
                 counts.setdefault("questions", n)
-                if complete(counts, candidates=False) is not None:
-                    continue
             bounds = _bounds(n, facts, counts if slice == ALL else {})
-            cells = [
-                (column, number)
-                for column in sheet.of(slice)
-                if (number := sheet.number(row, column.column)) is not None
-                and _few(column.measure, n, bounds)
-            ]
+            cells: list[tuple[ScoreColumn, Printed]] = []
+            for column in sheet.of(slice):
+                number = sheet.number(row, column.column)
+                if slice == ALL and _determined(column, counts):
+                    continue
+                if number is not None and _few(column.measure, bounds):
+                    cells.append((column, number))
+                elif number is not None:
+                    audit.note(
+                        f"{sheet.name}: {column.column} is not tried against every outcome of "
+                        f"{n:,} questions: there are too many."
+                    )
             good: list[tuple[ScoreColumn, Printed]] = []
             for column, number in cells:
                 audit.check(ATTAINABLE, sheet, [(row, column.column)])
@@ -121,6 +126,13 @@ def check_attainable(sheet: Sheet, known: Mapping[tuple[str, ...], Known], audit
         rows = suspects.get(column.column, [])
         if SUSPECT * failed.get(column.column, 0) >= len(rows) > 0 and failed.get(column.column):
             _other_sizes(sheet, column, rows, questions, audit)
+
+
+def _determined(column: ScoreColumn, counts: Mapping[str, int]) -> bool:
+    """Whether the printed counts say what the score is, so that it was checked with them."""
+    needs = column.measure.definition.needs_candidates
+    tally = counts_of(counts, candidates=needs)
+    return tally is not None and column.measure.why_undefined(tally) != SPLIT_UNKNOWN.reason
 
 
 def _size(sheet: Sheet, slice: str, counts: Mapping[str, int], questions: int | None) -> int | None:
@@ -144,7 +156,7 @@ def _bounds(n: int, known: Known | None, counts: Mapping[str, int]) -> Bounds:
     return right, wrong, unanswered
 
 
-def _few(which: Measure, n: int, bounds: Bounds) -> bool:
+def _few(which: Measure, bounds: Bounds) -> bool:
     (r0, r1), _, (u0, u1) = bounds
     outcomes = max(0, r1 - r0 + 1) * max(0, u1 - u0 + 1)
     if which.definition.needs_candidates:
@@ -162,7 +174,7 @@ def _outcomes(n: int, bounds: Bounds, candidates: bool) -> Any:
         a.ravel() for a in np.meshgrid(np.arange(r0, r1 + 1), np.arange(u0, u1 + 1), indexing="ij")
     )
     wrong = n - right - blank
-    fits = (wrong >= w0) & (wrong <= w1)
+    fits = (blank >= 0) & (wrong >= max(0, w0)) & (wrong <= w1)
     right, wrong, blank = right[fits], wrong[fits], blank[fits]
     zero = np.zeros_like(right)
     if not candidates:
@@ -255,18 +267,32 @@ def _other_sizes(
     top = min(MAX_SIZE, questions or (max(totals) if totals else MAX_SIZE))
     # Rows that leave least open come first: most sizes fail at once.
     order = sorted(rows, key=lambda item: item[2].unanswered if item[2] else MAX_SIZE)
-    fits: list[int] = []
+    every: list[int] = []
+    but_one: list[int] = []
     for n in range(1, top + 1):
-        if all(_attainable(column, number, n, _bounds(n, facts, {})) for _, number, facts in order):
-            fits.append(n)
-        if len(fits) == SIZES:
+        misfits = _misfits(column, order, n)
+        if misfits == 0:
+            every.append(n)
+        elif misfits == 1 and not every:
+            but_one.append(n)
+        if len(every) == SIZES:
             break
-    said = ", ".join(map(str, fits)) + (" …" if len(fits) == SIZES else "")
-    audit.note(
-        f"{sheet.name}: {column.column}: "
-        + (
-            f"every row fits {said} questions."
-            if fits
-            else "no number of questions fits every row."
-        )
-    )
+    said = [f"every row fits {_list(every)} questions" if every else "no size fits every row"]
+    if but_one:
+        said.append(f"all but one fit {_list(but_one)}")
+    audit.note(f"{sheet.name}: {column.column}: {'; '.join(said)}.")
+
+
+def _misfits(column: ScoreColumn, rows: Sequence[tuple[int, Printed, Known | None]], n: int) -> int:
+    """How many rows cannot come from n questions; it stops at the second."""
+    misfits = 0
+    for _, number, facts in rows:
+        bounds = _bounds(n, facts, {})
+        misfits += _few(column.measure, bounds) and not _attainable(column, number, n, bounds)
+        if misfits > 1:
+            break
+    return misfits
+
+
+def _list(sizes: Sequence[int]) -> str:
+    return ", ".join(map(str, sizes[:SIZES])) + (" …" if len(sizes) >= SIZES else "")

@@ -20,6 +20,7 @@ def column_sums(sheet: Sheet, audit: Audit) -> list[Linear]:
     skip = {*sheet.percents, *sheet.counts.values(), *(s.column for s in sheet.scores)}
     plain = [c for c in sheet.figures if c not in skip and _whole(sheet, c)]
     found: list[Linear] = []
+    said: list[str] = []
     for whole in plain:
         head, _, tail = whole.partition("_")
         if head.casefold() not in WHOLES:
@@ -37,7 +38,9 @@ def column_sums(sheet: Sheet, audit: Audit) -> list[Linear]:
         held = sum(s.holds(sheet) for s in sums)
         if 2 * held > len(sums):
             found += sums
-            audit.note(f"{sheet.name}: {whole} = {' + '.join(parts)}, as in {held} rows.")
+            said.append(f"{whole} = {' + '.join(parts)}")
+    if said:
+        audit.note(f"{sheet.name}: {'; '.join(said)}, as most rows bear out.")
     return found
 
 

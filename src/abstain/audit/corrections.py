@@ -58,7 +58,7 @@ def _try(
     free = [s for s in scores if s.column in chosen]
     kept = [s for s in scores if s.column not in chosen]
     top = max(counts.get("questions", 0), 2 * max(counts.values()), 9)
-    domains = [np.arange(top + 1)] * len(roles)
+    domains = [np.arange(top + 1) if top < GRID else _implied(r, counts, sums) for r in roles]
     if len(roles) == 2 and (top + 1) ** 2 > GRID:
         domains = [_near(counts[role]) for role in roles]
     grid = np.meshgrid(*domains, indexing="ij") if roles else [np.zeros(1, dtype=np.int64)]
@@ -86,6 +86,18 @@ def _try(
         else:
             found.append((sum(edits(c.old, c.new) for c in changes), tuple(changes)))
     return found
+
+
+def _implied(role: str, counts: Mapping[str, int], sums: Sequence[Sum]) -> Any:
+    """The values near a misprint, and those that one of the sums asks for."""
+    import numpy as np
+
+    asked = {int(number) for number in _near(counts[role])}
+    for total in sums:
+        gap = sum(counts[part] for part in total.parts) - counts[total.whole]
+        if role in (*total.parts, total.whole):
+            asked.add(max(0, counts[role] + (gap if role == total.whole else -gap)))
+    return np.array(sorted(asked))
 
 
 def _near(number: int) -> Any:

@@ -23,6 +23,8 @@ class Printed:
     value: Fraction
     decimals: int
     percent: bool = False
+    exact: bool = False
+    """A count is itself, not what something was rounded to."""
 
     @property
     def unit(self) -> Fraction:
@@ -32,12 +34,12 @@ class Printed:
     @property
     def low(self) -> Fraction:
         """The least number that rounds to it."""
-        return self.value - self.unit / 2
+        return self.value if self.exact else self.value - self.unit / 2
 
     @property
     def high(self) -> Fraction:
         """The greatest number that rounds to it (an exact half may go either way)."""
-        return self.value + self.unit / 2
+        return self.value if self.exact else self.value + self.unit / 2
 
     @property
     def whole(self) -> bool:

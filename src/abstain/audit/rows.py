@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from abstain.audit.constraints import Score, Sum, complete, counts_of, sums_of
 from abstain.audit.corrections import corrections
 from abstain.audit.findings import COUNTS, SCORES, Audit, Correction
+from abstain.audit.printed import Printed
 from abstain.audit.sheet import ALL, Sheet
 from abstain.measures.registry import SPLIT_UNKNOWN
 
+LARGEST = 2**53
 CORRECTED = 200
 """Rows for which a correction is looked for."""
 
@@ -19,19 +21,18 @@ def number_of_questions(sheet: Sheet, audit: Audit | None = None) -> int | None:
     """How many questions each row is over: as said, or as most rows agree."""
     if sheet.settings.questions is not None:
         return sheet.settings.questions
-    if ALL in sheet.settings.sizes:
-        return sheet.settings.sizes[ALL]
+    said = sheet.settings.sizes.get(ALL)
     if "questions" in sheet.counts or not sheet.counts:
-        return None
+        return said
     totals = Counter(
         total for i in sheet.body if (total := _total(row_counts(sheet, i))) is not None
     )
     if not totals:
-        return None
+        return said
     (common, rows), everything = totals.most_common(1)[0], sum(totals.values())
     if everything < 3 or 3 * rows < 2 * everything:
-        return None
-    if audit is not None:
+        return said
+    if audit is not None and common != said:
         audit.note(
             f"{sheet.name}: {common} questions, as {rows} of {everything} rows add up to that "
             "(--questions says another number)."
@@ -44,7 +45,7 @@ def row_counts(sheet: Sheet, row: int) -> dict[str, int]:
     found: dict[str, int] = {}
     for role, column in sheet.counts.items():
         number = sheet.number(row, column)
-        if number is not None and number.value.denominator == 1 and number.value >= 0:
+        if number is not None and _is_count(number):
             found[role] = int(number.value)
     return found
 
@@ -58,12 +59,15 @@ def check_rows(sheet: Sheet, audit: Audit) -> None:
             continue
         _check_whole(sheet, row, audit)
         printed = row_counts(sheet, row)
+        if kind == "total":  # it sums runs or parts; who knows over which questions
+            printed.pop("questions", None)
         counts = dict(printed)
         if questions is not None and kind is None:
             counts.setdefault("questions", questions)
         if not counts:
             continue
-        sums, scores = sums_of(list(counts)), _scores(sheet, row, counts, audit)
+        sums = sums_of(list(counts))
+        scores = _scores(sheet, row, counts, audit) if kind is None else []
         for total in sums:
             names = [sheet.counts[r] for r in (*total.parts, total.whole) if r in printed]
             audit.check(COUNTS, sheet, [(row, name) for name in names])
@@ -112,8 +116,12 @@ def _report(
 def _check_whole(sheet: Sheet, row: int, audit: Audit) -> None:
     for column in sheet.counts.values():
         number = sheet.number(row, column)
-        if number is not None and (number.value.denominator != 1 or number.value < 0):
+        if number is not None and not _is_count(number):
             audit.find(COUNTS, sheet, row, column, "a count is a whole number, 0 or more")
+
+
+def _is_count(number: Printed) -> bool:
+    return number.value.denominator == 1 and 0 <= number.value <= LARGEST
 
 
 def _scores(sheet: Sheet, row: int, counts: Mapping[str, int], audit: Audit) -> list[Score]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -45,15 +45,7 @@ class Settings:
     """A count's or a measure's name with the column that holds it."""
     ignore: Sequence[str] = ()
 
-    def check(self, sheets: Iterable[Sheet]) -> None:
-        """Refuse a name that no table has."""
-        known = {c for sheet in sheets for c in sheet.table.columns}
-        for what, name in (
-            *(("column", column) for _, column in self.columns),
-            *(("column", column) for column in self.ignore),
-        ):
-            if name not in known:
-                raise UnknownNameError(what, name, known)
+    def __post_init__(self) -> None:
         for role, _ in self.columns:
             if role not in (*NUMBERS, "run"):
                 try:
@@ -62,6 +54,13 @@ class Settings:
                     raise UnknownNameError(
                         "count or measure", role, (*NUMBERS, "run", *list_measures())
                     ) from None
+
+    def check(self, sheets: Iterable[Sheet]) -> None:
+        """Refuse a column that no table has."""
+        known = {c for sheet in sheets for c in sheet.table.columns}
+        for name in (*(column for _, column in self.columns), *self.ignore):
+            if name not in known:
+                raise UnknownNameError("column", name, sorted(known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,8 @@ class Sheet:
         self.labels = tuple(
             c
             for i, c in enumerate(columns)
-            if self._mapped(c) is None and (c not in numeric or i < first_text)
+            if self._mapped(c) in (None, "run")
+            and (c not in numeric or (i < first_text and not self._is_figure(c)))
         )
         self.figures = tuple(c for c in columns if c not in self.labels)
         self.kinds: list[str | None] = [self._kind(i) for i in range(len(self.texts))]
@@ -104,6 +104,9 @@ class Sheet:
         self.deviations: list[set[str]] = []
         """Which kinds of deviation each printed one could be, as the rows are checked."""
         self.counts = self._count_columns()
+        for i, column in ((i, c) for i in self.body for c in self.counts.values()):
+            number = self.cells[i][column]
+            self.cells[i][column] = None if number is None else replace(number, exact=True)
         self.scores = self._score_columns()
         taken = {*self.counts.values(), *(s.column for s in self.scores)}
         self.percents = tuple(
@@ -155,6 +158,15 @@ class Sheet:
     def _mapped(self, column: str) -> str | None:
         return next((role for role, name in self.settings.columns if name == column), None)
 
+    def _is_figure(self, column: str) -> bool:
+        """Whether a column's name says that it holds counts or scores, wherever it stands."""
+        known = (*NUMBERS, *EVERYTHING)
+        return (
+            _fold(column) in known
+            or column in self.settings.sizes
+            or _measure_or_none(column) is not None
+        )
+
     def _kind(self, row: int) -> str | None:
         kinds = (kind_of(self.texts[row][column]) for column in self.labels)
         return next((kind for kind in kinds if kind is not None), None)
@@ -168,9 +180,7 @@ class Sheet:
                 mapped = self._mapped(column) is not None
                 if mapped or (role not in found and self._mostly_whole(column)):
                     found[role] = column
-        if not found.keys() & {"right", "wrong", "answered"}:
-            return {}
-        return found
+        return found if found.keys() - {"questions"} else {}
 
     def _mostly_whole(self, column: str) -> bool:
         numbers = [n for i in self.body if (n := self.number(i, column)) is not None]

@@ -44,18 +44,28 @@ def check_summaries(sheet: Sheet, audit: Audit) -> list[Linear]:
 
 
 def _groups(sheet: Sheet, row: int, kind: str) -> list[list[int]]:
-    """The rows that a summary may be over: its group, or the block that it closes."""
+    """The rows that a summary may be over: its group; where that has several, its block."""
+    members = _members(sheet, row)
+    rivals = [
+        i
+        for i, other in enumerate(sheet.kinds)
+        if other == kind and i != row and _members(sheet, i) == members
+    ]
+    if not rivals:
+        return [members]
+    above = max((i for i in rivals if i < row), default=-1)
+    return [[i for i in members if above < i < row], members]
+
+
+def _members(sheet: Sheet, row: int) -> list[int]:
+    """The rows that share every other label of a summary row (a label of its own says nothing)."""
     label = next((c for c in sheet.labels if kind_of(sheet.texts[row][c]) is not None), None)
     members = sheet.body
     for column in sheet.labels:
         text = sheet.texts[row][column]
-        if column == label or not text:
-            continue
-        same = [i for i in members if sheet.texts[i][column] == text]
-        members = same or members
-    last = max((i for i in range(row) if sheet.kinds[i] == kind), default=-1)
-    block = [i for i in members if last < i < row]
-    return [members] if len(block) == len(members) or last < 0 else [members, block]
+        if column != label and text:
+            members = [i for i in members if sheet.texts[i][column] == text] or members
+    return members
 
 
 def _total(sheet: Sheet, row: int, column: str, choices: list[list[int]]) -> list[Linear]:
@@ -161,7 +171,7 @@ def spread(rows: Sequence[Printed]) -> Range:
             right -= third
         else:
             left += third
-    half = float(max(n.unit for n in rows)) / 2
+    half = float((high - low).max()) / 2
     centre = np.sort(np.array([float(n.value) for n in rows]))
     centre -= centre.mean()
     count = len(centre)

@@ -179,7 +179,7 @@ def _read_jsonl(opened: Opened) -> Table:
                     Place(opened.name, number + 1),
                 )
             if record.keys() != columns.keys():
-                for key in record.keys() - columns.keys():
+                for key in [name for name in record if name not in columns]:
                     columns[key] = [None] * len(rows)
                 for key in columns.keys() - record.keys():
                     record[key] = None
