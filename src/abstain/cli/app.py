@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from abstain import __version__
-from abstain.cli import campaign, convert, demo, explain, score, validate
+from abstain.cli import audit, campaign, convert, demo, explain, score, validate
 
 app = typer.Typer(
     name="abstain",
@@ -46,6 +46,7 @@ def abstain(
 app.command("score", short_help="Score runs against a gold.")(score.score)
 app.command("validate", short_help="Would these runs be accepted?")(validate.validate)
 app.command("campaign", short_help="Every table of an overview.")(campaign.campaign)
+app.command("audit", short_help="Does a published table agree with itself?")(audit.audit)
 app.command("convert", short_help="From one table format to another.")(convert.convert)
 app.command("measures", short_help="List the measures.")(explain.measures)
 app.command("explain", short_help="Tell the story of one measure.")(explain.explain)

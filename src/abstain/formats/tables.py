@@ -58,6 +58,12 @@ class Table:
                 return Place(self.name, line)
         return Place(self.name)
 
+    def lines(self) -> list[int]:
+        """The line on which each record of a separated file begins; nothing for other formats."""
+        if self.opened is None or self.format not in SEPARATORS:
+            return []
+        return [line for line, _ in _csv_records(self.opened, _separator(self))][1:]
+
 
 def read_table(path: str | Path, *, format: str | None = None) -> Table:
     """Read a table; its format is what is asked for, or what its bytes and its name say."""
