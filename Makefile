@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench docs example clean
 
 demo: $(VENV)/installed
 	$(BIN)/abstain demo -o demo --force
@@ -23,6 +23,13 @@ bench: $(VENV)/installed-dev
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py
+
+example: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet ortools
+	$(BIN)/python tools/qa4mre2013/reconstruct.py --published tests/published \
+		--out src/abstain/examples/qa4mre2013
+	$(BIN)/python tools/qa4mre2013/check.py --published tests/published \
+		--out src/abstain/examples/qa4mre2013
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

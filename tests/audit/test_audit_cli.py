@@ -89,7 +89,7 @@ def test_columns_of_other_names(tmp_path: Path, capsys: CAPTURE) -> None:
         (["t.csv", "--measure", "c@2"], "there is no measure 'c@2' (nearest: c@1"),
         (["t.csv", "--ignore", "q"], "there is no column 'q'"),
         (["empty.csv"], "empty.csv: is empty, expected a header and rows"),
-        (["header.csv"], "header.csv: has no rows"),
+        (["header.csv"], "header.csv: has a header but no rows"),
     ],
 )
 def test_wrong_input_is_one_line(

@@ -17,7 +17,7 @@ import pytest
 from abstain.cli import run as run_command
 from tests.helpers import GOLD, RUN, Here, abstain
 
-COMMANDS = ("score", "validate", "convert", "measures", "explain", "demo")
+COMMANDS = ("score", "validate", "convert", "measures", "explain", "demo", "campaign", "audit")
 SCORE = ("score", "gold.csv", "run.csv")
 ESCAPE = "\x1b["
 
@@ -264,18 +264,15 @@ def test_every_measure_has_a_card_and_a_line(here: Here) -> None:
         assert here("explain", item["name"]).code == 0
 
 
-@pytest.mark.parametrize("format", ["table", "json", "csv", "markdown", "latex"])
-def test_demo_in_every_look(here: Here, format: str) -> None:
-    said = here("demo", "--format", format)
+def test_demo_writes_the_campaign_and_says_that_it_is_reconstructed(here: Here) -> None:
+    said = here("demo", "-o", "out")
     assert said.code == 0
-    assert "claude-3-5-sonnet" in said.out
-
-
-def test_demo_tells_why_the_order_changes(here: Here) -> None:
-    out = " ".join(here("demo").out.split())
-    # 120 fewer right, 695 more blank: the two change places at 120/695 = 0.173
-    assert "has 695 more blank and 120 fewer right" in out
-    assert "worth more than 0.173 right answers" in out
+    assert "jucs1302enen" in said.out
+    assert "reconstructed from published figures" in said.out
+    page = (here.folder / "out" / "index.html").read_text()
+    assert "reconstructed from the figures of the overview paper" in page
+    assert "reconstructed" in (here.folder / "out" / "summary.md").read_text()
+    assert "--force" in here("demo", "-o", "out").line
 
 
 # ------------------------------------------------------------------------------------ files
