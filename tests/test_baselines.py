@@ -96,3 +96,10 @@ def test_references_have_no_rank_and_push_nobody_down(here: Here) -> None:
     assert ["", "answer nothing"] in rows
     assert ["", "a: best blanking"] in rows
     assert len(rows) == 5
+
+
+def test_undefined_references_are_named_as_the_table_names_them(here: Here) -> None:
+    here.write("c.csv", "run,right,wrong,unanswered\na,1,2,1\n")
+    said = here("score", "--counts", "c.csv", "--baselines", "-m", "precision")
+    flat = " ".join(said.out.split())
+    assert "precision is undefined (–) where no question was answered: answer nothing." in flat

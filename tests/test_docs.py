@@ -76,13 +76,18 @@ def run_block(block: Block, folder: Path, name: str, memory: dict[str, object]) 
     elif block.language == "console":
         for command, shown in commands(block.text):
             if command.split()[0] == "abstain":
-                assert shown.rstrip() == said(command, folder).rstrip(), f"{where}: $ {command}"
+                assert bare(shown) == bare(said(command, folder)), f"{where}: $ {command}"
     elif block.language == "python" and ">>>" in block.text:
         test = doctest.DocTestParser().get_doctest(block.text, memory, where, name, block.line)
         runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
         runner.run(test, clear_globs=False)
         memory.update(test.globs)
         assert runner.summarize(verbose=False).failed == 0, where
+
+
+def bare(text: str) -> str:
+    """Without the blanks at the ends of lines, which no reader sees and editors drop."""
+    return "\n".join(line.rstrip() for line in text.rstrip().splitlines())
 
 
 def said(command: str, folder: Path) -> str:

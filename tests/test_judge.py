@@ -491,3 +491,12 @@ def test_options_are_checked_by_validate(here: Here) -> None:
     verdict = here("validate", "gold.csv", "run.csv", "-f", "json")
     assert verdict.code == 1
     assert [(p["kind"], p["line"]) for p in verdict.data["problems"]] == [("unknown option", 2)]
+
+
+def test_attributes_named_like_our_columns_stay_apart() -> None:
+    gold = GOLD_FRAME.with_columns(run=pl.lit("x"), right=pl.lit("y"), topic=pl.lit("z"))
+    run = pl.DataFrame({"question": ["q1"], "answer": ["a"]})
+    frame = ab.score(gold, {"mine": run}, by=["run", "right", "topic"]).to_frame()
+    assert frame.select("run", "run (slice)", "right", "right (slice)", "topic").rows() == [
+        ("mine", "x", 1, "y", "z")
+    ]

@@ -79,6 +79,11 @@ class ScoreResult:
     touched: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    def slice_label(self, name: str) -> str:
+        """The heading of a slice attribute, told apart from the columns that are there anyway."""
+        taken = {"#", "rank", "run", "blank", "unanswered", "reference", *OUTCOMES}
+        return f"{name} (slice)" if name in taken | {str(m) for m in self.measures} else name
+
     def to_dict(self) -> dict[str, Any]:
         """The result as plain data: what `--format json` prints."""
         plain: dict[str, Any] = {"abstain": __version__}
@@ -102,8 +107,8 @@ class ScoreResult:
             "run": [row.run for row in self.rows],
         }
         for name in self.by:
-            schema[name] = pl.String
-            columns[name] = [row.slice[name] for row in self.rows]
+            schema[self.slice_label(name)] = pl.String
+            columns[self.slice_label(name)] = [row.slice[name] for row in self.rows]
         for item in self.measures:
             schema[str(item)] = pl.Float64
             scores = [row.scores[str(item)] for row in self.rows]
