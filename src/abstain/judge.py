@@ -228,7 +228,7 @@ def _kind(names: Sequence[str], align: str) -> nw.Expr:
         .then(lit(CANDIDATES.index("wrong")))
         .otherwise(lit(CANDIDATES.index("empty")))
     )
-    reason = when(said_no).then(lit(blank_kind(Why.DECLINED, "right")))
+    reason = when(said_no & ~why_given).then(lit(blank_kind(Why.DECLINED, "right")))
     if "why" in names:
         why_text = col("why").str.to_lowercase()
         for why in Why:

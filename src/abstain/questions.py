@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -26,7 +26,7 @@ NONE_WORDS = ("none", "None", "NONE", "nil", "Nil", "NIL")
 SPLIT = "|"
 """Separates several accepted answers (and options) in one cell."""
 
-RESERVED = ("question", "correct", "options")
+RESERVED = ("question", "correct", "options", "option_texts")
 RESPONSE_COLUMNS = ("question", "answer", "answered", "candidate", "confidence", "why", "run")
 USUAL_NAMES = {
     "question": ("question_id", "qid", "id", "query", "doc_id", "problem", "problem_id"),
@@ -96,7 +96,7 @@ def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
     frame = nw.from_native(table.frame).drop([c for c in dropped if c not in renames])
     frame = frame.rename({a: k for a, k in renames.items() if a != k})
     columns = tuple(c for c in frame.collect_schema().names() if c != ROW)
-    return Table(table.name, table.format, columns, frame.to_native(), table.opened)
+    return replace(table, columns=columns, frame=frame.to_native())
 
 
 def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
@@ -117,6 +117,13 @@ def require(table: Table, column: str, purpose: str) -> None:
     """Refuse a table without a column, naming what it has and how to map it."""
     if column in table.columns:
         return
+    if table.format == "qa4mre":
+        is_gold = "correct" in table.columns
+        raise InputError(
+            f"is a QA4MRE {'gold' if is_gold else 'run'}, "
+            f"expected a {'run (<output>)' if is_gold else 'gold (<test-set>)'}",
+            Place(table.name, 1),
+        )
     guess = next((c for c in USUAL_NAMES.get(column, ()) if c in table.columns), None)
     guess = guess or next(iter(nearest(column, table.columns)), None) or "NAME"
     have = ", ".join(table.columns[:20]) or "none"
@@ -305,12 +312,24 @@ def read_responses(
         frame = frame.lazy()
     if "run" in table.columns:
         return Responses(table, frame, None)
-    own_name = name or (bare_name(table.name) if table.opened is not None else "run")
-    return Responses(table, frame, own_name)
+    own_name = bare_name(table.name) if table.opened is not None else "run"
+    if table.run_id is not None:
+        own_name = table.run_id[0]
+    return Responses(table, frame, name or own_name)
 
 
 def name_runs(tables: Sequence[Responses]) -> list[Responses]:
-    """Tell apart tables whose run names came out alike, by as much of the path as it takes."""
+    """Tell apart tables whose run names came out alike, by as much of the path as it takes.
+
+    A run id that several files claim names none of them: their file names do.
+    """
+    claimed = [item.run for item in tables]
+    tables = [
+        replace(item, run=bare_name(item.table.name))
+        if item.table.run_id and item.run == item.table.run_id[0] and claimed.count(item.run) > 1
+        else item
+        for item in tables
+    ]
     taken: dict[str, list[int]] = {}
     for index, item in enumerate(tables):
         if item.run is not None:

@@ -180,8 +180,13 @@ def _unpack(file: IO[bytes] | object, name: str, what: str) -> bytes:
         raise InputError(f"is not whole {what} data: {reason}", name) from None
 
 
+def byte_limit(default: int) -> int:
+    """How many bytes may be read, unless ABSTAIN_MAX_BYTES says otherwise."""
+    return int(os.environ.get("ABSTAIN_MAX_BYTES", default))
+
+
 def _bounded(file: IO[bytes], name: str, *, already: int = 0) -> bytes:
-    limit = int(os.environ.get("ABSTAIN_MAX_BYTES", MAX_BYTES))
+    limit = byte_limit(MAX_BYTES)
     pieces: list[bytes] = []
     size = already
     dull = 0
