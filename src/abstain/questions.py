@@ -185,7 +185,7 @@ class Gold:
 
     `frame` has `question`, `accepted` (a list of texts; what no answer can match is never
     empty: where nothing is right it holds the words that say so), `nothing_right`, perhaps
-    `options`, and the attributes as text.
+    `options` and `option_texts`, and the attributes as text.
     """
 
     name: str
@@ -224,7 +224,7 @@ def read_gold(
     attributes = tuple(c for c in attributes if _is_scalar(lazy, c))
     lists = [
         nw.col(c) if _is_list(lazy, c) else text_column(lazy, c, table.name).alias(c)
-        for c in ("correct", "options")
+        for c in ("correct", "options", "option_texts")
         if c in table.columns
     ]
     row = [nw.col(ROW)] if ROW in lazy.collect_schema().names() else []
@@ -245,6 +245,7 @@ def read_gold(
     frame = frame.with_columns(
         accepted=pl.when("nothing_right").then(nothing).otherwise("accepted"),
         **({"options": _as_list(frame, "options")} if "options" in frame.columns else {}),
+        **({"option_texts": _as_texts(frame)} if "option_texts" in frame.columns else {}),
     ).drop("correct")
     return Gold(table.name, frame, attributes, table)
 
@@ -265,6 +266,20 @@ def _as_list(frame: pl.DataFrame, column: str) -> pl.Series:
     values = values.cast(pl.List(pl.String)).fill_null([])
     trimmed = values.list.eval(pl.element().str.strip_chars())
     return trimmed.list.eval(pl.element().filter(pl.element().fill_null("") != ""))
+
+
+def _as_texts(frame: pl.DataFrame) -> pl.Series:
+    """The options' texts: lists, or a JSON list in each cell (a text may hold any separator)."""
+    values = frame["option_texts"]
+    if values.dtype == pl.String:
+        as_json = values.str.starts_with("[").fill_null(value=False)
+        if as_json.all():
+            try:
+                return values.str.json_decode(pl.List(pl.String))
+            except pl.exceptions.PolarsError:
+                pass
+        values = values.fill_null("").str.split(SPLIT)
+    return values.cast(pl.List(pl.String)).fill_null([])
 
 
 def _check_ids(frame: pl.DataFrame, table: Table) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from abstain import __version__
-from abstain.cli import convert, demo, explain, score, validate
+from abstain.cli import baseline, convert, demo, explain, score, validate
 
 app = typer.Typer(
     name="abstain",
@@ -42,6 +42,7 @@ def abstain(
 
 app.command("score")(score.score)
 app.command("validate")(validate.validate)
+app.command("baseline")(baseline.baseline)
 app.command("convert")(convert.convert)
 app.command("measures")(explain.measures)
 app.command("explain")(explain.explain)
