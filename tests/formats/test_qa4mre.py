@@ -24,6 +24,7 @@ from abstain.errors import AbstainError, InputError
 from abstain.formats.qa4mre import id_levels, is_none_of_the_above, question_id
 from abstain.formats.tables import ROW, Table, read_table, write_table
 from abstain.questions import read_gold
+from abstain.validation import validate_runs
 from tests.qa4mre_files import GOLD, RUN, gold_xml, real, run_xml
 
 FEW = settings(
@@ -462,10 +463,11 @@ def test_mutated_xml_never_ends_in_a_traceback(data: st.DataObject, tmp_path: Pa
         text = text or bytearray(b" ")
     path, gold = saved(tmp_path, bytes(text), "m.xml"), saved(tmp_path, GOLD, "g.xml")
     for left, right in ((gold, path), (path, saved(tmp_path, RUN, "r.xml"))):
-        try:
-            ab.score(left, right)
-        except AbstainError as error:
-            assert len(str(error).splitlines()) == 1  # noqa: PT017
+        for check in (ab.score, validate_runs):
+            try:
+                check(str(left), [str(right)])
+            except AbstainError as error:
+                assert len(str(error).splitlines()) == 1  # noqa: PT017
 
 
 # -------------------------------------------------------------------------------- real files

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from abstain.errors import InputError, Place, shown
 from abstain.formats.files import Opened
+from abstain.formats.safe_xml import Listener, parse
 from abstain.formats.tables import ROW, Table
-from abstain.formats.xml import Listener, parse
 from abstain.normalise import plain
 
 if TYPE_CHECKING:
