@@ -104,7 +104,7 @@ def said(command: str, folder: Path) -> str:
         timeout=120,
         check=False,
     )
-    return done.stdout.decode()
+    return done.stdout.decode() + (f"[exit code {done.returncode}]" if done.returncode else "")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
@@ -143,6 +143,7 @@ $ abstain score --counts c.csv \\
 1,a,0.625,2,1,1
 $ abstain score --counts nothing.csv
 nothing.csv: there is no such file
+[exit code 2]
 ```
 ```python
 >>> from pathlib import Path

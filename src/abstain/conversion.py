@@ -8,7 +8,8 @@ from pathlib import Path
 import narwhals as nw
 import polars as pl
 
-from abstain.formats.tables import ROW, write_table
+from abstain.formats.files import bare_name
+from abstain.formats.tables import ROW, format_of_name, write_table
 from abstain.questions import check_mapping, collect, open_table, rename
 
 
@@ -23,8 +24,9 @@ def convert_table(
     """Write a table in another format; the number of rows written.
 
     Text stays text: an id such as `007` survives. Only `confidence` becomes a number, where
-    every cell is one.
+    every cell is one. A run keeps the name that it has, in its file or by it.
     """
+    to_format = to_format or format_of_name(str(target))
     raw = open_table(source, format=from_format)
     check_mapping(columns or {}, [raw])
     table = rename(rename(raw, columns or {}, side="gold"), columns or {}, side="run")
@@ -35,5 +37,18 @@ def convert_table(
         empty = frame["confidence"].is_null() | (frame["confidence"] == "")
         if (numbers.is_not_null() | empty).all():
             frame = frame.with_columns(numbers)
+    is_run = "answer" in frame.columns and "correct" not in frame.columns
+    if is_run and "run" not in frame.columns and (table.run_id or to_format == "qa4mre"):
+        run = table.run_id[0] if table.run_id else bare_name(source)
+        frame = frame.with_columns(pl.lit(run).alias("run"))
+    if to_format in ("csv", "tsv") and frame.schema.get("option_texts") == pl.List:
+        frame = frame.with_columns(_as_json(frame["option_texts"]))
     write_table(frame, target, format=to_format)
     return frame.height
+
+
+def _as_json(lists: pl.Series) -> pl.Series:
+    """Lists of free text as JSON, for a cell: such a text may hold any separator."""
+    import msgspec
+
+    return pl.Series(lists.name, [msgspec.json.encode(item).decode() for item in lists.to_list()])

@@ -47,6 +47,8 @@ class Problem:
     message: str
     run: str | None = None
     question: str | None = None
+    details: tuple[Problem, ...] = ()
+    """The problems that this one explains."""
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -26,7 +26,7 @@ NONE_WORDS = ("none", "None", "NONE", "nil", "Nil", "NIL")
 SPLIT = "|"
 """Separates several accepted answers (and options) in one cell."""
 
-RESERVED = ("question", "correct", "options")
+RESERVED = ("question", "correct", "options", "option_texts")
 RESPONSE_COLUMNS = ("question", "answer", "answered", "candidate", "confidence", "why", "run")
 USUAL_NAMES = {
     "question": ("question_id", "qid", "id", "query", "doc_id", "problem", "problem_id"),
@@ -99,7 +99,7 @@ def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
     frame = frame.rename({a: k for a, k in renames.items() if a != k})
     columns = tuple(c for c in frame.collect_schema().names() if c != ROW)
     before = (*table.renamed, *renames)
-    return Table(table.name, table.format, columns, frame.to_native(), table.opened, before)
+    return replace(table, columns=columns, frame=frame.to_native(), renamed=before)
 
 
 def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
@@ -120,6 +120,13 @@ def require(table: Table, column: str, purpose: str) -> None:
     """Refuse a table without a column, naming what it has and how to map it."""
     if column in table.columns:
         return
+    if table.format == "qa4mre":
+        is_gold = "correct" in table.columns
+        raise InputError(
+            f"is a QA4MRE {'gold' if is_gold else 'run'}, "
+            f"expected a {'run (<output>)' if is_gold else 'gold (<test-set>)'}",
+            Place(table.name, 1),
+        )
     guess = next((c for c in USUAL_NAMES.get(column, ()) if c in table.columns), None)
     guess = guess or next(iter(nearest(column, table.columns)), None) or "NAME"
     have = ", ".join(table.columns[:20]) or "none"
@@ -193,7 +200,7 @@ class Gold:
 
     `frame` has `question`, `accepted` (a list of texts; what no answer can match is never
     empty: where nothing is right it holds the words that say so), `nothing_right`, perhaps
-    `options`, and the attributes as text.
+    `options` and `option_texts`, and the attributes as text.
     """
 
     name: str
@@ -232,7 +239,7 @@ def read_gold(
     attributes = tuple(c for c in attributes if _is_scalar(lazy, c))
     lists = [
         nw.col(c) if _is_list(lazy, c) else text_column(lazy, c, table.name).alias(c)
-        for c in ("correct", "options")
+        for c in ("correct", "options", "option_texts")
         if c in table.columns
     ]
     row = [nw.col(ROW)] if ROW in lazy.collect_schema().names() else []
@@ -253,6 +260,7 @@ def read_gold(
     frame = frame.with_columns(
         accepted=pl.when("nothing_right").then(nothing).otherwise("accepted"),
         **({"options": _as_list(frame, "options")} if "options" in frame.columns else {}),
+        **({"option_texts": _as_texts(frame)} if "option_texts" in frame.columns else {}),
     ).drop("correct")
     return Gold(table.name, frame, attributes, table)
 
@@ -279,6 +287,20 @@ def _as_list(frame: pl.DataFrame, column: str) -> pl.Series:
     values = values.cast(pl.List(pl.String)).fill_null([])
     trimmed = values.list.eval(pl.element().str.strip_chars())
     return trimmed.list.eval(pl.element().filter(pl.element().fill_null("") != ""))
+
+
+def _as_texts(frame: pl.DataFrame) -> pl.Series:
+    """The options' texts: lists, or a JSON list in each cell (a text may hold any separator)."""
+    values = frame["option_texts"]
+    if values.dtype == pl.String:
+        as_json = values.str.starts_with("[").fill_null(value=False)
+        if as_json.all():
+            try:
+                return values.str.json_decode(pl.List(pl.String))
+            except pl.exceptions.PolarsError:
+                pass
+        values = values.fill_null("").str.split(SPLIT)
+    return values.cast(pl.List(pl.String)).fill_null([])
 
 
 def _check_ids(frame: pl.DataFrame, table: Table) -> None:
@@ -326,13 +348,25 @@ def read_responses(
         frame = frame.lazy()
     if "run" in table.columns:
         return Responses(table, frame, None)
-    own_name = name or (bare_name(table.name) if table.opened is not None else "run")
+    own_name = bare_name(table.name) if table.opened is not None else "run"
+    if table.run_id is not None:
+        own_name = table.run_id[0]
     own_name = own_name.encode(errors="replace").decode()  # a file's name may be no text at all
-    return Responses(table, frame, own_name)
+    return Responses(table, frame, name or own_name)
 
 
 def name_runs(tables: Sequence[Responses]) -> list[Responses]:
-    """Tell apart tables whose run names came out alike, by as much of the path as it takes."""
+    """Tell apart tables whose run names came out alike, by as much of the path as it takes.
+
+    A run id that several files claim names none of them: their file names do.
+    """
+    claimed = [item.run for item in tables]
+    tables = [
+        replace(item, run=bare_name(item.table.name))
+        if item.table.run_id and item.run == item.table.run_id[0] and claimed.count(item.run) > 1
+        else item
+        for item in tables
+    ]
     taken: dict[str, list[int]] = {}
     for index, item in enumerate(tables):
         if item.run is not None:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, Place, UsageError, shown
-from abstain.formats.tables import ROW
+from abstain.formats.tables import ROW, Table
 from abstain.judge import FILE, INDEX, KIND, Judged, Problem, fault_problem
 from abstain.outcomes import KINDS, Why, blank_kind
 from abstain.questions import collect
@@ -266,17 +266,19 @@ def missing_problems(judged: Judged) -> list[Problem]:
     found: list[Problem] = []
     ids = judged.gold.frame["question"]
     for frame in judged.frames:
+        row = [ROW] if ROW in frame.collect_schema().names() else []
         seen = collect(
-            frame.select("run", INDEX, FILE).filter(~nw.col(INDEX).is_null()).unique(),
+            frame.select("run", INDEX, FILE, *row).filter(~nw.col(INDEX).is_null()),
             judged.sources[0].table.name,
-        )
+        ).unique(["run", INDEX])
         for (run,), rows in seen.group_by(["run"], maintain_order=True):
             gone = np.setdiff1d(np.arange(len(ids)), rows[INDEX].to_numpy())
-            place = Place(judged.sources[rows[FILE][0]].table.name)
+            table = judged.sources[rows[FILE][0]].table
+            rows = rows.sort(INDEX)
             found += [
                 Problem(
                     "missing question",
-                    place,
+                    _place_before(table, rows, int(i)),
                     f"run {shown(str(run))} has no response to question {shown(ids[int(i)])}",
                     str(run),
                     ids[int(i)],
@@ -284,3 +286,11 @@ def missing_problems(judged: Judged) -> list[Problem]:
                 for i in gone
             ]
     return found
+
+
+def _place_before(table: Table, rows: pl.DataFrame, index: int) -> Place:
+    """The line after which a question was expected, where lines come for nothing."""
+    if table.lines is None or ROW not in rows.columns:
+        return Place(table.name)
+    at = int(np.searchsorted(rows[INDEX].to_numpy(), index)) - 1
+    return table.place(rows[ROW][max(at, 0)])

@@ -1,19 +1,34 @@
-"""Would a submission be accepted? Every problem of every run, not the first alone."""
+"""Would a submission be accepted? Every problem of every run, not the first alone.
+
+Where one cause explains many problems (every number one too high, a whole test left out), that
+cause is the problem and what it explains are its details.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import polars as pl
 
 from abstain import __version__
-from abstain.errors import InputError, Place, shown
+from abstain.errors import InputError, Place, plural, shown
 from abstain.formats.tables import ROW
-from abstain.judge import FILE, INDEX, KIND, Judged, Problem, check_align, fault_problem, judge
+from abstain.judge import (
+    FILE,
+    INDEX,
+    KIND,
+    YES,
+    Judged,
+    Problem,
+    check_align,
+    fault_problem,
+    judge,
+)
+from abstain.misnumbering import misnumbered, split_id
 from abstain.outcomes import KINDS
 from abstain.questions import (
     NONE_WORDS,
@@ -25,10 +40,16 @@ from abstain.questions import (
     read_gold,
     read_responses,
 )
+from abstain.run_names import parse_run_name
 from abstain.tally import missing_problems, repeats
 
 MOST = 10_000
 """Problems of one kind that are looked up; a file with more is not a submission with slips."""
+
+FLOOD = 20
+"""More problems of one kind in one run are told as one."""
+
+ID_KINDS = ("unknown question", "repeated question", "missing question")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +67,22 @@ class Verdict:
             "valid": not self.problems,
             "questions": self.questions,
             "runs": self.runs,
-            "problems": [
-                {
-                    "kind": p.kind,
-                    "file": p.place.path,
-                    "line": p.place.line,
-                    "run": p.run,
-                    "question": p.question,
-                    "message": p.message,
-                }
-                for p in self.problems
-            ],
+            "problems": [_plain(p) for p in self.problems],
         }
+
+
+def _plain(problem: Problem) -> dict[str, Any]:
+    plain: dict[str, Any] = {
+        "kind": problem.kind,
+        "file": problem.place.path,
+        "line": problem.place.line,
+        "run": problem.run,
+        "question": problem.question,
+        "message": problem.message,
+    }
+    if problem.details:
+        plain["details"] = [_plain(detail) for detail in problem.details]
+    return plain
 
 
 def validate_runs(
@@ -65,6 +90,7 @@ def validate_runs(
     runs: Sequence[str],
     *,
     align: str = "id",
+    max_runs: int | None = None,
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
 ) -> Verdict:
@@ -85,22 +111,48 @@ def validate_runs(
     if sources:
         check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
         judged = judge(standard, name_runs(sources), align=align)
-        problems += _faults(judged)
-        problems += repeats(judged)
-        problems += missing_problems(judged)
-        problems += _not_options(judged)
+        found = [*_faults(judged), *repeats(judged), *missing_problems(judged)]
+        if align == "id":
+            found = _explained(found, judged)
+        found += _no_answers(judged)
+        found += _not_options(judged)
+        problems += _without_floods(found)
+        problems += _shared_ids(judged.sources)
+        if max_runs is not None:
+            problems += _too_many(judged.sources, max_runs)
     order = {run: number for number, run in enumerate(runs)}
     problems.sort(key=lambda p: (order.get(p.place.path, len(order)), p.place.line or 1 << 62))
     return Verdict(len(standard), len(runs), tuple(problems))
 
 
+# ------------------------------------------------------------------------------- one by one
+
+
 def _faults(judged: Judged) -> list[Problem]:
     found: list[Problem] = []
-    for frame in judged.frames:
-        faulty = frame.filter(nw.col(KIND) >= KINDS).head(MOST)
-        rows = collect(faulty, judged.sources[0].table.name)
-        rows = rows.sort([c for c in (FILE, ROW) if c in rows.columns])
+    for rows in _rows(judged, nw.col(KIND) >= KINDS, most=MOST):
         found += [fault_problem(judged, row) for row in rows.iter_rows(named=True)]
+    return found
+
+
+def _no_answers(judged: Judged) -> list[Problem]:
+    """Questions said to be answered, without an answer: they count as blanks."""
+    gold, found = judged.gold, []
+    for rows in _rows(judged, nw.col(KIND) < KINDS):
+        if "answered" not in rows.columns:
+            continue
+        said_yes = pl.col("answered").str.to_lowercase().is_in(YES)
+        for row in rows.filter(said_yes & (pl.col("answer").fill_null("") == "")).iter_rows(
+            named=True
+        ):
+            question = gold.frame["question"][row[INDEX]]
+            message = (
+                f"question {shown(question)} is said to be answered but has no answer, "
+                "expected one, or answered=NO"
+            )
+            found.append(
+                Problem("answer lacking", judged.place(row), message, row["run"], question)
+            )
     return found
 
 
@@ -111,9 +163,7 @@ def _not_options(judged: Judged) -> list[Problem]:
         return []
     options = gold.frame["options"].to_list()
     found: list[Problem] = []
-    for frame in judged.frames:
-        rows = collect(frame.filter(nw.col(KIND) < KINDS), judged.sources[0].table.name)
-        rows = rows.sort([c for c in (FILE, ROW) if c in rows.columns])
+    for rows in _rows(judged, nw.col(KIND) < KINDS):
         given = [c for c in ("answer", "candidate") if c in rows.columns]
         allowed = pl.Series(
             "__options", [options[i] for i in rows[INDEX]], dtype=pl.List(pl.String)
@@ -139,4 +189,114 @@ def _not_options(judged: Judged) -> list[Problem]:
                 )
                 for row in bad.iter_rows(named=True)
             ]
+    return found
+
+
+def _rows(judged: Judged, which: nw.Expr, *, most: int | None = None) -> Iterator[pl.DataFrame]:
+    """The rows of each engine that fulfil a condition, in the order of their files."""
+    for frame in judged.frames:
+        chosen = frame.filter(which)
+        rows = collect(
+            chosen.head(most) if most is not None else chosen, judged.sources[0].table.name
+        )
+        yield rows.sort([c for c in (FILE, ROW) if c in rows.columns])
+
+
+# ------------------------------------------------------------------------ one cause for many
+
+
+def _explained(problems: Sequence[Problem], judged: Judged) -> list[Problem]:
+    """Problems with ids, told by their cause where they have one."""
+    left = list(problems)
+    gold_ids = judged.gold.frame["question"].to_list()
+    for source in judged.sources:
+        runs = {p.run for p in left if p.kind in ID_KINDS and p.place.path == source.table.name}
+        if not runs or len(runs) > 1 or source.run is None or source.run not in runs:
+            continue
+        rows = collect(source.frame.select("question", ROW), source.table.name)
+        ids = rows["question"].fill_null("").to_list()
+        for finding in misnumbered(ids, gold_ids):
+            mine = [
+                p
+                for p in left
+                if p.run == source.run
+                and p.kind in ID_KINDS
+                and (not finding.tests or split_id(p.question or "")[0] in finding.tests)
+            ]
+            gone = {id(p) for p in mine}
+            left = [p for p in left if id(p) not in gone]
+            left.append(
+                Problem(
+                    finding.kind,
+                    source.place(rows[ROW][finding.at]),
+                    finding.message,
+                    source.run,
+                    ids[finding.at],
+                    tuple(mine),
+                )
+            )
+    return left
+
+
+def _without_floods(problems: Sequence[Problem]) -> list[Problem]:
+    """Whatever is many of a kind in one run, told as one."""
+    groups: dict[tuple[str, str | None, str], list[Problem]] = {}
+    for problem in problems:
+        groups.setdefault((problem.place.path, problem.run, problem.kind), []).append(problem)
+    told: list[Problem] = []
+    for (_, run, kind), members in groups.items():
+        plain = [p for p in members if not p.details]
+        told += [p for p in members if p.details]
+        if len(plain) <= FLOOD:
+            told += plain
+            continue
+        first = plain[0]
+        questions = [p.question for p in plain if p.question is not None]
+        which = ", ".join(shown(q) for q in questions[:3])
+        whose = f"run {shown(run)} has " if run else ""
+        message = f"{whose}{plural(len(plain), 'problem')} of one kind ({kind}: {which}, …); "
+        told.append(
+            replace(first, message=message + f"the first: {first.message}", details=tuple(plain))
+        )
+    return told
+
+
+# ------------------------------------------------------------------------- across the runs
+
+
+def _shared_ids(sources: Sequence[Responses]) -> list[Problem]:
+    """A run id that several files claim."""
+    first: dict[str, Place] = {}
+    found = []
+    for source in sources:
+        if source.table.run_id is None:
+            continue
+        run, line = source.table.run_id
+        here = Place(source.table.name, line)
+        if run in first:
+            message = f"run id {shown(run)} is taken (first: {first[run]}), expected one of its own"
+            found.append(Problem("shared run id", here, message, source.run))
+        first.setdefault(run, here)
+    return found
+
+
+def _too_many(sources: Sequence[Responses], most: int) -> list[Problem]:
+    """Runs of a team beyond those it may send."""
+    teams: dict[str, int] = {}
+    found = []
+    for source in sources:
+        run, line = source.table.run_id or (source.run or "", None)
+        name = parse_run_name(run)
+        if name is None:
+            continue
+        count = teams[name.team] = teams.get(name.team, 0) + 1
+        if count > most:
+            found.append(
+                Problem(
+                    "too many runs",
+                    Place(source.table.name, line),
+                    f"is run {count} of team {shown(name.team)}, expected at most {most}",
+                    source.run,
+                )
+            )
     return found

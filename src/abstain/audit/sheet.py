@@ -117,7 +117,7 @@ class Sheet:
 
     @cached_property
     def _lines(self) -> list[int]:
-        return self.table.lines()
+        return self.table.record_lines()
 
     def place(self, row: int) -> Place:
         """Where a row stands."""

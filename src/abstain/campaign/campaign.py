@@ -180,10 +180,10 @@ def _runs_info(runs: Sequence[str], given: Any) -> pl.DataFrame:
     if any(parsed):
         frame = frame.with_columns(
             team=pl.Series([p.team if p else None for p in parsed], dtype=pl.String),
-            number=pl.Series([p.number if p else None for p in parsed], dtype=pl.String),
+            number=pl.Series([f"{p.number:02d}" if p else None for p in parsed], dtype=pl.String),
             language=pl.Series([p.source if p else None for p in parsed], dtype=pl.String),
             first_run=pl.Series(
-                [("01" if p.number == "01" else "others") if p else None for p in parsed],
+                [("01" if p.number == 1 else "others") if p else None for p in parsed],
                 dtype=pl.String,
             ),
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from abstain import __version__
-from abstain.cli import audit, campaign, convert, demo, explain, score, validate
+from abstain.cli import audit, baseline, campaign, convert, demo, explain, score, validate
 
 app = typer.Typer(
     name="abstain",
@@ -45,6 +45,9 @@ def abstain(
 
 app.command("score", short_help="Score runs against a gold.")(score.score)
 app.command("validate", short_help="Would these runs be accepted?")(validate.validate)
+app.command("baseline", short_help="Write a reference run: random, first, blank…")(
+    baseline.baseline
+)
 app.command("campaign", short_help="Every table of an overview.")(campaign.campaign)
 app.command("audit", short_help="Does a published table agree with itself?")(audit.audit)
 app.command("convert", short_help="From one table format to another.")(convert.convert)

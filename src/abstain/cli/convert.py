@@ -16,19 +16,21 @@ def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="A table in any format.")],
     target: Annotated[
         Path,
-        typer.Argument(metavar="OUT", help="Its ending says the format: .csv, .jsonl.zst, …"),
+        typer.Argument(metavar="OUT", help="Its ending says the format: .csv, .jsonl.zst, .xml, …"),
     ],
     column: ColumnOption = None,
     from_format: FromOption = None,
     to_format: Annotated[
-        str | None, typer.Option("--to", metavar="FORMAT", help="csv, tsv, jsonl or parquet.")
+        str | None,
+        typer.Option("--to", metavar="FORMAT", help="csv, tsv, jsonl, parquet or qa4mre."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite OUT.")] = False,
 ) -> None:
-    """Convert a gold or a run between CSV, TSV, JSONL and Parquet, plain, .gz or .zst.
+    """Convert a gold or a run between CSV, TSV, JSONL, Parquet and QA4MRE XML, plain, .gz or .zst.
 
     \b
     abstain convert run.csv run.parquet
+    abstain convert run.csv run.xml
     abstain convert log.jsonl.gz run.csv --column question=id --column answer=output
     """
     from abstain.conversion import convert_table

@@ -60,7 +60,9 @@ ColumnOption = Annotated[
 ]
 FromOption = Annotated[
     str | None,
-    typer.Option("--from", metavar="FORMAT", help="csv, tsv, jsonl or parquet, if not evident."),
+    typer.Option(
+        "--from", metavar="FORMAT", help="csv, tsv, jsonl, parquet or qa4mre, if not evident."
+    ),
 ]
 MatchOption = Annotated[
     str,

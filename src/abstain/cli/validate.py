@@ -17,8 +17,12 @@ def validate(
     align: AlignOption = "id",
     column: ColumnOption = None,
     from_format: FromOption = None,
+    max_runs: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many runs a team may send (ids such as jucs1302enen)."),
+    ] = None,
     most: Annotated[
-        int, typer.Option(min=0, help="How many problems a table shows (0: all of them).")
+        int, typer.Option(min=0, help="How many problems a table shows (0: all, with details).")
     ] = 50,
     format: FormatOption = None,
     output: OutputOption = None,
@@ -27,6 +31,7 @@ def validate(
 
     \b
     abstain validate gold.csv runs/*.csv
+    abstain validate gold.xml runs/*.xml --max-runs 10
     abstain validate gold.csv run.csv --format json
     """
     from abstain.report.problems import problems_grid
@@ -37,6 +42,7 @@ def validate(
             gold,
             runs,
             align=align,
+            max_runs=max_runs,
             columns=options.known_columns(column, COLUMNS),
             format=from_format,
         )

@@ -217,15 +217,16 @@ class _Zstandard:
         return b"".join(pieces)
 
 
-def _limit() -> int:
-    text = os.environ.get("ABSTAIN_MAX_BYTES", str(MAX_BYTES))
+def byte_limit(default: int = MAX_BYTES) -> int:
+    """How many bytes may be read, unless ABSTAIN_MAX_BYTES says otherwise."""
+    text = os.environ.get("ABSTAIN_MAX_BYTES", str(default))
     if not text.isdecimal():
         raise UsageError(f"ABSTAIN_MAX_BYTES must be a whole number (got '{text}')")
     return int(text)
 
 
 def _bounded(file: IO[bytes], name: str, *, already: int = 0) -> bytes:
-    limit = _limit()
+    limit = byte_limit()
     pieces: list[bytes] = []
     size = already
     dull = 0

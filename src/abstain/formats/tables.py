@@ -1,4 +1,4 @@
-"""Tables: CSV, TSV, JSONL and Parquet become polars frames of text and numbers.
+"""Tables: CSV, TSV, JSONL, Parquet and QA4MRE XML become polars frames of text and numbers.
 
 Text formats carry no types, so every cell of theirs is text; what a column means is decided
 where it is used. A row knows its place through `ROW`, the number of the record in its file.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 ROW = "__row"
-FORMATS = ("csv", "tsv", "jsonl", "parquet")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "qa4mre")
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 ENDINGS = {
     ".csv": "csv",
@@ -31,8 +32,10 @@ ENDINGS = {
     ".ndjson": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".xml": "qa4mre",
 }
 MAX_COLUMNS = 10_000
+QA4MRE = re.compile(rb"<(test-set|output)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +49,15 @@ class Table:
     opened: Opened | None = None
     renamed: tuple[str, ...] = ()
     """Names that columns had before they were given the known ones."""
+    lines: Sequence[int] | None = None
+    """The line of each record, where the reader knows it."""
+    run_id: tuple[str, int] | None = None
+    """What the file itself calls its run, and the line that says so."""
 
     def place(self, row: int | None) -> Place:
         """Where a record stands: for text formats the line on which it begins."""
+        if row is not None and self.lines is not None:
+            return Place(self.name, self.lines[row])
         if row is None or self.opened is None or self.format == "parquet":
             return Place(self.name if row is None else f"{self.name}: row {row + 1:,}")
         if self.format == "jsonl":
@@ -58,7 +67,7 @@ class Table:
                 return Place(self.name, line)
         return Place(self.name)
 
-    def lines(self) -> list[int]:
+    def record_lines(self) -> list[int]:
         """The line on which each record of a separated file begins; nothing for other formats."""
         if self.opened is None or self.format not in SEPARATORS:
             return []
@@ -73,6 +82,10 @@ def read_table(path: str | Path, *, format: str | None = None) -> Table:
         raise UsageError(f"'{chosen}' is not a table format (there are {', '.join(FORMATS)})")
     if chosen == "parquet":
         return _read_parquet(opened)
+    if chosen == "qa4mre":
+        from abstain.formats.qa4mre import read_qa4mre
+
+        return read_qa4mre(opened)
     check_text(opened)
     if chosen == "jsonl":
         return _read_jsonl(opened)
@@ -89,7 +102,9 @@ def sniff(opened: Opened) -> str:
         return "parquet"
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"<"):
-        raise InputError("looks like XML or HTML, expected a table", opened.name)
+        if format_of_name(opened.name) not in (None, "qa4mre") and not QA4MRE.search(head):
+            raise InputError("looks like XML or HTML, expected a table", opened.name)
+        return "qa4mre"
     if text.startswith(b"{"):
         return "jsonl"
     if text.startswith(b"["):
@@ -127,6 +142,10 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
             frame.write_parquet(draft)
         elif chosen == "jsonl":
             frame.write_ndjson(draft)
+        elif chosen == "qa4mre":
+            from abstain.formats.qa4mre_write import write_qa4mre
+
+            write_qa4mre(frame, draft)
         else:
             flat = frame.with_columns(_joined_lists(frame))
             nested = [name for name, dtype in flat.schema.items() if dtype.is_nested()]

@@ -40,6 +40,8 @@ class Grid:
     """Rows that stand back: references, totals."""
     breaks: set[int] = field(default_factory=set)
     """Rows before which a group begins."""
+    wrap: bool = False
+    """A long text in the last column runs over several lines instead of being cut."""
 
 
 def cell_text(cell: Cell, kind: Kind, digits: int) -> str:

@@ -12,7 +12,11 @@ from abstain.validation import Verdict
 def problems_grid(verdict: Verdict, *, most: int = 50) -> Grid:
     """Where and what, with a count of each kind below."""
     shown = verdict.problems if most == 0 else verdict.problems[:most]
-    rows: list[list[Cell]] = [[str(p.place), p.message] for p in shown]
+    rows: list[list[Cell]] = []
+    for problem in shown:
+        rows.append([str(problem.place), problem.message])
+        if most == 0:
+            rows += [[str(p.place), f"· {p.message}"] for p in problem.details]
     runs = plural(verdict.runs, "file")
     if not verdict.problems:
         note = f"{runs}: nothing wrong, {plural(verdict.questions, 'question')} in the gold."
@@ -22,4 +26,6 @@ def problems_grid(verdict: Verdict, *, most: int = 50) -> Grid:
     notes = [f"{runs}: {plural(len(verdict.problems), 'problem')} ({summary})."]
     if len(shown) < len(verdict.problems):
         notes.append(f"{len(shown)} are shown; --most 0 shows all.")
-    return Grid([Column("place"), Column("problem")], rows, notes=notes)
+    if most and (folded := sum(len(p.details) for p in shown)):
+        notes.append(f"They explain {plural(folded, 'detail')}; --most 0 shows them.")
+    return Grid([Column("place"), Column("problem")], rows, notes=notes, wrap=True)

@@ -119,19 +119,30 @@ def _lines(
     for number, row in enumerate(grid.rows):
         if number and number in grid.breaks:
             lines.append(Text(""))
-        line = Text()
-        for at, (i, column) in enumerate(_chosen(grid, part)):
-            if at:
-                line.append("  ")
-            if column.kind == "bar":
-                line.append_text(_bar(row[i], blocks))
-            else:
-                line.append(_pad(cell_text(row[i], column.kind, digits), column, widths[i]))
-        if number in grid.dim:
-            line.stylize("dim italic")
-        line.rstrip()
-        lines.append(line)
+        for cells in _wrapped(row, part[-1], widths) if grid.wrap else (row,):
+            line = Text()
+            for at, (i, column) in enumerate(_chosen(grid, part)):
+                if at:
+                    line.append("  ")
+                if column.kind == "bar":
+                    line.append_text(_bar(cells[i], blocks))
+                else:
+                    line.append(_pad(cell_text(cells[i], column.kind, digits), column, widths[i]))
+            if number in grid.dim:
+                line.stylize("dim italic")
+            line.rstrip()
+            lines.append(line)
     return lines
+
+
+def _wrapped(row: list[Cell], last: int, widths: Sequence[int]) -> list[list[Cell]]:
+    """A row as several, so that its last text has room."""
+    texts = textwrap.wrap(clean(str(row[last])), widths[last]) or [""]
+    blank: list[Cell] = [""] * len(row)
+    return [
+        [*(row if number == 0 else blank)[:last], text, *row[last + 1 :]]
+        for number, text in enumerate(texts)
+    ]
 
 
 def _chosen(grid: Grid, part: Sequence[int]) -> list[tuple[int, Column]]:

@@ -1,0 +1,193 @@
+"""The organiser's gate for QA4MRE runs: every fault is found, named and placed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstain.cli import run as command
+from abstain.validation import Verdict, validate_runs
+from tests.qa4mre_files import GOLD, RUN, gold_xml, real, run_xml
+
+TESTS = (4, 3, 5)
+SOUND = [(str(r), range(1, n + 1)) for r, n in enumerate(TESTS, 1)]
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    return write(tmp_path, "gold.xml", gold_xml(TESTS))
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def verdict(gold: Path, *runs: Path, align: str = "id", max_runs: int | None = None) -> Verdict:
+    return validate_runs(str(gold), [str(run) for run in runs], align=align, max_runs=max_runs)
+
+
+def found(result: Verdict) -> list[tuple[str, int | None, str | None]]:
+    return [(p.kind, p.place.line, p.question) for p in result.problems]
+
+
+def run_of(folder: Path, tests: Sequence[tuple[str, Sequence[int]]], **more: str) -> Path:
+    return write(folder, "run.xml", run_xml(tests, **more))
+
+
+def test_a_sound_run_passes(gold: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = run_of(tmp_path, SOUND)
+    assert command(["validate", str(gold), str(path)]) == 0
+    assert "nothing wrong" in capfd.readouterr().out
+
+
+def test_a_candidate_in_an_unanswered_question_is_fine(tmp_path: Path) -> None:
+    result = verdict(write(tmp_path, "g.xml", GOLD), write(tmp_path, "r.xml", RUN))
+    assert result.problems == ()
+
+
+def test_missing_extra_and_repeated_questions(gold: Path, tmp_path: Path) -> None:
+    path = run_of(tmp_path, [("1", [1, 2, 4]), ("2", [1, 2, 3, 9]), ("3", [1, 2, 3, 3, 4, 5])])
+    assert found(verdict(gold, path)) == [
+        ("missing question", 5, "1/1/3"),
+        ("unknown question", 12, "1/2/9"),
+        ("repeated question", 18, "1/3/3"),
+    ]
+
+
+def test_options_that_do_not_exist_and_answers_that_are_not_given(
+    gold: Path, tmp_path: Path
+) -> None:
+    text = run_xml(SOUND).replace('a_id="1"', 'a_id="6"', 1)
+    text = text.replace('<question q_id="2" answered="YES"><answer a_id="1"/></question>', "@", 2)
+    text = text.replace("@", '<question q_id="2" answered="YES"/>', 1)
+    text = text.replace("@", '<question q_id="2" answered="MAYBE"/>', 1)
+    assert found(verdict(gold, write(tmp_path, "r.xml", text))) == [
+        ("unknown option", 4, "1/1/1"),
+        ("answer lacking", 5, "1/1/2"),
+        ("unreadable 'answered'", 11, "1/2/2"),
+    ]
+
+
+def test_shifted_ids_are_one_problem_with_details(gold: Path, tmp_path: Path) -> None:
+    path = run_of(tmp_path, [(r, [n + 1 for n in numbers]) for r, numbers in SOUND])
+    (problem,) = verdict(gold, path).problems
+    assert (problem.kind, problem.place.line) == ("shifted ids", 4)
+    assert "scoring by id would be wrong" in problem.message
+    assert "--align position" in problem.message
+    assert {p.kind for p in problem.details} == {"unknown question", "missing question"}
+    assert len(problem.details) == 6
+    assert verdict(gold, path, align="position").problems == ()
+
+
+def test_repeated_tests_are_one_problem(gold: Path, tmp_path: Path) -> None:
+    path = run_of(tmp_path, [("1", numbers) for _, numbers in SOUND])
+    (problem,) = verdict(gold, path).problems
+    assert (problem.kind, problem.place.line) == ("repeated test", 10)
+    assert verdict(gold, path, align="position").problems == ()
+
+
+def test_ids_without_tests_fit_by_position(gold: Path, tmp_path: Path) -> None:
+    text = run_xml(SOUND).replace('t_id="1"', 't_id="AIDS"')
+    (problem,) = verdict(gold, write(tmp_path, "r.xml", text)).problems
+    assert problem.kind == "other ids"
+    assert "'AIDS/1/1' where the gold has '1/1/1'" in problem.message
+    assert "--align position" in problem.message
+
+
+def test_floods_are_told_as_one(tmp_path: Path) -> None:
+    gold = write(tmp_path, "gold.xml", gold_xml([30, 30]))
+    path = run_of(tmp_path, [("1", range(1, 31))])
+    (problem,) = verdict(gold, path).problems
+    assert problem.kind == "missing question"
+    assert "30 problems of one kind (missing question: '1/2/1', '1/2/2', '1/2/3', …)" in (
+        problem.message
+    )
+    assert len(problem.details) == 30
+
+
+def test_shared_run_ids_and_too_many_runs(gold: Path, tmp_path: Path) -> None:
+    runs = [
+        write(tmp_path, f"{name}.xml", run_xml(SOUND, run_id=run_id))
+        for name, run_id in (
+            ("a", "jucs1301enen"),
+            ("b", "jucs1301enen"),
+            ("c", "jucs1302enen"),
+            ("d", "uaic1301enen"),
+            ("e", "nothing-known"),
+        )
+    ]
+    result = verdict(gold, *runs, max_runs=2)
+    assert [(p.kind, Path(p.place.path).name, p.place.line) for p in result.problems] == [
+        ("shared run id", "b.xml", 1),
+        ("too many runs", "c.xml", 1),
+    ]
+    assert "is run 3 of team 'jucs', expected at most 2" in result.problems[1].message
+    assert len(verdict(gold, *runs).problems) == 1
+
+
+def test_runs_that_cannot_be_read_stand_beside_the_others(gold: Path, tmp_path: Path) -> None:
+    page = write(tmp_path, "page.xml", "<!DOCTYPE html><html></html>")
+    latin = tmp_path / "latin.xml"
+    latin.write_bytes(run_xml(SOUND, run_id="Peñas").encode("latin-1"))
+    sound = run_of(tmp_path, SOUND)
+    result = verdict(gold, page, latin, sound)
+    assert [(p.kind, p.place.line) for p in result.problems] == [("unreadable", 1)] * 2
+    assert "HTML page" in result.problems[0].message
+    assert "not UTF-8" in result.problems[1].message
+
+
+def test_json_and_tables_of_problems(
+    gold: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = run_of(tmp_path, [(r, [n + 1 for n in numbers]) for r, numbers in SOUND])
+    assert command(["validate", str(gold), str(path), "--format", "json"]) == 1
+    data: dict[str, Any] = json.loads(capfd.readouterr().out)
+    assert data["valid"] is False
+    (problem,) = data["problems"]
+    assert (problem["kind"], problem["line"], problem["file"]) == ("shifted ids", 4, str(path))
+    assert {"kind", "file", "line", "run", "question", "message"} <= problem["details"][0].keys()
+    assert command(["validate", str(gold), str(path)]) == 1
+    short = capfd.readouterr().out
+    assert "6 details; --most 0 shows them" in short
+    assert command(["validate", str(gold), str(path), "--most", "0"]) == 1
+    assert len(capfd.readouterr().out.splitlines()) > len(short.splitlines())
+
+
+# -------------------------------------------------------------------------------- real files
+
+FAULTS = {
+    "oaqa_output_a": [("renumbered test", 247, "1–6, 8–11, 13–17, where the gold has 1–15")],
+    "team03_run1": [("shifted ids", 6, "every question number is 1 too high")],
+    "team07_output_old": [
+        ("repeated test", 51, "8 reading tests have the same id '1/1'"),
+        ("renumbered test", 197, "1–6, 8–11, 13–17, where the gold has 1–15"),
+    ],
+    "not_xml_at_all": [("unreadable", 4, "HTML page")],
+    "team07_run1": [],
+    "team07_run2": [],
+    "team07_run3": [],
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_of_real_runs(name: str) -> None:
+    result = verdict(real("gold", "cmu11791_GS.xml"), real("runs", f"{name}.xml"))
+    assert [(p.kind, p.place.line) for p in result.problems] == [f[:2] for f in FAULTS[name]]
+    for problem, (kind, _, words) in zip(result.problems, FAULTS[name], strict=True):
+        assert words in problem.message
+        assert kind == "unreadable" or "--align position" in problem.message
+
+
+def test_real_runs_together() -> None:
+    runs = [real("runs", f"{name}.xml") for name in sorted(FAULTS)]
+    result = verdict(real("gold", "cmu11791_GS.xml"), *runs, max_runs=2)
+    kinds = [(Path(p.place.path).stem, p.kind) for p in result.problems]
+    assert ("team07_run2", "shared run id") in kinds
+    assert ("team07_run3", "shared run id") in kinds
+    assert ("team07_run3", "too many runs") in kinds
+    assert len(kinds) == sum(map(len, FAULTS.values())) + 3
