@@ -355,7 +355,7 @@ def on_a_terminal(*args: str, cwd: Path, env: dict[str, str]) -> str:
     process = subprocess.Popen(
         [sys.executable, "-m", "abstain", *args],
         stdout=terminal,
-        stderr=terminal,
+        stderr=subprocess.DEVNULL,  # a busy machine shows progress there
         stdin=subprocess.DEVNULL,
         cwd=cwd,
         env={**clean, "TERM": "xterm-256color", **env},
