@@ -164,8 +164,8 @@ def test_the_runner_runs_what_it_should(tmp_path: Path, monkeypatch: pytest.Monk
     assert [(b.language, b.file, b.line) for b in found] == [
         ("csv", "c.csv", 3),
         ("console", None, 7),
-        ("python", None, 15),
-        ("python", None, 20),
+        ("python", None, 16),
+        ("python", None, 21),
     ]
     for block in found:
         run_block(block, tmp_path, "GOOD", memory)

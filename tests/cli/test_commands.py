@@ -352,7 +352,11 @@ def on_a_terminal(*args: str, cwd: Path, env: dict[str, str]) -> str:
     process = subprocess.Popen(
         [sys.executable, "-m", "abstain", *args],
         stdout=terminal,
+<<<<<<< HEAD
         stderr=subprocess.DEVNULL,  # a slow machine would show its progress there
+=======
+        stderr=subprocess.DEVNULL,  # a busy machine shows progress there
+>>>>>>> tests
         stdin=subprocess.DEVNULL,
         cwd=cwd,
         env={**clean, "TERM": "xterm-256color", **env},

@@ -165,7 +165,7 @@ def test_a_huge_line_is_refused_quickly(here: Here, packing: str) -> None:
     started = time.perf_counter()
     line = here.refuses("score", "gold.csv", "run.csv")
     assert line == "run.csv: has a line of more than 8 MiB, expected a table"
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 10
 
 
 def test_a_huge_line_after_good_ones_is_refused(here: Here) -> None:

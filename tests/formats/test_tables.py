@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import itertools
@@ -11,8 +12,11 @@ from typing import Any
 import polars as pl
 import pytest
 import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import abstain as ab
+from abstain.formats.tables import read_table
 from tests.helpers import GOLD, RUN, Here, counts_of
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
@@ -166,3 +170,23 @@ def test_random_bytes_unpack_to_themselves(tmp_path: Path) -> None:
         path = tmp_path / "x.zst"
         path.write_bytes(pack(data, ".zst"))
         assert open_plain(path).data == data
+
+
+@settings(max_examples=400)
+@given(body=st.text(alphabet='a,"\n\r x', max_size=40))
+def test_any_text_is_read_as_the_csv_module_reads_it_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, body: str
+) -> None:
+    """The quick reader may never see other rows than an exact one does."""
+    path = tmp_path_factory.getbasetemp() / "any.csv"
+    path.write_text("one,two\n" + body, newline="")
+    try:
+        frame = read_table(path).frame.collect()
+    except ab.InputError:
+        return
+    records = list(csv.reader(io.StringIO(body, newline=""), strict=True))
+    expected = [tuple(cell.strip() for cell in cells) for cells in records]
+    found = frame.select("one", "two").fill_null("").rows()
+    assert found == [cells for cells in expected if any(cells)]
+    for row, cells in zip(frame["__row"], found, strict=True):
+        assert expected[row] == cells, "a row has lost its place"

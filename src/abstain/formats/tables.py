@@ -382,11 +382,13 @@ def _read_exactly(opened: Opened, separator: str, header: tuple[str, ...]) -> pl
 def _is_rectangular(opened: Opened, separator: str, width: int) -> bool:
     """Whether every record has the header's number of separators outside quotes.
 
-    A quote toggles between inside and outside; a stray one misleads this check, never the
-    verdict: where it says no, the records are read exactly.
+    A quote toggles between inside and outside; where one stands anywhere but around a cell,
+    the answer is no and the records are read exactly.
     """
     with opened.stream() as file:
         rest = b""
+        if file.read(3) != b"\xef\xbb\xbf":
+            file.seek(0)
         while block := file.read(4 << 20):
             rest = _first_uneven(rest + block, separator, width)
             if len(rest) > 16 << 20:
@@ -402,13 +404,20 @@ def _first_uneven(block: bytes, separator: str, width: int) -> bytes:
     ends = cells == ord("\n")
     marks = cells == ord(separator)
     quotes = cells == ord('"')
+    outside = None
     if quotes.any():
+        if not _quotes_enclose(cells, np.flatnonzero(quotes), separator):
+            return block
         outside = np.cumsum(quotes, dtype=np.uint32) % 2 == 0
         ends &= outside
         marks &= outside
     stops = np.flatnonzero(ends)
     if not len(stops):
         return block
+    if b"\r" in block:  # one that ends no line is read as a line's end by some readers only
+        lone = (cells[: stops[-1]] == ord("\r")) & (cells[1 : stops[-1] + 1] != ord("\n"))
+        if (lone if outside is None else lone & outside[: stops[-1]]).any():
+            return block
     cuts = np.flatnonzero(marks[: stops[-1]])
     starts = np.concatenate(([0], stops[:-1] + 1))
     filled = stops - starts > 1
@@ -422,6 +431,17 @@ def _first_uneven(block: bytes, separator: str, width: int) -> bytes:
         if (by_record[:, 0] < starts).any() or (by_record[:, -1] > stops).any():
             return block
     return block[int(np.flatnonzero(ends)[-1]) + 1 :]
+
+
+def _quotes_enclose(cells: Any, at: Any, separator: str) -> bool:
+    """Whether quotes open at the beginning of a cell and close at its end, or are doubled."""
+    import numpy as np
+
+    edges = np.frombuffer(f'{separator}\n\r"'.encode(), np.uint8)
+    opening, closing = at[::2], at[1::2]
+    before = cells[opening[opening > 0] - 1]
+    after = cells[closing[closing < len(cells) - 1] + 1]
+    return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
 
 
 def first_line(error: BaseException) -> str:
