@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench docs example clean
 
 demo: $(VENV)/installed
-	$(BIN)/abstain demo
+	$(BIN)/abstain demo -o demo --force
 
 test: lint
 	$(BIN)/python -m pytest -n auto
@@ -19,9 +19,17 @@ lint: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/score.py
+	$(BIN)/python benchmarks/campaign.py
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py
+
+example: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet ortools
+	$(BIN)/python tools/qa4mre2013/reconstruct.py --published tests/published \
+		--out src/abstain/examples/qa4mre2013
+	$(BIN)/python tools/qa4mre2013/check.py --published tests/published \
+		--out src/abstain/examples/qa4mre2013
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -28,7 +28,7 @@ def read_counts(
 ) -> tuple[list[tuple[str, tuple[str | None, ...], Counts]], list[str]]:
     """Runs, slices and counts of a table, with notes on rows that were left out."""
     table = rename(open_table(data, name="the counts", format=format), columns or {}, side="run")
-    check_mapping(columns or {}, [open_table(data, name="the counts", format=format)])
+    check_mapping(columns or {}, [table])
     require(table, "right", "the number of right answers")
     require(table, "wrong", "the number of wrong answers")
     if not any(c in table.columns for c in ("unanswered", *SPLIT, *TOTALS)):
@@ -51,6 +51,8 @@ def read_counts(
             )
         seen[key] = place
         numbers = {c: _whole(record[c], c, place) for c in NUMBERS if c in table.columns}
+        if not any(numbers.get(c) is not None for c in ("unanswered", *SPLIT, *TOTALS)):
+            raise InputError("nothing says how many questions were unanswered", place)
         wrong = _inconsistency(numbers)
         if wrong:
             faults.append((place, run, wrong))
@@ -83,7 +85,7 @@ def _whole(text: str | None, column: str, place: Place) -> int | None:
             raise InputError(f"{column} is empty, expected a whole number", place)
         return None
     try:
-        value = float(text)
+        value = int(text) if text.lstrip("+-").isdecimal() else float(text)
     except ValueError:
         raise InputError(f"{column} is {shown(text)}, expected a whole number", place) from None
     if value != value or value in (float("inf"), float("-inf")) or value != int(value):

@@ -149,6 +149,8 @@ def tally_grades(
         if named[0]:
             questions.append(_questions(source, frame, by))
     kinds = pl.concat(counted)
+    if kinds.is_empty():
+        raise InputError("has no rows", label)
     notes: list[str] = []
     columns = [BY + name for name in by]
     if named[0]:

@@ -169,6 +169,8 @@ def _with_kinds(
     ).with_columns(**{f"by:{name}": gold.frame[name] for name in by})
     accepted = gold.frame.select("question", "accepted").explode("accepted")
     several = accepted.height > len(gold)
+    if align == "position":
+        frame = _by_position(frame)
     if match != "id":
         normal = matcher(match)
         frame = _normalised(frame, normal)
@@ -176,11 +178,7 @@ def _with_kinds(
         accepted = accepted.with_columns(
             pl.Series("accepted", [normal(text) for text in accepted["accepted"]])
         )
-    if align == "position":
-        frame = _by_position(frame)
-        join_on = INDEX
-    else:
-        join_on = "question"
+    join_on = INDEX if align == "position" else "question"
     if join_on == INDEX and "question" in names:
         frame = frame.drop("question")
     frame = frame.join(_in_engine(keys, frame), on=join_on, how="left")
@@ -230,13 +228,14 @@ def _kind(names: Sequence[str], align: str) -> nw.Expr:
         .then(lit(CANDIDATES.index("wrong")))
         .otherwise(lit(CANDIDATES.index("empty")))
     )
-    reason = when(said_no & ~why_given).then(lit(blank_kind(Why.DECLINED, "right")))
-    if "why" in names:
+    reason = when(nowhere()).then(lit(KINDS))
+    if "why" in names:  # a reason that is given says more than "not answered"
         why_text = col("why").str.to_lowercase()
         for why in Why:
             reason = reason.when(why_given & (why_text == why.value)).then(
                 lit(blank_kind(why, "right"))
             )
+    reason = reason.when(said_no).then(lit(blank_kind(Why.DECLINED, "right")))
     blank = reason.otherwise(lit(blank_kind(Why.EMPTY, "right"))) + fate
 
     lost = col("__lost") if align == "position" else col(INDEX).is_null()
@@ -314,8 +313,8 @@ def _by_position(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     native = frame.to_native()
     if not isinstance(native, pl.LazyFrame):
         raise UsageError("--align position needs rows in order: give a file or an eager frame")
-    position = pl.int_range(pl.len(), dtype=pl.UInt32).over(FILE, "run").alias(INDEX)
-    return nw.from_native(native.with_columns(position))
+    position = pl.col(ROW).rank("ordinal").over(FILE, "run").cast(pl.UInt32) - 1
+    return nw.from_native(native.with_columns(position.alias(INDEX)))
 
 
 def _in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
@@ -370,7 +369,8 @@ def fault_problem(judged: Judged, row: Mapping[str, Any]) -> Problem:
 def _alike(question: str, gold: Gold) -> list[str]:
     """Ids of about the same length, few enough to compare one by one."""
     ids = gold.frame["question"]
-    return ids.filter((ids.str.len_chars() - len(question)).abs() <= 2).head(5_000).to_list()
+    lengths = ids.str.len_chars().cast(pl.Int64)
+    return ids.filter((lengths - len(question)).abs() <= 2).head(5_000).to_list()
 
 
 def _contradiction(row: Mapping[str, Any]) -> str:

@@ -183,7 +183,7 @@ class CountsArray:
     @property
     def n(self) -> Array:
         """All questions."""
-        return self.table.sum(axis=-1)  # type: ignore[no-any-return]
+        return self.answered + self.unanswered
 
     @property
     def answered(self) -> Array:
@@ -193,7 +193,7 @@ class CountsArray:
     @property
     def unanswered(self) -> Array:
         """The blanks, whatever their candidate."""
-        return self.table[..., 2:].sum(axis=-1)  # type: ignore[no-any-return]
+        return self.unanswered_right + self.unanswered_wrong + self.unanswered_empty + self.unsplit
 
 
 class Undefined(float):

@@ -59,6 +59,8 @@ def open_table(data: Any, *, name: str = "", format: str | None = None) -> Table
             native = native.with_row_index(ROW)
         return Table(label, "frame", tuple(frame.collect_schema().names()), native)
     eager = to_polars(frame, label)
+    if eager.is_empty():
+        raise InputError("has no rows", label)
     return Table(label, "frame", tuple(eager.columns), eager.lazy().with_row_index(ROW))
 
 
@@ -96,7 +98,8 @@ def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
     frame = nw.from_native(table.frame).drop([c for c in dropped if c not in renames])
     frame = frame.rename({a: k for a, k in renames.items() if a != k})
     columns = tuple(c for c in frame.collect_schema().names() if c != ROW)
-    return replace(table, columns=columns, frame=frame.to_native())
+    before = (*table.renamed, *renames)
+    return replace(table, columns=columns, frame=frame.to_native(), renamed=before)
 
 
 def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
@@ -106,7 +109,7 @@ def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
         scope, _, _ = known.rpartition(":")
         if scope not in ("", "gold", "run"):
             raise UsageError(f"a column's scope is gold: or run: (got '{known}')")
-        if not any(actual in table.columns for table in tables):
+        if not any(actual in (*table.columns, *table.renamed) for table in tables):
             seen = sorted({c for table in tables for c in table.columns})
             found = nearest(actual, seen)
             hint = f"nearest: {', '.join(found)}" if found else f"columns: {', '.join(seen[:20])}"
@@ -156,11 +159,23 @@ def text_column(
         return nw.when(~expr.is_nan()).then(expr).cast(nw.String)
     if dtype.is_integer() or dtype == nw.Boolean:
         return expr.cast(nw.String)
+    if _is_all_null(frame, column):
+        return expr.cast(nw.String)
     if dtype == nw.Unknown or dtype.is_nested():
         raise InputError(
             f"column '{column}' holds {dtype}, expected one text or number a row", label
         )
     return expr.cast(nw.String)
+
+
+def _is_all_null(frame: nw.LazyFrame[Any], column: str) -> bool:
+    """Whether a column has no type because it holds nothing."""
+    native = frame.to_native()
+    if isinstance(native, pl.LazyFrame):
+        return native.collect_schema()[column] == pl.Null
+    if frame.implementation.is_duckdb():
+        return str(native.types[native.columns.index(column)]).strip('"') == "NULL"
+    return False
 
 
 def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
@@ -170,9 +185,9 @@ def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
         if isinstance(native, pl.LazyFrame):
             return native.collect(engine="streaming")
         return frame.collect(backend="polars").to_native()  # type: ignore[no-any-return]
-    except (InputError, MemoryError, KeyboardInterrupt):
+    except (InputError, MemoryError):
         raise
-    except Exception as error:
+    except (Exception, pl.exceptions.PanicException) as error:
         raise InputError(f"cannot be read: {first_line(error)}", label) from None
 
 
@@ -220,7 +235,7 @@ def read_gold(
     require(table, "correct", "which holds what is right (empty: nothing is)")
     lazy = nw.from_native(table.frame)
     attributes = tuple(c for c in table.columns if c not in RESERVED)
-    plain = [text_column(lazy, c, table.name).alias(c) for c in attributes if _is_scalar(lazy, c)]
+    plain = [_attribute(lazy, c, table.name) for c in attributes if _is_scalar(lazy, c)]
     attributes = tuple(c for c in attributes if _is_scalar(lazy, c))
     lists = [
         nw.col(c) if _is_list(lazy, c) else text_column(lazy, c, table.name).alias(c)
@@ -248,6 +263,12 @@ def read_gold(
         **({"option_texts": _as_texts(frame)} if "option_texts" in frame.columns else {}),
     ).drop("correct")
     return Gold(table.name, frame, attributes, table)
+
+
+def _attribute(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
+    """An attribute as text; an empty one is none, however its table writes that."""
+    text = text_column(frame, column, label)
+    return nw.when(text != "").then(text).alias(column)
 
 
 def _is_list(frame: nw.LazyFrame[Any], column: str) -> bool:
@@ -330,6 +351,7 @@ def read_responses(
     own_name = bare_name(table.name) if table.opened is not None else "run"
     if table.run_id is not None:
         own_name = table.run_id[0]
+    own_name = own_name.encode(errors="replace").decode()  # a file's name may be no text at all
     return Responses(table, frame, name or own_name)
 
 

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 
 _CLEF = re.compile(
-    r"(?P<team>\S*\w)(?P<year>\d{2})(?P<number>\d{2})(?P<source>[a-z]{2})(?P<target>[a-z]{2})",
+    r"(?P<team>\S*\w)(?P<year>\d{2})(?P<number>\d{2})(?P<source>[a-z]{2})(?P<target>[a-z]{2})"
+    r"(?:[_-]\S+)?",
     re.IGNORECASE | re.ASCII,
 )
 

@@ -79,6 +79,11 @@ class ScoreResult:
     touched: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    def slice_label(self, name: str) -> str:
+        """The heading of a slice attribute, told apart from the columns that are there anyway."""
+        taken = {"#", "rank", "run", "blank", "unanswered", "reference", *OUTCOMES}
+        return f"{name} (slice)" if name in taken | {str(m) for m in self.measures} else name
+
     def to_dict(self) -> dict[str, Any]:
         """The result as plain data: what `--format json` prints."""
         plain: dict[str, Any] = {"abstain": __version__}
@@ -102,8 +107,8 @@ class ScoreResult:
             "run": [row.run for row in self.rows],
         }
         for name in self.by:
-            schema[name] = pl.String
-            columns[name] = [row.slice[name] for row in self.rows]
+            schema[self.slice_label(name)] = pl.String
+            columns[self.slice_label(name)] = [row.slice[name] for row in self.rows]
         for item in self.measures:
             schema[str(item)] = pl.Float64
             scores = [row.scores[str(item)] for row in self.rows]
@@ -202,6 +207,8 @@ def score_counts(
     chosen = _measures(measures)
     by = _names(by)
     if isinstance(counts, Mapping) and all(isinstance(v, Counts) for v in counts.values()):
+        if by:
+            raise UsageError("counts given by name have no attributes to slice by")
         rows: list[tuple[str, tuple[str | None, ...], Counts]]
         rows = [(str(run), (), value) for run, value in counts.items()]
         notes: list[str] = []
@@ -268,7 +275,7 @@ def from_tallies(
 ) -> ScoreResult:
     """Apply a policy to tallies and score what comes out."""
     reasons = blanks_by_reason(tallies.table)
-    _refuse_undecided(reasons, tallies.runs, policy)
+    refuse_undecided(reasons, tallies.runs, policy)
     counts = policy.apply(tallies.table)
     rows = _rows(
         tallies.runs,
@@ -291,7 +298,7 @@ def from_tallies(
     )
 
 
-def _refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:
+def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:
     """Stop where the policy does not say what a kind of blank becomes and there are some."""
     for position, why in enumerate(Why):
         if policy.effects[why] is Effect.STOP and reasons[:, position].any():
@@ -387,9 +394,14 @@ def _with_rank(row: Row, places: Sequence[float], value: float, sign: int) -> Ro
 
     if row.reference is not None or math.isnan(value):
         return row
-    better = sum(1 for other in places if sign * other < sign * value)
-    equal = sum(1 for other in places if other == value)
+    equal = sum(1 for other in places if _same(other, value))
+    better = sum(1 for other in places if sign * other < sign * value and not _same(other, value))
     return replace(row, rank=f"{better + 1}{'=' if equal > 1 else ''}")
+
+
+def _same(a: float, b: float) -> bool:
+    """Equal but for the rounding of the last digits: different counts may give one score."""
+    return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-15)
 
 
 def _or_zero(value: float) -> float:

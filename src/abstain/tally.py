@@ -65,6 +65,9 @@ def tally(judged: Judged, by: Sequence[str] = ()) -> Tallies:
     if len(set(runs)) < len(runs):
         name = next(run for run in runs if runs.count(run) > 1)
         raise UsageError(f"run '{name}' is in two tables; a run belongs in one")
+    for source in judged.sources:
+        if not runs or (source.run is not None and source.run not in runs):
+            raise InputError("has no rows", source.table.name)
     return Tallies(
         [run for part in parts for run in part.runs],
         [item for part in parts for item in part.slices],

@@ -31,6 +31,7 @@ from abstain.judge import (
 from abstain.misnumbering import misnumbered, split_id
 from abstain.outcomes import KINDS
 from abstain.questions import (
+    NONE_WORDS,
     Gold,
     Responses,
     check_mapping,
@@ -174,6 +175,7 @@ def _not_options(judged: Judged) -> list[Problem]:
                 & (value != "")
                 & (pl.col("__options").list.len() > 0)
                 & ~pl.col("__options").list.contains(value)
+                & ~value.is_in(NONE_WORDS)  # "there is no answer" needs no option of its own
             )
             found += [
                 Problem(

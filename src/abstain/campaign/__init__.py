@@ -1,1 +1,5 @@
-"""What an evaluation campaign needs beyond scores: baselines, breakdowns, the overview's tables."""
+"""A campaign: from gold and runs to every table of an overview paper."""
+
+from abstain.campaign.campaign import Campaign, run_campaign
+
+__all__ = ["Campaign", "run_campaign"]

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-EXIT_NO, EXIT_USAGE, EXIT_FAULT = 1, 2, 3
+EXIT_NO, EXIT_USAGE, EXIT_FAULT, EXIT_STOPPED = 1, 2, 3, 130
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -26,13 +26,15 @@ def run(args: Sequence[str] | None = None) -> int:
 
         code = app(args=args, standalone_mode=False, prog_name="abstain")
         sys.stdout.flush()
+        if code == EXIT_STOPPED:  # the parser of arguments caught Ctrl-C and kept quiet
+            _say("stopped")
         return code if isinstance(code, int) else 0
     except AbstainError as error:
         _say(str(error))
         return EXIT_USAGE
     except KeyboardInterrupt:
         _say("stopped")
-        return 130
+        return EXIT_STOPPED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

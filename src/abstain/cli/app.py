@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from abstain import __version__
-from abstain.cli import baseline, convert, demo, explain, score, validate
+from abstain.cli import audit, baseline, campaign, convert, demo, explain, score, validate
 
 app = typer.Typer(
     name="abstain",
@@ -17,7 +17,7 @@ app = typer.Typer(
         "`abstain measures` lists them, `abstain explain c@1` tells one's story, "
         "`abstain demo` shows it all at work."
     ),
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -33,17 +33,24 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def abstain(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
     ] = False,
 ) -> None:
     """Options of the program itself."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
-app.command("score")(score.score)
-app.command("validate")(validate.validate)
-app.command("baseline")(baseline.baseline)
-app.command("convert")(convert.convert)
-app.command("measures")(explain.measures)
-app.command("explain")(explain.explain)
-app.command("demo")(demo.demo)
+app.command("score", short_help="Score runs against a gold.")(score.score)
+app.command("validate", short_help="Would these runs be accepted?")(validate.validate)
+app.command("baseline", short_help="Write a reference run: random, first, blank…")(
+    baseline.baseline
+)
+app.command("campaign", short_help="Every table of an overview.")(campaign.campaign)
+app.command("audit", short_help="Does a published table agree with itself?")(audit.audit)
+app.command("convert", short_help="From one table format to another.")(convert.convert)
+app.command("measures", short_help="List the measures.")(explain.measures)
+app.command("explain", short_help="Tell the story of one measure.")(explain.explain)
+app.command("demo", short_help="See it at work.")(demo.demo)

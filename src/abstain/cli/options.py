@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,6 +26,8 @@ class Format(enum.StrEnum):
     markdown = "markdown"
     latex = "latex"
 
+
+STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
 ENDINGS = {
     ".json": Format.json,
@@ -130,7 +133,9 @@ def _text(grid: Grid, data: Mapping[str, Any] | list[Any], format: Format, digit
         case Format.json:
             import msgspec
 
-            return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+            text = msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+            # JSON allows what may steer a terminal; the escapes mean the same text.
+            return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
         case Format.csv:
             return to_csv(grid)
         case Format.markdown:

@@ -26,13 +26,15 @@ COLUMNS = (
 
 
 def score(
-    files: Annotated[
-        list[str],
+    gold: Annotated[
+        str,
         typer.Argument(
-            metavar="GOLD RUN…",
-            help="The gold standard and the runs; with --judged or --counts no gold.",
+            metavar="GOLD", help="The gold standard; with --judged or --counts the first file."
         ),
     ],
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="RUN", help="The runs to score.")
+    ] = None,
     measures: Annotated[
         list[str] | None,
         typer.Option(
@@ -108,6 +110,7 @@ def score(
     from abstain import scoring
     from abstain.report.scores import score_grid
 
+    files = [gold, *(runs or ())]
     if judged and counts:
         raise UsageError("--judged and --counts exclude each other")
     chosen = measures or list(scoring.DEFAULT_MEASURES)

@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import os
+import shutil
 import stat
 import tempfile
 import zlib
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from abstain.errors import InputError, Place, nearest
+from abstain.errors import InputError, Place, UsageError, nearest
 
 MAX_BYTES = 8 << 30
 """What a file may unpack to; ABSTAIN_MAX_BYTES sets another bound."""
@@ -74,11 +75,8 @@ def open_plain(path: str | os.PathLike[str]) -> Opened:
             if head.startswith(GZIP):
                 return Opened(name, None, _unpack(gzip.GzipFile(fileobj=packed), name, "gzip"))
             if head == ZSTD:
-                import zstandard
-
-                reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
-                return Opened(name, None, _unpack(reader, name, "Zstandard"))
-            if stat.S_ISREG(mode):
+                return Opened(name, None, _unpack(_Zstandard(packed), name, "Zstandard"))
+            if stat.S_ISREG(mode) and _is_text(name):
                 return Opened(name, Path(name), None)
             return Opened(name, None, packed.read())
     except OSError as error:
@@ -126,8 +124,11 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(path)
     if target.is_dir():
         raise InputError("is a directory, expected a file to write", str(target))
+    special = target.exists() and not target.is_file()  # a pipe or a device stays what it is
+    real = Path(os.path.realpath(target))
+    folder = Path(tempfile.gettempdir()) if special else real.parent
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:80]}.", dir=target.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=folder)
     except OSError as error:
         raise InputError(f"cannot be written: {_reason(error)}", str(target)) from None
     os.close(handle)
@@ -135,10 +136,14 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         yield draft
         _pack(draft, target.suffix.lower())
+        if special:
+            with target.open("wb") as out, draft.open("rb") as text:
+                shutil.copyfileobj(text, out)
+            return
         umask = os.umask(0)
         os.umask(umask)
         draft.chmod(0o666 & ~umask)
-        draft.replace(target)
+        draft.replace(real)
     except OSError as error:
         raise InputError(f"cannot be written: {_reason(error)}", str(target)) from None
     finally:
@@ -183,13 +188,48 @@ def _unpack(file: IO[bytes] | object, name: str, what: str) -> bytes:
         raise InputError(f"is not whole {what} data: {reason}", name) from None
 
 
-def byte_limit(default: int) -> int:
+class _Zstandard:
+    """Frames of Zstandard as a file that notices when the last one is cut short."""
+
+    def __init__(self, packed: IO[bytes]) -> None:
+        import zstandard
+
+        self.packed = packed
+        self.start = zstandard.ZstdDecompressor().decompressobj
+        self.frame = self.start()
+        self.begun = False
+
+    def read(self, size: int) -> bytes:
+        pieces: list[bytes] = []
+        have = 0
+        while have < size:
+            chunk = self.packed.read(1 << 12)  # small: a few bytes may unpack to 128 KiB
+            if not chunk:
+                if self.begun:
+                    raise EOFError
+                break
+            while chunk:
+                self.begun = True
+                pieces.append(self.frame.decompress(chunk))
+                have += len(pieces[-1])
+                chunk = b""
+                if self.frame.eof:
+                    chunk = self.frame.unused_data
+                    self.frame = self.start()
+                    self.begun = False
+        return b"".join(pieces)
+
+
+def byte_limit(default: int = MAX_BYTES) -> int:
     """How many bytes may be read, unless ABSTAIN_MAX_BYTES says otherwise."""
-    return int(os.environ.get("ABSTAIN_MAX_BYTES", default))
+    text = os.environ.get("ABSTAIN_MAX_BYTES", str(default))
+    if not text.isdecimal():
+        raise UsageError(f"ABSTAIN_MAX_BYTES must be a whole number (got '{text}')")
+    return int(text)
 
 
 def _bounded(file: IO[bytes], name: str, *, already: int = 0) -> bytes:
-    limit = byte_limit(MAX_BYTES)
+    limit = byte_limit()
     pieces: list[bytes] = []
     size = already
     dull = 0
@@ -207,6 +247,11 @@ def _bounded(file: IO[bytes], name: str, *, already: int = 0) -> bytes:
             raise InputError(f"has a line of more than {BLOCK >> 20} MiB, expected a table", name)
         pieces.append(piece)
     return b"".join(pieces)
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be handed on: a file's name may be any bytes."""
+    return name.encode(errors="replace").decode() == name
 
 
 def _nearby(path: Path) -> str:

@@ -47,6 +47,8 @@ class Table:
     columns: tuple[str, ...]
     frame: pl.LazyFrame
     opened: Opened | None = None
+    renamed: tuple[str, ...] = ()
+    """Names that columns had before they were given the known ones."""
     lines: Sequence[int] | None = None
     """The line of each record, where the reader knows it."""
     run_id: tuple[str, int] | None = None
@@ -64,6 +66,12 @@ class Table:
             if number == row + 1:
                 return Place(self.name, line)
         return Place(self.name)
+
+    def record_lines(self) -> list[int]:
+        """The line on which each record of a separated file begins; nothing for other formats."""
+        if self.opened is None or self.format not in SEPARATORS:
+            return []
+        return [line for line, _ in _csv_records(self.opened, _separator(self))][1:]
 
 
 def read_table(path: str | Path, *, format: str | None = None) -> Table:
@@ -140,13 +148,24 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
             write_qa4mre(frame, draft)
         else:
             flat = frame.with_columns(_joined_lists(frame))
+            nested = [name for name, dtype in flat.schema.items() if dtype.is_nested()]
+            if nested:
+                raise InputError(
+                    f"column {shown(nested[0])} holds {flat.schema[nested[0]]}, "
+                    f"which {chosen.upper()} cannot",
+                    str(path),
+                )
             flat.write_csv(draft, separator=SEPARATORS[chosen])
 
 
 def _joined_lists(frame: pl.DataFrame) -> list[pl.Expr]:
     import polars as pl
 
-    lists = [name for name, dtype in frame.schema.items() if dtype == pl.List]
+    lists = [
+        name
+        for name, dtype in frame.schema.items()
+        if isinstance(dtype, pl.List) and not dtype.inner.is_nested()
+    ]
     return [pl.col(name).cast(pl.List(pl.String)).list.join("|") for name in lists]
 
 
@@ -160,8 +179,11 @@ def _read_parquet(opened: Opened) -> Table:
     try:
         frame = pl.scan_parquet(source, row_index_name=ROW, glob=False)
         columns = tuple(name for name in frame.collect_schema().names() if name != ROW)
-    except (pl.exceptions.PolarsError, OSError) as error:
+        empty = frame.select(pl.len()).collect().item() == 0
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise InputError(f"is not readable Parquet: {first_line(error)}", opened.name) from None
+    if empty:
+        raise InputError("has no rows", opened.name)
     return Table(opened.name, "parquet", columns, frame, opened)
 
 
@@ -192,8 +214,8 @@ def _read_jsonl(opened: Opened) -> Table:
                     Place(opened.name, number + 1),
                 )
             if record.keys() != columns.keys():
-                for key in record.keys() - columns.keys():
-                    columns[key] = [None] * len(rows)
+                for key in record:  # in the order of the file, not of a set
+                    columns.setdefault(key, [None] * len(rows))
                 for key in columns.keys() - record.keys():
                     record[key] = None
                 if len(columns) > MAX_COLUMNS:
@@ -206,6 +228,8 @@ def _read_jsonl(opened: Opened) -> Table:
                 columns[key].append(value)
     if not rows:
         raise InputError("has no rows", opened.name)
+    if ROW in columns:
+        raise InputError(f"a column may not be called {ROW}", opened.name)
     series = [_json_column(name, values) for name, values in columns.items()]
     frame = pl.DataFrame([*series, pl.Series(ROW, rows, dtype=pl.UInt32)])
     return Table(opened.name, "jsonl", tuple(columns), frame.lazy(), opened)
@@ -246,7 +270,26 @@ def _read_separated(opened: Opened, format: str) -> Table:
 
     separator = _sniff_separator(opened, format)
     header = _header(opened, separator)
-    _check_ragged(opened, separator, len(header))
+    if _is_rectangular(opened, separator, len(header)):
+        raw = _read_fast(opened, separator, header)
+    else:
+        raw = _read_exactly(opened, separator, header)
+    frame = (
+        raw.lazy()
+        .slice(1)
+        .with_columns(pl.all().str.strip_chars())
+        .with_row_index(ROW)
+        .filter(~pl.all_horizontal(pl.col(header).is_null() | (pl.col(header) == "")))
+    )
+    rows = frame.collect()
+    if rows.is_empty():
+        raise InputError("has a header but no rows", opened.name)
+    return Table(opened.name, format, header, rows.lazy(), opened)
+
+
+def _read_fast(opened: Opened, separator: str, header: tuple[str, ...]) -> pl.DataFrame:
+    import polars as pl
+
     try:
         raw = pl.read_csv(
             opened.source,
@@ -263,14 +306,7 @@ def _read_separated(opened: Opened, format: str) -> Table:
     if raw.width != len(header):
         raise InputError("is not a readable table: its lines do not end as lines do", opened.name)
     raw.columns = list(header)
-    frame = (
-        raw.lazy()
-        .slice(1)
-        .with_columns(pl.all().str.strip_chars())
-        .with_row_index(ROW)
-        .filter(~pl.all_horizontal(pl.col(header).is_null() | (pl.col(header) == "")))
-    )
-    return Table(opened.name, format, header, frame.collect().lazy(), opened)
+    return raw
 
 
 def _separator(table: Table) -> str:
@@ -305,38 +341,54 @@ def _header(opened: Opened, separator: str) -> tuple[str, ...]:
     return names
 
 
-def _csv_records(opened: Opened, separator: str) -> Iterator[tuple[int, list[str]]]:
+def _csv_records(
+    opened: Opened, separator: str, *, strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
     """Records with the line on which each begins, slowly and exactly; blank lines count as one."""
     csv.field_size_limit(sys.maxsize)
     with opened.stream() as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
-        reader = csv.reader(text, delimiter=separator)
+        reader = csv.reader(text, delimiter=separator, strict=strict)
         begins = 1
-        for cells in reader:
-            yield begins, cells
-            begins = reader.line_num + 1
+        try:
+            for cells in reader:
+                yield begins, cells
+                begins = reader.line_num + 1
+        except csv.Error as error:
+            said = str(error)
+            what = "a quote is never closed" if said == "unexpected end of data" else said
+            raise InputError(what, Place(opened.name, begins)) from None
 
 
-def _check_ragged(opened: Opened, separator: str, width: int) -> None:
-    """Refuse a row with more or fewer cells than the header, which a reader would hide."""
-    if _is_rectangular(opened, separator, width):
-        return
-    for line, cells in _csv_records(opened, separator):
+def _read_exactly(opened: Opened, separator: str, header: tuple[str, ...]) -> pl.DataFrame:
+    """Read record by record: a stray quote is text, an uneven row is refused with its line."""
+    import polars as pl
+
+    line = bad_utf8_line(opened)
+    if line is not None:
+        raise InputError("is not UTF-8 text", Place(opened.name, line))
+    width = len(header)
+    rows: list[list[str]] = []
+    for line, cells in _csv_records(opened, separator, strict=True):
         if cells and len(cells) != width:
+            counted = "1 cell" if len(cells) == 1 else f"{len(cells):,} cells"
             raise InputError(
-                f"has {len(cells)} cells, expected {width} as in the header",
-                Place(opened.name, line),
+                f"has {counted}, expected {width} as in the header", Place(opened.name, line)
             )
+        rows.append(cells or [""] * width)
+    return pl.DataFrame(rows, schema=dict.fromkeys(header, pl.String), orient="row")
 
 
 def _is_rectangular(opened: Opened, separator: str, width: int) -> bool:
     """Whether every record has the header's number of separators outside quotes.
 
-    A quote toggles between inside and outside; a stray one misleads this check, never the
-    verdict: where it says no, the records are read exactly.
+    A quote toggles between inside and outside; where one stands anywhere but around a cell,
+    the answer is no and the records are read exactly.
     """
     with opened.stream() as file:
         rest = b""
+        if file.read(3) != b"\xef\xbb\xbf":
+            file.seek(0)
         while block := file.read(4 << 20):
             rest = _first_uneven(rest + block, separator, width)
             if len(rest) > 16 << 20:
@@ -352,13 +404,20 @@ def _first_uneven(block: bytes, separator: str, width: int) -> bytes:
     ends = cells == ord("\n")
     marks = cells == ord(separator)
     quotes = cells == ord('"')
+    outside = None
     if quotes.any():
+        if not _quotes_enclose(cells, np.flatnonzero(quotes), separator):
+            return block
         outside = np.cumsum(quotes, dtype=np.uint32) % 2 == 0
         ends &= outside
         marks &= outside
     stops = np.flatnonzero(ends)
     if not len(stops):
         return block
+    if b"\r" in block:  # one that ends no line is read as a line's end by some readers only
+        lone = (cells[: stops[-1]] == ord("\r")) & (cells[1 : stops[-1] + 1] != ord("\n"))
+        if (lone if outside is None else lone & outside[: stops[-1]]).any():
+            return block
     cuts = np.flatnonzero(marks[: stops[-1]])
     starts = np.concatenate(([0], stops[:-1] + 1))
     filled = stops - starts > 1
@@ -372,6 +431,17 @@ def _first_uneven(block: bytes, separator: str, width: int) -> bytes:
         if (by_record[:, 0] < starts).any() or (by_record[:, -1] > stops).any():
             return block
     return block[int(np.flatnonzero(ends)[-1]) + 1 :]
+
+
+def _quotes_enclose(cells: Any, at: Any, separator: str) -> bool:
+    """Whether quotes open at the beginning of a cell and close at its end, or are doubled."""
+    import numpy as np
+
+    edges = np.frombuffer(f'{separator}\n\r"'.encode(), np.uint8)
+    opening, closing = at[::2], at[1::2]
+    before = cells[opening[opening > 0] - 1]
+    after = cells[closing[closing < len(cells) - 1] + 1]
+    return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
 
 
 def first_line(error: BaseException) -> str:

@@ -20,7 +20,7 @@ T_BELOW_1 = Parameter(
     "t", "the chance of being right that makes answering pay", low=0, high=1, high_open=True
 )
 BETA = Parameter(
-    "beta", "how much more recall counts than precision", low=0, low_open=True, default=1
+    "beta", "how much more recall counts than precision", low=1e-6, high=1e6, default=1
 )
 
 
@@ -207,7 +207,7 @@ def credit_t(c: Numeric, w: Numeric, u: Numeric, *, t: float) -> Numeric:
     source="penalised score; net benefit of decision curves (Vickers & Elkin 2006)",
     aliases=("penalised", "net-benefit"),
     parameters=(T_BELOW_1,),
-    bounds=lambda t: (-t / (1 - t), 1.0),
+    bounds=lambda t: (0.0 - t / (1 - t), 1.0),
     break_even=lambda c, w, u, t: 0 * u + t,
     break_even_text="t",
     ranks_like=lambda t: (

@@ -41,7 +41,7 @@ class Parameter:
         """The value, if it lies in range."""
         below = value <= self.low if self.low_open else value < self.low
         above = value >= self.high if self.high_open else value > self.high
-        if below or above or math.isnan(value):
+        if below or above or not math.isfinite(value):
             raise UsageError(
                 f"{self.name} of {measure_name} must be in {self.range_text} "
                 f"(got {number_text(value)})"
@@ -292,10 +292,14 @@ def measure(text: str | Measure) -> Measure:
     name = _BY_ALIAS.get(_fold(match["name"]))
     if name is None:
         raise UnknownNameError(
-            "measure", match["name"], _REGISTRY, hint="`abstain measures` lists them"
+            "measure", match["name"], _known_names(), hint="`abstain measures` lists them"
         )
     definition = _REGISTRY[name]
     return Measure(name, _arguments(definition, match["arguments"]), definition=definition)
+
+
+def _known_names() -> list[str]:
+    return [name for d in _REGISTRY.values() for name in (d.name, *d.aliases)]
 
 
 def _arguments(definition: Definition, text: str | None) -> tuple[tuple[str, float], ...]:
@@ -335,9 +339,12 @@ def _number(text: str, name: str, key: str) -> float:
 
 def number_text(value: float) -> str:
     """The shortest text that reads back as the same number: 1, 0.5, ∞."""
+    if math.isnan(value):
+        return "not a number"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return str(int(value)) if value == int(value) else repr(float(value))
+    whole = value == int(value) and abs(value) < 1e15
+    return str(int(value)) if whole else repr(float(value))
 
 
 def _fold(name: str) -> str:

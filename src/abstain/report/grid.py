@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Cell: TypeAlias = str | int | float | tuple[float, float, float] | None
-Kind: TypeAlias = Literal["text", "score", "count", "bar"]
+Kind: TypeAlias = Literal["text", "score", "count", "percent", "bar"]
 
 UNDEFINED = "–"
 
@@ -47,11 +47,13 @@ class Grid:
 def cell_text(cell: Cell, kind: Kind, digits: int) -> str:
     """A cell as people read it."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return UNDEFINED if kind in ("score", "count") else ""
+        return "" if kind == "text" else UNDEFINED
     if isinstance(cell, tuple):
         return ""
     if kind == "score":
         return f"{cell:.{digits}f}".replace("-", "−") if isinstance(cell, (int, float)) else cell
+    if kind == "percent" and isinstance(cell, (int, float)):
+        return f"{cell:.2f}".replace("-", "−")
     if kind == "count" and isinstance(cell, (int, float)):
         return f"{cell:,.0f}" if float(cell).is_integer() else f"{cell:,.1f}"
     return str(cell)
@@ -66,9 +68,13 @@ def clean(text: str) -> str:
     >>> clean("a\\x1b[31mb\\nc")
     'a�[31mb c'
     """
+    if text.isprintable():
+        return text
     spaced = re.sub(r"[\t\r\n\v\f\x85\u2028\u2029]+", " ", text)
     return re.sub(
-        r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]", "\ufffd", spaced
+        r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]",
+        "\ufffd",
+        spaced,
     )
 
 
@@ -97,6 +103,8 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
+    "[": "{[}",  # after a line's end it would open an argument
+    "]": "{]}",
     "κ": r"$\kappa$",
     "β": r"$\beta$",
     "·": r"$\cdot$",
@@ -130,22 +138,21 @@ def csv_text(text: str) -> str:
 
 def to_csv(grid: Grid) -> str:
     """Full precision, empty where undefined, no notes."""
-    columns = [c for c in grid.columns if c.kind != "bar"]
-    keep = [i for i, c in enumerate(grid.columns) if c.kind != "bar"]
+    keep = [(i, c.kind) for i, c in enumerate(grid.columns) if c.kind != "bar"]
+    columns = [[_csv_cell(row[i], kind) for row in grid.rows] for i, kind in keep]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([csv_text(c.name) for c in columns])
-    for row in grid.rows:
-        writer.writerow([_csv_cell(row[i]) for i in keep])
+    writer.writerow([csv_text(grid.columns[i].name) for i, _ in keep])
+    writer.writerows(zip(*columns, strict=True))
     return out.getvalue()
 
 
-def _csv_cell(cell: Cell) -> str | int | float:
-    if cell is None or isinstance(cell, tuple) or (isinstance(cell, float) and math.isnan(cell)):
-        return ""
-    if isinstance(cell, str):
-        return csv_text(cell)
-    return int(cell) if float(cell).is_integer() and not isinstance(cell, float) else cell
+def _csv_cell(cell: Cell, kind: Kind) -> Cell:
+    if isinstance(cell, float):
+        if cell != cell:
+            return None
+        return int(cell) if kind == "count" and cell.is_integer() else float(cell)
+    return csv_text(cell) if isinstance(cell, str) else cell
 
 
 def to_markdown(grid: Grid, *, digits: int = 4) -> str:

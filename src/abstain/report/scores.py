@@ -10,7 +10,11 @@ from abstain.scoring import Row, ScoreResult
 
 def score_grid(result: ScoreResult, *, split: bool = False, break_even: bool = False) -> Grid:
     """Rank, run, slice, scores, counts; `split` shows what the blanks would have been."""
-    columns = [Column("#"), Column("run"), *(Column(name) for name in result.by)]
+    columns = [
+        Column("#"),
+        Column("run"),
+        *(Column(result.slice_label(name)) for name in result.by),
+    ]
     for item in result.measures:
         columns.append(Column(str(item), "score"))
         if break_even and item.definition.break_even is not None:
@@ -72,7 +76,7 @@ def notes(result: ScoreResult) -> list[str]:
     seen: dict[str, list[str]] = {}
     for row in result.rows:
         for name, reason in row.undefined.items():
-            seen.setdefault(f"{name} is undefined (–) where {reason}", []).append(row.run)
+            seen.setdefault(f"{name} is undefined (–) where {reason}", []).append(_label(row))
     said += [f"{text}: {_runs(names)}." for text, names in seen.items()]
     return said
 

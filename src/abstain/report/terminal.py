@@ -112,6 +112,7 @@ def _lines(
         longest = max(texts, key=lambda i: widths[i])
         widths[longest] = max(8, widths[longest] - (total - width))
     head = Text("  ".join(_pad(c.name, c, widths[i]) for i, c in _chosen(grid, part)), "bold")
+    head.rstrip()
     rule = Text("  ".join("─" * widths[i] if blocks is BLOCKS else "-" * widths[i] for i in part))
     rule.stylize("dim")
     lines = [head, rule]

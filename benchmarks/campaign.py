@@ -1,0 +1,88 @@
+"""`abstain campaign` against polars reading and joining the same files: one run, ratios.
+
+    python benchmarks/campaign.py [--questions 100000] [--runs 200] [--repeat 3]
+
+The peer reads the responses and joins them with the gold, nothing more: once keeping the joined
+table, once only streaming through it. abstain judges, checks, breaks down by every attribute, pairs
+main with auxiliary questions and writes the whole folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from score import make, timed
+
+JOINED = """
+import polars as pl
+runs, gold = pl.scan_parquet({runs!r}), pl.scan_parquet({gold!r})
+joined = runs.join(gold, on="question", how="left").collect(engine="streaming")
+assert joined.height == {size}
+"""
+
+STREAMED = """
+import polars as pl
+runs, gold = pl.scan_parquet({runs!r}), pl.scan_parquet({gold!r})
+joined = runs.join(gold, on="question", how="left")
+right = (pl.col("answer") == pl.col("correct")).sum()
+seen = joined.select(pl.len(), right, pl.col("confidence").max()).collect(engine="streaming")
+assert seen["len"][0] == {size}
+"""
+
+ABSTAIN = """
+from abstain.campaign import run_campaign
+from abstain.campaign.write import write_campaign
+campaign = run_campaign({gold!r}, [{runs!r}])
+write_campaign(campaign, {folder!r}, force=True)
+assert campaign.matrix.outcomes.size == {size}
+"""
+
+
+def with_attributes(gold: str) -> None:
+    """Give the gold tests, types, options and auxiliary questions."""
+    import polars as pl
+
+    frame = pl.read_parquet(gold).with_row_index("i")
+    i = pl.col("i")
+    auxiliary = pl.when(i % 7 == 6).then(pl.col("question").shift(1)).otherwise(pl.lit(""))
+    frame.with_columns(
+        options=pl.lit("1|2|3|4|5"),
+        test=(i // 100).cast(pl.String),
+        type=(i % 5).cast(pl.String),
+        nca=pl.when(i % 3 == 0).then(pl.lit("yes")).otherwise(pl.lit("no")),
+        auxiliary_of=auxiliary,
+    ).drop("i").write_parquet(gold)
+
+
+def main() -> None:
+    """Print times, memory and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--questions", type=int, default=100_000)
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--repeat", type=int, default=3)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        gold, runs = make(Path(folder), given.questions, given.runs, shuffled=False)
+        with_attributes(gold)
+        values = {"gold": gold, "runs": runs, "size": given.questions * given.runs}
+        values["folder"] = str(Path(folder) / "out")
+        code = {"polars, joined": JOINED, "polars, streamed": STREAMED, "abstain": ABSTAIN}
+        found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in code}
+        for _ in range(given.repeat):
+            for name, text in code.items():
+                found[name].append(timed(text.format(**values)))
+    print(f"{given.runs} runs × {given.questions:,} questions, median of {given.repeat}")
+    print(f"{'':26}{'seconds':>9}{'cpu s':>9}{'MiB':>9}")
+    middle = {n: [median(x) for x in zip(*rows, strict=True)] for n, rows in found.items()}
+    for name, (wall, cpu, memory) in middle.items():
+        print(f"{name:26}{wall:9.2f}{cpu:9.2f}{memory:9.0f}")
+    for peer in ("polars, joined", "polars, streamed"):
+        ratios = [a / p for a, p in zip(middle["abstain"], middle[peer], strict=True)]
+        print(f"{'ratio to ' + peer:26}{ratios[0]:9.2f}{ratios[1]:9.2f}{ratios[2]:9.2f}")
+
+
+if __name__ == "__main__":
+    main()

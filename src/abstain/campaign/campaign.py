@@ -1,0 +1,216 @@
+"""`run_campaign`: all the numbers of an overview, from one matrix of outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from abstain.campaign.matrix import OutcomeMatrix, Slices, outcome_matrix, slices_of
+from abstain.campaign.pairs import Pairs, find_pairs
+from abstain.errors import InputError, UsageError, nearest, shown
+from abstain.measures import Measure, measure
+from abstain.outcomes import Counts, CountsArray, Policy, Why, blanks_by_reason
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array
+    from abstain.questions import Gold
+
+MOST_PARTS = 60
+"""An attribute with more values than this is an id or a text, not a slice."""
+
+HIDDEN = ("auxiliary_of", "text", "option_texts", "simplified", "simplification")
+ROLE = "role"
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """Runs over one gold, with everything that the tables are made of."""
+
+    measure: Measure
+    matrix: OutcomeMatrix
+    overall: CountsArray
+    scores: Array
+    """The measure of each run over all questions."""
+    order: list[int]
+    """Runs from the best to the worst."""
+    slices: dict[str, Slices]
+    sliced: dict[str, CountsArray]
+    """For each attribute, counts by run and part."""
+    part_scores: dict[str, Array]
+    """For each attribute, the measure by run and part."""
+    topic: str | None
+    test: str | None
+    pass_mark: float
+    pairs: Pairs | None
+    runs_info: pl.DataFrame
+    """One row a run, in the order of the matrix: `run` and its attributes."""
+    baselines: dict[str, tuple[Counts, dict[str, CountsArray]]]
+    """Reference runs: counts overall and, for each attribute, by part."""
+    policy: Policy
+    touched: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def runs(self) -> list[str]:
+        """The runs, in the order of the matrix."""
+        return self.matrix.runs
+
+    def slice_scores(self, attribute: str) -> Array:
+        """The measure by run and part of an attribute."""
+        return self.part_scores[attribute]
+
+
+def run_campaign(
+    gold: Any,
+    runs: Any,
+    *,
+    measure_name: str | Measure = "c@1",
+    by: Sequence[str] | None = None,
+    topic: str = "topic",
+    test: str = "test",
+    pass_mark: float = 0.5,
+    runs_info: Any = None,
+    policy: Policy | Mapping[str, str] | Iterable[str] | None = None,
+    align: str = "id",
+    match: str = "id",
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    baselines: bool = True,
+    seed: int = 0,
+) -> Campaign:
+    """Judge all runs once and count them by every attribute."""
+    from abstain.judge import check_align, judge
+    from abstain.questions import check_mapping, describe, read_gold
+    from abstain.scoring import open_runs
+
+    if not 0 <= pass_mark <= 1:
+        raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
+    chosen = measure(measure_name)
+    rules = Policy.of(policy)
+    standard = read_gold(gold, columns=columns)
+    sources = open_runs(runs, columns=columns, format=format)
+    check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
+    judged = judge(standard, sources, match=match, align=check_align(align))
+    matrix = with_role(outcome_matrix(judged, rules))
+    if not matrix.runs:
+        raise InputError("has no rows, expected responses", sources[0].table.name)
+    attributes = _attributes(matrix.questions, by, topic, test)
+    slices = {name: slices_of(matrix.questions, name) for name in attributes}
+    sliced = {name: matrix.counts(s.part_of, len(s.names)) for name, s in slices.items()}
+    overall = matrix.overall()
+    scores = chosen(overall)
+    reasons = blanks_by_reason(matrix.kinds).sum(axis=0)
+    return Campaign(
+        measure=chosen,
+        matrix=matrix,
+        overall=overall,
+        scores=scores,
+        order=_best_first(scores, matrix.runs, higher=chosen.higher_is_better),
+        slices=slices,
+        sliced=sliced,
+        part_scores={name: chosen(counts) for name, counts in sliced.items()},
+        topic=topic if topic in slices else None,
+        test=test if test in slices else None,
+        pass_mark=pass_mark,
+        pairs=find_pairs(matrix),
+        runs_info=_runs_info(matrix.runs, runs_info),
+        baselines=_baselines(standard, slices, seed) if baselines else {},
+        policy=rules,
+        touched={why.value: int(n) for why, n in zip(Why, reasons, strict=True) if n},
+        notes=tuple(describe(standard)),
+    )
+
+
+def with_role(matrix: OutcomeMatrix) -> OutcomeMatrix:
+    """Mark questions as main or auxiliary where the gold says which belong to which."""
+    if "auxiliary_of" not in matrix.questions.columns or ROLE in matrix.questions.columns:
+        return matrix
+    auxiliary = pl.col("auxiliary_of").fill_null("") != ""
+    if not matrix.questions.select(auxiliary.any()).item():
+        return matrix
+    role = pl.when(auxiliary).then(pl.lit("auxiliary")).otherwise(pl.lit("main")).alias(ROLE)
+    return OutcomeMatrix(
+        matrix.runs, matrix.questions.with_columns(role), matrix.outcomes, matrix.kinds
+    )
+
+
+def _attributes(
+    questions: pl.DataFrame, by: Sequence[str] | None, topic: str, test: str
+) -> list[str]:
+    """The attributes to slice by: those asked for, else all with few enough values."""
+    from abstain.formats.tables import ROW
+
+    inner = {"question", "accepted", "nothing_right", "options", ROW}
+    known = [c for c in questions.columns if c not in inner and questions[c].dtype == pl.String]
+    structure = [name for name in (topic, test) if name in known]
+    if by is not None:
+        for name in by:
+            if name not in known:
+                near = nearest(name, known)
+                hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"
+                raise UsageError(f"the gold has no attribute '{name}' ({hint})")
+        return list(dict.fromkeys([*structure, *by]))
+    few = [
+        name
+        for name in known
+        if name not in HIDDEN and 1 < questions[name].drop_nulls().n_unique() <= MOST_PARTS
+    ]
+    return list(dict.fromkeys([*structure, *few]))
+
+
+def _best_first(scores: Array, runs: Sequence[str], *, higher: bool) -> list[int]:
+    sign = -1 if higher else 1
+    return sorted(
+        range(len(runs)),
+        key=lambda i: (bool(np.isnan(scores[i])), sign * float(np.nan_to_num(scores[i])), runs[i]),
+    )
+
+
+def _runs_info(runs: Sequence[str], given: Any) -> pl.DataFrame:
+    """What is known of the runs: their ids taken apart, and a table that the caller gave."""
+    from abstain.questions import collect, into_lazy, open_table, require
+    from abstain.run_names import parse_run_name
+
+    parsed = [parse_run_name(run) for run in runs]
+    frame = pl.DataFrame({"run": list(runs)})
+    if any(parsed):
+        frame = frame.with_columns(
+            team=pl.Series([p.team if p else None for p in parsed], dtype=pl.String),
+            number=pl.Series([f"{p.number:02d}" if p else None for p in parsed], dtype=pl.String),
+            language=pl.Series([p.source if p else None for p in parsed], dtype=pl.String),
+            first_run=pl.Series(
+                [("01" if p.number == 1 else "others") if p else None for p in parsed],
+                dtype=pl.String,
+            ),
+        )
+    if given is None:
+        return frame
+    table = open_table(given, name="the runs' attributes")
+    require(table, "run", "which names the run")
+    info = collect(into_lazy(table.frame).select(*table.columns), table.name)
+    info = info.with_columns(pl.all().cast(pl.String))
+    twice = info.filter(pl.col("run").is_duplicated())
+    if twice.height:
+        raise InputError(f"run {shown(twice['run'][0])} stands twice", table.name)
+    unknown = [r for r in info["run"] if r not in set(runs)]
+    if len(unknown) == info.height:
+        raise InputError(f"names none of the runs (its first: {shown(unknown[0])})", table.name)
+    kept = frame.drop([c for c in frame.columns if c != "run" and c in info.columns])
+    return kept.join(info, on="run", how="left", maintain_order="left")
+
+
+def _baselines(
+    gold: Gold, slices: Mapping[str, Slices], seed: int
+) -> dict[str, tuple[Counts, dict[str, CountsArray]]]:
+    """Reference runs, counted by the same slices."""
+    from abstain.campaign.reference_runs import reference_runs
+
+    found: dict[str, tuple[Counts, dict[str, CountsArray]]] = {}
+    for name, table in reference_runs(gold, seed=seed).items():
+        by_part = {attribute: CountsArray(s.sums(table)) for attribute, s in slices.items()}
+        found[name] = (Counts(*(float(x) for x in table.sum(axis=0))), by_part)
+    return found

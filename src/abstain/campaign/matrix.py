@@ -1,0 +1,129 @@
+"""Runs × questions: the outcome of every response, counted by any slices in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from abstain.errors import InputError
+from abstain.judge import Judged
+from abstain.outcomes import KINDS, OUTCOMES, CountsArray, Policy
+from abstain.tally import kind_matrix
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import Array, IntArray
+
+RIGHT, WRONG, EXCLUDED = 0, 1, len(OUTCOMES)
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeMatrix:
+    """What became of every response: positions in `OUTCOMES`, or `EXCLUDED` by the policy."""
+
+    runs: list[str]
+    questions: pl.DataFrame
+    outcomes: npt.NDArray[np.uint8]
+    kinds: IntArray
+    """For each run, how many responses of each kind there were before the policy."""
+
+    def counts(self, part_of: npt.NDArray[np.int64], parts: int) -> CountsArray:
+        """Counts by run and part; `part_of` holds a question's part, or −1 for none."""
+        inside = np.flatnonzero(part_of >= 0)
+        codes = part_of[inside] * (EXCLUDED + 1)
+        whole = len(inside) == len(part_of)
+        table = np.zeros((len(self.runs), parts, EXCLUDED + 1), np.int64)
+        for number, own in enumerate(self.outcomes):
+            bins = np.bincount(
+                codes + (own if whole else own[inside]), minlength=parts * (EXCLUDED + 1)
+            )
+            table[number] = bins.reshape(parts, EXCLUDED + 1)
+        table[..., EXCLUDED] = 0
+        return CountsArray(table)
+
+    def overall(self) -> CountsArray:
+        """Counts by run over all questions."""
+        return CountsArray(self.counts(np.zeros(self.outcomes.shape[1], np.int64), 1).table[:, 0])
+
+    def per_question(self, *outcomes: int) -> IntArray:
+        """For each question, in how many runs its response had one of some outcomes."""
+        found = np.zeros(self.outcomes.shape[1], np.int64)
+        for outcome in outcomes:
+            found += np.count_nonzero(self.outcomes == outcome, axis=0)
+        return found
+
+    def right(self) -> npt.NDArray[np.bool_]:
+        """Runs × questions: whether the response was right."""
+        return np.equal(self.outcomes, RIGHT)
+
+    def only(self, keep: Sequence[int]) -> OutcomeMatrix:
+        """The matrix of some of the runs."""
+        return OutcomeMatrix(
+            [self.runs[i] for i in keep],
+            self.questions,
+            self.outcomes[list(keep)],
+            self.kinds[list(keep)],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """The parts that an attribute makes of the questions."""
+
+    attribute: str
+    names: list[str]
+    part_of: npt.NDArray[np.int64]
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many questions each part has."""
+        return np.bincount(self.part_of[self.part_of >= 0], minlength=len(self.names))
+
+    def sums(self, table: Array) -> Array:
+        """Sums over each part of numbers that every question has: questions × k to parts × k."""
+        inside = self.part_of >= 0
+        columns = [
+            np.bincount(self.part_of[inside], column[inside], minlength=len(self.names))
+            for column in table.T
+        ]
+        return np.stack(columns, axis=-1)
+
+
+def slices_of(questions: pl.DataFrame, attribute: str) -> Slices:
+    """The parts by an attribute, in natural order; questions without a value are in none."""
+    column = questions[attribute]
+    column = column.set(column == "", None)
+    names = sorted((str(v) for v in column.drop_nulls().unique()), key=natural)
+    position = pl.DataFrame(
+        {attribute: names, "part": range(len(names))},
+        schema={attribute: pl.String, "part": pl.Int64},
+    )
+    placed = column.to_frame().join(position, on=attribute, how="left", maintain_order="left")
+    return Slices(attribute, names, placed["part"].fill_null(-1).to_numpy())
+
+
+def natural(text: str) -> tuple[tuple[int, float, str], ...]:
+    """A sort key by which test 2 comes before test 10."""
+    import re
+
+    pieces = re.split(r"(\d+)", text)
+    return tuple((0, float(p), "") if p.isdigit() else (1, 0.0, p) for p in pieces if p)
+
+
+def outcome_matrix(judged: Judged, policy: Policy) -> OutcomeMatrix:
+    """Judge every response and apply a policy."""
+    from abstain.scoring import refuse_undecided
+
+    if len(judged.frames) != 1 or not judged.frames[0].implementation.is_polars():
+        raise InputError("a campaign needs its runs in memory: collect them first")
+    found = kind_matrix(judged, judged.frames[0])
+    kinds = np.stack([np.bincount(own, minlength=KINDS) for own in found.kinds])
+    refuse_undecided(kinds, found.runs, policy)
+    table = [policy.outcome_of(kind) for kind in range(KINDS)]
+    lookup = np.array([EXCLUDED if o is None else o for o in table], np.uint8)
+    return OutcomeMatrix(found.runs, judged.gold.frame, lookup[found.kinds], kinds)

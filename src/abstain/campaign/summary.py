@@ -1,0 +1,144 @@
+"""A campaign in sentences, each computed from its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from abstain.campaign.campaign import Campaign
+from abstain.campaign.pairs import tally_pairs
+from abstain.campaign.statistics import over_runs
+from abstain.campaign.tables import tests_passed
+from abstain.errors import plural
+from abstain.measures import measure
+from abstain.outcomes import Counts
+
+
+def sentences(c: Campaign) -> Iterator[str]:
+    """What a reader should know first, in the order of an overview."""
+    yield _what_was_run(c)
+    yield _best(c)
+    yield _spread(c)
+    yield from _references(c)
+    yield from _reading(c)
+    yield from _parts(c)
+    yield from _questions(c)
+    yield from _blanks(c)
+    yield from _pairs(c)
+
+
+def _what_was_run(c: Campaign) -> str:
+    text = plural(len(c.runs), "run")
+    if "team" in c.runs_info.columns and (teams := c.runs_info["team"].drop_nulls().n_unique()):
+        text += f" of {plural(teams, 'team')}"
+    text += f" responded to {plural(c.matrix.questions.height, 'question')}"
+    if c.test:
+        text += f" in {plural(len(c.slices[c.test].names), 'reading test')}"
+    if c.topic:
+        text += f" on {plural(len(c.slices[c.topic].names), 'topic')}"
+    return text + "."
+
+
+def _best(c: Campaign) -> str:
+    i = c.order[0]
+    k = c.overall[i]
+    text = (
+        f"The best run is {c.runs[i]} with a {c.measure} of {c.scores[i]:.2f} ({k.right:,} right, "
+        f"{k.wrong:,} wrong, {k.unanswered:,} unanswered)"
+    )
+    if len(c.order) > 1:
+        j = c.order[1]
+        text += f"; the next is {c.runs[j]} with {c.scores[j]:.2f}"
+    return text + "."
+
+
+def _spread(c: Campaign) -> str:
+    s = over_runs(c.scores)
+    text = f"Over all runs the mean {c.measure} is {s['mean']:.2f}, the median {s['median']:.2f}"
+    if len(c.runs) > 1:
+        text += f", the standard deviation {s['standard deviation']:.2f}"
+    return text + "."
+
+
+def _references(c: Campaign) -> Iterator[str]:
+    names = ("random (expected)", "none of the above")
+    for name in [n for n in names if n in c.baselines]:
+        value = c.measure(c.baselines[name][0])
+        above = int((c.scores > value).sum())
+        what = "Answering at random" if name.startswith("random") else f"Always answering “{name}”"
+        yield f"{what} would give {value:.2f}: {above} of {plural(len(c.runs), 'run')} beat it."
+
+
+def _reading(c: Campaign) -> Iterator[str]:
+    if c.test is None:
+        return
+    passed = tests_passed(c)
+    tests = len(c.slices[c.test].names)
+    best = int(passed.max())
+    runs = [c.runs[i] for i in c.order if passed[i] == best]
+    none = int((passed == 0).sum())
+    yield (
+        f"A test is passed with a {c.measure} of {c.pass_mark:g}: {plural(none, 'run')} passed "
+        f"none of the {tests} tests, and {' and '.join(runs[:3])} passed most, {best}."
+    )
+
+
+def _parts(c: Campaign) -> Iterator[str]:
+    for attribute, s in c.slices.items():
+        if attribute == c.test or len(s.names) < 2:
+            continue
+        means = over_runs(c.slice_scores(attribute))["mean"]
+        if np.isnan(means).all():
+            continue
+        high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
+        yield (
+            f"By {attribute}, the mean {c.measure} is highest for {s.names[high]} "
+            f"({means[high]:.2f}) and lowest for {s.names[low]} ({means[low]:.2f})."
+        )
+
+
+def _questions(c: Campaign) -> Iterator[str]:
+    right = c.matrix.per_question(0)
+    size = len(right)
+    nobody, everybody = int((right == 0).sum()), int((right == len(c.runs)).sum())
+    yield (
+        f"Nobody had {plural(nobody, 'question')} right ({100 * nobody / size:.1f} %), everybody "
+        f"{everybody}; the median question was right in {np.median(right):g} of "
+        f"{plural(len(c.runs), 'run')}."
+    )
+
+
+def _blanks(c: Campaign) -> Iterator[str]:
+    total = Counts(*(float(x) for x in c.overall.table.sum(axis=0)))
+    if not total.unanswered:
+        yield "No run left a question unanswered."
+        return
+    silent = int((c.overall.unanswered > 0).sum())
+    text = (
+        f"{plural(silent, 'run')} left questions unanswered, {total.unanswered:,.0f} responses "
+        f"in all ({100 * total.unanswered / total.n:.1f} %)"
+    )
+    candidates = total.unanswered_right + total.unanswered_wrong
+    if candidates:
+        share = 100 * total.unanswered_wrong / candidates
+        text += (
+            f"; of the {candidates:,.0f} that came with a candidate, {share:.1f} % were rightly "
+            "held back"
+        )
+    yield text + "."
+    gain = measure("c@1")(c.overall) - measure("accuracy")(c.overall)
+    i = int(np.argmax(gain))
+    yield f"Leaving blanks gained most for {c.runs[i]}: {gain[i]:.3f} in c@1 over its accuracy."
+
+
+def _pairs(c: Campaign) -> Iterator[str]:
+    if c.pairs is None:
+        return
+    t = tally_pairs(c.pairs, np.ones(len(c.pairs), bool))
+    change = "" if t.change is None else f", {t.change:+.0f} %"
+    yield (
+        f"In {plural(t.pairs, 'pair')} of a main and an auxiliary question, the main ones were "
+        f"answered right {t.main_right:,} times and the auxiliary ones {t.auxiliary_right:,} "
+        f"times{change}; in {t.better} pairs the auxiliary question got more right."
+    )

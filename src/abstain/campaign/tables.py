@@ -1,0 +1,369 @@
+"""The tables of an overview: each a `Grid` with a name, a title and a word on how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.campaign.campaign import ROLE, Campaign
+from abstain.campaign.pairs import Pairs, levels, tally_pairs
+from abstain.campaign.statistics import over_runs
+from abstain.measures import measure
+from abstain.outcomes import Counts, CountsArray
+from abstain.report.grid import Cell, Column, Grid
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the overview."""
+
+    name: str
+    title: str
+    reading: str
+    grid: Grid
+
+
+def all_tables(c: Campaign) -> list[Table]:
+    """Every table that the data allow, in the order of an overview paper."""
+    tables = [leaderboard(c)]
+    if c.topic:
+        tables.append(by_part(c, c.topic, "topics", f"{c.measure} by topic"))
+    if c.test:
+        tables.append(by_part(c, c.test, "tests", f"{c.measure} by reading test"))
+        tables.append(reading(c))
+    if subsets := subset_table(c):
+        tables.append(subsets)
+    others = [name for name in c.slices if name not in (c.topic, c.test)]
+    for name in others:
+        tables.append(by_part(c, name, f"by_{_safe(name)}", f"{c.measure} by {name}"))
+    tables += [attribute_table(c, name) for name in c.slices]
+    tables.append(question_table(c))
+    tables += teams(c)
+    tables += groups(c)
+    if c.pairs:
+        tables += pair_tables(c, c.pairs)
+    return tables
+
+
+# ---------------------------------------------------------------- question answering perspective
+
+
+def leaderboard(c: Campaign) -> Table:
+    """Every run with its outcomes, from the best to the worst, the reference runs among them."""
+    extra = [measure("forced-accuracy"), measure("correctly-discarded")]
+    info = [n for n in ("team", "language") if n in c.runs_info.columns]
+    columns = [Column("#"), Column("run"), *(Column(n) for n in info)]
+    columns += [Column(str(c.measure), "score"), Column("right▕wrong▕blank", "bar")]
+    columns.append(Column("answered", "count"))
+    names = ("right", "wrong", "unanswered", "unans. right", "unans. wrong", "unans. empty")
+    columns += [Column(n, "count") for n in names]
+    columns += [Column(str(m), "score") for m in extra]
+    if c.test:
+        columns.append(Column("tests passed", "count"))
+    passed = tests_passed(c)
+    entries: list[tuple[float, list[Cell], bool]] = []
+    for i in c.order:
+        cells: list[Cell] = [rank_of(c, i), c.runs[i], *(c.runs_info[n][i] or "" for n in info)]
+        cells += _leader_cells(c, c.overall[i], float(c.scores[i]), extra)
+        if c.test:
+            cells.append(int(passed[i]))
+        entries.append((float(c.scores[i]), cells, False))
+    for name, (k, parts) in c.baselines.items():
+        value = c.measure(k)
+        cells = ["", name, *("" for _ in info), *_leader_cells(c, k, value, extra)]
+        if c.test:
+            cells.append(int((c.measure(parts[c.test]) >= c.pass_mark).sum()))
+        entries.append((value, cells, True))
+    sign = -1 if c.measure.higher_is_better else 1
+    entries.sort(key=lambda e: (np.isnan(e[0]), sign * float(np.nan_to_num(e[0])), e[2]))
+    grid = Grid(columns, [cells for _, cells, _ in entries])
+    grid.dim = {n for n, (_, _, reference) in enumerate(entries) if reference}
+    return Table(
+        "leaderboard",
+        "Runs",
+        "Outcomes of every run; reference runs stand among them without a rank. The unanswered "
+        "are split by whether the candidate behind the blank was right, wrong or absent.",
+        grid,
+    )
+
+
+def _leader_cells(c: Campaign, k: Counts, score: float, extra: Sequence[object]) -> list[Cell]:
+    cells: list[Cell] = [score, (k.right, k.wrong, k.unanswered)]
+    cells += [k.answered, k.right, k.wrong, k.unanswered]
+    cells += [k.unanswered_right, k.unanswered_wrong, k.unanswered_empty]
+    return [*cells, *(m(k) for m in extra)]  # type: ignore[operator]
+
+
+def rank_of(c: Campaign, i: int) -> str:
+    """The place of a run; ties share it."""
+    value = c.scores[i]
+    if np.isnan(value):
+        return ""
+    better = (c.scores > value) if c.measure.higher_is_better else (c.scores < value)
+    equal = int((c.scores == value).sum())
+    return f"{int(better.sum()) + 1}{'=' if equal > 1 else ''}"
+
+
+# ------------------------------------------------------------------------- reading perspective
+
+
+def tests_passed(c: Campaign) -> npt.NDArray[np.int64]:
+    """How many reading tests each run passed."""
+    if c.test is None:
+        return np.zeros(len(c.runs), np.int64)
+    passed = c.slice_scores(c.test) >= c.pass_mark
+    return np.asarray(np.count_nonzero(passed, axis=1), np.int64)
+
+
+def reading(c: Campaign) -> Table:
+    """The measure of each reading test, summed up by run: overall and by topic."""
+    assert c.test is not None
+    scores = c.slice_scores(c.test)
+    tests = c.slices[c.test]
+    parts: list[tuple[str, npt.NDArray[np.bool_]]] = [("all", np.ones(len(tests.names), bool))]
+    if c.topic:
+        topics = c.slices[c.topic]
+        for number, name in enumerate(topics.names):
+            inside = np.unique(tests.part_of[(topics.part_of == number) & (tests.part_of >= 0)])
+            chosen = np.zeros(len(tests.names), bool)
+            chosen[inside] = True
+            parts.append((name, chosen))
+    columns = [Column("run")]
+    blocks: list[Array] = []
+    for name, chosen in parts:
+        label = "" if name == "all" else f"{name}: "
+        columns += [Column(f"{label}{word}", "score") for word in ("median", "mean", "st. dev.")]
+        summary = over_runs(scores[:, chosen].T)
+        blocks += [summary["median"], summary["mean"], summary["standard deviation"]]
+    passed = tests_passed(c)
+    columns[1:1] = [Column("tests passed", "count")]
+    rows: list[list[Cell]] = [
+        [c.runs[i], int(passed[i]), *(float(block[i]) for block in blocks)] for i in c.order
+    ]
+    return Table(
+        "reading",
+        "Reading perspective",
+        f"{c.measure} of each of the {len(tests.names)} reading tests, summed up by run. A test "
+        f"is passed with {c.pass_mark:g} or more.",
+        Grid(columns, rows),
+    )
+
+
+# ----------------------------------------------------------------------------------- breakdowns
+
+
+def by_part(c: Campaign, attribute: str, name: str, title: str) -> Table:
+    """Runs × parts of an attribute, with mean, median and deviation over the runs."""
+    scores = np.concatenate([c.scores[:, None], c.slice_scores(attribute)], axis=1)
+    columns = [Column("run"), Column("all", "score")]
+    columns += [Column(part, "score") for part in c.slices[attribute].names]
+    rows: list[list[Cell]] = [[c.runs[i], *map(float, scores[i])] for i in c.order]
+    grid = Grid(columns, rows, breaks={len(rows)})
+    for word, values in over_runs(scores).items():
+        grid.dim.add(len(grid.rows))
+        grid.rows.append([word, *map(float, values)])
+    for reference, (k, parts) in c.baselines.items():
+        grid.dim.add(len(grid.rows))
+        grid.rows.append([reference, c.measure(k), *map(float, c.measure(parts[attribute]))])
+    sizes = c.slices[attribute].sizes
+    reading_text = "Questions: " + ", ".join(
+        f"{part} {size}" for part, size in zip(c.slices[attribute].names, sizes, strict=True)
+    )
+    return Table(name, title, _short(reading_text) + ".", grid)
+
+
+def subset_table(c: Campaign) -> Table | None:
+    """All, main and auxiliary questions, and every subset that a yes/no attribute marks."""
+    chosen: list[tuple[str, str, int]] = []
+    for attribute, s in c.slices.items():
+        if attribute == ROLE:
+            chosen += [(name, attribute, part) for part, name in enumerate(s.names)]
+        elif set(s.names) <= {"yes", "no"} and "yes" in s.names:
+            chosen.append((attribute, attribute, s.names.index("yes")))
+    if not chosen:
+        return None
+    chosen.sort(key=lambda item: (item[1] != ROLE, item[0] == "auxiliary"))
+    columns = [Column("run"), Column("all", "score"), *(Column(n, "score") for n, _, _ in chosen)]
+    blocks = [c.scores, *(c.slice_scores(a)[:, part] for _, a, part in chosen)]
+    rows: list[list[Cell]] = [[c.runs[i], *(float(b[i]) for b in blocks)] for i in c.order]
+    grid = Grid(columns, rows, breaks={len(rows)})
+    for word, values in over_runs(np.stack(blocks, axis=-1)).items():
+        grid.dim.add(len(grid.rows))
+        grid.rows.append([word, *map(float, values)])
+    sizes = ", ".join(f"{n} {int(c.slices[a].sizes[part])}" for n, a, part in chosen)
+    return Table("subsets", f"{c.measure} on subsets", f"Questions: {sizes}.", grid)
+
+
+def attribute_table(c: Campaign, attribute: str) -> Table:
+    """Each part of an attribute over all runs: share right and unanswered, mean score, best."""
+    s = c.slices[attribute]
+    counts = c.sliced[attribute]
+    scores = c.slice_scores(attribute)
+    total = CountsArray(counts.table.sum(axis=0))
+    sizes = s.sizes
+    summary = over_runs(scores)
+    columns = [Column(attribute), Column("questions", "count")]
+    columns += [Column("right %", "percent"), Column("unanswered %", "percent")]
+    columns += [Column(w, "score") for w in ("mean", "median", "st. dev.", "best")]
+    columns.append(Column("best run"))
+    rows: list[list[Cell]] = []
+    for part, name in enumerate(s.names):
+        k = total[part]
+        own = scores[:, part]
+        defined = not np.isnan(own).all()
+        best = int(np.nanargmax(own)) if defined else 0
+        share = [100 * k.right / k.n, 100 * k.unanswered / k.n] if k.n else [None, None]
+        cells: list[Cell] = [name, int(sizes[part]), *share]
+        cells += [float(values[part]) for values in summary.values()]
+        rows.append([*cells, float(own[best]), c.runs[best] if defined else ""])
+    return Table(
+        f"over_{_safe(attribute)}",
+        f"Over all runs, by {attribute}",
+        f"Percent of all responses that are right and unanswered; {c.measure} over the runs.",
+        Grid(columns, rows),
+    )
+
+
+def question_table(c: Campaign) -> Table:
+    """Every question, the hardest first: how many runs had it right, wrong, blank."""
+    right, wrong, blank = (c.matrix.per_question(*o) for o in ((0,), (1,), (2, 3, 4)))
+    ids = c.matrix.questions["question"].to_list()
+    shown = [n for n in (c.topic, c.test) if n]
+    columns = [Column("question"), *(Column(n) for n in shown)]
+    columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
+    attributes = [c.matrix.questions[n].to_list() for n in shown]
+    hardest = np.lexsort((np.arange(len(ids)), right))
+    rows: list[list[Cell]] = [
+        [ids[i], *(a[i] or "" for a in attributes), int(right[i]), int(wrong[i]), int(blank[i])]
+        for i in hardest
+    ]
+    nobody = int((right == 0).sum())
+    return Table(
+        "questions",
+        "Questions",
+        f"How many of the {len(c.runs)} runs had each question right, the hardest first. Nobody "
+        f"had {nobody} of the {len(ids)} right ({100 * nobody / len(ids):.1f} %).",
+        Grid(columns, rows),
+    )
+
+
+# ------------------------------------------------------------------------------ teams and groups
+
+
+def teams(c: Campaign) -> Iterator[Table]:
+    """The best run of each team against its others."""
+    if "team" not in c.runs_info.columns or c.runs_info["team"].drop_nulls().is_empty():
+        return
+    rows: list[list[Cell]] = []
+    members: dict[str, list[int]] = {}
+    for i in c.order:
+        members.setdefault(c.runs_info["team"][i] or "–", []).append(i)
+    for team, own in members.items():
+        rest = c.scores[own[1:]]
+        rows.append(
+            [
+                *(team, len(own), c.runs[own[0]], float(c.scores[own[0]])),
+                float(np.nanmean(rest)) if len(rest) else None,
+                float(np.nanmin(rest)) if len(rest) else None,
+            ]
+        )
+    columns = [Column("team"), Column("runs", "count"), Column("best run")]
+    columns += [Column(n, "score") for n in (str(c.measure), "mean of the others", "lowest")]
+    title = "The best run of each team against its others"
+    yield Table("teams", title, f"{c.measure} over all questions.", Grid(columns, rows))
+
+
+def groups(c: Campaign) -> Iterator[Table]:
+    """Runs in groups by each attribute of the runs: mean, median, deviation, best."""
+    for attribute in c.runs_info.columns:
+        values = c.runs_info[attribute]
+        if attribute in ("run", "team") or not 1 < values.drop_nulls().n_unique() <= 30:
+            continue
+        rows: list[list[Cell]] = []
+        for value in sorted(values.drop_nulls().unique().to_list()):
+            own = [i for i in c.order if values[i] == value]
+            summary = over_runs(c.scores[own])
+            best = own[0]
+            cells: list[Cell] = [value, len(own), *(float(v) for v in summary.values())]
+            rows.append([*cells, float(c.scores[best]), c.runs[best]])
+        columns = [Column(attribute), Column("runs", "count")]
+        columns += [Column(w, "score") for w in ("mean", "median", "st. dev.", "best")]
+        columns.append(Column("best run"))
+        yield Table(
+            f"runs_by_{_safe(attribute)}",
+            f"Runs by {attribute}",
+            f"{c.measure} over all questions.",
+            Grid(columns, rows),
+        )
+
+
+# ----------------------------------------------------------------------- main and auxiliary pairs
+
+
+def pair_tables(c: Campaign, pairs: Pairs) -> Iterator[Table]:
+    """What the simplified twins of main questions show."""
+    everything = np.ones(len(pairs), bool)
+    parts = list(levels(pairs, "simplified")) or [("", everything)]
+    for part, inside in parts:
+        title = f"Main and auxiliary questions, {part} simplified" if part else "Main and auxiliary"
+        yield Table(
+            f"pairs_{_safe(part)}".rstrip("_"),
+            title,
+            f"Right responses of all {len(c.runs)} runs on {int(inside.sum())} main questions and "
+            "on their auxiliary twins, in percent more; pairs whose auxiliary question got more "
+            "right.",
+            _pair_grid(c, pairs, inside),
+        )
+    columns = [Column("run"), *(Column(n, "count") for n in _FOUR)]
+    rows: list[list[Cell]] = [[c.runs[i], *map(int, pairs.fourfold[i])] for i in c.order]
+    rows.append(["all runs", *map(int, pairs.fourfold.sum(axis=0))])
+    yield Table(
+        "pairs_runs",
+        "Main and auxiliary questions by run",
+        "Auxiliary only: the run knows the answer but lacks the inference that the auxiliary "
+        "question spares it.",
+        Grid(columns, rows, dim={len(rows) - 1}),
+    )
+
+
+_FOUR = ("both right", "main only", "auxiliary only", "neither")
+
+
+def _pair_grid(c: Campaign, pairs: Pairs, inside: npt.NDArray[np.bool_]) -> Grid:
+    kinds = [("all", np.ones(len(pairs), bool)), *levels(pairs, "simplification")]
+    columns = [Column("by"), Column("level")]
+    for kind, _ in kinds:
+        columns += [Column(f"{kind}: main", "count"), Column(f"{kind}: auxiliary", "count")]
+        columns += [Column(f"{kind}: change %", "count")]
+        columns += [Column(f"{kind}: better", "count"), Column(f"{kind}: pairs", "count")]
+    grid = Grid(columns, [])
+    for attribute in [n for n in ("type", c.topic) if n and n in pairs.attributes.columns]:
+        grid.breaks.add(len(grid.rows))
+        values = c.slices[attribute].names if attribute in c.slices else []
+        chosen = dict(levels(pairs, attribute))
+        nobody = np.zeros(len(pairs), bool)
+        for level in [*values, "TOTAL"]:
+            mask = inside if level == "TOTAL" else inside & chosen.get(level, nobody)
+            cells: list[Cell] = [attribute, level]
+            for _, of_kind in kinds:
+                t = tally_pairs(pairs, mask & of_kind)
+                change = None if t.change is None else round(t.change)
+                cells += [t.main_right, t.auxiliary_right, change, t.better, t.pairs]
+            grid.rows.append(cells)
+    return grid
+
+
+def _safe(name: str) -> str:
+    return "".join(sign if sign.isalnum() else "_" for sign in name.lower())[:40]
+
+
+def _short(text: str, most: int = 400) -> str:
+    return text if len(text) <= most else text[: most - 1].rsplit(",", 1)[0] + " …"

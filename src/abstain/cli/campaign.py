@@ -1,0 +1,110 @@
+"""`abstain campaign`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from abstain.cli import options
+from abstain.cli.options import AlignOption, ColumnOption, FromOption, MatchOption
+from abstain.cli.score import COLUMNS
+
+
+def campaign(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The gold standard.")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="The runs.")],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="DIR", help="The folder to write, whole or not."),
+    ],
+    measure: Annotated[
+        str, typer.Option("--measure", "-m", metavar="MEASURE", help="What runs are ranked by.")
+    ] = "c@1",
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by", metavar="ATTR", help="Break down by these attributes (default: all there are)."
+        ),
+    ] = None,
+    topic: Annotated[str, typer.Option(metavar="ATTR", help="The attribute of topics.")] = "topic",
+    test: Annotated[
+        str, typer.Option(metavar="ATTR", help="The attribute of reading tests.")
+    ] = "test",
+    pass_mark: Annotated[
+        float, typer.Option(min=0, max=1, help="A reading test is passed with this score.")
+    ] = 0.5,
+    runs_info: Annotated[
+        str | None,
+        typer.Option(
+            "--runs-info", metavar="FILE", help="A table of run, team, language, … to group by."
+        ),
+    ] = None,
+    title: Annotated[str, typer.Option(help="The title of the page.")] = "Campaign",
+    baselines: Annotated[
+        bool, typer.Option(help="Draw reference runs into the leaderboard.")
+    ] = True,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option("--policy", metavar="KIND=EFFECT", help="As in `abstain score`."),
+    ] = None,
+    align: AlignOption = "id",
+    match: MatchOption = "id",
+    column: ColumnOption = None,
+    from_format: FromOption = None,
+    seed: Annotated[int, typer.Option(help="For the random reference run.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace the folder.")] = False,
+) -> None:
+    """Everything an overview paper needs, in a folder: tables, summary, results, a page.
+
+    \b
+    abstain campaign gold.xml runs/*.xml -o overview --runs-info runs.csv
+    """
+    from abstain.campaign import run_campaign
+    from abstain.campaign.write import whole_folder_free, write_campaign
+
+    whole_folder_free(output, force=force)
+    with options.working("judging and counting…"):
+        result = run_campaign(
+            gold,
+            runs,
+            measure_name=measure,
+            by=by,
+            topic=topic,
+            test=test,
+            pass_mark=pass_mark,
+            runs_info=runs_info,
+            policy=policy,
+            align=align,
+            match=match,
+            columns=options.known_columns(column, COLUMNS),
+            format=from_format,
+            baselines=baselines,
+            seed=seed,
+        )
+    with options.working("writing…"):
+        tables = write_campaign(result, output, title=title, force=force)
+    show_campaign(result, tables, output)
+
+
+def show_campaign(result: object, tables: object, output: Path) -> None:
+    """The leaderboard and the summary on the terminal, and where the rest is."""
+    from abstain.campaign.campaign import Campaign
+    from abstain.campaign.summary import sentences
+    from abstain.campaign.tables import leaderboard
+    from abstain.report.grid import Grid
+    from abstain.report.terminal import print_grid
+
+    assert isinstance(result, Campaign)
+    assert isinstance(tables, list)
+    full = leaderboard(result).grid
+    wanted = ("#", "run", str(result.measure), "right", "wrong", "unanswered", "tests passed")
+    keep = [i for i, c in enumerate(full.columns) if c.name in wanted or c.kind == "bar"]
+    grid = Grid(
+        [full.columns[i] for i in keep],
+        [[row[i] for i in keep] for row in full.rows],
+        notes=[*sentences(result), f"{output}/index.html shows {len(tables)} tables."],
+        dim=full.dim,
+    )
+    print_grid(grid)

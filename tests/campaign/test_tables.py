@@ -1,0 +1,231 @@
+"""Every table of a campaign against plain loops."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+import pytest
+
+from abstain.campaign import Campaign, run_campaign
+from abstain.campaign.tables import Table, all_tables
+from abstain.report.grid import Cell
+from tests.campaign.slow import SlowCampaign, deviation, make
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def both(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[SlowCampaign, Campaign, dict[str, Table]]:
+    """A random campaign, what is true of it, and what we make of it."""
+    folder: Path = tmp_path_factory.mktemp("campaign")
+    slow = make(folder, seed=request.param)
+    c = run_campaign(folder / "gold.csv", folder / "runs.csv")
+    return slow, c, {table.name: table for table in all_tables(c)}
+
+
+Both = tuple[SlowCampaign, Campaign, dict[str, Table]]
+
+
+def rows(table: Table) -> list[dict[str, Cell]]:
+    """A table's rows by column name."""
+    return [
+        dict(zip([c.name for c in table.grid.columns], r, strict=True)) for r in table.grid.rows
+    ]
+
+
+def by_name(table: Table) -> dict[Cell, dict[str, Cell]]:
+    """A table's rows by run (or whatever its first text column names)."""
+    first = next(c.name for c in table.grid.columns if c.kind == "text" and c.name != "#")
+    return {row[first]: row for row in rows(table)}
+
+
+def test_the_leaderboard_counts_every_outcome(both: Both) -> None:
+    slow, _, tables = both
+    found = by_name(tables["leaderboard"])
+    everything = slow.where()
+    for run in slow.outcomes:
+        row = found[run]
+        letters = {
+            "right": "R",
+            "wrong": "W",
+            "unans. right": "UR",
+            "unans. wrong": "UW",
+            "unans. empty": "UE",
+        }
+        for column, letter in letters.items():
+            assert row[column] == slow.count(run, letter)
+        blanks = sum(slow.count(run, letter) for letter in ("UR", "UW", "UE"))
+        assert row["unanswered"] == blanks
+        assert row["answered"] == len(everything) - blanks
+        assert row["c@1"] == pytest.approx(float(slow.c_at_1(run, everything)), abs=1e-12)
+        forced = (slow.count(run, "R") + slow.count(run, "UR")) / len(everything)
+        assert row["forced-accuracy"] == pytest.approx(forced, abs=1e-12)
+        passed = sum(
+            slow.c_at_1(run, slow.where(test=t)) >= 0.5
+            for t in sorted({g["test"] for g in slow.gold})
+        )
+        assert row["tests passed"] == passed
+
+
+def test_runs_stand_from_the_best_to_the_worst(both: Both) -> None:
+    slow, _, tables = both
+    ranked = [r for r in rows(tables["leaderboard"]) if r["#"]]
+    scores = [slow.c_at_1(str(r["run"]), slow.where()) for r in ranked]
+    assert scores == sorted(scores, reverse=True)
+    assert [str(r["#"]).rstrip("=") for r in ranked] == [
+        str(1 + sum(other > own for other in scores)) for own in scores
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute"), [("topics", "topic"), ("tests", "test"), ("by_type", "type")]
+)
+def test_scores_by_part_and_their_summary_rows(both: Both, name: str, attribute: str) -> None:
+    slow, _, tables = both
+    found = by_name(tables[name])
+    for part in sorted({g[attribute] for g in slow.gold}):
+        expected = {run: slow.c_at_1(run, slow.where(**{attribute: part})) for run in slow.outcomes}
+        for run, value in expected.items():
+            assert found[run][part] == pytest.approx(float(value), abs=1e-12)
+        column = list(expected.values())
+        assert found["mean"][part] == pytest.approx(float(statistics.mean(column)), abs=1e-12)
+        assert found["median"][part] == pytest.approx(float(statistics.median(column)), abs=1e-12)
+        assert found["standard deviation"][part] == pytest.approx(deviation(column), abs=1e-12)
+
+
+def test_reading_sums_up_the_tests_of_each_topic(both: Both) -> None:
+    slow, _, tables = both
+    found = by_name(tables["reading"])
+    for run in slow.outcomes:
+        for label, wanted in (
+            ("", {}),
+            ("Alpha: ", {"topic": "Alpha"}),
+            ("Beta: ", {"topic": "Beta"}),
+        ):
+            tests = sorted({g["test"] for g in slow.gold if wanted.items() <= g.items()})
+            scores = [slow.c_at_1(run, slow.where(test=t)) for t in tests]
+            row = found[run]
+            assert row[f"{label}mean"] == pytest.approx(float(statistics.mean(scores)), abs=1e-12)
+            middle = float(statistics.median(scores))
+            assert row[f"{label}median"] == pytest.approx(middle, abs=1e-12)
+            assert row[f"{label}st. dev."] == pytest.approx(deviation(scores), abs=1e-12)
+
+
+def test_subsets_are_main_auxiliary_and_every_yes(both: Both) -> None:
+    slow, _, tables = both
+    auxiliary = [g["question"] for g in slow.gold if g["auxiliary_of"]]
+    main = [g["question"] for g in slow.gold if not g["auxiliary_of"]]
+    table = tables["subsets"]
+    assert [c.name for c in table.grid.columns] == ["run", "all", "main", "auxiliary", "modality"]
+    for run in slow.outcomes:
+        row = by_name(table)[run]
+        for column, questions in (
+            ("main", main),
+            ("auxiliary", auxiliary),
+            ("modality", slow.where(modality="yes")),
+        ):
+            assert row[column] == pytest.approx(float(slow.c_at_1(run, questions)), abs=1e-12)
+
+
+def test_types_over_all_responses(both: Both) -> None:
+    slow, _, tables = both
+    for kind, row in by_name(tables["over_type"]).items():
+        questions = slow.where(type=str(kind))
+        letters = [slow.outcomes[run][q] for run in slow.outcomes for q in questions]
+        assert row["questions"] == len(questions)
+        right = 100 * sum(x == "R" for x in letters) / len(letters)
+        blank = 100 * sum(x.startswith("U") for x in letters) / len(letters)
+        assert row["right %"] == pytest.approx(right, abs=1e-9)
+        assert row["unanswered %"] == pytest.approx(blank, abs=1e-9)
+        scores = {run: slow.c_at_1(run, questions) for run in slow.outcomes}
+        assert row["best"] == pytest.approx(float(max(scores.values())), abs=1e-12)
+        assert scores[str(row["best run"])] == max(scores.values())
+
+
+def test_questions_say_how_many_runs_had_them(both: Both) -> None:
+    slow, _, tables = both
+    found = rows(tables["questions"])
+    assert [r["right"] for r in found] == sorted(int(str(r["right"])) for r in found)
+    for row in found:
+        letters = [slow.outcomes[run][str(row["question"])] for run in slow.outcomes]
+        assert row["right"] == letters.count("R")
+        assert row["wrong"] == letters.count("W")
+        assert row["blank"] == sum(x.startswith("U") for x in letters)
+    nobody = sum(r["right"] == 0 for r in found)
+    assert f"Nobody had {nobody} of the {len(found)} right" in tables["questions"].reading
+
+
+def test_teams_put_their_best_run_first(both: Both) -> None:
+    slow, _, tables = both
+    for team, row in by_name(tables["teams"]).items():
+        own = {r: slow.c_at_1(r, slow.where()) for r in slow.outcomes if r.startswith(str(team))}
+        best = max(own.values())
+        assert row["runs"] == len(own)
+        assert row["c@1"] == pytest.approx(float(best), abs=1e-12)
+        others = sorted(own.values(), reverse=True)[1:]
+        if others:
+            assert row["mean of the others"] == pytest.approx(
+                float(statistics.mean(others)), abs=1e-12
+            )
+            assert row["lowest"] == pytest.approx(float(others[-1]), abs=1e-12)
+
+
+@pytest.mark.parametrize("part", ["question", "answer"])
+def test_pairs_count_right_responses_on_both_sides(both: Both, part: str) -> None:
+    slow, _, tables = both
+    twins = [g for g in slow.gold if g["auxiliary_of"] and g["simplified"] == part]
+
+    def right(question: str) -> int:
+        return sum(slow.outcomes[run][question] == "R" for run in slow.outcomes)
+
+    for row in rows(tables[f"pairs_{part}"]):
+        attribute, level = str(row["by"]), str(row["level"])
+        chosen = [g for g in twins if level == "TOTAL" or g[attribute] == level]
+        for kind in ("all", "hyp", "nps"):
+            own = [g for g in chosen if kind in ("all", g["simplification"])]
+            main = sum(right(g["auxiliary_of"]) for g in own)
+            auxiliary = sum(right(g["question"]) for g in own)
+            better = sum(right(g["question"]) > right(g["auxiliary_of"]) for g in own)
+            assert row[f"{kind}: main"] == main
+            assert row[f"{kind}: auxiliary"] == auxiliary
+            assert row[f"{kind}: better"] == better
+            assert row[f"{kind}: pairs"] == len(own)
+            change = round(100 * (auxiliary - main) / main) if main else None
+            assert row[f"{kind}: change %"] == change
+
+
+def test_pairs_by_run_are_a_fourfold_table(both: Both) -> None:
+    slow, _, tables = both
+    twins = [(g["auxiliary_of"], g["question"]) for g in slow.gold if g["auxiliary_of"]]
+    found = by_name(tables["pairs_runs"])
+    total = dict.fromkeys(["both right", "main only", "auxiliary only", "neither"], 0)
+    for run, own in slow.outcomes.items():
+        expected = dict.fromkeys(total, 0)
+        for main, auxiliary in twins:
+            key = {
+                (True, True): "both right",
+                (True, False): "main only",
+                (False, True): "auxiliary only",
+                (False, False): "neither",
+            }[own[main] == "R", own[auxiliary] == "R"]
+            expected[key] += 1
+            total[key] += 1
+        assert {k: found[run][k] for k in expected} == expected
+    assert {k: found["all runs"][k] for k in total} == total
+
+
+def test_reference_runs_score_what_arithmetic_says(both: Both) -> None:
+    slow, _, tables = both
+    found = by_name(tables["leaderboard"])
+    n = len(slow.gold)
+    assert found["random (expected)"]["c@1"] == pytest.approx(0.2, abs=1e-12)
+    assert found["blank"]["c@1"] == 0
+    assert found["oracle"]["c@1"] == 1
+    first = sum(g["correct"] == "1" for g in slow.gold)
+    assert found["first option"]["right"] == first
+    habits = {o: sum(g["correct"] == o for g in slow.gold) for o in "12345"}
+    habit = max(habits.values())
+    (majority,) = [row for name, row in found.items() if str(name).startswith("majority option")]
+    assert majority["right"] == habit
+    assert majority["c@1"] == pytest.approx(habit / n, abs=1e-12)

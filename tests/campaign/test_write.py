@@ -1,0 +1,176 @@
+"""The folder of a campaign: whole or not at all, and harmless whatever the names are."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from abstain.campaign import run_campaign
+from abstain.campaign.summary import sentences
+from abstain.campaign.write import write_campaign
+from abstain.cli import run
+from abstain.errors import UsageError
+from tests.campaign.slow import make
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "=HYPERLINK(evil)",
+    r"\input{/etc/passwd}",
+    "a|b`c`",
+    "\x1b[31mred",
+    "\u202egnp",
+]
+
+
+def hostile_campaign(folder: Path) -> None:
+    """Names of strangers wherever a name may stand."""
+    gold = [["question", "correct", "options", "topic", "test", "type"]]
+    runs = [["run", "question", "answer"]]
+    for number in range(12):
+        bad = HOSTILE[number % len(HOSTILE)]
+        gold.append([f"q{number}{bad}", "1", "1|2", bad, bad, bad])
+        runs += [[f"{bad}{r}", f"q{number}{bad}", "12"[number % 2]] for r in range(2)]
+    known = {(row[0]) for row in runs[1:]}
+    complete = [runs[0]]
+    for name in sorted(known):
+        complete += [[name, row[0], "1"] for row in gold[1:]]
+    for file, table in (("gold.csv", gold), ("runs.csv", complete)):
+        with (folder / file).open("w", newline="", encoding="utf-8") as out:
+            csv.writer(out).writerows(table)
+
+
+def test_no_name_injects_anything(tmp_path: Path) -> None:
+    hostile_campaign(tmp_path)
+    write_campaign(
+        run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv"),
+        tmp_path / "out",
+        title="<script>alert(1)</script>",
+    )
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "<img" not in page
+    assert "<script" not in page
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+    for path in (tmp_path / "out").rglob("*"):
+        if not path.is_file():
+            continue
+        text = path.read_text()
+        assert "\x1b" not in text.replace("\\u001b", "")
+        if path.suffix == ".csv":
+            with path.open(newline="") as file:
+                cells = [cell for row in csv.reader(file) for cell in row]
+            formulas = [c for c in cells if c[:1] in "=+@" and c[:1]]
+            assert not formulas, (path.name, formulas)
+            signed = [c for c in cells if c.startswith("-")]
+            assert all(re.fullmatch(r"-\d+(\.\d+)?(e-?\d+)?", c) for c in signed)
+        if path.suffix == ".tex":
+            assert r"\input{" not in text
+        if path.suffix == ".md":
+            assert "<img" not in text
+            assert "<script" not in text
+
+
+def test_the_folder_holds_tables_results_summary_and_page(tmp_path: Path) -> None:
+    make(tmp_path, seed=3)
+    c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
+    tables = write_campaign(c, tmp_path / "out")
+    for table in tables:
+        for ending in ("csv", "md", "tex"):
+            text = (tmp_path / "out" / "tables" / f"{table.name}.{ending}").read_text()
+            assert text.strip()
+    data = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert set(data["tables"]) == {table.name for table in tables}
+    assert [r["run"] for r in data["results"]] == [c.runs[i] for i in c.order]
+    summary = (tmp_path / "out" / "summary.md").read_text()
+    assert len(list(sentences(c))) == summary.count("\n- ")
+    tex = (tmp_path / "out" / "tables" / "topics.tex").read_text()
+    assert tex.startswith("\\begin{tabular}{lrrr}\n\\toprule\n")
+    for table in re.findall(
+        r'href="(tables/[^"]+)"', (tmp_path / "out" / "index.html").read_text()
+    ):
+        assert (tmp_path / "out" / table).exists()
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
+    make(tmp_path, seed=4)
+    for name in ("one", "two"):
+        c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
+        write_campaign(c, tmp_path / name)
+    for path in (tmp_path / "one").rglob("*.*"):
+        assert (
+            path.read_bytes()
+            == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
+        )
+
+
+def test_a_folder_is_replaced_only_when_asked_and_only_if_it_is_ours(tmp_path: Path) -> None:
+    make(tmp_path, seed=5)
+    c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
+    write_campaign(c, tmp_path / "out")
+    (tmp_path / "out" / "old.txt").write_text("old")
+    with pytest.raises(UsageError, match="--force replaces it"):
+        write_campaign(c, tmp_path / "out")
+    assert (tmp_path / "out" / "old.txt").exists()
+    write_campaign(c, tmp_path / "out", force=True)
+    assert not (tmp_path / "out" / "old.txt").exists()
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1.tex").write_text("years of work")
+    with pytest.raises(UsageError, match="left as it is"):
+        write_campaign(c, tmp_path / "thesis", force=True)
+    assert (tmp_path / "thesis" / "chapter1.tex").read_text() == "years of work"
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path, seed=6)
+    c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
+
+    def fail(*_: object, **__: object) -> str:
+        raise RuntimeError("the disk caught fire")
+
+    monkeypatch.setattr("abstain.campaign.write.campaign_page", fail)
+    with pytest.raises(RuntimeError):
+        write_campaign(c, tmp_path / "out")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["gold.csv", "runs.csv"]
+
+
+def test_the_command_prints_the_leaderboard_and_says_where_the_rest_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slow = make(tmp_path, seed=7)
+    files = [str(tmp_path / "gold.csv"), str(tmp_path / "runs.csv")]
+    out = str(tmp_path / "out")
+    assert run(["campaign", *files, "-o", out, "--pass-mark", "0.4", "--title", "Trial"]) == 0
+    said = capsys.readouterr().out
+    for name in slow.outcomes:
+        assert name in said
+    assert "index.html" in said
+    assert all(len(line) <= 80 for line in said.splitlines() if "index.html" not in line)
+    assert run(["campaign", *files, "-o", out]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert run(["campaign", *files, "-o", out, "--by", "tpoic", "--force"]) == 2
+    assert "nearest: topic" in capsys.readouterr().err
+
+
+def test_attributes_of_runs_join_in(tmp_path: Path) -> None:
+    slow = make(tmp_path, seed=8)
+    names = list(slow.outcomes)
+    rows = ["run,technique"] + [
+        f"{n},{'search' if i % 2 else 'rules'}" for i, n in enumerate(names)
+    ]
+    (tmp_path / "info.csv").write_text("\n".join(rows) + "\n")
+    c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", runs_info=tmp_path / "info.csv")
+    tables = {t.name: t for t in write_campaign(c, tmp_path / "out")}
+    grid = tables["runs_by_technique"].grid
+    expected = {
+        kind: max(
+            float(slow.c_at_1(n, slow.where()))
+            for i, n in enumerate(names)
+            if bool(i % 2) == (kind == "search")
+        )
+        for kind in ("rules", "search")
+    }
+    best = [column.name for column in grid.columns].index("best")
+    assert {row[0]: row[best] for row in grid.rows} == pytest.approx(expected)

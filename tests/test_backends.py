@@ -1,0 +1,243 @@
+"""The same counts whatever the responses come in: one test over all backends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pytest
+
+import abstain as ab
+
+GOLD: dict[str, list[Any]] = {
+    "question": [1, 2, 3, 4, 5, 6],
+    "correct": ["a", "b|bb", "c", "d", "e", ""],
+    "topic": ["x", "x", "y", None, "y", "x"],
+}
+RUNS: dict[str, list[Any]] = {
+    "run": ["one"] * 6 + ["two"] * 4,
+    "question": [1, 2, 3, 4, 5, 6, 1, 2, 3, 5],
+    "answer": ["a", "bb", None, "x", "", "none", "z", "b", "c", ""],
+    "answered": ["yes", None, "no", None, None, None, None, None, "no", None],
+    "candidate": [None, None, "c", None, "q", None, None, None, None, None],
+    "confidence": [0.5, 1.0, None, 0.0, 0.25, 0.125, 0.5, 0.5, 0.5, None],
+    "why": [None, None, None, None, None, None, None, None, None, "unparseable"],
+}
+# one: 1 right, 2 right, 3 declined with the right candidate, 4 wrong, 5 blank with a wrong
+#      candidate, 6 ("none", where nothing is right) right.
+# two: 1 wrong, 2 right, 3 not answered but right, 5 unparseable so wrong, 4 and 6 missing.
+EXPECTED = {"one": (3, 1, 1, 1, 0), "two": (1, 2, 1, 0, 2)}
+EXPECTED_BY = {
+    ("one", "x"): (3, 0, 0, 0, 0),
+    ("one", "y"): (0, 0, 1, 1, 0),
+    ("one", None): (0, 1, 0, 0, 0),
+    ("two", "x"): (1, 1, 0, 0, 1),
+    ("two", "y"): (0, 1, 1, 0, 0),
+    ("two", None): (0, 0, 0, 0, 1),
+}
+
+CONNECTION = duckdb.connect()
+Maker = Callable[[dict[str, list[Any]], Path], Any]
+
+
+def in_duckdb(columns: dict[str, list[Any]], connection: Any) -> Any:
+    table = pl.DataFrame(columns).to_arrow()
+    return connection.from_arrow(table)
+
+
+def written(columns: dict[str, list[Any]], folder: Path, ending: str) -> Path:
+    frame = pl.DataFrame(columns)
+    path = folder / f"{'runs' if 'run' in columns else 'gold'}.{ending}"
+    if ending == "csv":
+        frame.write_csv(path)
+    elif ending == "jsonl":
+        frame.write_ndjson(path)
+    else:
+        frame.write_parquet(path)
+    return path
+
+
+def pandas_floats(columns: dict[str, list[Any]], _: Path) -> pd.DataFrame:
+    """As a missing value leaves them: ids became floats, 3.0 is question 3."""
+    return pd.DataFrame(columns).astype({"question": "float64"})
+
+
+def pandas_mixed(columns: dict[str, list[Any]], _: Path) -> pd.DataFrame:
+    """A column of objects: numbers and texts together."""
+    frame = pd.DataFrame(columns)
+    mixed = [str(v) if i % 2 else v for i, v in enumerate(columns["question"])]
+    return frame.assign(question=pd.Series(mixed, dtype=object))
+
+
+MAKERS: dict[str, Maker] = {
+    "polars": lambda columns, _: pl.DataFrame(columns),
+    "polars lazy": lambda columns, _: pl.LazyFrame(columns),
+    "polars categorical": lambda columns, _: pl.DataFrame(columns).with_columns(
+        pl.col(pl.String).cast(pl.Categorical)
+    ),
+    "pandas": lambda columns, _: pd.DataFrame(columns),
+    "pandas float ids": pandas_floats,
+    "pandas mixed ids": pandas_mixed,
+    "pyarrow": lambda columns, _: pl.DataFrame(columns).to_arrow(),
+    "duckdb": lambda columns, _: in_duckdb(columns, duckdb),
+    "duckdb own connection": lambda columns, _: in_duckdb(columns, CONNECTION),
+    "csv": lambda columns, folder: written(columns, folder, "csv"),
+    "jsonl": lambda columns, folder: written(columns, folder, "jsonl"),
+    "parquet": lambda columns, folder: written(columns, folder, "parquet"),
+}
+
+
+def numbers(k: ab.Counts) -> tuple[float, ...]:
+    return k.right, k.wrong, k.unanswered_right, k.unanswered_wrong, k.unanswered_empty
+
+
+@pytest.mark.parametrize("backend", MAKERS)
+@pytest.mark.parametrize("match", ["id", "text"])
+def test_same_counts(backend: str, match: str, tmp_path: Path) -> None:
+    gold, runs = MAKERS[backend](GOLD, tmp_path), MAKERS[backend](RUNS, tmp_path)
+    result = ab.score(gold, runs, match=match)
+    assert {row.run: numbers(row.counts) for row in result.rows} == EXPECTED
+    assert result.touched == {"declined": 2, "empty": 1, "unparseable": 1, "missing": 2}
+    assert all(type(v) is int for row in result.rows for v in numbers(row.counts))
+
+
+@pytest.mark.parametrize("backend", MAKERS)
+def test_same_slices(backend: str, tmp_path: Path) -> None:
+    gold, runs = MAKERS[backend](GOLD, tmp_path), MAKERS[backend](RUNS, tmp_path)
+    result = ab.score(gold, runs, by=["topic"])
+    found = {(row.run, row.slice["topic"]): numbers(row.counts) for row in result.rows}
+    assert found == EXPECTED_BY
+
+
+@pytest.mark.parametrize("backend", MAKERS)
+def test_same_grades(backend: str, tmp_path: Path) -> None:
+    columns: dict[str, list[Any]] = {
+        "run": ["a", "a", "b"],
+        "question": [1, 2, 1],
+        "grade": ["correct", None, "incorrect"],
+        "topic": ["x", None, "x"],
+    }
+    result = ab.score_judged(MAKERS[backend](columns, tmp_path), by=["topic"])
+    assert {(row.run, row.slice["topic"]): numbers(row.counts) for row in result.rows} == {
+        ("a", "x"): (1, 0, 0, 0, 0),
+        ("a", None): (0, 0, 0, 0, 1),
+        ("b", "x"): (0, 1, 0, 0, 0),
+        ("b", None): (0, 0, 0, 0, 1),
+    }
+
+
+@pytest.mark.parametrize("backend", MAKERS)
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("question", 7, "question '7' is not in the gold"),
+        ("question", 2, "has question '2' again"),
+        ("confidence", 1.5, "confidence is 1.5, expected 0 to 1"),
+        ("why", "lazy", "why is 'lazy'"),
+        ("candidate", "z", "contradicts itself"),
+    ],
+)
+def test_same_refusals(backend: str, column: str, value: Any, said: str, tmp_path: Path) -> None:
+    bad = {**RUNS, column: [value, *RUNS[column][1:]]}
+    if column == "why":
+        bad["answer"], bad["answered"] = ["", *RUNS["answer"][1:]], [None, *RUNS["answered"][1:]]
+    if column == "candidate":
+        bad["answer"] = ["a", *RUNS["answer"][1:]]
+    with pytest.raises(ab.InputError) as caught:
+        ab.score(MAKERS[backend](GOLD, tmp_path), MAKERS[backend](bad, tmp_path))
+    assert said in str(caught.value)
+
+
+def test_backends_together(tmp_path: Path) -> None:
+    one = {
+        k: [v for v, run in zip(vs, RUNS["run"], strict=True) if run == "one"]
+        for k, vs in RUNS.items()
+    }
+    two = {
+        k: [v for v, run in zip(vs, RUNS["run"], strict=True) if run == "two"]
+        for k, vs in RUNS.items()
+    }
+    result = ab.score(
+        pd.DataFrame(GOLD), [in_duckdb(one, duckdb), pl.LazyFrame(two)], measures=["c@1"]
+    )
+    assert {row.run: numbers(row.counts) for row in result.rows} == EXPECTED
+    with pytest.raises(ab.UsageError, match="'one' is in two tables"):
+        ab.score(pl.DataFrame(GOLD), [in_duckdb(one, duckdb), pl.LazyFrame(one)])
+
+
+def test_frames_without_run_names() -> None:
+    plain = {k: v for k, v in RUNS.items() if k != "run"}
+    frame = pl.DataFrame(plain).head(6)
+    result = ab.score(pl.DataFrame(GOLD), {"mine": frame, "yours": frame.head(3)})
+    assert {row.run for row in result.rows} == {"mine", "yours"}
+    unnamed = ab.score(pl.DataFrame(GOLD), [frame, frame.head(3)])
+    assert {row.run for row in unnamed.rows} == {"run 1", "run 2"}
+
+
+@pytest.mark.parametrize("kind", ["polars", "polars lazy", "duckdb"])
+def test_a_frame_without_rows_is_refused(kind: str, tmp_path: Path) -> None:
+    none = pl.DataFrame(schema={"question": pl.String, "answer": pl.String})
+    frame = {
+        "polars": none,
+        "polars lazy": none.lazy(),
+        "duckdb": duckdb.from_arrow(none.to_arrow()),
+    }
+    with pytest.raises(ab.InputError, match="has no rows"):
+        ab.score(pl.DataFrame(GOLD), frame[kind])
+    with pytest.raises(ab.InputError, match="has no rows"):
+        ab.score(pl.DataFrame(GOLD), {"a": pl.DataFrame(RUNS), "b": frame[kind]})
+
+
+def test_a_relation_is_counted_by_its_own_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing longer than the tallies (or the gold) is brought over from duckdb."""
+    import abstain.questions as questions
+    import abstain.tally as tally_module
+
+    heights: list[int] = []
+    original = questions.collect
+
+    def watched(frame: Any, label: str) -> pl.DataFrame:
+        result = original(frame, label)
+        heights.append(result.height)
+        return result
+
+    for module in (questions, tally_module):
+        monkeypatch.setattr(module, "collect", watched)
+    n = 20_000
+    relation = duckdb.sql(
+        f"select 'r' || (i % 2) as run, i // 2 as question, "
+        f"case when i % 6 < 2 then 'a' when i % 6 < 4 then 'b' end as answer from range({n}) t(i)"
+    )
+    gold = pl.DataFrame({"question": range(n // 2), "correct": "a", "topic": "x"})
+    result = ab.score(gold, relation, by=["topic"])
+    assert {row.run: numbers(row.counts) for row in result.rows} == {
+        "r0": (3334, 3333, 0, 0, 3333),
+        "r1": (3334, 3333, 0, 0, 3333),
+    }
+    assert len(heights) >= 2
+    *small, gold_height = sorted(heights)
+    assert max(small) <= 10
+    assert gold_height == n // 2, "the gold is the only large thing that is held"
+
+
+@pytest.mark.parametrize("data", [3, {"question": [1]}, [1, 2], None])
+def test_what_is_no_table_is_refused(data: Any) -> None:
+    with pytest.raises(ab.UsageError, match="expected a path or a dataframe"):
+        ab.score(data, pl.DataFrame(RUNS))
+
+
+def test_result_as_a_frame() -> None:
+    result = ab.score(pl.DataFrame(GOLD), pl.DataFrame(RUNS), by=["topic"], measures=["precision"])
+    frame = result.to_frame()
+    assert frame.columns == [
+        *("rank", "run", "topic", "precision", "right", "wrong", "unanswered_right"),
+        *("unanswered_wrong", "unanswered_empty"),
+    ]
+    assert frame.height == 6
+    blank = frame.filter(pl.col("run") == "two", pl.col("topic").is_null())
+    assert blank["precision"].to_list() == [None]
+    assert frame.schema["right"] == pl.Int64

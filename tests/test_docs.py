@@ -1,0 +1,186 @@
+"""Every example in README.md, docs/*.md and the docstrings does what it shows.
+
+    ```csv file=NAME      the block's text becomes a file
+    ```console            `$ abstain …` lines, each followed by what it prints, exactly
+    ```python             run as a doctest where it has >>>
+
+The blocks of a document run in order in one folder of its own.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import abstain
+from tests.helpers import ROOT
+
+FENCE = re.compile(r"^(?P<fence>`{3,})(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=fence)\s*$", re.M | re.S)
+DOCUMENTS = [p for p in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if p.exists()]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, the file it makes, its text and its first line."""
+
+    language: str
+    file: str | None
+    text: str
+    line: int
+
+
+def blocks(text: str) -> Iterator[Block]:
+    for found in FENCE.finditer(text):
+        words = found["info"].split()
+        file = next((w.removeprefix("file=") for w in words if w.startswith("file=")), None)
+        line = text.count("\n", 0, found.start()) + 2
+        yield Block(words[0] if words else "", file, found["text"], line)
+
+
+def commands(text: str) -> Iterator[tuple[str, str]]:
+    """Each `$ …` line (a backslash continues it) with what is shown after it."""
+    command: str | None = None
+    shown: list[str] = []
+    lines = iter(text.splitlines())
+    for line in lines:
+        if not line.startswith("$ "):
+            shown.append(line)
+            continue
+        if command is not None:
+            yield command, "\n".join(shown)
+        command, shown = line[2:], []
+        while command.endswith("\\"):
+            command = command[:-1] + next(lines).removeprefix("> ").strip()
+    if command is not None:
+        yield command, "\n".join(shown)
+
+
+def run_block(block: Block, folder: Path, name: str, memory: dict[str, object]) -> None:
+    where = f"{name}:{block.line}"
+    if block.file is not None:
+        target = folder / block.file
+        assert target.resolve().is_relative_to(folder.resolve()), where
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(block.text)
+    elif block.language == "console":
+        for command, shown in commands(block.text):
+            if command.split()[0] == "abstain":
+                assert bare(shown) == bare(said(command, folder)), f"{where}: $ {command}"
+    elif block.language == "python" and ">>>" in block.text:
+        test = doctest.DocTestParser().get_doctest(block.text, memory, where, name, block.line)
+        runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+        runner.run(test, clear_globs=False)
+        memory.update(test.globs)
+        assert runner.summarize(verbose=False).failed == 0, where
+
+
+def bare(text: str) -> str:
+    """Without the blanks at the ends of lines, which no reader sees and editors drop."""
+    return "\n".join(line.rstrip() for line in text.rstrip().splitlines())
+
+
+def said(command: str, folder: Path) -> str:
+    """What a reader of the document would see; a pipe or a second command needs a shell."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", command]
+        if re.search(r"[|;&<>$*]", re.sub(r"'[^']*'", "", command))
+        else shlex.split(command),
+        cwd=folder,
+        env={**os.environ, "PATH": path, "COLUMNS": "80", "NO_COLOR": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=120,
+        check=False,
+    )
+    return done.stdout.decode() + (f"[exit code {done.returncode}]" if done.returncode else "")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
+def test_examples_of(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    memory: dict[str, object] = {}
+    for block in blocks(document.read_text()):
+        run_block(block, tmp_path, document.name, memory)
+
+
+def modules() -> list[str]:
+    found = pkgutil.walk_packages(abstain.__path__, "abstain.")
+    return ["abstain", *(m.name for m in found if not m.name.endswith("__main__"))]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_docstrings_of(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_the_docstrings_have_examples() -> None:
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    found = sum(len(t.examples) for n in modules() for t in finder.find(importlib.import_module(n)))
+    assert found > 20
+
+
+GOOD = """
+```csv file=c.csv
+run,right,wrong,unanswered
+a,2,1,1
+```
+```console
+$ abstain score --counts c.csv \\
+>   -m c@1 --format csv
+#,run,c@1,right,wrong,blank
+1,a,0.625,2,1,1
+$ abstain score --counts nothing.csv
+nothing.csv: there is no such file
+[exit code 2]
+```
+```python
+>>> from pathlib import Path
+>>> Path("c.csv").exists()
+True
+```
+```python
+>>> Path("d.csv").exists()
+False
+```
+"""
+
+
+def test_the_runner_runs_what_it_should(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    memory: dict[str, object] = {}
+    found = list(blocks(GOOD))
+    assert [(b.language, b.file, b.line) for b in found] == [
+        ("csv", "c.csv", 3),
+        ("console", None, 7),
+        ("python", None, 16),
+        ("python", None, 21),
+    ]
+    for block in found:
+        run_block(block, tmp_path, "GOOD", memory)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```console\n$ abstain --version\nabstain 9.9.9\n```\n",
+        "```console\n$ abstain --version\n```\n",
+        "```python\n>>> 1 + 1\n3\n```\n",
+        "```csv file=../outside.csv\na\n```\n",
+    ],
+)
+def test_the_runner_notices_what_is_wrong(text: str, tmp_path: Path) -> None:
+    (block,) = blocks(text)
+    with pytest.raises(AssertionError):
+        run_block(block, tmp_path, "BAD", {})

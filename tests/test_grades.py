@@ -1,0 +1,153 @@
+"""Ready-made judgements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import abstain as ab
+from tests.helpers import Here, counts_of
+
+
+def graded(*grades: Any, column: str = "grade", **options: Any) -> tuple[float, ...]:
+    ids = [f"q{i}" for i in range(len(grades))]
+    frame = pl.DataFrame({"question": ids, column: list(grades)})
+    return counts_of(ab.score_judged(frame, **options))["run"]
+
+
+@pytest.mark.parametrize(
+    "grades",
+    [
+        ("correct", "incorrect", "not attempted"),
+        ("CORRECT", "Incorrect", "NOT_ATTEMPTED"),
+        ("right", "wrong", "unanswered"),
+        ("True", "False", None),
+        ("yes", "no", "I don't know"),
+        ("pass", "fail", "abstained"),
+        ("A", "B", "C"),
+        ("a", "b", " c "),
+        ("C", "I", "N"),
+        ("R", "W", "U"),
+        ("1", "0", ""),
+        ("1", "0", "-1"),
+        ("1.0", "0.0", None),
+    ],
+)
+@pytest.mark.parametrize("column", ["grade", "outcome"])
+def test_scales(grades: tuple[str | None, ...], column: str) -> None:
+    assert graded(*grades, column=column) == (1, 1, 0, 0, 1)
+
+
+def test_typed_grades() -> None:
+    assert graded(1, 0, None) == (1, 1, 0, 0, 1)
+    assert graded(1.0, 0.0, float("nan")) == (1, 1, 0, 0, 1)
+    assert graded(True, False, None) == (1, 1, 0, 0, 1)
+
+
+def test_own_outcomes_keep_their_candidates() -> None:
+    assert graded("right", "wrong", "unanswered_right", "unanswered_wrong", "unanswered_empty") == (
+        1,
+        1,
+        1,
+        1,
+        1,
+    )
+    assert graded("R", "W", "UR", "UW", "UE") == (1, 1, 1, 1, 1)
+
+
+def test_a_letter_with_two_meanings_is_asked_about() -> None:
+    with pytest.raises(ab.UsageError) as caught:
+        graded("C", "C")
+    assert "'C' could be read as A/B/C or C/I/N" in str(caught.value)
+    assert graded("C", "C", grades={"C": "right"}) == (2, 0, 0, 0, 0)
+    assert graded("C", "A") == (1, 0, 0, 0, 1)
+    assert graded("C", "I") == (1, 1, 0, 0, 0)
+
+
+def test_unusual_grades_are_mapped() -> None:
+    words = {"meh": "wrong", "great": "right", "later": "declined"}
+    assert graded("great", "meh", "later", "correct", grades=words) == (2, 1, 0, 0, 1)
+
+
+def test_unknown_grades_are_named(here: Here) -> None:
+    here.write("j.csv", "question,grade\nq1,correct\nq2,incorect\n")
+    line = here.refuses("score", "--judged", "j.csv")
+    assert "grade 'incorect' has no known meaning here (nearest: incorrect)" in line
+    assert "--grade incorect=wrong" in line
+    assert here("score", "--judged", "j.csv", "--grade", "incorect=wrong").code == 0
+    line = here.refuses("score", "--judged", "j.csv", "--grade", "incorect=rong")
+    assert "there is no outcome 'rong' (nearest: wrong" in line
+    assert "goes with --judged" in here.refuses("score", "j.csv", "j.csv", "--grade", "a=wrong")
+
+
+def test_mixed_scales_are_refused() -> None:
+    with pytest.raises(ab.UsageError, match="has no known meaning here"):
+        graded("A", "I", "1")
+
+
+def test_reasons_and_policies(here: Here) -> None:
+    here.write(
+        "j.csv",
+        "question,outcome,why\nq1,right,\nq2,,unparseable\nq3,unanswered,empty\nq4,unparseable,\n"
+        "q5,error,\n",
+    )
+    assert "1 response failed (error)" in here.refuses("score", "--judged", "j.csv")
+    said = here("score", "--judged", "j.csv", "--policy", "error=unanswered", "-f", "json")
+    assert said.data["touched"] == {"empty": 1, "unparseable": 2, "error": 1}
+    assert said.data["results"][0]["counts"]["wrong"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("question,outcome,why\nq1,right,declined\n", "j.csv:2: the row contradicts itself"),
+        ("question,outcome,why\nq1,,lazy\n", "j.csv:2: why is 'lazy'"),
+        ("question,outcome\nq1,right\n,wrong\n", "j.csv:3: the row has no question id"),
+        (
+            "question,outcome\nq1,right\nq2,wrong\nq1,wrong\n",
+            "j.csv:4: run 'j' has question 'q1' again, with another grade (first: j.csv:2)",
+        ),
+        ("question,judgement\nq1,right\n", "j.csv:1: has no column 'outcome'"),
+        ("question,outcome,run\nq1,right,\n", "j.csv: a row has no run name"),
+    ],
+)
+def test_bad_rows(here: Here, text: str, said: str) -> None:
+    here.write("j.csv", text)
+    assert here.refuses("score", "--judged", "j.csv").startswith(said)
+
+
+def test_what_a_run_lacks_is_missing_and_slices_work(here: Here) -> None:
+    here.write(
+        "j.csv",
+        "run,question,grade,topic\na,q1,A,x\na,q2,B,y\nb,q1,C,x\n",
+    )
+    said = here("score", "--judged", "j.csv", "--by", "topic", "-f", "json")
+    found = {
+        (row["run"], row["slice"]["topic"]): tuple(row["counts"].values())
+        for row in said.data["results"]
+    }
+    assert found == {
+        ("a", "x"): (1, 0, 0, 0, 0),
+        ("a", "y"): (0, 1, 0, 0, 0),
+        ("b", "x"): (0, 0, 0, 0, 1),
+        ("b", "y"): (0, 0, 0, 0, 1),
+    }
+    assert said.data["touched"] == {"declined": 1, "missing": 1}
+    assert "nearest: topic" in here.refuses("score", "--judged", "j.csv", "--by", "topc")
+
+
+def test_rows_without_questions_count_as_they_are() -> None:
+    frame = pl.DataFrame({"grade": ["A", "B", "B", "C"]})
+    result = ab.score_judged(frame)
+    assert counts_of(result) == {"run": (1, 2, 0, 0, 1)}
+    assert any("name no question" in note for note in result.notes)
+
+
+def test_a_question_in_two_slices_is_refused() -> None:
+    frame = pl.DataFrame(
+        {"run": ["a", "b"], "question": ["q", "q"], "grade": ["A", "B"], "topic": ["x", "y"]}
+    )
+    with pytest.raises(ab.InputError, match="question 'q' is in two slices"):
+        ab.score_judged(frame, by=["topic"])

@@ -1,0 +1,502 @@
+"""Judging: answers, candidates, reasons, policies, conflicts, several accepted answers."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import abstain as ab
+from abstain.outcomes import Effect, Why
+from tests.helpers import GOLD, RUN, Here, counts_of
+
+GOLD_FRAME = pl.DataFrame({"question": ["q1", "q2", "q3"], "correct": ["a", "b", "c"]})
+
+
+def judged(gold: Any = None, *, options: dict[str, Any] | None = None, **columns: Any) -> Any:
+    """The counts of one run, (R, W, UR, UW, UE)."""
+    frame = pl.DataFrame(columns)
+    return counts_of(ab.score(GOLD_FRAME if gold is None else gold, frame, **(options or {})))[
+        "run"
+    ]
+
+
+# ---------------------------------------------------------------------------------- policies
+
+EFFECT_OF = {"unanswered": (1, 0, 0, 1, 1), "wrong": (1, 1, 0, 1, 0), "excluded": (1, 0, 0, 1, 0)}
+"""One right, one blank of the kind without a candidate, one declined with a wrong candidate."""
+
+
+@pytest.mark.parametrize(
+    ("why", "effect"), list(itertools.product(Why, ("unanswered", "wrong", "excluded")))
+)
+def test_every_kind_becomes_what_the_policy_says(why: Why, effect: str) -> None:
+    """`declined` is tried with another kind in the third row, to tell the two apart."""
+    other = "empty" if why is Why.DECLINED else "declined"
+    run = pl.DataFrame(
+        {
+            "question": ["q1", "q2", "q3"],
+            "answer": ["a", None, None],
+            "candidate": [None, None, "x"],
+            "why": [None, why.value, other],
+        }
+    )
+    result = ab.score(GOLD_FRAME, run, policy={why.value: effect})
+    assert counts_of(result)["run"] == EFFECT_OF[effect]
+    told = result.to_dict()
+    assert told["policy"][why.value] == effect
+    assert told["touched"] == {why.value: 1, other: 1}
+    assert told["results"][0].get("excluded", 0) == (effect == "excluded")
+
+
+def test_default_policy() -> None:
+    assert ab.Policy().to_dict() == {
+        "declined": "unanswered",
+        "empty": "unanswered",
+        "unparseable": "wrong",
+        "error": "stop",
+        "missing": "unanswered",
+    }
+    assert judged(question=["q1", "q2"], answer=["", "b"], why=["unparseable", None]) == (
+        *(1, 1, 0, 0),
+        1,
+    )
+
+
+def test_failed_responses_stop_until_the_policy_names_them(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", "question,answer,why\nq1,a,\nq2,,error\nq3,,error\n")
+    line = here.refuses("score", "gold.csv", "run.csv")
+    assert line.startswith("2 responses failed (error), the first in run 'run'")
+    assert "--policy error=unanswered" in line
+    said = here("score", "gold.csv", "run.csv", "--policy", "error=excluded", "-f", "json")
+    assert said.data["results"][0]["counts"]["unanswered_empty"] == 1
+    assert said.data["results"][0]["excluded"] == 2
+
+
+def test_policy_is_said_in_the_table(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", "question,answer,why\nq1,a,\nq2,,unparseable\nq3,,\n")
+    said = here("score", "gold.csv", "run.csv", "--policy", "missing=wrong")
+    flat = " ".join(said.out.split())
+    assert "1 empty → unanswered, 1 unparseable → wrong, 1 missing → wrong" in flat
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (["decline=wrong"], "there is no kind of blank 'decline' (nearest: declined)"),
+        (["declined=right"], "there is no effect 'right'"),
+        (["declined"], "reads KIND=EFFECT"),
+        (["error=wrong", "error=excluded"], "says both error=wrong and error=excluded"),
+    ],
+)
+def test_unreadable_policies(policy: list[str], said: str) -> None:
+    with pytest.raises(ab.UsageError) as caught:
+        ab.Policy.of(policy)
+    assert said in str(caught.value)
+
+
+def test_ways_to_give_a_policy() -> None:
+    wanted = ab.Policy.parse(["error=wrong"]).effects
+    assert ab.Policy.of({"error": "wrong"}).effects == wanted
+    assert ab.Policy.of("ERROR = Wrong").effects == wanted
+    assert ab.Policy.of(ab.Policy.parse(["error=wrong"])).effects == wanted
+    assert wanted[Why.ERROR] is Effect.WRONG
+
+
+# -------------------------------------------------------------- blanks, candidates, conflicts
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"answer": "a"}, "right"),
+        ({"answer": "b"}, "wrong"),
+        ({"answer": None}, "unanswered_empty"),
+        ({"answer": " "}, "unanswered_empty"),
+        ({"answer": "", "candidate": "a"}, "unanswered_right"),
+        ({"answer": "", "candidate": "b"}, "unanswered_wrong"),
+        ({"answer": "a", "candidate": "a"}, "right"),
+        ({"answer": "a", "answered": "yes"}, "right"),
+        ({"answer": "a", "answered": "YES"}, "right"),
+        ({"answer": "a", "answered": ""}, "right"),
+        ({"answer": "a", "answered": "NO"}, "unanswered_right"),
+        ({"answer": "b", "answered": "false"}, "unanswered_wrong"),
+        ({"answer": "", "answered": "0", "candidate": "a"}, "unanswered_right"),
+        ({"answer": "b", "answered": "n", "why": "declined"}, "unanswered_wrong"),
+        ({"answer": "", "answered": "no", "why": "unparseable"}, "wrong"),
+        ({"answer": "", "answered": "no", "why": "UNPARSEABLE"}, "wrong"),
+        ({"answer": "None of the above"}, "wrong"),
+        ({"answer": "a", "confidence": 0.0}, "right"),
+        ({"answer": "a", "confidence": None}, "right"),
+    ],
+)
+def test_one_response(row: dict[str, Any], expected: str) -> None:
+    gold = pl.DataFrame({"question": ["q"], "correct": ["a"]})
+    result = ab.score(gold, pl.DataFrame([{"question": "q", **row}]))
+    counts = result.rows[0].counts.to_dict()
+    assert {name for name, count in counts.items() if count} == {expected}
+
+
+def test_why_wins_over_not_answered() -> None:
+    run = pl.DataFrame(
+        {
+            "question": ["q1", "q2", "q3"],
+            "answer": [None, None, None],
+            "answered": ["no", "no", "no"],
+            "why": ["empty", "missing", None],
+        }
+    )
+    assert ab.score(GOLD_FRAME, run).touched == {"declined": 1, "empty": 1, "missing": 1}
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "said"),
+    [
+        (
+            "question,answer,candidate",
+            "q1,a,b",
+            "the row contradicts itself: answer 'a', candidate 'b'",
+        ),
+        (
+            "question,answer,why",
+            "q1,a,declined",
+            "the row contradicts itself: answer 'a', why 'declined'",
+        ),
+        ("question,answer,answered,why", "q1,,yes,declined", "the row contradicts itself"),
+        ("question,answer,answered", "q1,a,maybe", "answered is 'maybe', expected yes or no"),
+        ("question,answer,why", "q1,,decline", "why is 'decline', expected one of declined"),
+        ("question,answer,confidence", "q1,a,nan", "confidence is nan, expected 0 to 1"),
+        ("question,answer,confidence", "q1,a,1.01", "confidence is 1.01, expected 0 to 1"),
+        ("question,answer,confidence", "q1,a,-0.1", "confidence is -0.1, expected 0 to 1"),
+        ("question,answer,confidence", "q1,a,inf", "confidence is inf, expected 0 to 1"),
+        ("question,answer,confidence", "q1,a,high", "confidence is not a number, expected"),
+        ("question,answer", ",a", "the row has no question id"),
+        ("question,answer,run", "q1,a,", "the row has no run name"),
+        ("question,answer", "Q1,a", "question 'Q1' is not in the gold (nearest: 'q1'"),
+        ("question,answer", "q 1,a", "question 'q 1' is not in the gold (nearest: 'q1'"),
+    ],
+)
+def test_bad_rows_are_named(here: Here, header: str, row: str, said: str) -> None:
+    here.write("gold.csv", GOLD)
+    fill = "," * (header.count(",") - 1)
+    good = "q2,b,r" if header.endswith("run") else f"q2,b{fill}"
+    here.write("run.csv", f"{header}\n{good}\n\n{row}\n")
+    line = here.refuses("score", "gold.csv", "run.csv", "-o", "out.csv")
+    assert line.startswith(f"run.csv:4: {said}")
+    verdict = here("validate", "gold.csv", "run.csv", "--format", "json")
+    assert verdict.code == 1
+    places = [(p["line"], p["message"]) for p in verdict.data["problems"] if p["line"]]
+    assert len(places) == 1
+    assert places[0][0] == 4
+    assert places[0][1].startswith(said)
+
+
+def test_the_first_of_many_is_shown_and_the_rest_counted(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", "question,answer\nq1,a\nx8,b\nx9,b\n")
+    assert here.refuses("score", "gold.csv", "run.csv") == (
+        "run.csv:3: question 'x8' is not in the gold (and 1 more; `abstain validate` lists them)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("again", "how"), [("q1,a", "the same answer"), ("q1,b", "another answer")]
+)
+def test_a_question_twice_names_both_lines(here: Here, again: str, how: str) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", f"question,answer\nq1,a\nq2,b\n{again}\n")
+    assert here.refuses("score", "gold.csv", "run.csv") == (
+        f"run.csv:4: run 'run' has question 'q1' again, with {how} (first: run.csv:2)"
+    )
+    here.write("gold2.csv", GOLD + "q1,b,x\n")
+    assert here.refuses("score", "gold2.csv", "run.csv") == (
+        "gold2.csv:6: question 'q1' stands twice (first: gold2.csv:2)"
+    )
+
+
+def test_missing_questions_are_blanks_that_are_counted(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", "question,answer\nq1,a\n")
+    said = here("score", "gold.csv", "run.csv", "-f", "json")
+    assert said.data["touched"] == {"missing": 3}
+    assert said.data["results"][0]["counts"]["unanswered_empty"] == 3
+    verdict = here("validate", "gold.csv", "run.csv", "-f", "json")
+    assert verdict.code == 1
+    assert [p["question"] for p in verdict.data["problems"]] == ["q2", "q3", "q4"]
+
+
+# ------------------------------------------------------------------------------ right answers
+
+
+def test_several_accepted_answers(tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text("question,correct\nq1,a|b\nq2, c | d |\nq3,e\n")
+    (tmp_path / "run.csv").write_text("question,answer,candidate\nq1,b,\nq2,,d\nq3,a,\n")
+    assert counts_of(ab.score(tmp_path / "gold.csv", tmp_path / "run.csv")) == {
+        "run": (1, 1, 1, 0, 0)
+    }
+    lists = pl.DataFrame({"question": ["q1", "q2"], "correct": [["a|x", "b"], ["c", "d"]]})
+    assert judged(lists, question=["q1", "q2"], answer=["a|x", "x"]) == (1, 1, 0, 0, 0)
+
+
+@pytest.mark.parametrize("match", ["id", "text", "squad"])
+def test_an_answer_accepted_twice_counts_once(match: str) -> None:
+    gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["a|a|A", "b"]})
+    assert judged(gold, question=["q1", "q2"], answer=["a", "b"], options={"match": match}) == (
+        *(2, 0, 0, 0),
+        0,
+    )
+
+
+def test_where_nothing_is_right() -> None:
+    """NoA is a blank; "none" is an answer, right where nothing else is and wrong elsewhere."""
+    gold = pl.DataFrame({"question": ["q1", "q2", "q3", "q4"], "correct": [None, "", "a", None]})
+    result = ab.score(
+        gold,
+        pl.DataFrame({"question": ["q1", "q2", "q3", "q4"], "answer": ["none", "a", "none", ""]}),
+    )
+    assert counts_of(result)["run"] == (1, 2, 0, 0, 1)
+    assert any("3 questions have no right answer" in note for note in result.notes)
+    other = judged(gold, question=["q1", "q2", "q4"], answer=["NIL", "nil", "None"])
+    assert other == (3, 0, 0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("match", "right"),
+    [
+        ("id", {"Paris"}),
+        ("text", {"Paris", "paris", " PARIS. ", "Ｐａｒｉｓ", "«Paris»"}),
+        ("squad", {"Paris", "paris", " PARIS. ", "the Paris"}),
+    ],
+)
+def test_ways_of_matching(match: str, right: set[str]) -> None:
+    answers = ["Paris", "paris", " PARIS. ", "Ｐａｒｉｓ", "«Paris»", "the Paris", "Pari s", "Lyon"]
+    ids = [f"q{i}" for i in range(len(answers))]
+    gold = pl.DataFrame({"question": ids, "correct": ["Paris"] * len(ids)})
+    for question, answer in zip(ids, answers, strict=True):
+        result = ab.score(
+            gold, pl.DataFrame({"question": [question], "answer": [answer]}), match=match
+        )
+        assert (result.rows[0].counts.right == 1) == (answer in right), answer
+
+
+def test_an_answer_of_articles_alone_is_no_blank() -> None:
+    gold = pl.DataFrame({"question": ["q1", "q2", "q3"], "correct": ["The", "A|b", "c"]})
+    options = {"match": "squad"}
+    assert judged(
+        gold, question=["q1", "q2", "q3"], answer=["The", "the", "..."], options=options
+    ) == (
+        *(1, 2, 0, 0),
+        0,
+    )
+
+
+def test_numbers_keep_their_signs_and_points_under_text() -> None:
+    gold = pl.DataFrame({"question": ["1", "2", "3"], "correct": ["-3.5", "1,000", "C++"]})
+    right = judged(
+        gold, question=["1", "2", "3"], answer=["-3.5.", "1,000", "c++"], options={"match": "text"}
+    )
+    wrong = judged(
+        gold, question=["1", "2", "3"], answer=["3.5", "1 000", "C"], options={"match": "text"}
+    )
+    assert (right, wrong) == ((3, 0, 0, 0, 0), (0, 3, 0, 0, 0))
+
+
+def test_unknown_way_of_matching_or_pairing() -> None:
+    with pytest.raises(ab.UnknownNameError, match=r"nearest: squad"):
+        judged(question=["q1"], answer=["a"], options={"match": "squat"})
+    with pytest.raises(ab.UsageError, match="id or position"):
+        judged(question=["q1"], answer=["a"], options={"align": "row"})
+
+
+# -------------------------------------------------------------------------------- by position
+
+
+@pytest.mark.parametrize("match", ["id", "text"])
+def test_by_position(tmp_path: Path, match: str) -> None:
+    """Ids are not looked at, runs are counted apart, the order of the file is the order."""
+    n = 5_000
+    gold = pl.DataFrame(
+        {"question": [f"g{i}" for i in range(n)], "correct": [f"a{i}" for i in range(n)]}
+    )
+    answers = [f"a{i}" if i % 3 == 0 else "x" if i % 3 == 1 else "" for i in range(n)]
+    run = pl.DataFrame({"answer": answers}).with_columns(run=pl.lit("one"))
+    both = pl.concat([run, run.with_columns(run=pl.lit("two")).head(3_000)])
+    mixed = both.with_columns(pl.int_range(pl.len()).over("run").alias("at")).sort(
+        "at", "run", maintain_order=True
+    )
+    path = tmp_path / "runs.csv"
+    mixed.drop("at").write_csv(path)
+    result = ab.score(gold, path, align="position", match=match)
+    assert counts_of(result) == {
+        "one": (1667, 1667, 0, 0, 1666),
+        "two": (1000, 1000, 0, 0, 3000),
+    }
+
+
+def test_by_position_refuses_rows_too_many(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", RUN + "q5,a\n")
+    line = here.refuses("score", "gold.csv", "run.csv", "--align", "position")
+    assert line == "run.csv:6: is one row more than the gold's 4 questions"
+
+
+# --------------------------------------------------------------------------------- run names
+
+
+def test_runs_of_the_same_stem_are_told_apart(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("a/run.csv", RUN)
+    here.write("b/run.csv", RUN.replace("q1,a", "q1,b"))
+    assert counts_of(ab.score("gold.csv", ["a/run.csv", "b/run.csv"])) == {
+        "a/run": (2, 1, 0, 0, 1),
+        "b/run": (1, 2, 0, 0, 1),
+    }
+    assert "two runs are called 'run'" in here.refuses(
+        "score", "gold.csv", "a/run.csv", "a/run.csv"
+    )
+
+
+def test_several_runs_in_one_file(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("runs.csv", "run,question,answer\nx,q1,a\ny,q1,b\nx,q2,\ny,q2,b\n")
+    here.write("z.csv", RUN)
+    assert counts_of(ab.score("gold.csv", ["runs.csv", "z.csv"])) == {
+        "x": (1, 0, 0, 0, 3),
+        "y": (1, 1, 0, 0, 2),
+        "z": (2, 1, 0, 0, 1),
+    }
+
+
+def test_a_run_without_any_answer_scores_and_says_why(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("silent.csv", "question,answer\nq1,\nq2,\nq3,\nq4,\n")
+    here.write("run.csv", RUN)
+    said = here("score", "gold.csv", "silent.csv", "run.csv", "-m", "precision", "-f", "json")
+    assert said.code == 0
+    first, last = said.data["results"]
+    assert first["run"] == "run"
+    assert last["scores"] == {"precision": None}
+    assert last["undefined"] == {"precision": "no question was answered"}
+    table = here("score", "gold.csv", "silent.csv", "-m", "precision")
+    assert "–" in table.out
+    assert "precision is undefined (–) where no question was answered: silent." in table.out
+
+
+def test_ties_are_shown_and_sorted_by_name(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    for name in ("zeta", "alpha"):
+        here.write(f"{name}.csv", RUN)
+    here.write("best.csv", "question,answer\nq1,a\nq2,b\nq3,c\nq4,d\n")
+    here.write("worst.csv", "question,answer\nq1,x\n")
+    result = ab.score("gold.csv", ["zeta.csv", "worst.csv", "alpha.csv", "best.csv"])
+    assert [(row.rank, row.run) for row in result.rows] == [
+        ("1", "best"),
+        ("2=", "alpha"),
+        ("2=", "zeta"),
+        ("4", "worst"),
+    ]
+
+
+# ------------------------------------------------------------------------------------ columns
+
+
+def test_columns_are_mapped(here: Here) -> None:
+    here.write("gold.csv", "id,label,topic\nq1,a,x\nq2,b,x\nq3,c,y\nq4,d,y\n")
+    here.write("run.csv", RUN.replace("question,answer", "qid,output"))
+    mapping = ["gold:question=id", "correct=label", "run:question=qid", "answer=output"]
+    options = [part for text in mapping for part in ("--column", text)]
+    said = here("score", "gold.csv", "run.csv", *options, "-f", "json")
+    assert said.code == 0, said.err
+    assert said.data["results"][0]["scores"]["c@1"] == 0.625
+    assert here("validate", "gold.csv", "run.csv", *options).code == 0
+    refused = here.refuses("score", "gold.csv", "run.csv", *options, "-c", "why=reasn")
+    assert refused.startswith("no table has a column 'reasn'")
+    refused = here.refuses("score", "gold.csv", "run.csv", "-c", "gold:quesion=id")
+    assert "nearest: question" in refused
+    assert "given twice" in here.refuses(
+        "score", "gold.csv", "run.csv", "-c", "answer=a", "-c", "answer=b"
+    )
+
+
+# ------------------------------------------------------------------------------------- slices
+
+
+def test_slices_crossed_with_an_empty_attribute(here: Here) -> None:
+    here.write(
+        "gold.csv",
+        'question,correct,topic,type\nq1,a,x,s\nq2,b,x,\nq3,c,,s\nq4,d,"",s\nq5,e,y,s\n',
+    )
+    here.write("run.csv", "question,answer\nq1,a\nq2,x\nq3,c\nq4,\nq5,e\n")
+    said = here("score", "gold.csv", "run.csv", "--by", "topic", "--by", "type", "-f", "json")
+    found = {
+        (row["slice"]["topic"], row["slice"]["type"]): tuple(row["counts"].values())
+        for row in said.data["results"]
+    }
+    assert found == {
+        ("x", "s"): (1, 0, 0, 0, 0),
+        ("x", None): (0, 1, 0, 0, 0),
+        (None, "s"): (1, 0, 0, 0, 1),
+        ("y", "s"): (1, 0, 0, 0, 0),
+    }
+    table = here("score", "gold.csv", "run.csv", "--by", "topic")
+    assert table.code == 0
+    line = here.refuses("score", "gold.csv", "run.csv", "--by", "topik")
+    assert line == "gold.csv has no attribute 'topik' (nearest: topic)"
+
+
+def test_slices_add_up_to_the_whole() -> None:
+    import random
+
+    draw = random.Random(1)
+    n = 300
+    gold = pl.DataFrame(
+        {
+            "question": [str(i) for i in range(n)],
+            "correct": [draw.choice("abc") for _ in range(n)],
+            "topic": [draw.choice(["x", "y", None]) for _ in range(n)],
+            "type": [draw.choice(["s", "t"]) for _ in range(n)],
+        }
+    )
+    rows = [
+        {"run": run, "question": str(i), "answer": draw.choice(["a", "b", "c", ""])}
+        for run in ("one", "two")
+        for i in range(n)
+        if draw.random() < 0.9
+    ]
+    run = pl.DataFrame(rows)
+    correct = dict(zip(gold["question"], gold["correct"], strict=True))
+    sliced = ab.score(gold, run, by=["topic", "type"])
+    assert len(sliced.rows) == 2 * 6
+    for row in sliced.rows:
+        members = gold.filter(
+            pl.col("topic").eq_missing(pl.lit(row.slice["topic"], pl.String)),
+            pl.col("type") == row.slice["type"],
+        )["question"].to_list()
+        answers = {r["question"]: r["answer"] for r in rows if r["run"] == row.run}
+        right = sum(1 for q in members if answers.get(q) == correct[q])
+        blank = sum(1 for q in members if not answers.get(q))
+        assert row.counts.right == right
+        assert row.counts.unanswered_empty == blank
+        assert row.counts.n == len(members)
+
+
+def test_options_are_checked_by_validate(here: Here) -> None:
+    here.write("gold.csv", "question,correct,options\nq1,a,a|b\nq2,,a|b\nq3,a,\n")
+    here.write("run.csv", "question,answer,candidate\nq1,c,\nq2,none,\nq3,z,\n")
+    verdict = here("validate", "gold.csv", "run.csv", "-f", "json")
+    assert verdict.code == 1
+    assert [(p["kind"], p["line"]) for p in verdict.data["problems"]] == [("unknown option", 2)]
+
+
+def test_attributes_named_like_our_columns_stay_apart() -> None:
+    gold = GOLD_FRAME.with_columns(run=pl.lit("x"), right=pl.lit("y"), topic=pl.lit("z"))
+    run = pl.DataFrame({"question": ["q1"], "answer": ["a"]})
+    frame = ab.score(gold, {"mine": run}, by=["run", "right", "topic"]).to_frame()
+    assert frame.select("run", "run (slice)", "right", "right (slice)", "topic").rows() == [
+        ("mine", "x", 1, "y", "z")
+    ]
