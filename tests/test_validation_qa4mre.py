@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 
 from abstain.cli import run as command
+from abstain.report.problems import problems_grid
+from abstain.report.terminal import print_grid
 from abstain.validation import Verdict, validate_runs
 from tests.qa4mre_files import GOLD, RUN, gold_xml, real, run_xml
 
@@ -126,8 +129,18 @@ def test_shared_run_ids_and_too_many_runs(gold: Path, tmp_path: Path) -> None:
         ("shared run id", "b.xml", 1),
         ("too many runs", "c.xml", 1),
     ]
-    assert "is run 3 of team 'jucs', expected at most 2" in result.problems[1].message
+    assert (
+        "run 'jucs1302enen' is run 3 of team 'jucs', expected at most 2"
+        in result.problems[1].message
+    )
     assert len(verdict(gold, *runs).problems) == 1
+
+
+def test_runs_of_a_team_in_one_table_are_counted(gold: Path, tmp_path: Path) -> None:
+    rows = "".join(f"1/1/1,1,jucs130{n}enen\n" for n in (1, 2, 3))
+    path = write(tmp_path, "runs.csv", "question,answer,run\n" + rows)
+    kinds = [p.kind for p in verdict(gold, path, max_runs=2).problems]
+    assert kinds.count("too many runs") == 1
 
 
 def test_runs_that_cannot_be_read_stand_beside_the_others(gold: Path, tmp_path: Path) -> None:
@@ -156,6 +169,25 @@ def test_json_and_tables_of_problems(
     assert "6 details; --most 0 shows them" in short
     assert command(["validate", str(gold), str(path), "--most", "0"]) == 1
     assert len(capfd.readouterr().out.splitlines()) > len(short.splitlines())
+
+
+def test_a_narrow_terminal_shows_the_whole_message(
+    gold: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.chdir(tmp_path)
+    run_of(tmp_path, [(r, [n + 1 for n in numbers]) for r, numbers in SOUND])
+    result = verdict(gold, Path("run.xml"))
+    screen = Terminal()
+    print_grid(problems_grid(result), file=screen)
+    lines = screen.getvalue().splitlines()
+    assert all(len(line) <= 100 for line in lines)
+    assert result.problems[0].message in " ".join(" ".join(lines[2:8]).split())
 
 
 # -------------------------------------------------------------------------------- real files

@@ -285,18 +285,26 @@ def _too_many(sources: Sequence[Responses], most: int) -> list[Problem]:
     teams: dict[str, int] = {}
     found = []
     for source in sources:
-        run, line = source.table.run_id or (source.run or "", None)
-        name = parse_run_name(run)
-        if name is None:
-            continue
-        count = teams[name.team] = teams.get(name.team, 0) + 1
-        if count > most:
-            found.append(
-                Problem(
-                    "too many runs",
-                    Place(source.table.name, line),
-                    f"is run {count} of team {shown(name.team)}, expected at most {most}",
-                    source.run,
+        for run, line in _claimed(source):
+            name = parse_run_name(run)
+            if name is None:
+                continue
+            count = teams[name.team] = teams.get(name.team, 0) + 1
+            if count > most:
+                message = (
+                    f"run {shown(run)} is run {count} of team {shown(name.team)}, "
+                    f"expected at most {most}"
                 )
-            )
+                place = Place(source.table.name, line)
+                found.append(Problem("too many runs", place, message, source.run or run))
     return found
+
+
+def _claimed(source: Responses) -> list[tuple[str, int | None]]:
+    """The names that a table gives its runs, each with the line that says so."""
+    if source.table.run_id is not None:
+        return [source.table.run_id]
+    if source.run is not None:
+        return [(source.run, None)]
+    runs = collect(source.frame.select(nw.col("run").cast(nw.String)), source.table.name)["run"]
+    return [(run, None) for run in runs.drop_nulls().unique().sort()]

@@ -374,10 +374,10 @@ def test_hostile_files_give_one_line_and_code_2(
 ) -> None:
     data, message = HOSTILE[name]
     gold, bad = saved(tmp_path, GOLD, "gold.xml"), saved(tmp_path, data, "bad.xml")
-    began = time.perf_counter()
+    began = time.process_time()
     assert command(["score", str(gold), str(bad)]) == 2
     assert command(["score", str(bad), str(gold)]) == 2
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
     lines = capfd.readouterr().err.splitlines()
     assert len(lines) == 2
     for line in lines:
@@ -409,6 +409,13 @@ HUGE = {
 }
 
 
+def test_a_packed_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ABSTAIN_MAX_BYTES", str(20 << 20))
+    bomb = gzip.compress(b"<output>" + b"\n" * (40 << 20))
+    with pytest.raises(InputError, match="unpacks to more than 20,971,520 bytes"):
+        read_table(saved(tmp_path, bomb, "bomb.xml.gz"))
+
+
 @pytest.mark.parametrize("name", HUGE)
 def test_huge_files_are_refused_quickly_in_little_memory(name: str, tmp_path: Path) -> None:
     code, message = HUGE[name]
@@ -416,10 +423,9 @@ def test_huge_files_are_refused_quickly_in_little_memory(name: str, tmp_path: Pa
         exec(code, {"file": file})
     gold = saved(tmp_path, GOLD, "gold.xml")
 
-    def bounded() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+    def bounded() -> None:  # seconds of work, whatever else the machine does
+        resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
 
-    began = time.perf_counter()
     done = subprocess.run(
         [
             sys.executable,
@@ -441,7 +447,6 @@ def test_huge_files_are_refused_quickly_in_little_memory(name: str, tmp_path: Pa
     assert len(done.stderr.splitlines()) == 1
     assert message in done.stderr
     assert int(done.stdout) < 150_000  # KiB beyond what the imports take
-    assert time.perf_counter() - began < 20
 
 
 @settings(FEW, max_examples=300)
@@ -525,6 +530,6 @@ def test_a_page_of_a_web_site_is_no_run() -> None:
 
 def test_a_gold_with_many_questions_reads_in_seconds(tmp_path: Path) -> None:
     path = saved(tmp_path, gold_xml([10] * 2_000))
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(read_gold(path)) == 20_000
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

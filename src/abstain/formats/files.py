@@ -20,6 +20,9 @@ from abstain.errors import InputError, Place, UsageError, nearest
 MAX_BYTES = 8 << 30
 """What a file may unpack to; ABSTAIN_MAX_BYTES sets another bound."""
 
+MAX_XML_BYTES = 128 << 20
+"""The same for XML, of which a gold or a run needs little."""
+
 BLOCK = 8 << 20
 """A line of a table may not be longer than twice this: a block without a line end is refused."""
 
@@ -231,6 +234,8 @@ def _bounded(file: IO[bytes], name: str, *, already: int = 0) -> bytes:
     size = already
     dull = 0
     while piece := file.read(BLOCK):
+        if not pieces and piece.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
+            limit = byte_limit(MAX_XML_BYTES)
         size += len(piece)
         dull = 0 if b"\n" in piece or (pieces[:1] and pieces[0].startswith(PARQUET)) else dull + 1
         if size > limit:

@@ -1,8 +1,8 @@
 """XML from strangers: tags told one by one, within bounds, each with its line.
 
-No tree is kept. The parser is fed from one `<` to the next, which is how a tag knows its line.
-A document type declaration is refused before its first entity, and with it every entity, external
-reference and network address.
+No tree is kept. The parser is fed from one start tag to the next: that is how a tag knows its
+line. A document type declaration is refused before its first entity, and with it every entity,
+external reference and network address.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from abstain.errors import InputError, Place, shown
-from abstain.formats.files import Opened, bad_utf8_line, byte_limit
+from abstain.formats.files import MAX_XML_BYTES, Opened, bad_utf8_line, byte_limit
 
-MAX_BYTES = 128 << 20
 MAX_TAG = 8 << 20
 MAX_DEPTH = 50
 BLOCK = 1 << 16
@@ -112,7 +111,7 @@ def parse(opened: Opened, listener: Listener, *, expected: str) -> None:
 
 def _check_size(opened: Opened) -> None:
     size = len(opened.data or b"") if opened.path is None else opened.path.stat().st_size
-    limit = byte_limit(MAX_BYTES)
+    limit = byte_limit(MAX_XML_BYTES)
     if size > limit:
         raise InputError(
             f"has {size:,} bytes, expected at most {limit:,} (ABSTAIN_MAX_BYTES sets the bound)",
@@ -121,7 +120,7 @@ def _check_size(opened: Opened) -> None:
 
 
 def _pieces(opened: Opened, expected: str) -> Iterator[tuple[int, bytes]]:
-    """The bytes in pieces that begin at a `<`, each with the line of its `<`."""
+    """The bytes in pieces that begin with a start tag, each with the line of its `<`."""
     line, begins, unclosed = 1, 1, 0
     with opened.stream() as file:
         while block := file.read(BLOCK):
@@ -130,7 +129,7 @@ def _pieces(opened: Opened, expected: str) -> Iterator[tuple[int, bytes]]:
                     "is binary or UTF-16 (it has zero bytes), expected UTF-8",
                     Place(opened.name, line),
                 )
-            for number, part in enumerate(block.split(b"<")):
+            for number, part in enumerate(_BEGINS.split(block)):
                 if number:
                     part, begins, unclosed = b"<" + part, line, 1
                 if b">" in part:
@@ -147,6 +146,7 @@ def _pieces(opened: Opened, expected: str) -> Iterator[tuple[int, bytes]]:
                     line += part.count(b"\n")
 
 
+_BEGINS = re.compile(rb"<(?!/)")
 _DECLARED = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")
 _ENCODINGS = re.compile(r"utf-?8|(us-)?ascii|iso-?8859-?\d+|latin-?\d|(windows|cp)-?125\d")
 
