@@ -1,0 +1,175 @@
+"""Charts: Vega-Lite specifications as data, drawn without a network or a browser.
+
+A chart is a plain dictionary made by `chart`; `write_chart` draws it in the format that the file's
+name says: .svg, .png, .html (self-contained) or .json (the specification itself).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from abstain.errors import UsageError
+from abstain.report.grid import clean
+
+PALETTE = (
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000"),
+)
+"""Okabe and Ito's colours, told apart with any kind of colour vision."""
+
+OUTCOME_COLOURS = {"right": "#0072b2", "wrong": "#d55e00", "blank": "#c9ced6"}
+ENDINGS = (".svg", ".png", ".html", ".json")
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+
+CONFIG: dict[str, Any] = {
+    "font": "system-ui, Segoe UI, Roboto, DejaVu Sans, sans-serif",
+    "background": "white",
+    "axis": {"gridColor": "#e6e9ed", "domainColor": "#9aa5b3", "tickColor": "#9aa5b3"},
+    "axisY": {"titlePadding": 8},
+    "title": {"anchor": "start", "fontSize": 14, "subtitleColor": "#5b6675"},
+    "range": {"category": list(PALETTE)},
+    "view": {"stroke": None},
+}
+
+
+def chart(
+    title: str,
+    rows: Iterable[Mapping[str, Any]],
+    layers: Sequence[Mapping[str, Any]],
+    *,
+    subtitle: str = "",
+    width: int = 640,
+    height: int = 360,
+) -> dict[str, Any]:
+    """A chart of rows of data; each layer is a Vega-Lite mark with its encoding.
+
+    >>> spec = chart("One point", [{"x": 1, "y": 2}], [points("x", "y")])
+    >>> spec["data"]["values"], spec["layer"][0]["mark"]["type"]
+    ([{'x': 1, 'y': 2}], 'point')
+    """
+    heading: dict[str, Any] = {"text": clean(title)}
+    if subtitle:
+        heading["subtitle"] = clean(subtitle)
+    return {
+        "$schema": SCHEMA,
+        "title": heading,
+        "width": width,
+        "height": height,
+        "data": {"values": [_plain(row) for row in rows]},
+        "layer": [dict(layer) for layer in layers],
+        "config": CONFIG,
+    }
+
+
+def lines(x: str, y: str, **more: Any) -> dict[str, Any]:
+    """A line a group: `colour="run"`, titles with `x_title` and `y_title`."""
+    return _layer({"type": "line", "tooltip": True, "interpolate": "linear"}, x, y, **more)
+
+
+def steps(x: str, y: str, **more: Any) -> dict[str, Any]:
+    """A line that stays until the next point."""
+    return _layer({"type": "line", "tooltip": True, "interpolate": "step-after"}, x, y, **more)
+
+
+def points(x: str, y: str, **more: Any) -> dict[str, Any]:
+    """A point a row."""
+    return _layer({"type": "point", "tooltip": True, "filled": True}, x, y, **more)
+
+
+def bars(x: str, y: str, **more: Any) -> dict[str, Any]:
+    """A bar a row."""
+    return _layer({"type": "bar", "tooltip": True}, x, y, **more)
+
+
+def bands(x: str, low: str, high: str, **more: Any) -> dict[str, Any]:
+    """A band between two values."""
+    layer = _layer({"type": "area", "opacity": 0.2}, x, low, **more)
+    layer["encoding"]["y2"] = {"field": _field(high)}
+    return layer
+
+
+def cells(x: str, y: str, value: str, **more: Any) -> dict[str, Any]:
+    """A heat map: `value` as the colour of each cell."""
+    layer = _layer({"type": "rect", "tooltip": True}, x, y, **more)
+    layer["encoding"]["x"]["type"] = layer["encoding"]["y"]["type"] = "nominal"
+    layer["encoding"]["color"] = {
+        "field": _field(value),
+        "type": "quantitative",
+        "scale": {"scheme": "viridis"},
+    }
+    return layer
+
+
+def _layer(
+    mark: dict[str, Any],
+    x: str,
+    y: str,
+    *,
+    colour: str | None = None,
+    x_title: str | None = None,
+    y_title: str | None = None,
+    x_type: str = "quantitative",
+    y_type: str = "quantitative",
+    x_domain: Sequence[float] | None = None,
+    y_domain: Sequence[float] | None = None,
+    sort: Sequence[str] | None = None,
+    zero: bool = False,
+) -> dict[str, Any]:
+    encoding: dict[str, Any] = {
+        "x": {"field": _field(x), "type": x_type, "title": x_title or x},
+        "y": {"field": _field(y), "type": y_type, "title": y_title or y},
+    }
+    for axis, domain in (("x", x_domain), ("y", y_domain)):
+        if encoding[axis]["type"] == "quantitative":
+            encoding[axis]["scale"] = {"zero": zero} | (
+                {"domain": list(domain)} if domain is not None else {}
+            )
+        if encoding[axis]["type"] == "nominal" and sort is not None:
+            encoding[axis]["sort"] = list(sort)
+    if colour is not None:
+        encoding["color"] = {"field": _field(colour), "type": "nominal", "title": colour}
+    return {"mark": mark, "encoding": encoding}
+
+
+def _field(name: str) -> str:
+    """A column's name where Vega-Lite would take a dot or a bracket for a path."""
+    return name.replace("\\", "\\\\").replace(".", "\\.").replace("[", "\\[").replace("]", "\\]")
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    def value(cell: Any) -> Any:
+        if isinstance(cell, str):
+            return clean(cell)
+        if isinstance(cell, float) and not math.isfinite(cell):
+            return None
+        return cell
+
+    return {name: value(cell) for name, cell in row.items()}
+
+
+def write_chart(spec: Mapping[str, Any], path: str | Path) -> None:
+    """Draw a chart into a file, whole or not at all."""
+    target = Path(path)
+    ending = target.suffix.lower()
+    if ending not in ENDINGS:
+        raise UsageError(f"a chart's file ends in {', '.join(ENDINGS)} (got '{target}')")
+    from abstain.formats.files import whole
+
+    with whole(target) as draft:
+        draft.write_bytes(_drawn(spec, ending))
+
+
+def _drawn(spec: Mapping[str, Any], ending: str) -> bytes:
+    import msgspec
+
+    if ending == ".json":
+        return msgspec.json.format(msgspec.json.encode(spec), indent=2) + b"\n"
+    import vl_convert
+
+    if ending == ".svg":
+        return str(vl_convert.vegalite_to_svg(dict(spec))).encode()
+    if ending == ".png":
+        return bytes(vl_convert.vegalite_to_png(dict(spec), scale=2))
+    return str(vl_convert.vegalite_to_html(dict(spec), bundle=True)).encode()
