@@ -60,27 +60,30 @@ def leaderboard(c: Campaign) -> Table:
     """Every run with its outcomes, from the best to the worst, the reference runs among them."""
     extra = [measure("forced-accuracy"), measure("correctly-discarded")]
     info = [n for n in ("team", "language") if n in c.runs_info.columns]
-    columns = [Column("#"), Column("run"), *(Column(n) for n in info)]
-    columns += [Column(str(c.measure), "score"), Column("right▕wrong▕blank", "bar")]
+    columns = [Column("#"), Column("run")]
+    columns += [Column(str(c.measure), "score"), Column("outcomes", "bar")]
     columns.append(Column("answered", "count"))
     names = ("right", "wrong", "unanswered", "unans. right", "unans. wrong", "unans. empty")
     columns += [Column(n, "count") for n in names]
     columns += [Column(str(m), "score") for m in extra]
     if c.test:
         columns.append(Column("tests passed", "count"))
+    columns += [Column(n) for n in info]
     passed = tests_passed(c)
     entries: list[tuple[float, list[Cell], bool]] = []
     for i in c.order:
-        cells: list[Cell] = [rank_of(c, i), c.runs[i], *(c.runs_info[n][i] or "" for n in info)]
+        cells: list[Cell] = [rank_of(c, i), c.runs[i]]
         cells += _leader_cells(c, c.overall[i], float(c.scores[i]), extra)
         if c.test:
             cells.append(int(passed[i]))
+        cells += [c.runs_info[n][i] or "" for n in info]
         entries.append((float(c.scores[i]), cells, False))
     for name, (k, parts) in c.baselines.items():
         value = c.measure(k)
-        cells = ["", name, *("" for _ in info), *_leader_cells(c, k, value, extra)]
+        cells = ["", name, *_leader_cells(c, k, value, extra)]
         if c.test:
             cells.append(int((c.measure(parts[c.test]) >= c.pass_mark).sum()))
+        cells += ["" for _ in info]
         entries.append((value, cells, True))
     sign = -1 if c.measure.higher_is_better else 1
     entries.sort(key=lambda e: (np.isnan(e[0]), sign * float(np.nan_to_num(e[0])), e[2]))
