@@ -243,9 +243,15 @@ def question_table(c: Campaign) -> Table:
     columns = [Column("question"), *(Column(n) for n in shown)]
     columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
     attributes = [c.matrix.questions[n].to_list() for n in shown]
+    more = _question_details(c)
+    columns += [Column(name) for name in more]
     hardest = np.lexsort((np.arange(len(ids)), right))
     rows: list[list[Cell]] = [
-        [ids[i], *(a[i] or "" for a in attributes), int(right[i]), int(wrong[i]), int(blank[i])]
+        [
+            *(ids[i], *(a[i] or "" for a in attributes)),
+            *(int(right[i]), int(wrong[i]), int(blank[i])),
+            *(column[i] for column in more.values()),
+        ]
         for i in hardest
     ]
     nobody = int((right == 0).sum())
@@ -256,6 +262,26 @@ def question_table(c: Campaign) -> Table:
         f"had {nobody} of the {len(ids)} right ({100 * nobody / len(ids):.1f} %).",
         Grid(columns, rows),
     )
+
+
+def _question_details(c: Campaign) -> dict[str, list[str]]:
+    """What is right, what the runs answered, and the question's text where the gold has one."""
+    questions = c.matrix.questions
+    details: dict[str, list[str]] = {}
+    if c.choices:
+        nothing = questions["nothing_right"].to_list()
+        accepted = questions["accepted"].to_list()
+        details["correct"] = [
+            "none" if none else " | ".join(texts)
+            for none, texts in zip(nothing, accepted, strict=True)
+        ]
+        details["answers given"] = [
+            ", ".join(f"{answer} × {count}" for answer, count in c.choices.get(i, [])[:5])
+            for i in range(questions.height)
+        ]
+    if "text" in questions.columns:
+        details["text"] = [text or "" for text in questions["text"].to_list()]
+    return details
 
 
 # ------------------------------------------------------------------------------ teams and groups
