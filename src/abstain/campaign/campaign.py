@@ -16,8 +16,8 @@ from abstain.measures import Measure, measure
 from abstain.outcomes import Counts, CountsArray, Policy, Why, blanks_by_reason
 
 if TYPE_CHECKING:
-    from abstain.outcomes import Array
     from abstain.judge import Judged
+    from abstain.outcomes import Array
     from abstain.questions import Gold
 
 MOST_PARTS = 60
