@@ -5,10 +5,12 @@ from __future__ import annotations
 import statistics
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from abstain.campaign import Campaign, run_campaign
 from abstain.campaign.tables import Table, all_tables
+from abstain.errors import InputError
 from abstain.report.grid import Cell
 from tests.campaign.slow import SlowCampaign, deviation, make
 
@@ -229,3 +231,33 @@ def test_reference_runs_score_what_arithmetic_says(both: Both) -> None:
     (majority,) = [row for name, row in found.items() if str(name).startswith("majority option")]
     assert majority["right"] == habit
     assert majority["c@1"] == pytest.approx(habit / n, abs=1e-12)
+
+
+GOLD = pl.DataFrame({"question": ["q1", "q2"], "correct": ["a", "b"], "options": ["a|b", "a|b"]})
+
+
+@pytest.mark.parametrize("why", ["declined", "empty", "unparseable", "missing"])
+@pytest.mark.parametrize("candidate", ["a", "b", ""])
+def test_only_failures_need_a_policy_of_their_own(why: str, candidate: str) -> None:
+    run = pl.DataFrame(
+        {"question": ["q1", "q2"], "answer": ["a", ""], "candidate": ["", candidate]}
+    ).with_columns(why=pl.Series(["", why]))
+    c = run_campaign(GOLD, {"r": run})
+    assert c.overall[0].n == 2
+    assert c.touched == {why: 1}
+
+
+@pytest.mark.parametrize("candidate", ["a", "b", ""])
+def test_failures_stop_a_campaign_until_the_policy_names_them(candidate: str) -> None:
+    run = pl.DataFrame(
+        {
+            "question": ["q1", "q2"],
+            "answer": ["a", ""],
+            "candidate": ["", candidate],
+            "why": ["", "error"],
+        }
+    )
+    with pytest.raises(InputError, match=r"1 response failed \(error\), the first in run 'r'"):
+        run_campaign(GOLD, {"r": run})
+    c = run_campaign(GOLD, {"r": run}, policy={"error": "wrong"})
+    assert (c.overall[0].right, c.overall[0].wrong) == (1, 1)

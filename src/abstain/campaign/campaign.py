@@ -96,8 +96,6 @@ def run_campaign(
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
     matrix = with_role(outcome_matrix(judged, rules))
-    if not matrix.runs:
-        raise InputError("has no rows, expected responses", sources[0].table.name)
     attributes = _attributes(matrix.questions, by, topic, test)
     slices = {name: slices_of(matrix.questions, name) for name in attributes}
     sliced = {name: matrix.counts(s.part_of, len(s.names)) for name, s in slices.items()}
