@@ -13,6 +13,7 @@ from abstain.campaign.tables import tests_passed
 from abstain.errors import plural
 from abstain.measures import measure
 from abstain.outcomes import Counts
+from abstain.ties import above
 
 
 def sentences(c: Campaign) -> Iterator[str]:
@@ -65,9 +66,9 @@ def _references(c: Campaign) -> Iterator[str]:
     names = ("random (expected)", "none of the above")
     for name in [n for n in names if n in c.baselines]:
         value = c.measure(c.baselines[name][0])
-        above = int((c.scores > value).sum())
+        beat = int(above(c.scores, value).sum())
         what = "Answering at random" if name.startswith("random") else f"Always answering “{name}”"
-        yield f"{what} would give {value:.2f}: {above} of {plural(len(c.runs), 'run')} beat it."
+        yield f"{what} would give {value:.2f}: {beat} of {plural(len(c.runs), 'run')} beat it."
 
 
 def _reading(c: Campaign) -> Iterator[str]:

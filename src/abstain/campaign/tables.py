@@ -14,6 +14,7 @@ from abstain.campaign.statistics import over_runs
 from abstain.measures import measure
 from abstain.outcomes import Counts, CountsArray
 from abstain.report.grid import Cell, Column, Grid
+from abstain.ties import at_least, places
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -68,10 +69,12 @@ def leaderboard(c: Campaign) -> Table:
     columns += [Column(str(m), "score") for m in extra]
     if c.test:
         columns.append(Column("tests passed", "count"))
+    better = c.measure.higher_is_better
+    ranks = places(c.scores, higher_is_better=better)
     passed = tests_passed(c)
     entries: list[tuple[float, list[Cell], bool]] = []
     for i in c.order:
-        cells: list[Cell] = [rank_of(c, i), c.runs[i], *(c.runs_info[n][i] or "" for n in info)]
+        cells: list[Cell] = [ranks[i], c.runs[i], *(c.runs_info[n][i] or "" for n in info)]
         cells += _leader_cells(c, c.overall[i], float(c.scores[i]), extra)
         if c.test:
             cells.append(int(passed[i]))
@@ -80,9 +83,9 @@ def leaderboard(c: Campaign) -> Table:
         value = c.measure(k)
         cells = ["", name, *("" for _ in info), *_leader_cells(c, k, value, extra)]
         if c.test:
-            cells.append(int((c.measure(parts[c.test]) >= c.pass_mark).sum()))
+            cells.append(int(at_least(c.measure(parts[c.test]), c.pass_mark).sum()))
         entries.append((value, cells, True))
-    sign = -1 if c.measure.higher_is_better else 1
+    sign = -1 if better else 1
     entries.sort(key=lambda e: (np.isnan(e[0]), sign * float(np.nan_to_num(e[0])), e[2]))
     grid = Grid(columns, [cells for _, cells, _ in entries])
     grid.dim = {n for n, (_, _, reference) in enumerate(entries) if reference}
@@ -102,16 +105,6 @@ def _leader_cells(c: Campaign, k: Counts, score: float, extra: Sequence[object])
     return [*cells, *(m(k) for m in extra)]  # type: ignore[operator]
 
 
-def rank_of(c: Campaign, i: int) -> str:
-    """The place of a run; ties share it."""
-    value = c.scores[i]
-    if np.isnan(value):
-        return ""
-    better = (c.scores > value) if c.measure.higher_is_better else (c.scores < value)
-    equal = int((c.scores == value).sum())
-    return f"{int(better.sum()) + 1}{'=' if equal > 1 else ''}"
-
-
 # ------------------------------------------------------------------------- reading perspective
 
 
@@ -119,7 +112,7 @@ def tests_passed(c: Campaign) -> npt.NDArray[np.int64]:
     """How many reading tests each run passed."""
     if c.test is None:
         return np.zeros(len(c.runs), np.int64)
-    passed = c.slice_scores(c.test) >= c.pass_mark
+    passed = at_least(c.slice_scores(c.test), c.pass_mark)
     return np.asarray(np.count_nonzero(passed, axis=1), np.int64)
 
 
