@@ -21,7 +21,8 @@ from abstain.questions import NONE_WORDS, Gold
 class Baseline:
     """A baseline's responses, and what a reader should know of them."""
 
-    kind: str
+    title: str
+    """What a leaderboard calls it."""
     responses: pl.DataFrame
     notes: tuple[str, ...] = ()
 
@@ -33,6 +34,13 @@ def baseline(gold: Gold, kind: str, *, seed: int = 0) -> Baseline:
     return random(gold, seed=seed) if kind == "random" else KINDS[kind](gold)
 
 
+def all_baselines(gold: Gold, *, seed: int = 0) -> list[Baseline]:
+    """Every baseline that the gold allows: luck and the first need options, nca its option."""
+    kinds = [k for k in KINDS if k not in ("random", "first") or all(_column(gold, "options"))]
+    made = [baseline(gold, kind, seed=seed) for kind in kinds]
+    return [b for b in made if b.title != NCA or (b.responses["answered"] == "YES").any()]
+
+
 def random(gold: Gold, *, seed: int = 0) -> Baseline:
     """One option of each question, all equally likely."""
     import numpy as np
@@ -42,10 +50,20 @@ def random(gold: Gold, *, seed: int = 0) -> Baseline:
     answers = [own[int(draw * len(own))] for own, draw in zip(options, draws, strict=True)]
     right = expected_random(gold).right
     return Baseline(
-        "random",
+        f"random (seed {seed})",
         _responses(gold, answers),
         (f"seed {seed}; {right:g} of {plural(len(gold), 'question')} right are expected",),
     )
+
+
+def chances(gold: Gold) -> list[float]:
+    """The chance of each question to be answered right by luck: accepted options / options."""
+    return [
+        len(set(own) & set(accepted)) / len(own)
+        for own, accepted in zip(
+            _options(gold, "random"), gold.frame["accepted"].to_list(), strict=True
+        )
+    ]
 
 
 def expected_random(gold: Gold) -> Counts:
@@ -54,17 +72,13 @@ def expected_random(gold: Gold) -> Counts:
     Every credit measure is linear in the right answers of a run without blanks, so its score of
     these counts is its expected score.
     """
-    options = _options(gold, "random")
-    right = sum(
-        len(set(own) & set(accepted)) / len(own)
-        for own, accepted in zip(options, gold.frame["accepted"].to_list(), strict=True)
-    )
+    right = sum(chances(gold))
     return Counts(right=right, wrong=len(gold) - right)
 
 
 def first(gold: Gold) -> Baseline:
     """The first option of each question."""
-    return Baseline("first", _responses(gold, [own[0] for own in _options(gold, "first")]))
+    return Baseline("first option", _responses(gold, [own[0] for own in _options(gold, "first")]))
 
 
 def nca(gold: Gold) -> Baseline:
@@ -73,16 +87,11 @@ def nca(gold: Gold) -> Baseline:
     Where the gold says that nothing is right instead of having such an option, the answer is
     the word that says so.
     """
-    texts = _option_texts(gold)
     otherwise = NONE_WORDS[0] if gold.without_answer else ""
-    options = _column(gold, "options")
-    answers = [
-        next((o for o, t in zip(own, said, strict=False) if is_none_of_the_above(t)), otherwise)
-        for own, said in zip(options, texts, strict=True)
-    ]
+    answers = [own or otherwise for own in _none_options(gold)]
     blanks = answers.count("")
     notes = (f"{plural(blanks, 'question has', 'questions have')} no such option: left blank",)
-    return Baseline("nca", _responses(gold, answers), notes if blanks else ())
+    return Baseline(NCA, _responses(gold, answers), notes if blanks else ())
 
 
 def majority(gold: Gold) -> Baseline:
@@ -92,7 +101,7 @@ def majority(gold: Gold) -> Baseline:
     options = _column(gold, "options")
     answers = [best if best in own or not own else "" for own in options]
     note = f"answers '{best}', right {plural(times, 'time')} in this very gold: it peeks"
-    return Baseline("majority", _responses(gold, answers), (note,))
+    return Baseline(f"majority option ({best})", _responses(gold, answers), (note,))
 
 
 def blank(gold: Gold) -> Baseline:
@@ -105,6 +114,8 @@ def oracle(gold: Gold) -> Baseline:
     answers = [accepted[0] for accepted in _accepted(gold)]
     return Baseline("oracle", _responses(gold, answers), ("answers what the gold says: it peeks",))
 
+
+NCA = "none of the above"
 
 KINDS: dict[str, Callable[[Gold], Baseline]] = {
     "random": random,
@@ -153,8 +164,24 @@ def _column(gold: Gold, name: str) -> list[list[str]]:
     return gold.frame[name].to_list()
 
 
-def _option_texts(gold: Gold) -> list[list[str]]:
-    """The options' texts where the gold has them; an option may also be its own text."""
-    if "option_texts" in gold.frame.columns:
-        return _column(gold, "option_texts")
-    return _column(gold, "options")
+def _none_options(gold: Gold) -> list[str]:
+    """The option of each question that says "None of the above"; nothing where there is none.
+
+    A gold without the options' texts may still tell it: by `nca`, which says where it is right.
+    """
+    options = _column(gold, "options")
+    texts = _column(gold, "option_texts") if "option_texts" in gold.frame.columns else options
+    says_none = {t for t in {t for own in texts for t in own} if is_none_of_the_above(t)}
+    if says_none or "nca" not in gold.frame.columns:
+        return [
+            next((o for o, t in zip(own, said, strict=False) if t in says_none), "")
+            for own, said in zip(options, texts, strict=True)
+        ]
+    marked = gold.frame["nca"].str.to_lowercase().fill_null("").to_list()
+    right = {"yes": set[str](), "no": set[str]()}
+    for mark, accepted in zip(marked, gold.frame["accepted"].to_list(), strict=True):
+        right["yes" if mark == "yes" else "no"].update(accepted)
+    if len(right["yes"]) != 1 or right["yes"] & right["no"]:
+        return [""] * len(gold)
+    (option,) = right["yes"]
+    return [option if option in own or not own else "" for own in options]
