@@ -151,12 +151,11 @@ def text_column(
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return expr.str.strip_chars() if trim else expr
     if dtype.is_float():
-        fraction = (expr != expr.floor()) & ~expr.is_nan()
-        whole_numbers = not collect(frame.select(fraction.any().alias("f")), label)["f"][0]
-        if whole_numbers:
-            present = nw.when(~expr.is_nan()).then(expr)
-            return present.cast(nw.Int64).cast(nw.String)
-        return nw.when(~expr.is_nan()).then(expr).cast(nw.String)
+        # Cell by cell: 1.0 must read as 1 whether or not its column has a 2.5 elsewhere.
+        whole = (expr == expr.floor()) & (expr.abs() < 2**53)
+        digits = nw.when(whole).then(expr).cast(nw.Int64).cast(nw.String)
+        others = nw.when(~expr.is_nan()).then(expr).cast(nw.String)
+        return nw.when(whole).then(digits).otherwise(others)
     if dtype.is_integer() or dtype == nw.Boolean:
         return expr.cast(nw.String)
     if _is_all_null(frame, column):
