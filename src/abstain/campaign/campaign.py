@@ -91,7 +91,7 @@ def run_campaign(
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
     chosen = measure(measure_name)
     rules = Policy.of(policy)
-    standard = read_gold(gold, columns=columns)
+    standard = read_gold(gold, columns=columns, format=format)
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
@@ -146,12 +146,14 @@ def _attributes(
     inner = {"question", "accepted", "nothing_right", "options", ROW}
     known = [c for c in questions.columns if c not in inner and questions[c].dtype == pl.String]
     structure = [name for name in (topic, test) if name in known]
+    by = [by] if isinstance(by, str) else by
+    usual = ("topic", "test")  # a gold may do without them where nobody asked
+    for name in [*(n for n in (topic, test) if n not in usual), *(by or ())]:
+        if name not in known:
+            near = nearest(name, known)
+            hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"
+            raise UsageError(f"the gold has no attribute '{name}' ({hint})")
     if by is not None:
-        for name in by:
-            if name not in known:
-                near = nearest(name, known)
-                hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"
-                raise UsageError(f"the gold has no attribute '{name}' ({hint})")
         return list(dict.fromkeys([*structure, *by]))
     few = [
         name

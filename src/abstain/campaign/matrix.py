@@ -112,7 +112,7 @@ def natural(text: str) -> tuple[tuple[int, float, str], ...]:
     import re
 
     pieces = re.split(r"(\d+)", text)
-    return tuple((0, float(p), "") if p.isdigit() else (1, 0.0, p) for p in pieces if p)
+    return tuple((0, float(p), "") if p.isdecimal() else (1, 0.0, p) for p in pieces if p)
 
 
 def outcome_matrix(judged: Judged, policy: Policy) -> OutcomeMatrix:
