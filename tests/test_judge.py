@@ -518,3 +518,11 @@ def test_attributes_named_like_our_columns_stay_apart() -> None:
     assert frame.select("run", "run (slice)", "right", "right (slice)", "topic").rows() == [
         ("mine", "x", 1, "y", "z")
     ]
+
+
+@pytest.mark.parametrize("name", ["accepted", "nothing_right"])
+def test_attributes_that_would_take_our_place_are_refused(here: Here, name: str) -> None:
+    here.write("gold.csv", f"question,correct,{name}\nq1,a,x\n")
+    here.write("run.csv", "question,answer\nq1,a\n")
+    said = here.refuses("score", "gold.csv", "run.csv", "--by", name)
+    assert said.startswith(f"gold.csv:1: column '{name}' has a name that is ours")

@@ -27,6 +27,8 @@ SPLIT = "|"
 """Separates several accepted answers (and options) in one cell."""
 
 RESERVED = ("question", "correct", "options", "option_texts")
+DERIVED = ("accepted", "nothing_right")
+"""Columns that a gold is given when it is read."""
 RESPONSE_COLUMNS = ("question", "answer", "answered", "candidate", "confidence", "why", "run")
 USUAL_NAMES = {
     "question": ("question_id", "qid", "id", "query", "doc_id", "problem", "problem_id"),
@@ -232,6 +234,11 @@ def read_gold(
     table = rename(open_table(data, name="gold", format=format), columns or {}, side="gold")
     require(table, "question", "which names each question")
     require(table, "correct", "which holds what is right (empty: nothing is)")
+    for name in set(table.columns) & set(DERIVED):
+        raise InputError(
+            f"column '{name}' has a name that is ours, expected another for an attribute",
+            Place(table.name, 1 if table.format in ("csv", "tsv") else None),
+        )
     lazy = nw.from_native(table.frame)
     attributes = tuple(c for c in table.columns if c not in RESERVED)
     plain = [_attribute(lazy, c, table.name) for c in attributes if _is_scalar(lazy, c)]

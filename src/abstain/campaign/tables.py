@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from abstain.campaign.campaign import ROLE, Campaign
 from abstain.campaign.pairs import Pairs, levels, tally_pairs
 from abstain.campaign.statistics import over_runs
+from abstain.errors import plural
 from abstain.measures import measure
 from abstain.outcomes import Counts, CountsArray
 from abstain.report.grid import Cell, Column, Grid
@@ -51,7 +52,21 @@ def all_tables(c: Campaign) -> list[Table]:
     tables += groups(c)
     if c.pairs:
         tables += pair_tables(c, c.pairs)
-    return tables
+    return _named_apart(tables)
+
+
+def _named_apart(tables: Sequence[Table]) -> list[Table]:
+    """A table is a file: attributes `a b` and `a_b` must not share one."""
+    taken: set[str] = set()
+    named = []
+    for table in tables:
+        name, number = table.name, 1
+        while name in taken:
+            number += 1
+            name = f"{table.name}_{number}"
+        taken.add(name)
+        named.append(replace(table, name=name))
+    return named
 
 
 # ---------------------------------------------------------------- question answering perspective
@@ -145,7 +160,7 @@ def reading(c: Campaign) -> Table:
         "reading",
         "Reading perspective",
         f"{c.measure} of each of the {len(tests.names)} reading tests, summed up by run. A test "
-        f"is passed with {c.pass_mark:g} or more.",
+        f"is passed with {c.pass_mark:g} or more." + left_out(scores),
         Grid(columns, rows),
     )
 
@@ -170,7 +185,7 @@ def by_part(c: Campaign, attribute: str, name: str, title: str) -> Table:
     reading_text = "Questions: " + ", ".join(
         f"{part} {size}" for part, size in zip(c.slices[attribute].names, sizes, strict=True)
     )
-    return Table(name, title, _short(reading_text) + ".", grid)
+    return Table(name, title, _short(reading_text) + "." + left_out(scores), grid)
 
 
 def subset_table(c: Campaign) -> Table | None:
@@ -192,7 +207,8 @@ def subset_table(c: Campaign) -> Table | None:
         grid.dim.add(len(grid.rows))
         grid.rows.append([word, *map(float, values)])
     sizes = ", ".join(f"{n} {int(c.slices[a].sizes[part])}" for n, a, part in chosen)
-    return Table("subsets", f"{c.measure} on subsets", f"Questions: {sizes}.", grid)
+    reading_text = f"Questions: {sizes}." + left_out(*blocks)
+    return Table("subsets", f"{c.measure} on subsets", reading_text, grid)
 
 
 def attribute_table(c: Campaign, attribute: str) -> Table:
@@ -220,7 +236,8 @@ def attribute_table(c: Campaign, attribute: str) -> Table:
     return Table(
         f"over_{_safe(attribute)}",
         f"Over all runs, by {attribute}",
-        f"Percent of all responses that are right and unanswered; {c.measure} over the runs.",
+        f"Percent of all responses that are right and unanswered; {c.measure} over the runs."
+        + left_out(scores),
         Grid(columns, rows),
     )
 
@@ -261,17 +278,19 @@ def teams(c: Campaign) -> Iterator[Table]:
         members.setdefault(c.runs_info["team"][i] or "–", []).append(i)
     for team, own in members.items():
         rest = c.scores[own[1:]]
+        there = rest[~np.isnan(rest)]
         rows.append(
             [
                 *(team, len(own), c.runs[own[0]], float(c.scores[own[0]])),
-                float(np.nanmean(rest)) if len(rest) else None,
-                float(np.nanmin(rest)) if len(rest) else None,
+                float(there.mean()) if there.size else None,
+                float(there.min()) if there.size else None,
             ]
         )
     columns = [Column("team"), Column("runs", "count"), Column("best run")]
     columns += [Column(n, "score") for n in (str(c.measure), "mean of the others", "lowest")]
     title = "The best run of each team against its others"
-    yield Table("teams", title, f"{c.measure} over all questions.", Grid(columns, rows))
+    reading_text = f"{c.measure} over all questions." + left_out(c.scores)
+    yield Table("teams", title, reading_text, Grid(columns, rows))
 
 
 def groups(c: Campaign) -> Iterator[Table]:
@@ -293,7 +312,7 @@ def groups(c: Campaign) -> Iterator[Table]:
         yield Table(
             f"runs_by_{_safe(attribute)}",
             f"Runs by {attribute}",
-            f"{c.measure} over all questions.",
+            f"{c.measure} over all questions." + left_out(c.scores),
             Grid(columns, rows),
         )
 
@@ -352,6 +371,14 @@ def _pair_grid(c: Campaign, pairs: Pairs, inside: npt.NDArray[np.bool_]) -> Grid
                 cells += [t.main_right, t.auxiliary_right, change, t.better, t.pairs]
             grid.rows.append(cells)
     return grid
+
+
+def left_out(*scores: Array) -> str:
+    """A sentence on scores that do not exist, which no mean, median or deviation holds."""
+    lacking = sum(int(np.count_nonzero(np.isnan(block))) for block in scores)
+    if not lacking:
+        return ""
+    return f" Undefined (–) and so left out of what sums up: {plural(lacking, 'score')}."
 
 
 def _safe(name: str) -> str:
