@@ -208,14 +208,14 @@ def _baselines(
     gold: Gold, slices: Mapping[str, Slices], policy: Policy, *, match: str, seed: int
 ) -> dict[str, tuple[Counts, dict[str, CountsArray]]]:
     """Reference runs, judged as any run is and counted by the same slices."""
-    from abstain.campaign.baselines import all_baselines, chances
+    from abstain.campaign.baselines import all_baselines, can_guess, chances
     from abstain.judge import judge
     from abstain.questions import read_responses
 
     found: dict[str, tuple[Counts, dict[str, CountsArray]]] = {}
     made = all_baselines(gold, seed=seed)
-    if any(b.title.startswith("random") for b in made):
-        luck = np.array(chances(gold))
+    if can_guess(gold):
+        luck = chances(gold)
         table = np.zeros((len(gold), len(fields(Counts))))
         table[:, RIGHT], table[:, WRONG] = luck, 1 - luck
         parts = {name: CountsArray(s.sums(table)) for name, s in slices.items()}

@@ -134,7 +134,8 @@ def _blanks(c: Campaign) -> Iterator[str]:
     silent = int((c.overall.unanswered > 0).sum())
     text = (
         f"{plural(silent, 'run')} left questions unanswered, "
-        f"{plural(int(total.unanswered), 'response')} in all ({100 * total.unanswered / total.n:.1f} %)"
+        f"{plural(int(total.unanswered), 'response')} in all "
+        f"({100 * total.unanswered / total.n:.1f} %)"
     )
     candidates = total.unanswered_right + total.unanswered_wrong
     if candidates:
