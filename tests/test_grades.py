@@ -151,3 +151,18 @@ def test_a_question_in_two_slices_is_refused() -> None:
     )
     with pytest.raises(ab.InputError, match="question 'q' is in two slices"):
         ab.score_judged(frame, by=["topic"])
+
+
+@pytest.mark.parametrize("again", ["q1,incorrect", "q3,incorrect"])
+def test_a_run_in_two_tables_is_refused(here: Here, again: str) -> None:
+    here.write("one.csv", "run,question,grade\na,q1,correct\na,q2,correct\n")
+    here.write("two.csv", f"run,question,grade\nb,q1,correct\na,{again}\n")
+    said = here.refuses("score", "--judged", "one.csv", "two.csv")
+    assert said == "two.csv: run 'a' is in two tables (first: one.csv); a run belongs in one"
+
+
+def test_slices_of_nameless_rows_come_in_order() -> None:
+    slices = [f"s{i:02d}" for i in range(40)]
+    frame = pl.DataFrame({"grade": ["correct"] * 40, "part": slices[::-1]})
+    result = ab.score_judged(frame, by=["part"])
+    assert [row.slice["part"] for row in result.rows] == slices

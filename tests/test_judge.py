@@ -204,6 +204,24 @@ def test_the_first_of_many_is_shown_and_the_rest_counted(here: Here) -> None:
     )
 
 
+def test_validate_tells_what_is_missing_in_order(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    names = [f"r{i:02d}" for i in range(40)]
+    here.write("runs.csv", "run,question,answer\n" + "".join(f"{n},q1,a\n" for n in names[::-1]))
+    problems = here("validate", "gold.csv", "runs.csv", "--format", "json").data["problems"]
+    assert [(p["run"], p["question"]) for p in problems] == [
+        (name, question) for name in names for question in ("q2", "q3", "q4")
+    ]
+
+
+def test_the_first_of_very_many_faults_is_the_first_in_the_file(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", "question,answer\n" + "".join(f"x{i},a\n" for i in range(20_000)))
+    said = here.refuses("score", "gold.csv", "run.csv")
+    assert said.startswith("run.csv:2: question 'x0' is not in the gold")
+    assert "(and 19,999 more; `abstain validate` lists them)" in said
+
+
 @pytest.mark.parametrize(
     ("again", "how"), [("q1,a", "the same answer"), ("q1,b", "another answer")]
 )
@@ -500,3 +518,11 @@ def test_attributes_named_like_our_columns_stay_apart() -> None:
     assert frame.select("run", "run (slice)", "right", "right (slice)", "topic").rows() == [
         ("mine", "x", 1, "y", "z")
     ]
+
+
+@pytest.mark.parametrize("name", ["accepted", "nothing_right"])
+def test_attributes_that_would_take_our_place_are_refused(here: Here, name: str) -> None:
+    here.write("gold.csv", f"question,correct,{name}\nq1,a,x\n")
+    here.write("run.csv", "question,answer\nq1,a\n")
+    said = here.refuses("score", "gold.csv", "run.csv", "--by", name)
+    assert said.startswith(f"gold.csv:1: column '{name}' has a name that is ours")

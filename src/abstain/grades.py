@@ -148,6 +148,7 @@ def tally_grades(
         counted.append(_count(source, frame, scale, by))
         if named[0]:
             questions.append(_questions(source, frame, by))
+    _refuse_shared_runs(counted, sources)
     kinds = pl.concat(counted)
     if kinds.is_empty():
         raise InputError("has no rows", label)
@@ -159,6 +160,19 @@ def tally_grades(
         return with_missing(kinds, sizes, columns, questions=known.height), notes
     notes.append("the rows name no question: each is counted as one")
     return _without_questions(kinds, columns), notes
+
+
+def _refuse_shared_runs(counted: Sequence[pl.DataFrame], sources: Sequence[Responses]) -> None:
+    """A run in two tables might have a question twice, unseen."""
+    home: dict[str, str] = {}
+    for kinds, source in zip(counted, sources, strict=True):
+        for run in kinds["run"].unique().sort():
+            if run in home:
+                raise InputError(
+                    f"run {shown(run)} is in two tables (first: {home[run]}); a run belongs in one",
+                    source.table.name,
+                )
+            home[run] = source.table.name
 
 
 def _canonical(source: Responses, index: int, by: Sequence[str]) -> nw.LazyFrame[Any]:
@@ -293,7 +307,7 @@ def _without_questions(kinds: pl.DataFrame, columns: Sequence[str]) -> Tallies:
     """Tallies of rows that name no question: nothing can be missing."""
     per_slice = kinds.group_by("run", *columns).agg(size=pl.col("n").sum())
     if columns:
-        sizes = per_slice.group_by(columns).agg(pl.col("size").max())
+        sizes = per_slice.group_by(columns).agg(pl.col("size").max()).sort(columns)
     else:
         sizes = pl.DataFrame({"size": [int(per_slice["size"].max() or 0)]})  # type: ignore[arg-type]
     tallies = with_missing(kinds, sizes, columns, questions=int(sizes["size"].sum()))

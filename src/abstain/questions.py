@@ -27,6 +27,8 @@ SPLIT = "|"
 """Separates several accepted answers (and options) in one cell."""
 
 RESERVED = ("question", "correct", "options", "option_texts")
+DERIVED = ("accepted", "nothing_right")
+"""Columns that a gold is given when it is read."""
 RESPONSE_COLUMNS = ("question", "answer", "answered", "candidate", "confidence", "why", "run")
 USUAL_NAMES = {
     "question": ("question_id", "qid", "id", "query", "doc_id", "problem", "problem_id"),
@@ -151,12 +153,11 @@ def text_column(
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return expr.str.strip_chars() if trim else expr
     if dtype.is_float():
-        fraction = (expr != expr.floor()) & ~expr.is_nan()
-        whole_numbers = not collect(frame.select(fraction.any().alias("f")), label)["f"][0]
-        if whole_numbers:
-            present = nw.when(~expr.is_nan()).then(expr)
-            return present.cast(nw.Int64).cast(nw.String)
-        return nw.when(~expr.is_nan()).then(expr).cast(nw.String)
+        # Cell by cell: 1.0 must read as 1 whether or not its column has a 2.5 elsewhere.
+        whole = (expr == expr.floor()) & (expr.abs() < 2**53)
+        digits = nw.when(whole).then(expr).cast(nw.Int64).cast(nw.String)
+        others = nw.when(~expr.is_nan()).then(expr).cast(nw.String)
+        return nw.when(whole).then(digits).otherwise(others)
     if dtype.is_integer() or dtype == nw.Boolean:
         return expr.cast(nw.String)
     if _is_all_null(frame, column):
@@ -233,6 +234,11 @@ def read_gold(
     table = rename(open_table(data, name="gold", format=format), columns or {}, side="gold")
     require(table, "question", "which names each question")
     require(table, "correct", "which holds what is right (empty: nothing is)")
+    for name in set(table.columns) & set(DERIVED):
+        raise InputError(
+            f"column '{name}' has a name that is ours, expected another for an attribute",
+            Place(table.name, 1 if table.format in ("csv", "tsv") else None),
+        )
     lazy = nw.from_native(table.frame)
     attributes = tuple(c for c in table.columns if c not in RESERVED)
     plain = [_attribute(lazy, c, table.name) for c in attributes if _is_scalar(lazy, c)]

@@ -112,18 +112,17 @@ def natural(text: str) -> tuple[tuple[int, float, str], ...]:
     import re
 
     pieces = re.split(r"(\d+)", text)
-    return tuple((0, float(p), "") if p.isdigit() else (1, 0.0, p) for p in pieces if p)
+    return tuple((0, float(p), "") if p.isdecimal() else (1, 0.0, p) for p in pieces if p)
 
 
 def outcome_matrix(judged: Judged, policy: Policy) -> OutcomeMatrix:
     """Judge every response and apply a policy."""
-    from abstain.scoring import refuse_undecided
-
     if len(judged.frames) != 1 or not judged.frames[0].implementation.is_polars():
         raise InputError("a campaign needs its runs in memory: collect them first")
     found = kind_matrix(judged, judged.frames[0])
+    if not found.runs:
+        raise InputError("has no rows, expected responses", judged.sources[0].table.name)
     kinds = np.stack([np.bincount(own, minlength=KINDS) for own in found.kinds])
-    refuse_undecided(kinds, found.runs, policy)
     table = [policy.outcome_of(kind) for kind in range(KINDS)]
     lookup = np.array([EXCLUDED if o is None else o for o in table], np.uint8)
     return OutcomeMatrix(found.runs, judged.gold.frame, lookup[found.kinds], kinds)
