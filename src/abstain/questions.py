@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -15,7 +16,7 @@ import polars as pl
 
 from abstain.errors import InputError, Place, UsageError, nearest, plural, shown
 from abstain.formats.files import bare_name
-from abstain.formats.tables import ROW, Table, first_line, read_table
+from abstain.formats.tables import ROW, Table, first_line, json_column, read_table
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -73,14 +74,12 @@ def to_polars(frame: nw.DataFrame[Any], label: str) -> pl.DataFrame:
     try:
         return frame.to_polars()
     except Exception:
-        from abstain.formats.tables import _json_column
-
         columns = frame.to_dict(as_series=False)
         cleaned = {
             str(name): [None if value is None or value != value else value for value in values]
             for name, values in columns.items()
         }
-        return pl.DataFrame([_json_column(name, values) for name, values in cleaned.items()])
+        return pl.DataFrame([json_column(name, values) for name, values in cleaned.items()])
 
 
 def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
@@ -384,14 +383,24 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
         paths = [tables[i].table.name for i in indices]
         if len(set(paths)) < len(paths):
             raise UsageError(f"two runs are called '{name}' ({paths[0]} and {paths[1]})")
-        for index, path in zip(indices, paths, strict=True):
-            folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
-            named[index] = Responses(tables[index].table, tables[index].frame, f"{folder}/{name}")
+        for index, folders in zip(indices, _telling_folders(paths), strict=True):
+            named[index] = replace(tables[index], run="/".join((*folders, name)))
     names = [item.run for item in named if item.run is not None]
     if len(set(names)) < len(names):
         twice = next(n for n in names if names.count(n) > 1)
         raise UsageError(f"two runs are called '{twice}'; give them names of their own")
     return named
+
+
+def _telling_folders(paths: Sequence[str]) -> list[tuple[str, ...]]:
+    """The last folders of each path, as few of them as tell all the paths apart."""
+    folders = [Path(os.path.abspath(path)).parts[1:-1] for path in paths]
+    deepest = max(map(len, folders))
+    for depth in range(1, deepest):
+        last = [own[-depth:] for own in folders]
+        if len(set(last)) == len(last):
+            return last
+    return folders
 
 
 def describe(gold: Gold) -> list[str]:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from abstain.campaign.matrix import RIGHT, WRONG, OutcomeMatrix, Slices, outcome_matrix, slices_of
+from abstain.campaign.matrix import OutcomeMatrix, Slices, outcome_matrix, slices_of
 from abstain.campaign.pairs import Pairs, find_pairs
 from abstain.errors import InputError, UsageError, nearest, shown
 from abstain.measures import Measure, measure
-from abstain.outcomes import Counts, CountsArray, Policy, Why, blanks_by_reason
+from abstain.outcomes import RIGHT, WRONG, Counts, CountsArray, Policy, Why, blanks_by_reason
 
 if TYPE_CHECKING:
     from abstain.judge import Judged

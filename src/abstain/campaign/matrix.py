@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import polars as pl
 
 from abstain.errors import InputError
 from abstain.judge import Judged
-from abstain.outcomes import KINDS, OUTCOMES, CountsArray, Policy
+from abstain.outcomes import KINDS, OUTCOMES, RIGHT, CountsArray, Policy
 from abstain.tally import kind_matrix
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from abstain.outcomes import Array, IntArray
 
-RIGHT, WRONG, EXCLUDED = 0, 1, len(OUTCOMES)
+EXCLUDED = len(OUTCOMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +59,6 @@ class OutcomeMatrix:
     def right(self) -> npt.NDArray[np.bool_]:
         """Runs × questions: whether the response was right."""
         return np.equal(self.outcomes, RIGHT)
-
-    def only(self, keep: Sequence[int]) -> OutcomeMatrix:
-        """The matrix of some of the runs."""
-        return OutcomeMatrix(
-            [self.runs[i] for i in keep],
-            self.questions,
-            self.outcomes[list(keep)],
-            self.kinds[list(keep)],
-        )
 
 
 @dataclass(frozen=True, slots=True)
