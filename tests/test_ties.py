@@ -34,11 +34,16 @@ def test_a_test_is_passed_with_exactly_the_mark_and_ties_share_a_place() -> None
     assert [row[0] for row in leaderboard(c).grid.rows] == ["1=", "1="]
 
 
-def test_the_doubles_of_one_score_may_differ() -> None:
-    exact = {Fraction(r, 30) * (1 + Fraction(u, 30)) for r, _, u in HALF.values()}
-    assert exact == {Fraction(1, 2)}
-    scores = {ab.measure("c@1")(ab.Counts(r, w, unsplit=u)) for r, w, u in HALF.values()}
-    assert len(scores) == 2
+def test_a_score_is_the_double_nearest_to_its_exact_value() -> None:
+    for n in (30, 59):
+        for right in range(n + 1):
+            for blank in range(n - right + 1):
+                k = ab.Counts(right, n - right - blank, unsplit=blank)
+                c, u = Fraction(right, n), Fraction(blank, n)
+                assert ab.measure("c@1")(k) == float(c * (1 + u))
+                assert ab.measure("F")(k) == float(2 * c / (2 - u))
+                if u < 1:
+                    assert ab.measure("precision")(k) == float(c / (1 - u))
 
 
 def test_score_ranks_as_a_campaign_does() -> None:

@@ -6,7 +6,6 @@ cause is the problem and what it explains are its details.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -103,8 +102,6 @@ def validate_runs(
     problems: list[Problem] = []
     sources: list[Responses] = []
     for run in runs:
-        if not os.path.exists(run):
-            raise InputError("there is no such file", run)
         try:
             source = read_responses(run, columns=columns, format=format)
             judge(standard, [source], align=check_align(align))

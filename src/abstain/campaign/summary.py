@@ -50,9 +50,13 @@ def _best(c: Campaign) -> str:
         f"The best run is {c.runs[i]} with a {c.measure} of {c.scores[i]:.2f} ({k.right:,} right, "
         f"{k.wrong:,} wrong, {k.unanswered:,} unanswered)"
     )
-    if len(c.order) > 1 and not np.isnan(c.scores[c.order[1]]):
-        j = c.order[1]
-        text += f"; the next is {c.runs[j]} with {c.scores[j]:.2f}"
+    level = [j for j in c.order[1:] if np.isclose(c.scores[j], c.scores[i], rtol=1e-12, atol=0)]
+    if level:
+        names = c.runs[level[0]] if len(level) == 1 else f"{len(level)} others"
+        text = text.replace("The best run is", "At the top is", 1) + f", level with {names}"
+    rest = c.order[1 + len(level) :]
+    if rest and not np.isnan(c.scores[rest[0]]):
+        text += f"; the next is {c.runs[rest[0]]} with {c.scores[rest[0]]:.2f}"
     return text + "."
 
 

@@ -203,6 +203,13 @@ class Measure:
         return values
 
 
+def _of_counts(function: Callable[..., Numeric]) -> Callable[..., Numeric]:
+    def of_tally(k: Tally, **arguments: float) -> Numeric:
+        return function(k.right * 1.0, k.wrong * 1.0, k.unanswered * 1.0, k.n * 1.0, **arguments)
+
+    return of_tally
+
+
 def _of_shares(function: Shares) -> Callable[..., Numeric]:
     def of_tally(k: Tally, **arguments: float) -> Numeric:
         return function(k.right / k.n, k.wrong / k.n, k.unanswered / k.n, **arguments)
@@ -240,7 +247,7 @@ def counting(
     bounds: tuple[float, float] | Callable[..., tuple[float, float]] = (0.0, 1.0),
     **more: Any,
 ) -> Callable[[Callable[..., Numeric]], Callable[..., Numeric]]:
-    """Declare a measure of the counts (or, with `shares`, of the shares c, w and u)."""
+    """Declare a measure of the counts; with `shares`, of c, w and u of n, whatever their unit."""
 
     def declare(function: Callable[..., Numeric]) -> Callable[..., Numeric]:
         define(
@@ -252,7 +259,7 @@ def counting(
                 latex=latex,
                 source=source,
                 gaming=gaming,
-                function=_of_shares(function) if shares else function,
+                function=_of_counts(function) if shares else function,
                 bounds=bounds if callable(bounds) else _fixed(*bounds),
                 undefined=(NO_QUESTIONS, *undefined),
                 **more,
