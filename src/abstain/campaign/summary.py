@@ -13,7 +13,7 @@ from abstain.campaign.tables import tests_passed
 from abstain.errors import plural
 from abstain.measures import measure
 from abstain.outcomes import Counts
-from abstain.ties import above
+from abstain.ties import above, same
 
 
 def sentences(c: Campaign) -> Iterator[str]:
@@ -52,7 +52,9 @@ def _best(c: Campaign) -> str:
     )
     if len(c.order) > 1 and not np.isnan(c.scores[c.order[1]]):
         j = c.order[1]
-        text += f"; the next is {c.runs[j]} with {c.scores[j]:.2f}"
+        equal = same(c.scores[[j]], c.scores[i]).all()
+        text += f"; {c.runs[j]} has the same" if equal else ""
+        text += "" if equal else f"; the next is {c.runs[j]} with {c.scores[j]:.2f}"
     return text + "."
 
 
@@ -93,11 +95,16 @@ def _reading(c: Campaign) -> Iterator[str]:
     passed = tests_passed(c)
     tests = len(c.slices[c.test].names)
     best = int(passed.max())
+    text = f"A test is passed with a {c.measure} of {c.pass_mark:g}: "
+    if best == 0:
+        yield text + f"no run passed any of the {plural(tests, 'test')}."
+        return
     runs = [c.runs[i] for i in c.order if passed[i] == best]
+    whom = runs if len(runs) <= 3 else [*runs[:2], f"{len(runs) - 2} others"]
     none = int((passed == 0).sum())
-    yield (
-        f"A test is passed with a {c.measure} of {c.pass_mark:g}: {plural(none, 'run')} passed "
-        f"none of the {tests} tests, and {' and '.join(runs[:3])} passed most, {best}."
+    yield text + (
+        f"{plural(none, 'run')} passed none of the {plural(tests, 'test')}, and "
+        f"{' and '.join(filter(None, (', '.join(whom[:-1]), whom[-1])))} passed most, {best}."
     )
 
 
