@@ -92,16 +92,16 @@ def f_measure(c: Numeric, w: Numeric, u: Numeric, *, beta: float) -> Numeric:
     source=f"{PENAS_RODRIGO}, §3.4, formula 5",
     aliases=("selective-accuracy", "correct-given-attempted"),
     undefined=(NOTHING_ANSWERED,),
-    kappa=lambda c, w, u: c / (1 - u),
+    kappa=lambda c, w, u: c / (c + w),
     kappa_text="c/(1 − u)",
-    break_even=lambda c, w, u: c / (1 - u),
+    break_even=lambda c, w, u: c / (c + w),
     break_even_text="precision",
     ranks_like=lambda: ("validation-precision",),
     gaming="Answer one question that you are sure of and leave the rest blank: it gives 1.",
 )
 def precision(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
     """Right answers over the questions answered; blanks are not looked at."""
-    return c / (1 - u)
+    return c / (c + w)  # 1 − u without its rounding: all right is exactly 1
 
 
 @credit(
