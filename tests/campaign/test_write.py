@@ -250,3 +250,18 @@ def test_an_old_folder_survives_a_failed_replacement(
         write_campaign(c, tmp_path / "out", force=True)
     assert "the old one" in (tmp_path / "out" / "summary.md").read_text()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["gold.csv", "out", "runs.csv"]
+
+
+def test_the_command_says_the_policy_and_names_that_fit_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gold.csv").write_text("question,correct\nq1,a\nq2,b\n")
+    (tmp_path / "runs.csv").write_text("run,question,answer\none,q1,a\none,q2,\ntwo,q1,a\n")
+    (tmp_path / "info.csv").write_text("run,technique\none,rules\ntow,search\n")
+    files = ["gold.csv", "runs.csv", "--runs-info", "info.csv"]
+    assert run(["campaign", *files, "-o", "out"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1 run of info.csv did not take part: 'tow'." in said
+    assert "1 run is not in info.csv: 'two'." in said
+    assert "1 empty → unanswered, 0 unparseable → wrong, 1 missing → unanswered." in said
