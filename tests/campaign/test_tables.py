@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from pathlib import Path
 
 import polars as pl
@@ -154,6 +155,13 @@ def test_questions_say_how_many_runs_had_them(both: Both) -> None:
         assert row["right"] == letters.count("R")
         assert row["wrong"] == letters.count("W")
         assert row["blank"] == sum(x.startswith("U") for x in letters)
+        given = Counter(slow.answers[run].get(str(row["question"]), "") for run in slow.outcomes)
+        del given[""]
+        assert row["correct"] == next(
+            g["correct"] for g in slow.gold if g["question"] == row["question"]
+        )
+        shown = dict(part.split(" × ") for part in str(row["answers given"]).split(", ") if part)
+        assert {k: int(v) for k, v in shown.items()} == dict(given)
     nobody = sum(r["right"] == 0 for r in found)
     assert f"Nobody had {nobody} of the {len(found)} right" in tables["questions"].reading
 

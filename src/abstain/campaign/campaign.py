@@ -16,11 +16,15 @@ from abstain.measures import Measure, measure
 from abstain.outcomes import RIGHT, WRONG, Counts, CountsArray, Policy, Why, blanks_by_reason
 
 if TYPE_CHECKING:
+    from abstain.judge import Judged
     from abstain.outcomes import Array
     from abstain.questions import Gold
 
 MOST_PARTS = 60
 """An attribute with more values than this is an id or a text, not a slice."""
+
+MOST_CHOICES = 5_000_000
+"""Responses up to which the answers given to each question are counted."""
 
 HIDDEN = ("auxiliary_of", "text", "option_texts", "simplified", "simplification")
 ROLE = "role"
@@ -48,6 +52,8 @@ class Campaign:
     pairs: Pairs | None
     runs_info: pl.DataFrame
     """One row a run, in the order of the matrix: `run` and its attributes."""
+    choices: dict[int, list[tuple[str, int]]]
+    """For each question, the answers given and how many runs gave them, the most frequent first."""
     baselines: dict[str, tuple[Counts, dict[str, CountsArray]]]
     """Reference runs: counts overall and, for each attribute, by part."""
     policy: Policy
@@ -118,6 +124,7 @@ def run_campaign(
         pass_mark=pass_mark,
         pairs=find_pairs(matrix),
         runs_info=info,
+        choices=_choices(judged) if matrix.outcomes.size <= MOST_CHOICES else {},
         baselines=_baselines(standard, slices, rules, match=match, seed=seed) if baselines else {},
         policy=rules,
         touched={why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n},
@@ -162,6 +169,25 @@ def _attributes(
         if name not in HIDDEN and 1 < questions[name].drop_nulls().n_unique() <= MOST_PARTS
     ]
     return list(dict.fromkeys([*structure, *few]))
+
+
+def _choices(judged: Judged) -> dict[int, list[tuple[str, int]]]:
+    """The answers given to each question; blanks and their candidates stay out."""
+    from abstain.judge import INDEX, KIND
+    from abstain.outcomes import RIGHT, WRONG
+
+    lazy: pl.LazyFrame = judged.frames[0].to_native()
+    given = (
+        lazy.filter(pl.col(KIND).is_in([RIGHT, WRONG]))
+        .group_by(INDEX, "answer")
+        .len()
+        .sort("len", "answer", descending=[True, False])
+        .collect()
+    )
+    found: dict[int, list[tuple[str, int]]] = {}
+    for index, answer, count in given.iter_rows():
+        found.setdefault(int(index), []).append((answer, int(count)))
+    return found
 
 
 def _best_first(scores: Array, runs: Sequence[str], *, higher: bool) -> list[int]:

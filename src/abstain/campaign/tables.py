@@ -76,29 +76,32 @@ def leaderboard(c: Campaign) -> Table:
     """Every run with its outcomes, from the best to the worst, the reference runs among them."""
     extra = [measure("forced-accuracy"), measure("correctly-discarded")]
     info = [n for n in ("team", "language") if n in c.runs_info.columns]
-    columns = [Column("#"), Column("run"), *(Column(n) for n in info)]
-    columns += [Column(str(c.measure), "score"), Column("right▕wrong▕blank", "bar")]
+    columns = [Column("#"), Column("run")]
+    columns += [Column(str(c.measure), "score"), Column("outcomes", "bar")]
     columns.append(Column("answered", "count"))
     names = ("right", "wrong", "unanswered", "unans. right", "unans. wrong", "unans. empty")
     columns += [Column(n, "count") for n in names]
     columns += [Column(str(m), "score") for m in extra]
     if c.test:
         columns.append(Column("tests passed", "count"))
+    columns += [Column(n) for n in info]
     better = c.measure.higher_is_better
     ranks = places(c.scores, higher_is_better=better)
     passed = tests_passed(c)
     entries: list[tuple[float, list[Cell], bool]] = []
     for i in c.order:
-        cells: list[Cell] = [ranks[i], c.runs[i], *(c.runs_info[n][i] or "" for n in info)]
+        cells: list[Cell] = [ranks[i], c.runs[i]]
         cells += _leader_cells(c, c.overall[i], float(c.scores[i]), extra)
         if c.test:
             cells.append(int(passed[i]))
+        cells += [c.runs_info[n][i] or "" for n in info]
         entries.append((float(c.scores[i]), cells, False))
     for name, (k, parts) in c.baselines.items():
         value = c.measure(k)
-        cells = ["", name, *("" for _ in info), *_leader_cells(c, k, value, extra)]
+        cells = ["", name, *_leader_cells(c, k, value, extra)]
         if c.test:
             cells.append(int(at_least(c.measure(parts[c.test]), c.pass_mark).sum()))
+        cells += ["" for _ in info]
         entries.append((value, cells, True))
     sign = -1 if better else 1
     entries.sort(key=lambda e: (np.isnan(e[0]), sign * float(np.nan_to_num(e[0])), e[2]))
@@ -250,9 +253,15 @@ def question_table(c: Campaign) -> Table:
     columns = [Column("question"), *(Column(n) for n in shown)]
     columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
     attributes = [c.matrix.questions[n].to_list() for n in shown]
+    more = _question_details(c)
+    columns += [Column(name) for name in more]
     hardest = np.lexsort((np.arange(len(ids)), right))
     rows: list[list[Cell]] = [
-        [ids[i], *(a[i] or "" for a in attributes), int(right[i]), int(wrong[i]), int(blank[i])]
+        [
+            *(ids[i], *(a[i] or "" for a in attributes)),
+            *(int(right[i]), int(wrong[i]), int(blank[i])),
+            *(column[i] for column in more.values()),
+        ]
         for i in hardest
     ]
     nobody = int((right == 0).sum())
@@ -263,6 +272,26 @@ def question_table(c: Campaign) -> Table:
         f"had {nobody} of the {len(ids)} right ({100 * nobody / len(ids):.1f} %).",
         Grid(columns, rows),
     )
+
+
+def _question_details(c: Campaign) -> dict[str, list[str]]:
+    """What is right, what the runs answered, and the question's text where the gold has one."""
+    questions = c.matrix.questions
+    details: dict[str, list[str]] = {}
+    if c.choices:
+        nothing = questions["nothing_right"].to_list()
+        accepted = questions["accepted"].to_list()
+        details["correct"] = [
+            "none" if none else " | ".join(texts)
+            for none, texts in zip(nothing, accepted, strict=True)
+        ]
+        details["answers given"] = [
+            ", ".join(f"{answer} × {count}" for answer, count in c.choices.get(i, [])[:5])
+            for i in range(questions.height)
+        ]
+    if "text" in questions.columns:
+        details["text"] = [text or "" for text in questions["text"].to_list()]
+    return details
 
 
 # ------------------------------------------------------------------------------ teams and groups
