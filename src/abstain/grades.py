@@ -15,10 +15,10 @@ import polars as pl
 
 from abstain.errors import InputError, Place, UnknownNameError, UsageError, nearest, shown
 from abstain.formats.tables import ROW
-from abstain.judge import FILE, KIND
+from abstain.judge import BY, FILE, KIND
 from abstain.outcomes import KINDS, OUTCOMES, RIGHT, WRONG, Why, blank_kind
 from abstain.questions import USUAL_NAMES, Responses, collect, require, text_column
-from abstain.tally import BY, Tallies, counted, slice_sizes, with_missing
+from abstain.tally import Tallies, counted, slice_sizes, with_missing
 
 DECLINED = blank_kind(Why.DECLINED)
 UNPARSEABLE = blank_kind(Why.UNPARSEABLE)

@@ -22,6 +22,8 @@ from abstain.outcomes import CANDIDATES, KINDS, RIGHT, WRONG, Why, blank_kind
 from abstain.questions import Gold, Responses, collect, require, text_column
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
+BY = "by:"
+"""Prefix of a slice attribute's column, so that no attribute can take another column's name."""
 YES, NO = ("yes", "true", "1", "y"), ("no", "false", "0", "n")
 
 UNKNOWN_QUESTION, NO_QUESTION, NO_RUN, BAD_ANSWERED, BAD_WHY, CONFLICT, BAD_CONFIDENCE = range(
@@ -166,7 +168,7 @@ def _with_kinds(
             INDEX: pl.int_range(len(gold), dtype=pl.UInt32, eager=True),
             CORRECT: gold.frame["accepted"].list.first(),
         }
-    ).with_columns(**{f"by:{name}": gold.frame[name] for name in by})
+    ).with_columns(**{BY + name: gold.frame[name] for name in by})
     accepted = gold.frame.select("question", "accepted").explode("accepted")
     several = accepted.height > len(gold)
     if align == "position":
@@ -183,8 +185,7 @@ def _with_kinds(
         frame = frame.drop("question")
     frame = frame.join(_in_engine(keys, frame), on=join_on, how="left")
     if align == "position":
-        known = (nw.col(CORRECT).is_null()).alias("__lost")
-        frame = frame.with_columns(known)
+        frame = frame.with_columns(nw.col(CORRECT).is_null().alias("__lost"))
     if several:
         frame = _accept_several(frame, accepted, names)
     else:

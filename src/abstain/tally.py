@@ -12,7 +12,7 @@ import polars as pl
 
 from abstain.errors import InputError, Place, UsageError, shown
 from abstain.formats.tables import ROW, Table
-from abstain.judge import FILE, INDEX, KIND, Judged, Problem, fault_problem
+from abstain.judge import BY, FILE, INDEX, KIND, Judged, Problem, fault_problem
 from abstain.outcomes import KINDS, Why, blank_kind
 from abstain.questions import collect
 
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from abstain.outcomes import IntArray
-
-BY = "by:"
-"""Prefix of a slice attribute's column, so that no attribute can take another column's name."""
-
 
 MAX_CELLS = 4 << 30
 """Runs × questions that are held in memory; more are refused."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from abstain.campaign import run_campaign
 from abstain.campaign.summary import sentences
 from abstain.campaign.write import write_campaign
 from abstain.cli import run
-from abstain.errors import UsageError
+from abstain.errors import InputError, UsageError
 from tests.campaign.slow import make
 
 HOSTILE = [
@@ -219,3 +220,51 @@ def test_a_campaign_without_any_score_says_so(tmp_path: Path) -> None:
     said = " ".join(sentences(c))
     assert "No run has a precision: no question was answered." in said
     assert not re.search(r"\bnan\b", said)
+
+
+def test_the_summary_says_who_shares_a_place(tmp_path: Path) -> None:
+    """Five runs with one answer each: two have it right, and so pass the one test."""
+    (tmp_path / "gold.csv").write_text("question,correct,test\nq1,a,1\n")
+    rows = [f"r{i},q1,{'a' if i < 2 else 'b'}" for i in range(5)]
+    (tmp_path / "runs.csv").write_text("\n".join(["run,question,answer", *rows]) + "\n")
+    said = " ".join(sentences(run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")))
+    assert "At the top is r0 with a c@1 of 1.00 (1 right, 0 wrong, 0 unanswered), level with" in said
+    assert "3 runs passed none of the 1 test, and r0 and r1 passed most, 1." in said
+    (tmp_path / "runs.csv").write_text("\n".join(["run,question,answer", *rows[2:]]) + "\n")
+    said = " ".join(sentences(run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")))
+    assert "no run passed any of the 1 test." in said
+
+
+def test_an_old_folder_survives_a_failed_replacement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, seed=9)
+    c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
+    write_campaign(c, tmp_path / "out", title="the old one")
+    replace = os.replace
+
+    def fail_once(source: Path, target: Path) -> None:
+        if Path(target) == tmp_path / "out" and not str(source).endswith(".old"):
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr("abstain.campaign.write.os.replace", fail_once)
+    with pytest.raises(InputError, match="No space left"):
+        write_campaign(c, tmp_path / "out", force=True)
+    assert "the old one" in (tmp_path / "out" / "summary.md").read_text()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["gold.csv", "out", "runs.csv"]
+
+
+def test_the_command_says_the_policy_and_names_that_fit_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gold.csv").write_text("question,correct\nq1,a\nq2,b\n")
+    (tmp_path / "runs.csv").write_text("run,question,answer\none,q1,a\none,q2,\ntwo,q1,a\n")
+    (tmp_path / "info.csv").write_text("run,technique\none,rules\ntow,search\n")
+    files = ["gold.csv", "runs.csv", "--runs-info", "info.csv"]
+    assert run(["campaign", *files, "-o", "out"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1 run of info.csv did not take part: 'tow'." in said
+    assert "1 run is not in info.csv: 'two'." in said
+    assert "1 empty → unanswered, 0 unparseable → wrong, 1 missing → unanswered." in said

@@ -50,6 +50,14 @@ BY_HAND = {
 small = st.integers(0, 12)
 
 
+@pytest.mark.parametrize("name", ["precision", "validation-precision"])
+def test_all_right_is_exactly_1_whatever_is_blank(name: str) -> None:
+    item = ab.measure(name)
+    for right in range(1, 30):
+        for blank in range(30):
+            assert item(ab.Counts(right, unsplit=blank)) == 1
+
+
 def test_every_measure_has_a_reference_and_a_worked_case() -> None:
     named = {ab.measure(name).name for name in REFERENCE}
     assert named == set(ab.list_measures())

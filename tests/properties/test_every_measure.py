@@ -174,6 +174,20 @@ def test_arrays_of_any_shape() -> None:
         np.testing.assert_array_equal(scores[1, 2], ab.measure(name)(one))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "uint32", "float32", "float64", "int64"])
+def test_counts_of_any_type_do_not_overflow(dtype: str) -> None:
+    many = ab.CountsArray(np.array([[100, 90, 0, 0, 80, 0]], dtype=dtype))
+    assert many.n.tolist() == [270]
+    for name in EVERY:
+        one = ab.measure(name)(ab.Counts(100, 90, unanswered_empty=80))
+        np.testing.assert_array_equal(ab.measure(name)(many), [one])
+
+
+def test_counts_that_are_no_numbers_are_refused() -> None:
+    with pytest.raises(ab.UsageError, match="counts must be numbers"):
+        ab.CountsArray(np.array([["1"] * 6]))
+
+
 @given(right=number, wrong=number)
 def test_c_at_1_is_accuracy_without_blanks(right: int, wrong: int) -> None:
     assume(right + wrong > 0)

@@ -11,7 +11,7 @@ import polars as pl
 
 from abstain.campaign.matrix import OutcomeMatrix, Slices, outcome_matrix, slices_of
 from abstain.campaign.pairs import Pairs, find_pairs
-from abstain.errors import InputError, UsageError, nearest, shown
+from abstain.errors import InputError, UsageError, nearest, plural, shown
 from abstain.measures import Measure, measure
 from abstain.outcomes import RIGHT, WRONG, Counts, CountsArray, Policy, Why, blanks_by_reason
 
@@ -107,6 +107,7 @@ def run_campaign(
     attributes = _attributes(matrix.questions, by, topic, test)
     slices = {name: slices_of(matrix.questions, name) for name in attributes}
     sliced = {name: matrix.counts(s.part_of, len(s.names)) for name, s in slices.items()}
+    info, said = _runs_info(matrix.runs, runs_info)
     overall = matrix.overall()
     scores = chosen(overall)
     return Campaign(
@@ -122,12 +123,12 @@ def run_campaign(
         test=test if test in slices else None,
         pass_mark=pass_mark,
         pairs=find_pairs(matrix),
-        runs_info=_runs_info(matrix.runs, runs_info),
+        runs_info=info,
         choices=_choices(judged) if matrix.outcomes.size <= MOST_CHOICES else {},
         baselines=_baselines(standard, slices, rules, match=match, seed=seed) if baselines else {},
         policy=rules,
         touched={why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n},
-        notes=tuple(describe(standard)),
+        notes=(*describe(standard), *said),
     )
 
 
@@ -197,8 +198,11 @@ def _best_first(scores: Array, runs: Sequence[str], *, higher: bool) -> list[int
     )
 
 
-def _runs_info(runs: Sequence[str], given: Any) -> pl.DataFrame:
-    """What is known of the runs: their ids taken apart, and a table that the caller gave."""
+def _runs_info(runs: Sequence[str], given: Any) -> tuple[pl.DataFrame, list[str]]:
+    """What is known of the runs: their ids taken apart, and a table that the caller gave.
+
+    With notes on names that only one side has: they may be slips.
+    """
     from abstain.questions import collect, into_lazy, open_table, require
     from abstain.run_names import parse_run_name
 
@@ -215,7 +219,7 @@ def _runs_info(runs: Sequence[str], given: Any) -> pl.DataFrame:
             ),
         )
     if given is None:
-        return frame
+        return frame, []
     table = open_table(given, name="the runs' attributes")
     require(table, "run", "which names the run")
     info = collect(into_lazy(table.frame).select(*table.columns), table.name)
@@ -223,11 +227,23 @@ def _runs_info(runs: Sequence[str], given: Any) -> pl.DataFrame:
     twice = info.filter(pl.col("run").is_duplicated())
     if twice.height:
         raise InputError(f"run {shown(twice['run'][0])} stands twice", table.name)
-    unknown = [r for r in info["run"] if r not in set(runs)]
+    present = set(runs)
+    unknown = [r for r in info["run"] if r not in present]
     if len(unknown) == info.height:
         raise InputError(f"names none of the runs (its first: {shown(unknown[0])})", table.name)
     kept = frame.drop([c for c in frame.columns if c != "run" and c in info.columns])
-    return kept.join(info, on="run", how="left", maintain_order="left")
+    joined = kept.join(info, on="run", how="left", maintain_order="left")
+    named = set(info["run"])
+    absent = [run for run in runs if run not in named]
+    notes = [
+        f"{what}: {', '.join(shown(str(r)) for r in names[:3])}{', …' if names[3:] else ''}"
+        for what, names in (
+            (f"{plural(len(unknown), 'run')} of {table.name} did not take part", unknown),
+            (f"{plural(len(absent), 'run is', 'runs are')} not in {table.name}", absent),
+        )
+        if names
+    ]
+    return joined, notes
 
 
 def _baselines(

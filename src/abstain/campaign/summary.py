@@ -13,7 +13,7 @@ from abstain.campaign.tables import tests_passed
 from abstain.errors import plural
 from abstain.measures import measure
 from abstain.outcomes import Counts
-from abstain.ties import above
+from abstain.ties import above, same
 
 
 def sentences(c: Campaign) -> Iterator[str]:
@@ -50,7 +50,7 @@ def _best(c: Campaign) -> str:
         f"The best run is {c.runs[i]} with a {c.measure} of {c.scores[i]:.2f} ({k.right:,} right, "
         f"{k.wrong:,} wrong, {k.unanswered:,} unanswered)"
     )
-    level = [j for j in c.order[1:] if np.isclose(c.scores[j], c.scores[i], rtol=1e-12, atol=0)]
+    level = [j for j in c.order[1:] if same(c.scores[[j]], c.scores[i]).all()]
     if level:
         names = c.runs[level[0]] if len(level) == 1 else f"{len(level)} others"
         text = text.replace("The best run is", "At the top is", 1) + f", level with {names}"
@@ -97,11 +97,16 @@ def _reading(c: Campaign) -> Iterator[str]:
     passed = tests_passed(c)
     tests = len(c.slices[c.test].names)
     best = int(passed.max())
+    text = f"A test is passed with a {c.measure} of {c.pass_mark:g}: "
+    if best == 0:
+        yield text + f"no run passed any of the {plural(tests, 'test')}."
+        return
     runs = [c.runs[i] for i in c.order if passed[i] == best]
+    whom = runs if len(runs) <= 3 else [*runs[:2], f"{len(runs) - 2} others"]
     none = int((passed == 0).sum())
-    yield (
-        f"A test is passed with a {c.measure} of {c.pass_mark:g}: {plural(none, 'run')} passed "
-        f"none of the {tests} tests, and {' and '.join(runs[:3])} passed most, {best}."
+    yield text + (
+        f"{plural(none, 'run')} passed none of the {plural(tests, 'test')}, and "
+        f"{' and '.join(filter(None, (', '.join(whom[:-1]), whom[-1])))} passed most, {best}."
     )
 
 

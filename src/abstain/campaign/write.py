@@ -157,7 +157,12 @@ def whole_folder(folder: str | Path, *, force: bool) -> Iterator[Path]:
         old = draft.with_name(draft.name + ".old")
         if target.exists():
             os.replace(target, old)
-        os.replace(draft, target)
+        try:
+            os.replace(draft, target)
+        except OSError:
+            if old.exists():
+                os.replace(old, target)
+            raise
         shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", str(target)) from None

@@ -94,6 +94,7 @@ def show_campaign(result: object, tables: object, output: Path) -> None:
     from abstain.campaign.summary import sentences
     from abstain.campaign.tables import leaderboard
     from abstain.report.grid import Grid
+    from abstain.report.scores import policy_sentence, sentence
     from abstain.report.terminal import print_grid
 
     assert isinstance(result, Campaign)
@@ -104,7 +105,12 @@ def show_campaign(result: object, tables: object, output: Path) -> None:
     grid = Grid(
         [full.columns[i] for i in keep],
         [[row[i] for i in keep] for row in full.rows],
-        notes=[*sentences(result), f"{output}/index.html shows {len(tables)} tables."],
+        notes=[
+            *sentences(result),
+            *(sentence(note) for note in result.notes),
+            policy_sentence(result.policy, result.touched),
+            f"{output}/index.html shows {len(tables)} tables.",
+        ],
         dim=full.dim,
     )
     print_grid(grid)
