@@ -9,6 +9,7 @@ import pytest
 
 from abstain.campaign import Campaign, run_campaign
 from abstain.campaign.tables import Table, all_tables
+from abstain.errors import InputError
 from abstain.report.grid import Cell
 from tests.campaign.slow import SlowCampaign, deviation, make
 
@@ -229,3 +230,13 @@ def test_reference_runs_score_what_arithmetic_says(both: Both) -> None:
     (majority,) = [row for name, row in found.items() if str(name).startswith("majority option")]
     assert majority["right"] == habit
     assert majority["c@1"] == pytest.approx(habit / n, abs=1e-12)
+
+
+def test_only_failed_responses_stop_a_campaign(tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text("question,correct\nq1,a\nq2,b\n")
+    run = tmp_path / "run.csv"
+    run.write_text("question,answer,candidate,why\nq1,a,,\nq2,,c,declined\n")
+    assert run_campaign(tmp_path / "gold.csv", run).overall[0].unanswered_wrong == 1
+    run.write_text("question,answer,candidate,why\nq1,a,,\nq2,,,error\n")
+    with pytest.raises(InputError, match="1 response failed"):
+        run_campaign(tmp_path / "gold.csv", run)

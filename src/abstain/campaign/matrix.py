@@ -11,7 +11,7 @@ import polars as pl
 
 from abstain.errors import InputError
 from abstain.judge import Judged
-from abstain.outcomes import KINDS, OUTCOMES, CountsArray, Policy
+from abstain.outcomes import KINDS, OUTCOMES, CountsArray, Policy, blanks_by_reason
 from abstain.tally import kind_matrix
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def outcome_matrix(judged: Judged, policy: Policy) -> OutcomeMatrix:
         raise InputError("a campaign needs its runs in memory: collect them first")
     found = kind_matrix(judged, judged.frames[0])
     kinds = np.stack([np.bincount(own, minlength=KINDS) for own in found.kinds])
-    refuse_undecided(kinds, found.runs, policy)
+    refuse_undecided(blanks_by_reason(kinds), found.runs, policy)
     table = [policy.outcome_of(kind) for kind in range(KINDS)]
     lookup = np.array([EXCLUDED if o is None else o for o in table], np.uint8)
     return OutcomeMatrix(found.runs, judged.gold.frame, lookup[found.kinds], kinds)
