@@ -213,10 +213,11 @@ def student(features: Array, pairs: Pairs, weights: npt.NDArray[Any]) -> tuple[A
 
 def _t(mean: Array, variance: Array, n: int) -> Array:
     """mean / sqrt(variance / (n−1)); no spread: 0 without a difference, else beyond all bounds."""
-    spread = np.sqrt(np.where(variance > SAME * SAME, variance, 0) / max(n - 1, 1))
+    some = variance > SAME * (variance + mean * mean)
+    spread = np.sqrt(np.where(some, variance, 0) / max(n - 1, 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = mean / spread
-    return np.where(spread > 0, t, np.where(np.abs(mean) <= SAME, 0, np.sign(mean) * np.inf))
+    return np.where(some, t, np.where(np.abs(mean) <= SAME, 0, np.copysign(np.inf, mean)))
 
 
 # ------------------------------------------------------------------------------ Tukey's HSD
