@@ -23,7 +23,7 @@ from abstain.resample.sources import (
     random_cells,
     random_parts,
 )
-from abstain.resample.stability import FUZZINESS, StabilityTally, block_wins
+from abstain.resample.stability import FUZZINESS, StabilityTally, block_wins, gaps_of
 from abstain.resample.swap import SwapTally, block_swaps, fine_bins
 from tests.resample import literal
 from tests.resample.literal import MEASURES, Subsets
@@ -79,12 +79,14 @@ def ours(source: Source, first: Subsets, second: Subsets, *, by_cells: bool) -> 
     ends = np.array(list(combinations(range(len(source.runs)), 2))).T
     same = np.full(len(source.measures), 1e-12)
     wins = StabilityTally(source.measures, pairs, FUZZINESS)
-    wins.add([block_wins(block, np.array(FUZZINESS), full[:, ends[0]] - full[:, ends[1]], same)])
+    ahead = full[:, ends[0]] - full[:, ends[1]]
+    gaps = gaps_of(block.x, block.y, same)
+    wins.add([block_wins(block, np.array(FUZZINESS), ahead, same, gaps)])
     fine = fine_bins(source.spans, 0.01, 21)
     swaps = SwapTally(
         source.measures, size=len(next(iter(first.values()))[0]), width=0.01, bins=21, fine=fine
     )
-    swaps.add([block_swaps(block, width=0.01, bins=21, fine=fine, same=same)])
+    swaps.add([block_swaps(block, width=0.01, bins=21, fine=fine, same=same, gaps=gaps)])
     return wins.results(), swaps.results(95)
 
 

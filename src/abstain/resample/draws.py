@@ -31,6 +31,8 @@ HELD = 1 << 22
 CHUNK = 1000
 """Trials that are held at once."""
 
+FEW = 8
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -100,7 +102,7 @@ def subsets(
                 plan.size,
                 disjoint=disjoint,
             )
-            shared = [source.weighed(w).transpose(0, 2, 1) for w in weights]
+            shared = [np.ascontiguousarray(source.weighed(w).transpose(0, 2, 1)) for w in weights]
 
         def work(
             item: tuple[int, slice],
@@ -111,7 +113,7 @@ def subsets(
             place, own = item
             ends = pairs[0][own], pairs[1][own]
             if shared:
-                scores = [s[:, end] for s in shared for end in ends]
+                scores = [s.take(end, axis=1) for s in shared for end in ends]
                 if not disjoint:
                     return use(Block(own, trials, scores[0], scores[1], None, None))
                 return use(Block(own, trials, scores[0], scores[1], scores[2], scores[3]))
@@ -122,8 +124,10 @@ def subsets(
             )
             return use(Block(own, trials, *first, *(second or (None, None))))
 
+        # A few blocks that only look scores up are done before threads have begun.
+        threads = 1 if shared and len(blocks) < FEW else plan.threads
         found = []
-        for done, result in enumerate(threaded(blocks, work, plan.threads), 1):
+        for done, result in enumerate(threaded(blocks, work, threads), 1):
             found.append(result)
             if plan.progress:
                 share = (number + done / len(blocks)) / len(chunks)

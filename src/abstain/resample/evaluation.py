@@ -23,6 +23,7 @@ from abstain.resample.stability import (
     Stability,
     StabilityTally,
     block_wins,
+    gaps_of,
 )
 from abstain.resample.swap import (
     BINS,
@@ -268,9 +269,11 @@ def _drawn(
     steps = np.array(levels)
 
     def use(block: Block) -> tuple[BlockWins | None, BlockSwaps | None]:
+        gaps = gaps_of(block.x, block.y, same)
+        binned: Any = {"width": width, "bins": bins, "fine": fine, "same": same, "gaps": gaps}
         return (
-            block_wins(block, steps, ahead, same) if want[0] else None,
-            block_swaps(block, width=width, bins=bins, fine=fine, same=same) if want[1] else None,
+            block_wins(block, steps, ahead, same, gaps) if want[0] else None,
+            block_swaps(block, **binned) if want[1] else None,
         )
 
     for _, blocks in subsets(source, plan, use, part=part, disjoint=want[1]):

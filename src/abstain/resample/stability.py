@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from abstain.resample.draws import Block
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from abstain.outcomes import Array, IntArray
 
+Gap: TypeAlias = "tuple[Array, npt.NDArray[np.bool_] | None]"
 FUZZINESS = tuple(round(0.01 * k, 2) for k in range(1, 11))
 SAME = 1e-12
 """Differences of rounding: scores nearer than this (of the largest score, if above 1) are equal."""
@@ -67,7 +70,9 @@ class BlockWins:
     """Measures × trials."""
 
 
-def block_wins(block: Block, levels: Array, ahead: Array, same: Array) -> BlockWins:
+def block_wins(
+    block: Block, levels: Array, ahead: Array, same: Array, gaps: Sequence[Gap]
+) -> BlockWins:
     """Count wins for all fuzziness values in one pass.
 
     A comparison is won at a fuzziness f iff |difference| ≥ f·|larger score|, so one number says
@@ -83,10 +88,10 @@ def block_wins(block: Block, levels: Array, ahead: Array, same: Array) -> BlockW
     of_trial = np.arange(trials)[None, :] * steps
     for m in range(measures):
         x, y = block.x[m], block.y[m]
-        difference, missing = differences(x, y, same[m])
+        difference, missing = gaps[m]
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = (np.abs(difference) + same[m]) / np.abs(np.maximum(x, y))
-        won = np.searchsorted(levels, ratio, side="right")
+        won = _reached(ratio, levels)
         won[difference == 0] = 0
         behind = difference < 0
         both = np.bincount((of_pair + behind * steps + won).ravel(), minlength=pairs * 2 * steps)
@@ -99,7 +104,20 @@ def block_wins(block: Block, levels: Array, ahead: Array, same: Array) -> BlockW
     return BlockWins(block.pairs, wins, trial_wins, trial_upsets, trial_defined)
 
 
-def differences(x: Array, y: Array, same: float) -> tuple[Array, Any]:
+def _reached(ratio: Array, levels: Array) -> IntArray:
+    """How many of a few levels each ratio reaches: quicker than a search in them."""
+    found = np.zeros(ratio.shape, np.uint8 if len(levels) < 256 else np.uint16)
+    for level in levels:
+        found += ratio >= level
+    return found.astype(np.int64)
+
+
+def gaps_of(x: Array, y: Array, same: Array) -> list[Gap]:
+    """The differences of each measure."""
+    return [differences(*own) for own in zip(x, y, same, strict=True)]
+
+
+def differences(x: Array, y: Array, same: float) -> Gap:
     """x − y with what is only rounding set to 0; and where one does not exist (or None)."""
     difference = x - y
     difference[np.abs(difference) <= same] = 0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.resample.draws import Block
-from abstain.resample.stability import Ratio, differences
+from abstain.resample.stability import Gap, Ratio, differences
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
@@ -102,7 +102,13 @@ class BlockSwaps:
 
 
 def block_swaps(
-    block: Block, *, width: float, bins: int, fine: Sequence[int], same: Array
+    block: Block,
+    *,
+    width: float,
+    bins: int,
+    fine: Sequence[int],
+    same: Array,
+    gaps: Sequence[Gap],
 ) -> BlockSwaps:
     """Bin the first difference, and see whether the second has the other sign."""
     assert block.x2 is not None
@@ -116,7 +122,7 @@ def block_swaps(
     ties = np.zeros(measures, np.int64)
     of_trial = np.broadcast_to(np.arange(trials)[None, :] * bins, (pairs, trials))
     for m in range(measures):
-        first, gone1 = differences(block.x[m], block.y[m], same[m])
+        first, gone1 = gaps[m]
         second, gone2 = differences(block.x2[m], block.y2[m], same[m])
         bin_of = np.minimum((np.abs(first) / width + EDGE).astype(np.int64), fine[m] - 1)
         swapped = first * second < 0
