@@ -81,12 +81,14 @@ def ours(source: Source, first: Subsets, second: Subsets, *, by_cells: bool) -> 
     wins = StabilityTally(source.measures, pairs, FUZZINESS)
     ahead = full[:, ends[0]] - full[:, ends[1]]
     gaps = gaps_of(block.x, block.y, same)
-    wins.add([block_wins(block, np.array(FUZZINESS), ahead, same, gaps)])
+    wins.add(block_wins(block, np.array(FUZZINESS), ahead, same, gaps))
+    wins.close()
     fine = fine_bins(source.spans, 0.01, 21)
     swaps = SwapTally(
         source.measures, size=len(next(iter(first.values()))[0]), width=0.01, bins=21, fine=fine
     )
-    swaps.add([block_swaps(block, width=0.01, bins=21, fine=fine, same=same, gaps=gaps)])
+    swaps.add(block_swaps(block, width=0.01, bins=21, fine=fine, same=same, gaps=gaps))
+    swaps.close()
     return wins.results(), swaps.results(95)
 
 

@@ -82,8 +82,8 @@ def stream(seed: int, *path: int) -> np.random.Generator:
 
 def subsets(
     source: Source, plan: Plan, use: Callable[[Block], Result], *, part: int, disjoint: bool
-) -> Iterator[tuple[slice, list[Result]]]:
-    """What `use` makes of all blocks, a chunk of trials at a time."""
+) -> Iterator[Iterator[Result]]:
+    """What `use` makes of the blocks, a chunk of trials at a time: take all of one, then go on."""
     pairs = all_pairs(len(source.runs))
     chunk = min(plan.trials, CHUNK, max(1, HELD // source.cost()))
     chunks = list(cut(plan.trials, chunk))
@@ -126,13 +126,20 @@ def subsets(
 
         # A few blocks that only look scores up are done before threads have begun.
         threads = 1 if shared and len(blocks) < FEW else plan.threads
-        found = []
-        for done, result in enumerate(threaded(blocks, work, threads), 1):
-            found.append(result)
-            if plan.progress:
-                share = (number + done / len(blocks)) / len(chunks)
-                plan.progress("drawing subsets", share)
-        yield trials, found
+
+        def results(
+            number: int = number,
+            blocks: list[tuple[int, slice]] = blocks,
+            work: Callable[[tuple[int, slice]], Result] = work,
+            threads: int = threads,
+        ) -> Iterator[Result]:
+            for done, result in enumerate(threaded(blocks, work, threads), 1):
+                if plan.progress:
+                    share = (number + done / len(blocks)) / len(chunks)
+                    plan.progress("drawing subsets", share)
+                yield result
+
+        yield results()
 
 
 def permutations(source: Source, plan: Plan, *, part: int) -> Iterator[Array]:

@@ -276,11 +276,14 @@ def _drawn(
             block_swaps(block, **binned) if want[1] else None,
         )
 
-    for _, blocks in subsets(source, plan, use, part=part, disjoint=want[1]):
-        if want[0]:
-            wins.add([b for b, _ in blocks if b is not None])
-        if want[1]:
-            swaps.add([b for _, b in blocks if b is not None])
+    for blocks in subsets(source, plan, use, part=part, disjoint=want[1]):
+        for won, swapped in blocks:
+            if won is not None:
+                wins.add(won)
+            if swapped is not None:
+                swaps.add(swapped)
+        wins.close()
+        swaps.close()
     return wins.results() if want[0] else [], swaps.results(confidence) if want[1] else []
 
 

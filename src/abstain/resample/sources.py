@@ -286,19 +286,12 @@ def random_parts(
     rng: Rng, rows: int, questions: int, size: int, *, disjoint: bool
 ) -> list[npt.NDArray[np.float32]]:
     """For each row a random subset as zeros and ones, and perhaps one that shares nothing."""
-    keys = rng.random((rows, questions))
-    cuts = [size - 1] + ([2 * size - 1] if disjoint and 2 * size < questions else [])
-    order = (
-        np.argpartition(keys, cuts, axis=1)
-        if size < questions
-        else np.broadcast_to(np.arange(questions), keys.shape)
-    )
-    parts = []
-    for start in (0, size)[: 2 if disjoint else 1]:
-        part = np.zeros((rows, questions), np.float32)
-        np.put_along_axis(part, order[:, start : start + size], 1, axis=1)
-        parts.append(part)
-    return parts
+    labels = np.zeros((rows, questions), np.uint8)
+    labels[:, :size] = 1
+    if disjoint:
+        labels[:, size : 2 * size] = 2
+    rng.permuted(labels, axis=1, out=labels)
+    return [(labels == k).astype(np.float32) for k in ((1, 2) if disjoint else (1,))]
 
 
 def random_multiplicities(rng: Rng, rows: int, questions: int) -> npt.NDArray[np.float32]:

@@ -146,15 +146,23 @@ class StabilityTally:
         self.wins = np.zeros((len(measures), pairs, 2, len(fuzziness)), np.int64)
         self.upsets, self.ties = Ratio(shape), Ratio(shape)
         self.total = 0
+        self.chunk: list[IntArray] = []
 
-    def add(self, blocks: Sequence[BlockWins]) -> None:
-        """The blocks of one chunk of trials, all pairs."""
-        for block in blocks:
-            self.wins[:, block.pairs] += block.wins
-        defined = np.sum([b.trial_defined for b in blocks], axis=0)[..., None]
-        self.upsets.add(np.sum([b.trial_upsets for b in blocks], axis=0), defined)
-        self.ties.add(defined - np.sum([b.trial_wins for b in blocks], axis=0), defined)
-        self.total += self.wins.shape[1] * defined.shape[1]
+    def add(self, block: BlockWins) -> None:
+        """A block of the chunk of trials that is being drawn."""
+        self.wins[:, block.pairs] += block.wins
+        own = [block.trial_upsets, block.trial_wins, block.trial_defined]
+        self.chunk = [a + b for a, b in zip(self.chunk, own, strict=True)] if self.chunk else own
+        pairs = block.pairs.stop - block.pairs.start
+        self.total += pairs * block.trial_defined.shape[1]
+
+    def close(self) -> None:
+        """All pairs of the chunk are in: its trials say how much trials differ."""
+        if self.chunk:
+            upsets, wins, defined = self.chunk
+            self.upsets.add(upsets, defined[..., None])
+            self.ties.add(defined[..., None] - wins, defined[..., None])
+            self.chunk = []
 
     def results(self) -> list[Stability]:
         """One curve a measure."""

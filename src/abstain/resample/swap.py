@@ -171,20 +171,24 @@ class SwapTally:
         self.highest = np.full(len(measures), -np.inf)
         self.missing = np.zeros(len(measures), np.int64)
         self.ties = np.zeros(len(measures), np.int64)
+        self.chunk: list[IntArray] = []
 
-    def add(self, blocks: Sequence[BlockSwaps]) -> None:
-        """The blocks of one chunk of trials, all pairs."""
-        for block in blocks:
-            for m in range(len(self.measures)):
-                self.counts[m] += block.counts[m]
-                self.swaps[m] += block.swaps[m]
-            self.highest = np.maximum(self.highest, block.highest)
-            self.missing += block.missing
-            self.ties += block.ties
-        self.rate.add(
-            np.sum([b.trial_swaps for b in blocks], axis=0),
-            np.sum([b.trial_counts for b in blocks], axis=0),
-        )
+    def add(self, block: BlockSwaps) -> None:
+        """A block of the chunk of trials that is being drawn."""
+        for m in range(len(self.measures)):
+            self.counts[m] += block.counts[m]
+            self.swaps[m] += block.swaps[m]
+        self.highest = np.maximum(self.highest, block.highest)
+        self.missing += block.missing
+        self.ties += block.ties
+        own = [block.trial_swaps, block.trial_counts]
+        self.chunk = [a + b for a, b in zip(self.chunk, own, strict=True)] if self.chunk else own
+
+    def close(self) -> None:
+        """All pairs of the chunk are in."""
+        if self.chunk:
+            self.rate.add(*self.chunk)
+            self.chunk = []
 
     def results(self, confidence: float) -> list[Swap]:
         """One row a measure."""
