@@ -29,14 +29,16 @@ if TYPE_CHECKING:
 
 
 def meta(
-    files: Annotated[
-        list[str],
+    gold: Annotated[
+        str,
         typer.Argument(
-            metavar="GOLD RUN…",
-            help="The gold standard and the runs; with --judged, --counts or "
-            "--scores the files to read.",
+            metavar="GOLD",
+            help="The gold standard; with --judged, --counts or --scores the first file.",
         ),
     ],
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="RUN", help="The runs, or the other files.")
+    ] = None,
     measures: Annotated[
         list[str] | None,
         typer.Option(
@@ -154,6 +156,7 @@ def meta(
     from abstain.report.charts import ENDINGS
     from abstain.resample import inputs
 
+    files = [gold, *(runs or ())]
     if sum((scores, judged, counts)) > 1:
         raise UsageError("--scores, --judged and --counts exclude each other")
     if scores and measures:

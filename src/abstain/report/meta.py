@@ -77,10 +77,10 @@ def _percent(value: float | None, error: float | None = None) -> Cell:
 def _sensitivity(result: MetaResult) -> Grid:
     columns = [
         Column("measure"),
-        Column("required difference", "score"),
+        Column("required", "score"),
         Column("range", "score"),
-        Column("highest value", "score"),
-        Column("relative difference %", "percent"),
+        Column("highest", "score"),
+        Column("relative %", "percent"),
         Column("sensitivity %", "percent"),
     ]
     rows: list[list[Cell]] = [
@@ -98,7 +98,7 @@ def _sensitivity(result: MetaResult) -> Grid:
     notes.append(
         f"{_drawn(result)} and disjoint. The required difference is where at most "
         f"{100 - result.confidence:g} % of the comparisons swap; the range allows two Monte Carlo "
-        "errors."
+        "errors. Relative: over the highest score seen. Sensitivity: the share that reaches it."
     )
     title = f"Sensitivity: the difference required at {result.confidence:g} %"
     return Grid(columns, rows, title=title, notes=notes)

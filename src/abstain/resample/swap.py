@@ -216,7 +216,7 @@ class SwapTally:
             # Ties cannot swap: that the first bin is full of them makes no difference enough.
             telling = int(counts[0] - self.ties[m])
             start = 0 if telling and int(swaps[0]) / telling <= limit + SLACK else 1
-            required = _first(rates, limit, self.width, start)
+            required = _first(rates, shown, limit, self.width, start)
             low, high = (
                 [
                     None if rate is None else rate + sign * 2 * (error or 0)
@@ -225,15 +225,16 @@ class SwapTally:
                 for sign in (-1, 1)
             )
             bounds = (
-                _first(low, limit, self.width, start),
-                _first(high, limit, self.width, start),
+                _first(low, shown, limit, self.width, start),
+                _first(high, shown, limit, self.width, start),
             )
             whole = [int(s) / int(c) if c else None for s, c in zip(swaps, counts, strict=True)]
-            needed = _first(whole, limit, self.width, start)
+            needed = _first(whole, counts.tolist(), limit, self.width, start)
             if required is None:
-                last = (self.bins - 1) * self.width
-                seen = f"even above {last:g} " if counts[self.bins - 1 :].any() else ""
-                reason = f"{seen}more than {100 * limit:g} % of the differences swap"
+                reason = (
+                    f"no bin of differences has {math.ceil(1 / limit - EDGE):,} comparisons and at "
+                    f"most {100 * limit:.3g} % swaps"
+                )
         sensitivity = None
         if required is not None:
             sensitivity = int(counts[round(required / self.width) :].sum()) / total
@@ -256,9 +257,19 @@ class SwapTally:
         )
 
 
-def _first(rates: Sequence[float | None], limit: float, width: float, start: int) -> float | None:
-    """The lower edge of the first bin (from `start` on) whose swap rate is within the limit."""
-    for k, rate in enumerate(rates[start:], start):
-        if rate is not None and rate <= limit + SLACK:
+def _first(
+    rates: Sequence[float | None],
+    counts: Sequence[int],
+    limit: float,
+    width: float,
+    start: int,
+) -> float | None:
+    """The lower edge of the first bin (from `start` on) whose swap rate is within the limit.
+
+    A rate of 5 % takes 20 comparisons to show; bins with fewer are passed over.
+    """
+    enough = math.ceil(1 / limit - EDGE)
+    for k, (rate, count) in enumerate(zip(rates, counts, strict=True)):
+        if k >= start and rate is not None and count >= enough and rate <= limit + SLACK:
             return round(k * width, 12)
     return None
