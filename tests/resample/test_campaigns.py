@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from importlib.resources import as_file, files
 from itertools import combinations
 from pathlib import Path
@@ -13,7 +14,9 @@ import pytest
 
 import abstain as ab
 from abstain.resample import MetaResult, evaluate
+from abstain.resample.advice import questions_needed
 from abstain.resample.draws import stream
+from abstain.resample.evaluation import Requirement
 from abstain.resample.sources import of_outcomes, random_parts
 from tests.helpers import needs
 from tests.resample import literal
@@ -119,6 +122,18 @@ def test_the_bundled_campaign_says_all_that_the_paper_does(bundled: MetaResult) 
         for name, own in zip(bundled.measures, bundled.scores, strict=True)
     }
     assert scores["c@1"]["jucs1302enen"] == pytest.approx(138 / 284 * (1 + 59 / 284))
+
+
+def test_how_many_questions_a_difference_needs() -> None:
+    """Read off where it was tried; beyond, the root law from the larger half of the sizes."""
+    sizes = {16: 0.9, 64: 0.3, 100: 0.2, 110.25: 0.2}
+    points = [Requirement("m", n, r) for n, r in sizes.items()]  # type: ignore[arg-type]
+    assert questions_needed(points, 0.3) == 64
+    assert questions_needed(points, 0.25) == 100
+    assert questions_needed(points, 1.0) == 16
+    a = (0.3 * 8 + 0.2 * 10 + 0.2 * 10.5) / 3
+    assert questions_needed(points, 0.1) == math.ceil((a / 0.1) ** 2)
+    assert questions_needed([Requirement("m", 10, None)], 0.1) is None
 
 
 def test_runs_like_those_of_clef_2009() -> None:

@@ -293,7 +293,9 @@ def _heat_maps(result: MetaResult) -> list[dict[str, Any]]:
     maps = []
     for name in COEFFICIENTS:
         rows = _square(result, name)
-        layer = cells("measure", "and", "value", sort=list(result.measures))
+        layer = cells("measure", "and", "value")
+        for axis in ("x", "y"):
+            layer["encoding"][axis]["sort"] = list(result.measures)
         layer["encoding"]["color"]["scale"]["domain"] = [0 if name == "rbo" else -1, 1]
         text = {
             "mark": {"type": "text", "fontSize": 11, "color": "white", "stroke": "none"},

@@ -24,17 +24,24 @@ if TYPE_CHECKING:
 
 
 def questions_needed(points: Sequence[Point], difference: float) -> int | None:
-    """How many questions make a difference hold, by required = a/√questions.
+    """How many questions make a difference hold.
 
-    Chance differences shrink as one over the root of the number of questions; a is fitted by least
-    squares to the sizes that were tried.
+    Where the sizes that were tried reach it, the smallest from which on all do. Beyond them by
+    required = a/√questions, as chance differences shrink, with a from the larger half of the sizes.
     """
-    known = [(p.questions, p.required) for p in points if p.required]
+    known = sorted((p.questions, p.required) for p in points if p.required)
     if not known:
         return None
-    above = sum(required / math.sqrt(n) for n, required in known)
-    a = above / sum(1 / n for n, _ in known)
-    return math.ceil((a / difference) ** 2)
+    reached = None
+    for size, required in reversed(known):
+        if required > difference:
+            break
+        reached = size
+    if reached is not None:
+        return reached
+    upper = [(n, required) for n, required in known if 2 * n >= known[-1][0]]
+    a = sum(required * math.sqrt(n) for n, required in upper) / len(upper)
+    return math.ceil((a / difference) ** 2 - 1e-9)
 
 
 def advice_of(
