@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from abstain.errors import plural
-from abstain.resample.sources import Source
+from abstain.resample.sources import Scores, Source
 from abstain.resample.swap import Swap
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _least(known: Sequence[Swap]) -> str:
 def _spans(known: Sequence[Swap], source: Source) -> list[str]:
     """A measure with a wider range needs larger differences for no other reason."""
     spans = dict(zip(source.measures, source.spans, strict=True))
-    if source.means or len({spans[row.measure] for row in known}) < 2:
+    if isinstance(source, Scores) or len({spans[row.measure] for row in known}) < 2:
         return []
     wide = [f"{row.measure} {(row.required or 0) / spans[row.measure]:.3g}" for row in known]
     return [f"Their ranges differ; as a share of its range each needs: {', '.join(wide)}."]

@@ -84,62 +84,54 @@ def subsets(
     source: Source, plan: Plan, use: Callable[[Block], Result], *, part: int, disjoint: bool
 ) -> Iterator[Iterator[Result]]:
     """What `use` makes of the blocks, a chunk of trials at a time: take all of one, then go on."""
-    pairs = all_pairs(len(source.runs))
-    chunk = min(plan.trials, CHUNK, max(1, HELD // source.cost()))
-    chunks = list(cut(plan.trials, chunk))
+    held = source.questions if plan.draws == "shared" else source.cost()
+    chunks = list(cut(plan.trials, min(plan.trials, CHUNK, max(1, HELD // held))))
     for number, trials in enumerate(chunks):
-        length = trials.stop - trials.start
-        most = BLOCK // length
-        if plan.draws == "paired":
-            most = min(most, HELD // (length * source.cost()))
-        blocks = list(enumerate(cut(len(pairs[0]), max(1, most))))
-        shared: list[Array] = []
-        if plan.draws == "shared":
-            weights = random_parts(
-                stream(plan.seed, part, number),
-                length,
-                source.questions,
-                plan.size,
-                disjoint=disjoint,
-            )
-            shared = [np.ascontiguousarray(source.weighed(w).transpose(0, 2, 1)) for w in weights]
+        done = number / len(chunks), 1 / len(chunks)
+        yield _chunk(source, plan, use, (part, number), trials, done, disjoint=disjoint)
 
-        def work(
-            item: tuple[int, slice],
-            number: int = number,
-            trials: slice = trials,
-            shared: list[Array] = shared,
-        ) -> Result:
-            place, own = item
-            ends = pairs[0][own], pairs[1][own]
-            if shared:
-                scores = [s.take(end, axis=1) for s in shared for end in ends]
-                if not disjoint:
-                    return use(Block(own, trials, scores[0], scores[1], None, None))
-                return use(Block(own, trials, scores[0], scores[1], scores[2], scores[3]))
-            rng = stream(plan.seed, part, number, place)
-            length = trials.stop - trials.start
-            first, second = source.subsets(
-                rng, ends, trials=length, size=plan.size, disjoint=disjoint
-            )
-            return use(Block(own, trials, *first, *(second or (None, None))))
 
-        # A few blocks that only look scores up are done before threads have begun.
-        threads = 1 if shared and len(blocks) < FEW else plan.threads
+def _chunk(
+    source: Source,
+    plan: Plan,
+    use: Callable[[Block], Result],
+    path: tuple[int, int],
+    trials: slice,
+    done: tuple[float, float],
+    *,
+    disjoint: bool,
+) -> Iterator[Result]:
+    """Some trials of all pairs; `done` is the share before them and their own."""
+    pairs = all_pairs(len(source.runs))
+    length = trials.stop - trials.start
+    most = BLOCK // length
+    shared: list[Array] = []
+    if plan.draws == "shared":
+        rng = stream(plan.seed, *path)
+        weights = random_parts(rng, length, source.questions, plan.size, disjoint=disjoint)
+        shared = [np.ascontiguousarray(source.weighed(w).transpose(0, 2, 1)) for w in weights]
+    else:
+        most = min(most, HELD // (length * source.cost()))
+    blocks = list(enumerate(cut(len(pairs[0]), max(1, most))))
 
-        def results(
-            number: int = number,
-            blocks: list[tuple[int, slice]] = blocks,
-            work: Callable[[tuple[int, slice]], Result] = work,
-            threads: int = threads,
-        ) -> Iterator[Result]:
-            for done, result in enumerate(threaded(blocks, work, threads), 1):
-                if plan.progress:
-                    share = (number + done / len(blocks)) / len(chunks)
-                    plan.progress("drawing subsets", share)
-                yield result
+    def work(item: tuple[int, slice]) -> Result:
+        place, own = item
+        ends = pairs[0][own], pairs[1][own]
+        if shared:
+            x, y, *more = (s.take(end, axis=1) for s in shared for end in ends)
+            return use(Block(own, trials, x, y, *(more or (None, None))))
+        first, second = source.subsets(
+            stream(plan.seed, *path, place), ends, trials=length, size=plan.size, disjoint=disjoint
+        )
+        return use(Block(own, trials, *first, *(second or (None, None))))
 
-        yield results()
+    # A few blocks that only look scores up are done before threads have begun.
+    threads = 1 if shared and len(blocks) < FEW else plan.threads
+    for count, result in enumerate(threaded(blocks, work, threads), 1):
+        if plan.progress:
+            share = done[0] + done[1] * count / len(blocks)
+            plan.progress(f"drawing subsets of {plan.size:,}", share)
+        yield result
 
 
 def permutations(source: Source, plan: Plan, *, part: int) -> Iterator[Array]:

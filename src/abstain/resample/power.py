@@ -7,7 +7,7 @@ for all pairs together: the largest difference among runs that swapped their cel
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from abstain.resample.draws import (
     stream,
     threaded,
 )
-from abstain.resample.sources import Pairs, Source, random_multiplicities
+from abstain.resample.sources import Pairs, Scores, Source, random_multiplicities
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -145,56 +145,54 @@ def _exceedances(
     source: Source, plan: Plan, pairs: Pairs, full: Array
 ) -> Iterator[tuple[slice, IntArray, IntArray]]:
     """Block by block: how many resamples are beyond the observed, of how many that exist."""
-    cost = source.questions if source.means else source.cost()
     chunk = min(plan.trials, CHUNK, max(1, HELD // source.questions))
     chunks = list(cut(plan.trials, chunk))
-    shared_draws = plan.draws == "shared"
     for number, trials in enumerate(chunks):
         length = trials.stop - trials.start
-        most = min(BLOCK, HELD // (source.questions if source.means else cost)) // length
-        blocks = list(enumerate(cut(len(pairs[0]), max(1, most))))
-        weights = scores = None
-        if shared_draws:
-            rng = stream(plan.seed, 2, number)
-            weights = random_multiplicities(rng, length, source.questions)
-            if not source.means:
-                scores = source.weighed(weights).transpose(0, 2, 1)
-
-        def work(
-            item: tuple[int, slice],
-            number: int = number,
-            length: int = length,
-            weights: npt.NDArray[np.float32] | None = weights,
-            scores: Array | None = scores,
-        ) -> tuple[slice, IntArray, IntArray]:
-            place, own = item
-            ends = pairs[0][own], pairs[1][own]
-            if source.means:
-                rng = stream(plan.seed, 2, number, place)
-                drawn = weights
-                if drawn is None:
-                    drawn = random_multiplicities(rng, len(ends[0]) * length, source.questions)
-                    drawn = drawn.reshape(len(ends[0]), length, source.questions)
-                null, observed = student(source.features, ends, drawn)
-            else:
-                if scores is not None:
-                    x, y = scores[:, ends[0]], scores[:, ends[1]]
-                else:
-                    rng = stream(plan.seed, 2, number, place)
-                    x, y = source.resamples(rng, ends, trials=length)
-                observed = full[:, ends[0]] - full[:, ends[1]]
-                null = x - y - observed[..., None]
-            reach = np.abs(observed)[..., None]
-            beyond = np.abs(null) >= reach - SAME * np.maximum(
-                1, np.where(reach < np.inf, reach, 1)
-            )
-            return own, beyond.sum(axis=-1), (~np.isnan(null)).sum(axis=-1)
-
+        most = max(1, min(BLOCK, HELD // source.cost()) // length)
+        blocks = list(enumerate(cut(len(pairs[0]), most)))
+        work = _resampled(source, plan, pairs, full, number, length)
         for done, result in enumerate(threaded(blocks, work, plan.threads), 1):
             if plan.progress:
                 share = (number + done / len(blocks)) / len(chunks)
                 plan.progress("resampling pairs", share)
             yield result
+
+
+def _resampled(
+    source: Source, plan: Plan, pairs: Pairs, full: Array, number: int, length: int
+) -> Callable[[tuple[int, slice]], tuple[slice, IntArray, IntArray]]:
+    """What to do with a block of pairs, in one chunk of resamples."""
+    weights = scores = None
+    if plan.draws == "shared":
+        weights = random_multiplicities(stream(plan.seed, 2, number), length, source.questions)
+        if not isinstance(source, Scores):
+            scores = source.weighed(weights).transpose(0, 2, 1)
+
+    def work(item: tuple[int, slice]) -> tuple[slice, IntArray, IntArray]:
+        place, own = item
+        ends = pairs[0][own], pairs[1][own]
+        rng = stream(plan.seed, 2, number, place)
+        if isinstance(source, Scores):
+            drawn = weights
+            if drawn is None:
+                drawn = random_multiplicities(rng, len(ends[0]) * length, source.questions)
+                drawn = drawn.reshape(len(ends[0]), length, source.questions)
+            null, observed = student(source.features, ends, drawn)
+        else:
+            x, y = (
+                source.resamples(rng, ends, trials=length)
+                if scores is None
+                else (scores[:, ends[0]], scores[:, ends[1]])
+            )
+            observed = full[:, ends[0]] - full[:, ends[1]]
+            null = x - y - observed[..., None]
+        reach = np.abs(observed)[..., None]
+        slack = SAME * np.maximum(1, np.where(np.isfinite(reach), reach, 1))
+        beyond = np.abs(null) >= reach - slack
+        return own, beyond.sum(axis=-1), (~np.isnan(null)).sum(axis=-1)
+
+    return work
 
 
 def student(features: Array, pairs: Pairs, weights: npt.NDArray[Any]) -> tuple[Array, Array]:

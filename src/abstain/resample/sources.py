@@ -8,6 +8,7 @@ random subset is a draw from them, and a disjoint second subset a draw from what
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,31 +35,62 @@ EXACT = 1 << 24
 """Whole numbers below it are exact in single precision."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """Runs × questions, each cell some numbers that are summed over questions, then scored."""
+@dataclass(frozen=True, kw_only=True)
+class Source(ABC):
+    """Runs × questions that can be scored on any draw of the questions."""
 
     runs: list[str]
     measures: list[str]
-    features: Array
-    """Runs × questions × numbers."""
-    finish: Callable[[Array], Array]
-    """Sums of the numbers (…, numbers + 1; the last is the weight) to scores (measures, …)."""
     directions: tuple[int, ...]
     """1 where more is better, −1 where less is."""
     spans: tuple[float, ...]
     """The largest difference that two runs can have, a measure."""
-    means: bool = False
-    """Whether each measure is the mean over questions of the number in its place."""
+
+    @property
+    @abstractmethod
+    def questions(self) -> int:
+        """How many there are."""
+
+    @abstractmethod
+    def weighed(self, weights: npt.NDArray[Any]) -> Array:
+        """Scores on weighed questions: trials × questions to measures × trials × runs."""
+
+    @abstractmethod
+    def cost(self) -> int:
+        """What a trial of a pair takes, in numbers held: blocks are cut by it."""
+
+    @abstractmethod
+    def subsets(
+        self, rng: Rng, pairs: Pairs, *, trials: int, size: int, disjoint: bool
+    ) -> tuple[Drawn, Drawn | None]:
+        """Every pair's own random subsets, and disjoint ones of the same size."""
+
+    @abstractmethod
+    def resamples(self, rng: Rng, pairs: Pairs, *, trials: int) -> Drawn:
+        """Every pair's own draws with replacement, as many as there are questions."""
+
+    @abstractmethod
+    def permuted(self, rng: Rng, trials: int) -> Array:
+        """Scores after the runs swapped their cells at random, question by question."""
+
+    def full(self) -> Array:
+        """Scores on all questions: measures × runs."""
+        return self.weighed(np.ones((1, self.questions), np.float32))[:, 0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighed(Source):
+    """Cells of some numbers each, which are summed over questions and then scored."""
+
+    features: Array
+    """Runs × questions × numbers."""
+    finish: Callable[[Array], Array]
+    """Sums of the numbers (…, numbers + 1; the last is the weight) to scores (measures, …)."""
 
     @property
     def questions(self) -> int:
         """How many there are."""
         return int(self.features.shape[1])
-
-    def full(self) -> Array:
-        """Scores on all questions: measures × runs."""
-        return self.weighed(np.ones((1, self.questions), np.float32))[:, 0]
 
     def weighed(self, weights: npt.NDArray[Any]) -> Array:
         """Scores on weighed questions: trials × questions to measures × trials × runs."""
@@ -109,15 +141,20 @@ class Source:
         return first, second
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class Scores(Weighed):
+    """Ready scores: each measure is the mean over questions of the number in its place."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outcomes(Source):
     """Runs × questions of outcomes: counted, and scored by the counts."""
 
-    codes: npt.NDArray[np.uint8] = None  # type: ignore[assignment]
+    codes: npt.NDArray[np.uint8]
     """Runs × questions: the class of each outcome."""
-    places: tuple[int, ...] = ()
+    places: tuple[int, ...]
     """Where a class stands among the counts; `EXCLUDED` for those that do not count."""
-    formulas: tuple[Measure, ...] = ()
+    formulas: tuple[Measure, ...]
 
     @property
     def questions(self) -> int:
@@ -215,8 +252,6 @@ def of_outcomes(
     return Outcomes(
         runs=list(runs),
         measures=[str(m) for m in measures],
-        features=np.empty((0, 0, 0)),
-        finish=_no_finish,
         directions=tuple(1 if m.higher_is_better else -1 for m in measures),
         spans=tuple(m.bounds[1] - m.bounds[0] for m in measures),
         codes=codes.reshape(outcomes.shape).astype(np.uint8),
@@ -225,14 +260,14 @@ def of_outcomes(
     )
 
 
-def of_counts(runs: Sequence[str], table: Array, measures: Sequence[Measure]) -> Source:
+def of_counts(runs: Sequence[str], table: Array, measures: Sequence[Measure]) -> Weighed:
     """A source of counts: runs × questions × the six numbers of `Counts`."""
 
     def finish(sums: Array) -> Array:
         counts = CountsArray(sums[..., :-1])
         return np.stack([m(counts) for m in measures])
 
-    return Source(
+    return Weighed(
         runs=list(runs),
         measures=[str(m) for m in measures],
         features=np.asarray(table, np.float64),
@@ -242,26 +277,21 @@ def of_counts(runs: Sequence[str], table: Array, measures: Sequence[Measure]) ->
     )
 
 
-def of_scores(runs: Sequence[str], scores: dict[str, Array]) -> Source:
+def of_scores(runs: Sequence[str], scores: dict[str, Array]) -> Scores:
     """A source of ready scores: for each measure runs × questions; a run's score is their mean."""
 
     def finish(sums: Array) -> Array:
         return np.moveaxis(sums[..., :-1] / sums[..., -1:], -1, 0)
 
     tables = list(scores.values())
-    return Source(
+    return Scores(
         runs=list(runs),
         measures=list(scores),
         features=np.stack(tables, axis=-1).astype(np.float64),
         finish=finish,
         directions=(1,) * len(tables),
         spans=tuple(float(np.ptp(table)) for table in tables),
-        means=True,
     )
-
-
-def _no_finish(sums: Array) -> Array:
-    raise NotImplementedError
 
 
 # ---------------------------------------------------------------------------- single draws
