@@ -330,3 +330,16 @@ def test_monte_carlo_error_is_what_seeds_differ_by() -> None:
             seen = np.std([getattr(r.stability[0], values)[4] for r in found])
             said = np.mean([getattr(r.stability[0], errors)[4] for r in found])
             assert 0.6 < said / seen < 1.6, (draws, values)
+
+
+def test_progress_is_told_to_the_end() -> None:
+    told: dict[str, list[float]] = {}
+    source = source_of(literal.campaign(4, 20, seed=1))
+    evaluate(
+        source,
+        trials=5,
+        resamples=5,
+        progress=lambda what, share: told.setdefault(what, []).append(share),
+    )
+    assert {"drawing subsets of 10", "resampling pairs", "permuting runs"} < set(told)
+    assert all(shares == sorted(shares) and shares[-1] == 1 for shares in told.values())
