@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
+    from abstain.resample import MetaResult, meta, meta_counts, meta_judged, meta_scores
     from abstain.scoring import ScoreResult, score, score_counts, score_judged
 
 __version__ = "0.1.0"
@@ -32,6 +33,11 @@ _HOME = {
     "Policy": "outcomes",
     "Undefined": "outcomes",
     "Why": "outcomes",
+    "MetaResult": "resample",
+    "meta": "resample",
+    "meta_counts": "resample",
+    "meta_judged": "resample",
+    "meta_scores": "resample",
     "ScoreResult": "scoring",
     "score": "scoring",
     "score_counts": "scoring",
@@ -44,6 +50,7 @@ __all__ = [
     "CountsArray",
     "InputError",
     "Measure",
+    "MetaResult",
     "Outcome",
     "Policy",
     "ScoreResult",
@@ -54,6 +61,10 @@ __all__ = [
     "__version__",
     "list_measures",
     "measure",
+    "meta",
+    "meta_counts",
+    "meta_judged",
+    "meta_scores",
     "score",
     "score_counts",
     "score_judged",

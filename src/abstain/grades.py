@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, Place, UnknownNameError, UsageError, nearest, shown
@@ -18,7 +19,7 @@ from abstain.formats.tables import ROW
 from abstain.judge import BY, FILE, KIND
 from abstain.outcomes import KINDS, OUTCOMES, RIGHT, WRONG, Why, blank_kind
 from abstain.questions import USUAL_NAMES, Responses, collect, require, text_column
-from abstain.tally import Tallies, counted, slice_sizes, with_missing
+from abstain.tally import KindMatrix, Tallies, counted, slice_sizes, with_missing
 
 DECLINED = blank_kind(Why.DECLINED)
 UNPARSEABLE = blank_kind(Why.UNPARSEABLE)
@@ -244,18 +245,22 @@ def _canonical(source: Responses, index: int, by: Sequence[str]) -> nw.LazyFrame
     return frame.select(run.alias("run"), nw.lit(index).alias(FILE), *chosen)
 
 
-def _count(
-    source: Responses, frame: nw.LazyFrame[Any], scale: Mapping[str, int], by: Sequence[str]
-) -> pl.DataFrame:
-    names = frame.collect_schema().names()
+def _with_kind(frame: nw.LazyFrame[Any], scale: Mapping[str, int]) -> nw.LazyFrame[Any]:
+    """The rows with the kind that their grade (and their reason) says."""
     blank = nw.col("grade").is_null() | (nw.col("grade") == "")
     chain = nw.when(blank).then(nw.lit(EMPTY))
     for value, code in scale.items():
         chain = chain.when(nw.col("grade") == value.strip()).then(nw.lit(code))
     kind = chain.otherwise(nw.lit(KINDS))
-    if "why" in names:
+    if "why" in frame.collect_schema().names():
         kind = _with_reason(kind)
-    frame = frame.with_columns(kind.cast(nw.Int16).alias(KIND))
+    return frame.with_columns(kind.cast(nw.Int16).alias(KIND))
+
+
+def _count(
+    source: Responses, frame: nw.LazyFrame[Any], scale: Mapping[str, int], by: Sequence[str]
+) -> pl.DataFrame:
+    frame = _with_kind(frame, scale)
     columns = [BY + name for name in by]
     kinds = counted(frame, columns, source.table.name)
     if kinds["run"].is_null().any() or (kinds["run"] == "").any():
@@ -353,3 +358,32 @@ def _without_questions(kinds: pl.DataFrame, columns: Sequence[str]) -> Tallies:
     tallies = with_missing(kinds, sizes, columns, questions=int(sizes["size"].sum()))
     tallies.table[:, blank_kind(Why.MISSING)] = 0
     return tallies
+
+
+def grade_matrix(sources: Sequence[Responses], *, grades: Mapping[str, str]) -> KindMatrix:
+    """The kind of every run's row for every question; a run without one is missing there."""
+    frames = [_canonical(source, index, ()) for index, source in enumerate(sources)]
+    for source in sources:
+        require(source.table, "question", "which names each question")
+    label = sources[0].table.name
+    distinct = [collect(f.select("grade").unique(), label)["grade"] for f in frames]
+    scales = _scales(sources, [values.to_list() for values in distinct], grades)
+    cells = []
+    for source, frame, scale in zip(sources, frames, scales, strict=True):
+        _count(source, frame, scale, ())
+        _questions(source, frame, ())
+        own = _with_kind(frame, scale).select("run", "question", KIND)
+        cells.append(collect(own, source.table.name))
+    rows = pl.concat(cells)
+    if rows.is_empty():
+        raise InputError("has no rows", label)
+    if rows.select(pl.struct("run", "question").is_duplicated().any()).item():
+        raise InputError("a run has a question in two tables; a run belongs in one", label)
+    runs = rows["run"].unique().sort()
+    questions = rows["question"].unique().sort()
+    placed = rows.join(runs.to_frame().with_row_index("row"), on="run").join(
+        questions.to_frame().with_row_index("column"), on="question"
+    )
+    kinds = np.full((len(runs), len(questions)), blank_kind(Why.MISSING), np.uint8)
+    kinds[placed["row"].to_numpy(), placed["column"].to_numpy()] = placed[KIND].to_numpy()
+    return KindMatrix(runs.to_list(), kinds)

@@ -17,7 +17,17 @@ import pytest
 from abstain.cli import run as run_command
 from tests.helpers import GOLD, RUN, Here, abstain
 
-COMMANDS = ("score", "validate", "convert", "measures", "explain", "demo", "campaign", "audit")
+COMMANDS = (
+    "score",
+    "validate",
+    "convert",
+    "measures",
+    "explain",
+    "demo",
+    "campaign",
+    "audit",
+    "meta",
+)
 SCORE = ("score", "gold.csv", "run.csv")
 ESCAPE = "\x1b["
 

@@ -120,7 +120,7 @@ def show(
 
         print_grid(narrow if narrow and sys.stdout.isatty() else grid, digits=digits)
         return
-    text = _text(grid, data, chosen, digits)
+    text = as_text(grid, data, chosen, digits)
     if output is None:
         sys.stdout.write(text)
     else:
@@ -129,7 +129,8 @@ def show(
         write_text(output, text)
 
 
-def _text(grid: Grid, data: Mapping[str, Any] | list[Any], format: Format, digits: int) -> str:
+def as_text(grid: Grid, data: Mapping[str, Any] | list[Any], format: Format, digits: int) -> str:
+    """A result in one of its looks."""
     match format:
         case Format.json:
             import msgspec

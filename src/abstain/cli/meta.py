@@ -1,0 +1,287 @@
+"""`abstain meta`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from abstain.cli import options
+from abstain.cli.options import (
+    AlignOption,
+    ColumnOption,
+    DigitsOption,
+    Format,
+    FormatOption,
+    FromOption,
+    MatchOption,
+    OutputOption,
+)
+from abstain.cli.score import COLUMNS
+from abstain.errors import UsageError
+
+if TYPE_CHECKING:
+    from abstain.resample import MetaResult
+
+
+def meta(
+    gold: Annotated[
+        str,
+        typer.Argument(
+            metavar="GOLD",
+            help="The gold standard; with --judged, --counts or --scores the first file.",
+        ),
+    ],
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="RUN", help="The runs, or the other files.")
+    ] = None,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            "-m",
+            metavar="MEASURE",
+            help="A measure to judge. Repeatable (default: c@1, accuracy, UF).",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="PART",
+            help="stability, sensitivity, power or agreement. Repeatable (default: all).",
+        ),
+    ] = None,
+    scores: Annotated[
+        bool,
+        typer.Option(
+            "--scores",
+            help="The files are matrices of ready scores, topics × systems, one a measure.",
+        ),
+    ] = False,
+    judged: Annotated[
+        bool,
+        typer.Option("--judged", help="The files carry run, question and outcome or grade."),
+    ] = False,
+    counts: Annotated[
+        bool,
+        typer.Option(
+            "--counts", help="The file holds counts per question: run, question, right, wrong…"
+        ),
+    ] = False,
+    trials: Annotated[
+        int, typer.Option(metavar="N", help="Random subsets for each pair of runs, up to 100,000.")
+    ] = 100,
+    size: Annotated[
+        int | None,
+        typer.Option(metavar="C", help="Questions in a subset (default: half of them)."),
+    ] = None,
+    fuzziness: Annotated[
+        list[float] | None,
+        typer.Option(
+            metavar="F",
+            help="Scores that differ by less than this share of the larger tie. "
+            "Repeatable (default: 0.01 to 0.1).",
+        ),
+    ] = None,
+    draws: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="paired: each pair of runs draws its own subsets, as in the papers; shared: one "
+            "for all pairs, much quicker.",
+        ),
+    ] = "paired",
+    confidence: Annotated[
+        float, typer.Option(metavar="PERCENT", help="How sure a conclusion has to be.")
+    ] = 95,
+    bins: Annotated[
+        int, typer.Option(metavar="N", help="Bins of the difference; the last one is open.")
+    ] = 21,
+    width: Annotated[float, typer.Option(metavar="W", help="The width of a bin.")] = 0.01,
+    sizes: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--sizes", metavar="C", help="Sizes for the curve of required differences. Repeatable."
+        ),
+    ] = None,
+    difference: Annotated[
+        float,
+        typer.Option(metavar="X", help="The difference to advise on: how many questions it needs."),
+    ] = 0.05,
+    resamples: Annotated[
+        int, typer.Option(metavar="N", help="Resamples and permutations of the tests of power.")
+    ] = 1000,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option("--policy", metavar="KIND=EFFECT", help="As in `abstain score`."),
+    ] = None,
+    grade: Annotated[
+        list[str] | None,
+        typer.Option("--grade", metavar="WORD=OUTCOME", help="With --judged: meh=wrong."),
+    ] = None,
+    align: AlignOption = "id",
+    match: MatchOption = "id",
+    column: ColumnOption = None,
+    from_format: FromOption = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="For all draws.")] = 0,
+    threads: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, help="0: one a processor. Results do not depend on it."),
+    ] = 0,
+    chart: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw it all: .svg, .png, .html or .json."),
+    ] = None,
+    format: FormatOption = None,
+    output: OutputOption = None,
+    digits: DigitsOption = 4,
+) -> None:
+    """Judge the judges: would another sample of questions have said the same?
+
+    \b
+    abstain meta gold.csv runs/*.csv -m c@1 -m accuracy -m UF
+    abstain meta --scores ap.csv p10.csv ndcg.csv --only sensitivity
+    abstain meta --judged grades.csv --draws shared --trials 10000 --chart meta.svg
+
+    Stability: error rate and ties (Buckley and Voorhees 2000). Sensitivity: the difference that
+    keeps its sign (Voorhees and Buckley 2002). Power: pairs that a bootstrap (Sakai 2006) and
+    Tukey's HSD (Carterette 2012) tell apart. Agreement: Kendall's and AP correlation, Spearman,
+    rank-biased overlap. And advice from all that.
+    """
+    from abstain.report.charts import ENDINGS
+    from abstain.resample import inputs
+
+    files = [gold, *(runs or ())]
+    if sum((scores, judged, counts)) > 1:
+        raise UsageError("--scores, --judged and --counts exclude each other")
+    if scores and measures:
+        raise UsageError("with --scores each file is a measure: -m has nothing to choose")
+    if grade and not judged:
+        raise UsageError("--grade goes with --judged")
+    if policy and (counts or scores):
+        raise UsageError("--policy goes with responses, not with counts or scores")
+    if not (scores or judged or counts) and len(files) < 2:
+        raise UsageError("name the gold and the runs, or say --judged, --counts or --scores")
+    if counts and len(files) > 1:
+        raise UsageError("--counts takes one file")
+    if chart is not None and chart.suffix.lower() not in ENDINGS:
+        raise UsageError(f"a chart's file ends in {', '.join(ENDINGS)} (got '{chart}')")
+    chosen = measures or list(inputs.DEFAULT_MEASURES)
+    columns = options.known_columns(column, COLUMNS)
+    reading: dict[str, Any] = {"columns": columns, "format": from_format}
+    with _progress() as progress:
+        how: dict[str, Any] = {
+            "trials": trials,
+            "size": size,
+            "draws": draws,
+            "confidence": confidence,
+            "bins": bins,
+            "width": width,
+            "sizes": sizes,
+            "difference": difference,
+            "resamples": resamples,
+            "seed": seed,
+            "threads": threads,
+            "progress": progress,
+        }
+        if only:
+            how["only"] = only
+        if fuzziness:
+            how["fuzziness"] = fuzziness
+        if scores:
+            result = inputs.meta_scores(files, **reading, **how)
+        elif judged:
+            grades = options.pairs(grade, "--grade", "meh=wrong")
+            result = inputs.meta_judged(
+                files, measures=chosen, policy=policy, grades=grades, **reading, **how
+            )
+        elif counts:
+            result = inputs.meta_counts(files[0], measures=chosen, **reading, **how)
+        else:
+            result = inputs.meta(
+                files[0],
+                files[1:],
+                measures=chosen,
+                policy=policy,
+                align=align,
+                match=match,
+                **reading,
+                **how,
+            )
+    _show(result, format=format, output=output, digits=digits)
+    if chart is not None:
+        from abstain.report.charts import write_chart
+        from abstain.report.meta import meta_chart
+
+        write_chart(meta_chart(result), chart)
+
+
+def _show(result: MetaResult, *, format: Format | None, output: Path | None, digits: int) -> None:
+    """One table after another; JSON is the whole result, CSV one long table."""
+    from abstain.report.meta import meta_grids, tidy_grid
+
+    ending = options.ENDINGS.get(output.suffix.lower()) if output else None
+    chosen = format or ending or Format.table
+    if chosen in (Format.json, Format.csv):
+        options.show(
+            tidy_grid(result), result.to_dict(), format=chosen, output=output, digits=digits
+        )
+        return
+    grids = meta_grids(result)
+    if output is None and chosen is Format.table:
+        for number, grid in enumerate(grids):
+            if number:
+                sys.stdout.write("\n\n")
+                sys.stdout.flush()
+            options.show(grid, {}, format=chosen, output=None, digits=digits)
+        return
+    text = "\n".join(options.as_text(grid, {}, chosen, digits) for grid in grids)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        from abstain.formats.files import write_text
+
+        write_text(output, text)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, float], None] | None]:
+    """A bar on a terminal's stderr, once it has taken over a second."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    import time
+
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    begun = time.monotonic()
+    tasks: dict[str, Any] = {}
+
+    def report(what: str, share: float) -> None:
+        if time.monotonic() - begun < 1:
+            return
+        if not tasks:
+            bar.start()
+        if what not in tasks:
+            tasks[what] = bar.add_task(what, total=1.0)
+        bar.update(tasks[what], completed=share)
+
+    try:
+        yield report
+    finally:
+        if tasks:
+            bar.stop()

@@ -1,0 +1,107 @@
+"""One paragraph from the results: which measure needs least here, and how many questions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from abstain.errors import plural
+from abstain.resample.sources import Scores, Source
+from abstain.resample.swap import Swap
+
+if TYPE_CHECKING:
+
+    class Point(Protocol):
+        """A point of the curve of required differences."""
+
+        @property
+        def measure(self) -> str: ...
+        @property
+        def questions(self) -> int: ...
+        @property
+        def required(self) -> float | None: ...
+
+
+def questions_needed(points: Sequence[Point], difference: float) -> int | None:
+    """How many questions make a difference hold.
+
+    Where the sizes that were tried reach it, the smallest from which on all do. Beyond them by
+    required = a/√questions, as chance differences shrink, with a from the larger half of the sizes.
+    """
+    known = sorted((p.questions, p.required) for p in points if p.required)
+    if not known:
+        return None
+    reached = None
+    for size, required in reversed(known):
+        if required > difference:
+            break
+        reached = size
+    if reached is not None:
+        return reached
+    upper = [(n, required) for n, required in known if 2 * n >= known[-1][0]]
+    a = sum(required * math.sqrt(n) for n, required in upper) / len(upper)
+    return math.ceil((a / difference) ** 2 - 1e-9)
+
+
+def advice_of(
+    swap: Sequence[Swap], points: Sequence[Point], source: Source, difference: float
+) -> str:
+    """The paragraph."""
+    known = [row for row in swap if row.required is not None]
+    said: list[str] = []
+    if known:
+        said.append(_least(known))
+        said += _spans(known, source)
+    for row in swap:
+        if row.required is None:
+            said.append(f"{row.measure} requires no difference that could be told: {row.reason}.")
+    needs = [
+        (row.measure, questions_needed([p for p in points if p.measure == row.measure], difference))
+        for row in swap
+    ]
+    told = [f"{n:,} with {name}" for name, n in needs if n is not None]
+    told[:1] = [text.replace(" with", " questions with", 1) for text in told[:1]]
+    if told:
+        most = max(n for _, n in needs if n is not None)
+        tail = (
+            f"; that is beyond the {source.questions // 2:,} that could be tried, as the required "
+            "difference falls with the root of the number of questions"
+            if most > source.questions // 2
+            else ""
+        )
+        said.append(f"A difference of {difference:g} would need about {_listed(told)}{tail}.")
+    return " ".join(said)
+
+
+def _least(known: Sequence[Swap]) -> str:
+    low = min(row.required for row in known if row.required is not None)
+    best = [row for row in known if row.required == low]
+    names = _listed([row.measure for row in best])
+    needs = "needs" if len(best) == 1 else "need"
+    size = plural(best[0].size, "question")
+    share = _listed(list(dict.fromkeys(f"{100 * (row.sensitivity or 0):.0f} %" for row in best)))
+    text = (
+        f"On {size} {names} {needs} the smallest difference: {low:g} or more between two runs "
+        f"keeps its sign on other questions {best[0].confidence:g} times in 100, and {share} of "
+        "the comparisons reach it"
+    )
+    others = [row for row in known if row not in best]
+    if others:
+        text += "; " + _listed([f"{row.measure} needs {row.required:g}" for row in others])
+    return text + "."
+
+
+def _spans(known: Sequence[Swap], source: Source) -> list[str]:
+    """A measure with a wider range needs larger differences for no other reason."""
+    spans = dict(zip(source.measures, source.spans, strict=True))
+    if isinstance(source, Scores) or len({spans[row.measure] for row in known}) < 2:
+        return []
+    wide = [f"{row.measure} {(row.required or 0) / spans[row.measure]:.3g}" for row in known]
+    return [f"Their ranges differ; as a share of its range each needs: {', '.join(wide)}."]
+
+
+def _listed(items: Sequence[str]) -> str:
+    if len(items) < 2:
+        return "".join(items)
+    return ", ".join(items[:-1]) + " and " + items[-1]
