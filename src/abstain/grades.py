@@ -135,6 +135,46 @@ def tally_grades(
     sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
 ) -> tuple[Tallies, list[str]]:
     """Count judged rows by run and slice."""
+    frames, scale, named = _read_all(sources, by, grades)
+    label = sources[0].table.name
+    counted, questions = [], []
+    for source, frame in zip(sources, frames, strict=True):
+        counted.append(_count(source, frame, scale, by))
+        if named:
+            questions.append(_questions(source, frame, by))
+    kinds = pl.concat(counted)
+    if kinds.is_empty():
+        raise InputError("has no rows", label)
+    notes: list[str] = []
+    columns = [BY + name for name in by]
+    if named:
+        known = _all_questions(pl.concat(questions), sources, by)
+        sizes = slice_sizes(known, by)
+        return with_missing(kinds, sizes, columns, questions=known.height), notes
+    notes.append("the rows name no question: each is counted as one")
+    return _without_questions(kinds, columns), notes
+
+
+def grade_rows(
+    sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Judged rows one by one (run, question, KIND), and the questions with their attributes."""
+    frames, scale, named = _read_all(sources, by, grades)
+    if not named:
+        raise InputError("has no column 'question', which pairs the runs", sources[0].table.name)
+    rows, questions = [], []
+    for source, frame in zip(sources, frames, strict=True):
+        kinds = _with_kinds(frame, scale)
+        _count(source, frame, scale, by)
+        questions.append(_questions(source, frame, by))
+        rows.append(collect(kinds.select("run", "question", KIND), source.table.name))
+    return pl.concat(rows), _all_questions(pl.concat(questions), sources, by)
+
+
+def _read_all(
+    sources: Sequence[Responses], by: Sequence[str], grades: Mapping[str, str]
+) -> tuple[list[nw.LazyFrame[Any]], dict[str, int], bool]:
+    """The tables in one shape, the scale of their grades, and whether they name questions."""
     frames = [_canonical(source, index, by) for index, source in enumerate(sources)]
     named = ["question" in frame.collect_schema().names() for frame in frames]
     if any(named) and not all(named):
@@ -143,22 +183,7 @@ def tally_grades(
     label = sources[0].table.name
     distinct = [collect(f.select("grade").unique(), label)["grade"] for f in frames]
     scale = read_scale([v for values in distinct for v in values.to_list()], grades)
-    counted, questions = [], []
-    for source, frame in zip(sources, frames, strict=True):
-        counted.append(_count(source, frame, scale, by))
-        if named[0]:
-            questions.append(_questions(source, frame, by))
-    kinds = pl.concat(counted)
-    if kinds.is_empty():
-        raise InputError("has no rows", label)
-    notes: list[str] = []
-    columns = [BY + name for name in by]
-    if named[0]:
-        known = _all_questions(pl.concat(questions), sources, by)
-        sizes = slice_sizes(known, by)
-        return with_missing(kinds, sizes, columns, questions=known.height), notes
-    notes.append("the rows name no question: each is counted as one")
-    return _without_questions(kinds, columns), notes
+    return frames, scale, named[0]
 
 
 def _canonical(source: Responses, index: int, by: Sequence[str]) -> nw.LazyFrame[Any]:
@@ -193,6 +218,17 @@ def _canonical(source: Responses, index: int, by: Sequence[str]) -> nw.LazyFrame
 def _count(
     source: Responses, frame: nw.LazyFrame[Any], scale: Mapping[str, int], by: Sequence[str]
 ) -> pl.DataFrame:
+    frame = _with_kinds(frame, scale)
+    columns = [BY + name for name in by]
+    kinds = counted(frame, columns, source.table.name)
+    if kinds["run"].is_null().any() or (kinds["run"] == "").any():
+        raise InputError("a row has no run name", source.table.name)
+    if (kinds[KIND] >= KINDS).any():
+        _raise_bad_reason(source, frame)
+    return kinds
+
+
+def _with_kinds(frame: nw.LazyFrame[Any], scale: Mapping[str, int]) -> nw.LazyFrame[Any]:
     names = frame.collect_schema().names()
     blank = nw.col("grade").is_null() | (nw.col("grade") == "")
     chain = nw.when(blank).then(nw.lit(EMPTY))
@@ -201,14 +237,7 @@ def _count(
     kind = chain.otherwise(nw.lit(KINDS))
     if "why" in names:
         kind = _with_reason(kind)
-    frame = frame.with_columns(kind.cast(nw.Int16).alias(KIND))
-    columns = [BY + name for name in by]
-    kinds = counted(frame, columns, source.table.name)
-    if kinds["run"].is_null().any() or (kinds["run"] == "").any():
-        raise InputError("a row has no run name", source.table.name)
-    if (kinds[KIND] >= KINDS).any():
-        _raise_bad_reason(source, frame)
-    return kinds
+    return frame.with_columns(kind.cast(nw.Int16).alias(KIND))
 
 
 def _with_reason(kind: nw.Expr) -> nw.Expr:
