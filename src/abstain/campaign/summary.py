@@ -19,6 +19,7 @@ def sentences(c: Campaign) -> Iterator[str]:
     """What a reader should know first, in the order of an overview."""
     yield _what_was_run(c)
     yield _best(c)
+    yield from _separated(c)
     yield _spread(c)
     yield from _references(c)
     yield from _reading(c)
@@ -51,6 +52,16 @@ def _best(c: Campaign) -> str:
         j = c.order[1]
         text += f"; the next is {c.runs[j]} with {c.scores[j]:.2f}"
     return text + "."
+
+
+def _separated(c: Campaign) -> Iterator[str]:
+    from abstain.report.compare import how, verdict
+
+    if c.comparison is not None:
+        yield from verdict(c.comparison)
+        yield how(c.comparison)
+    elif len(c.runs) > 1:
+        yield "Which runs can be told apart was not tested: `abstain compare --reference` does it."
 
 
 def _spread(c: Campaign) -> str:

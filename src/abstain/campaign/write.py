@@ -93,11 +93,16 @@ def results_text(
         "results": [
             {"run": c.runs[i], "slice": {}, "counts": _whole(c.overall[i].to_dict())}
             | {"scores": {str(c.measure): _plain(float(c.scores[i]))}}
+            | {"intervals": {str(c.measure): [_plain(x) for x in _ends(c, i)]}}
             for i in c.order
         ],
         "tables": {table.name: _table_data(table) for table in tables},
     }
     return msgspec.json.encode(data).decode() + "\n"
+
+
+def _ends(c: Campaign, i: int) -> tuple[float, float]:
+    return c.intervals[i].low, c.intervals[i].high
 
 
 def _table_data(table: Table) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from abstain.cli import options
-from abstain.cli.options import AlignOption, ColumnOption, FromOption, MatchOption
+from abstain.cli.options import AlignOption, ClusterOption, ColumnOption, FromOption, MatchOption
 from abstain.cli.score import COLUMNS
 
 
@@ -45,6 +45,8 @@ def campaign(
     baselines: Annotated[
         bool, typer.Option(help="Draw reference runs into the leaderboard.")
     ] = True,
+    ci: Annotated[str, typer.Option("--ci", metavar="[METHOD]", help=options.CI_HELP)] = "",
+    cluster: ClusterOption = None,
     policy: Annotated[
         list[str] | None,
         typer.Option("--policy", metavar="KIND=EFFECT", help="As in `abstain score`."),
@@ -82,6 +84,8 @@ def campaign(
             format=from_format,
             baselines=baselines,
             seed=seed,
+            ci=ci,
+            cluster=cluster,
         )
     with options.working("writing…"):
         tables = write_campaign(result, output, title=title, force=force)
@@ -99,7 +103,10 @@ def show_campaign(result: object, tables: object, output: Path) -> None:
     assert isinstance(result, Campaign)
     assert isinstance(tables, list)
     full = leaderboard(result).grid
-    wanted = ("#", "run", str(result.measure), "right", "wrong", "unanswered", "tests passed")
+    wanted = (
+        *("#", "run", str(result.measure), "low", "high", "group"),
+        *("right", "wrong", "unanswered", "tests passed"),
+    )
     keep = [i for i, c in enumerate(full.columns) if c.name in wanted or c.kind == "bar"]
     grid = Grid(
         [full.columns[i] for i in keep],

@@ -10,10 +10,12 @@ import typer
 from abstain.cli import options
 from abstain.cli.options import (
     AlignOption,
+    ClusterOption,
     ColumnOption,
     DigitsOption,
     FormatOption,
     FromOption,
+    LevelOption,
     MatchOption,
     OutputOption,
 )
@@ -44,22 +46,9 @@ def compare(
     correction: Annotated[
         str, typer.Option(metavar="HOW", help="For many pairs: holm, bh or none.")
     ] = "holm",
-    ci: Annotated[
-        str,
-        typer.Option(
-            "--ci",
-            metavar="METHOD",
-            help="logit, delta, percentile, bca, jeffreys; wilson or clopper-pearson for a "
-            "proportion.",
-        ),
-    ] = "",
-    level: Annotated[float, typer.Option(help="The level of intervals and groups.")] = 0.95,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ATTR", help="Questions with the same value hang together (a test, a document)."
-        ),
-    ] = None,
+    ci: Annotated[str, typer.Option("--ci", metavar="[METHOD]", help=options.CI_HELP)] = "",
+    level: LevelOption = 0.95,
+    cluster: ClusterOption = None,
     by: Annotated[
         list[str] | None,
         typer.Option(

@@ -78,6 +78,34 @@ AlignOption = Annotated[
 ]
 
 
+CI_METHODS = ("logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson")
+CI_HELP = (
+    "An interval for each score: logit (the default), delta, percentile, bca, jeffreys; for a "
+    "proportion also wilson and clopper-pearson."
+)
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ATTR", help="Questions with the same value hang together (a test, a document)."
+    ),
+]
+LevelOption = Annotated[float, typer.Option(help="The level of intervals.")]
+
+
+def with_default_method(args: Sequence[str]) -> list[str]:
+    """Arguments in which a `--ci` without a method says that it takes the default.
+
+    >>> with_default_method(["--ci", "gold.csv"]), with_default_method(["--ci", "bca"])
+    (['--ci=default', 'gold.csv'], ['--ci', 'bca'])
+    """
+    found = list(args)
+    for at, text in enumerate(found):
+        follows = found[at + 1] if at + 1 < len(found) else ""
+        if text == "--ci" and follows.lower() not in CI_METHODS:
+            found[at] = "--ci=default"
+    return found
+
+
 def pairs(texts: Iterable[str] | None, what: str, example: str) -> dict[str, str]:
     """`name=value` texts as a mapping; a name twice is refused."""
     found: dict[str, str] = {}

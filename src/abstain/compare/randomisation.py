@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     Words = npt.NDArray[np.uint64]
 
 CLOSE = 1e-12
-EXACT_STATES = 250_000
+EXACT_STATES = 400_000
+UNLIKELY = 1e-20
 EXACT_CLUSTERS = 16
 BLOCK_BYTES = 1 << 26
 
@@ -78,22 +79,32 @@ def _swappable(table: IntArray) -> IntArray:
 
 
 def _states(table: IntArray) -> float:
-    swaps = _swappable(table).astype(np.float64)
+    """How many states the whole distribution has, without its far tails."""
+    swaps = _swappable(table)
     if len(table) == 3:
-        return float((swaps[0] + swaps[1] + 1) * (swaps[1] + swaps[2] + 1))
-    return float(np.prod(swaps + 1))
+        return float(len(_likely(swaps[0] + swaps[1])) * len(_likely(swaps[1] + swaps[2])))
+    return float(np.prod(swaps.astype(np.float64) + 1))
 
 
 def exact_p(measure: Measure, table: IntArray) -> float:
-    """The share of all ways of swapping whose difference is at least as large as the one seen."""
+    """The share of all ways of swapping whose difference is at least as large as the one seen.
+
+    Ways so unlikely that they are not looked at (a share below 1e-20) count as extreme.
+    """
     cells = cells_of(measure)
     weights, first = _lattice(table) if len(table) == 3 else _product(table)
     total = table.sum(axis=0) + table.sum(axis=1)
-    possible = weights > 0
-    weights, first = weights[possible], first[possible]
     drawn = _difference(measure, cells, first, total - first)
     seen = _difference(measure, cells, table.sum(axis=1), table.sum(axis=0))
-    return float(min(1.0, weights[_extreme(drawn, seen)].sum()))
+    calm = weights[~_extreme(drawn, seen)].sum()
+    loud = weights[_extreme(drawn, seen)].sum()
+    return float(min(1.0, max(loud, 1e-18 + loud + max(0.0, 1 - calm - loud - 1e-12))))
+
+
+def _likely(m: int) -> IntArray:
+    """The numbers of heads in m tosses within ten standard deviations."""
+    reach = 5 * np.sqrt(m) + 1
+    return np.arange(max(0, int(m / 2 - reach)), min(m, int(m / 2 + reach) + 1) + 1)
 
 
 def _lattice(table: IntArray) -> tuple[Array, Array]:
@@ -102,17 +113,18 @@ def _lattice(table: IntArray) -> tuple[Array, Array]:
     Of the right–blank questions y go one way; right − y and blank + y are binomials of the others.
     """
     (right_wrong, right_blank, wrong_blank) = (int(m) for m in _swappable(table))
-    i = np.arange(right_wrong + right_blank + 1)
-    j = np.arange(wrong_blank + right_blank + 1)
-    y = np.arange(right_blank + 1)
+    i = _likely(right_wrong + right_blank)
+    j = _likely(wrong_blank + right_blank)
+    y = _likely(right_blank)
     left = _shifted(_binomial(right_wrong), i[:, None] - y)
     right = _shifted(_binomial(wrong_blank), j - (right_blank - y)[:, None])
-    weights = (left * _binomial(right_blank)) @ right
-    first = np.empty((len(i), len(j), 3))
-    first[..., 0] = (table[0, 0] + i)[:, None]
-    first[..., 2] = table[2, 2] + j
-    first[..., 1] = table.sum() - first[..., 0] - first[..., 2]
-    return weights.ravel(), first.reshape(-1, 3)
+    weights = (left * _binomial(right_blank)[y]) @ right
+    at, to = np.nonzero(weights > UNLIKELY)
+    first = np.empty((len(at), 3))
+    first[:, 0] = table[0, 0] + i[at]
+    first[:, 2] = table[2, 2] + j[to]
+    first[:, 1] = table.sum() - first[:, 0] - first[:, 2]
+    return weights[at, to], first
 
 
 def _shifted(chances: Array, at: IntArray) -> Array:

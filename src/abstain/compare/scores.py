@@ -83,9 +83,9 @@ def compare_scores(
 ) -> Comparison:
     """Compare systems by their scores on the topics that all of them have."""
     method = settings.pop("method", "") or "bca"
-    rules = Settings(**settings, method="delta").checked()
-    if method == "logit":
+    if method in ("default", "auto"):
         method = "bca"
+    rules = Settings(**settings, method="delta").checked()
     if method not in METHODS:
         raise UsageError(f"scores take the interval methods {', '.join(METHODS)} (got '{method}')")
     if rules.test == "mcnemar":

@@ -140,21 +140,23 @@ def sentences(c: Comparison) -> list[str]:
     """What follows, in words."""
     said = [_what(c)]
     said += _undefined(c)
-    if c.settings.reference:
-        said += _reference(c)
-    elif len(c.rows) == 2:
-        said += _two(c)
-    else:
-        said += _many(c)
+    said += verdict(c)
     said += _origin(c)
     said += _bounds(c)
     said += _corrected(c)
     said += _plan(c)
-    said.append(_how(c))
+    said.append(how(c))
     said += [note[:1].upper() + note[1:].rstrip(".") + "." for note in c.notes]
     if c.policy is not None:
         said.append(policy_sentence(c.policy, c.touched))
     return said
+
+
+def verdict(c: Comparison) -> list[str]:
+    """Which differences are real."""
+    if c.settings.reference:
+        return _reference(c)
+    return _two(c) if len(c.rows) == 2 else _many(c)
 
 
 def _what(c: Comparison) -> str:
@@ -346,7 +348,8 @@ def _plan(c: Comparison) -> list[str]:
     return said
 
 
-def _how(c: Comparison) -> str:
+def how(c: Comparison) -> str:
+    """How intervals and p-values were made."""
     s = c.settings
     text = f"Intervals: {100 * s.level:g} %, {METHODS[s.method]} ({s.method}). "
     text += f"Test: {TESTS[s.test]}"
