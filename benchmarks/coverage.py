@@ -141,8 +141,8 @@ def main() -> None:
             f"rho={s.correlation}: {100 * shares['logit']:.1f} % (delta "
             f"{100 * shares['delta']:.1f}, naive {100 * shares['naive']:.1f})"
         )
-    for method, values in slow.items():
-        print(f"  {method}: {100 * min(values):.1f} to {100 * max(values):.1f} % (c@1, n = 100)")
+    for method, drawn in slow.items():
+        print(f"  {method}: {100 * min(drawn):.1f} to {100 * max(drawn):.1f} % (c@1, n = 100)")
 
 
 if __name__ == "__main__":

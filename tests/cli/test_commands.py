@@ -17,7 +17,10 @@ import pytest
 from abstain.cli import run as run_command
 from tests.helpers import GOLD, RUN, Here, abstain
 
-COMMANDS = ("score", "validate", "convert", "measures", "explain", "demo", "campaign", "audit")
+COMMANDS = (
+    *("score", "validate", "convert", "measures", "explain", "demo", "campaign", "audit"),
+    "compare",
+)
 SCORE = ("score", "gold.csv", "run.csv")
 ESCAPE = "\x1b["
 
@@ -52,7 +55,15 @@ def test_help_of_all(here: Here) -> None:
 
 
 @pytest.mark.parametrize(
-    "args", [("--help",), ("measures",), ("explain", "c@1"), ("--version",), ("score", "--help")]
+    "args",
+    [
+        ("--help",),
+        ("measures",),
+        ("explain", "c@1"),
+        ("--version",),
+        ("score", "--help"),
+        ("compare", "--help"),
+    ],
 )
 def test_help_imports_nothing_heavy(args: tuple[str, ...]) -> None:
     program = (

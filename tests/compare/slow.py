@@ -28,7 +28,7 @@ def randomisation(name: str, one: Sequence[str], other: Sequence[str]) -> float:
         first = [b if s else a for a, b, s in zip(one, other, swaps, strict=True)]
         second = [a if s else b for a, b, s in zip(one, other, swaps, strict=True)]
         hits += not abs(score(name, first) - score(name, second)) < seen - 1e-12
-    return hits / 2 ** len(one)
+    return float(hits / 2 ** len(one))
 
 
 def c_at_1_error(outcomes: Sequence[str], clusters: Sequence[int] | None = None) -> float:

@@ -52,7 +52,7 @@ PROPORTIONS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
 """Measures that are a proportion: which of the six counts are its successes and its trials."""
 
 LEAST_EFFECT = 0.5
-DEGREES = 1.5
+DEGREES = 1.3
 """How many degrees of freedom the spread of cluster sums is worth, beside its own estimate."""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from abstain.compare.functional import THREE
 from abstain.compare.intervals import METHODS, RANDOM
+from abstain.compare.randomisation import EXACT_CLUSTERS
 from abstain.compare.result import TESTS, Comparison, Pair
 from abstain.errors import plural
 from abstain.outcomes import Undefined
@@ -209,15 +210,15 @@ def _two(c: Comparison) -> list[str]:
     text = f"{pair.run} is {ahead} {pair.against} by {size} ({test}): "
     if c.differs(pair):
         return [text + f"a difference at the {100 * c.alpha:g} % level."]
-    return [text + "chance alone could well have made it."]
+    return [text + f"not a difference at the {100 * c.alpha:g} % level, chance could have made it."]
 
 
 def _many(c: Comparison) -> list[str]:
     tested = [p for p in c.pairs if not math.isnan(p.adjusted)]
     found = sum(c.differs(p) for p in tested)
     said = [
-        f"Of {plural(len(tested), 'pair')}, {found:,} differ at the {100 * c.alpha:g} % level "
-        f"({CORRECTED[c.settings.correction]})."
+        f"Of {plural(len(tested), 'pair')}, {plural(found, 'differs', 'differ')} at the "
+        f"{100 * c.alpha:g} % level ({CORRECTED[c.settings.correction]})."
     ]
     separated = c.separated()
     if separated:
@@ -353,14 +354,20 @@ def how(c: Comparison) -> str:
     s = c.settings
     text = f"Intervals: {100 * s.level:g} %, {METHODS[s.method]} ({s.method}). "
     text += f"Test: {TESTS[s.test]}"
-    drawn = [p for p in c.pairs if not p.exact]
-    if s.test == "wilcoxon":
-        return text + "."
-    chance = drawn or s.method in RANDOM or s.reference
+    drawn = [p for p in c.pairs if not p.exact] if s.test != "wilcoxon" else []
     exact = sum(p.exact for p in c.pairs)
     if exact:
         text += ", exact" if exact == len(c.pairs) else f", exact for {plural(exact, 'pair')}"
-    return text + (f"; {s.trials:,} trials, seed {s.seed}." if chance else ".")
+    swapped = c.questions if c.clusters is None else c.clusters
+    chance = drawn or s.method in RANDOM or (s.reference and swapped > EXACT_CLUSTERS)
+    text += f"; {s.trials:,} trials, seed {s.seed}." if chance else "."
+    floor = len(c.pairs) / (s.trials + 1)
+    if drawn and s.correction == "holm" and not s.reference and floor > c.alpha:
+        text += (
+            f" So few trials cannot tell any of {plural(len(c.pairs), 'pair')} apart after Holm's "
+            f"correction: take --trials {math.ceil(2 * len(c.pairs) / c.alpha):,} or bh."
+        )
+    return text
 
 
 # --------------------------------------------------------------------------------------- chart
