@@ -96,6 +96,12 @@ def test_judged_rows_need_no_gold(here: Here) -> None:
     assert compare_judged(frame).pairs[0].p == pytest.approx(expected, abs=1e-9)
 
 
+def test_a_run_in_two_judged_tables_is_refused(here: Here) -> None:
+    for name in ("x.csv", "y.csv"):
+        here.write(name, "run,question,grade\na,q1,CORRECT\nb,q1,INCORRECT\n")
+    assert "is in two tables" in here.refuses("compare", "--judged", "x.csv", "y.csv")
+
+
 def test_tests_by_name(two: Here) -> None:
     mcnemar = data(two, "gold.csv", "one.csv", "two.csv", "--test", "mcnemar")
     assert mcnemar["pairs"][0]["p"] == float(slow.mcnemar(2, 1))

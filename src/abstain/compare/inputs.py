@@ -109,6 +109,9 @@ def from_judged(
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [s.table for s in sources])
     rows, questions = grade_rows(sources, by=wanted, grades=grades or {})
+    twice = rows.filter(pl.struct("run", "question").is_duplicated())
+    if twice.height:
+        raise UsageError(f"run '{twice['run'][0]}' is in two tables; a run belongs in one")
     names = sorted(rows["run"].unique())
     order = _as_given(names, [s.run for s in sources])
     names = [names[i] for i in order]

@@ -352,7 +352,8 @@ def _plan(c: Comparison) -> list[str]:
 def how(c: Comparison) -> str:
     """How intervals and p-values were made."""
     s = c.settings
-    text = f"Intervals: {100 * s.level:g} %, {METHODS[s.method]} ({s.method}). "
+    text = f"Intervals: {100 * s.level:g} %, {METHODS[s.method]} ({s.method})"
+    text += "; of differences: logit. " if s.method in ("wilson", "clopper-pearson") else ". "
     text += f"Test: {TESTS[s.test]}"
     drawn = [p for p in c.pairs if not p.exact] if s.test != "wilcoxon" else []
     exact = sum(p.exact for p in c.pairs)
