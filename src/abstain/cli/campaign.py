@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,8 @@ import typer
 from abstain.cli import options
 from abstain.cli.options import AlignOption, ClusterOption, ColumnOption, FromOption, MatchOption
 from abstain.cli.score import COLUMNS
+
+SHORT = {"unanswered": "blank"}
 
 
 def campaign(
@@ -105,11 +108,11 @@ def show_campaign(result: object, tables: object, output: Path) -> None:
     full = leaderboard(result).grid
     wanted = (
         *("#", "run", str(result.measure), "low", "high", "group"),
-        *("right", "wrong", "unanswered", "tests passed"),
+        *("right", "wrong", "unanswered"),
     )
     keep = [i for i, c in enumerate(full.columns) if c.name in wanted or c.kind == "bar"]
     grid = Grid(
-        [full.columns[i] for i in keep],
+        [replace(c, name=SHORT.get(c.name, c.name)) for c in (full.columns[i] for i in keep)],
         [[row[i] for i in keep] for row in full.rows],
         notes=[*sentences(result), f"{output}/index.html shows {len(tables)} tables."],
         dim=full.dim,
