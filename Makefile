@@ -21,6 +21,8 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/score.py
 	$(BIN)/python benchmarks/campaign.py
 	$(BIN)/python benchmarks/meta.py
+	$(BIN)/python benchmarks/compare.py
+	$(BIN)/python benchmarks/coverage.py
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py

@@ -16,7 +16,7 @@ import polars as pl
 
 from abstain.errors import InputError, Place, UnknownNameError, UsageError, nearest, shown
 from abstain.formats.tables import ROW
-from abstain.judge import BY, FILE, KIND
+from abstain.judge import BY, FILE, KIND, with_confidence
 from abstain.outcomes import KINDS, OUTCOMES, RIGHT, WRONG, Why, blank_kind
 from abstain.questions import USUAL_NAMES, Responses, collect, require, text_column
 from abstain.tally import KindMatrix, Tallies, counted, slice_sizes, with_missing
@@ -143,32 +143,95 @@ def tally_grades(
     sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
 ) -> tuple[Tallies, list[str]]:
     """Count judged rows by run and slice."""
-    frames = [_canonical(source, index, by) for index, source in enumerate(sources)]
+    frames, named = _read(sources, by, grades)
+    columns = [BY + name for name in by]
+    per_table, questions = [], []
+    for source, frame in zip(sources, frames, strict=True):
+        per_table.append(counted(frame, columns, source.table.name))
+        _refuse_bad_rows(source, frame, per_table[-1])
+        if named:
+            questions.append(_questions(source, frame, by))
+    _refuse_shared_runs(per_table, sources)
+    kinds = pl.concat(per_table)
+    if kinds.is_empty():
+        raise InputError("has no rows", sources[0].table.name)
+    if named:
+        known = _all_questions(pl.concat(questions), sources, by)
+        sizes = slice_sizes(known, by)
+        return with_missing(kinds, sizes, columns, questions=known.height), []
+    _refuse_different_lengths(kinds, sources)
+    return _without_questions(kinds, columns), ["the rows name no question: each is counted as one"]
+
+
+def graded(
+    sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
+) -> tuple[list[nw.LazyFrame[Any]], pl.DataFrame | None]:
+    """Judged rows with their kinds, a frame for each table, and the questions they are about.
+
+    There are no questions where no table names them.
+    """
+    frames, named = _read(sources, by, grades, confidence=True)
+    per_table = []
+    for source, frame in zip(sources, frames, strict=True):
+        per_table.append(counted(frame, [], source.table.name))
+        _refuse_bad_rows(source, frame, per_table[-1])
+    _refuse_shared_runs(per_table, sources)
+    if not named:
+        return frames, None
+    found = [_questions(s, f, by) for s, f in zip(sources, frames, strict=True)]
+    return frames, _all_questions(pl.concat(found), sources, by)
+
+
+def grade_rows(
+    sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Judged rows one by one (run, question, KIND), and the questions with their attributes."""
+    for source in sources:
+        require(source.table, "question", "which names each question")
+    frames, questions = graded(sources, by=by, grades=grades)
+    assert questions is not None
+    rows = pl.concat(
+        collect(frame.select("run", "question", KIND), source.table.name)
+        for source, frame in zip(sources, frames, strict=True)
+    )
+    if rows.is_empty():
+        raise InputError("has no rows", sources[0].table.name)
+    return rows, questions
+
+
+def grade_matrix(sources: Sequence[Responses], *, grades: Mapping[str, str]) -> KindMatrix:
+    """The kind of every run's row for every question; a run without one is missing there."""
+    rows, questions = grade_rows(sources, by=(), grades=grades)
+    runs = rows["run"].unique().sort()
+    ids = questions["question"].sort()
+    placed = rows.join(runs.to_frame().with_row_index("row"), on="run").join(
+        ids.to_frame().with_row_index("column"), on="question"
+    )
+    kinds = np.full((len(runs), len(ids)), blank_kind(Why.MISSING), np.uint8)
+    kinds[placed["row"].to_numpy(), placed["column"].to_numpy()] = placed[KIND].to_numpy()
+    return KindMatrix(runs.to_list(), kinds)
+
+
+def _read(
+    sources: Sequence[Responses],
+    by: Sequence[str],
+    grades: Mapping[str, str],
+    *,
+    confidence: bool = False,
+) -> tuple[list[nw.LazyFrame[Any]], bool]:
+    """The tables in one shape, each row with its kind, and whether they name their questions."""
+    frames = [_canonical(s, index, by, confidence=confidence) for index, s in enumerate(sources)]
     named = ["question" in frame.collect_schema().names() for frame in frames]
     if any(named) and not all(named):
         nameless = sources[named.index(False)].table.name
         raise InputError("has no column 'question', but other tables do", nameless)
-    label = sources[0].table.name
-    distinct = [collect(f.select("grade").unique(), label)["grade"] for f in frames]
-    scales = _scales(sources, [values.to_list() for values in distinct], grades)
-    counted, questions = [], []
-    for source, frame, scale in zip(sources, frames, scales, strict=True):
-        counted.append(_count(source, frame, scale, by))
-        if named[0]:
-            questions.append(_questions(source, frame, by))
-    _refuse_shared_runs(counted, sources)
-    kinds = pl.concat(counted)
-    if kinds.is_empty():
-        raise InputError("has no rows", label)
-    notes: list[str] = []
-    columns = [BY + name for name in by]
-    if named[0]:
-        known = _all_questions(pl.concat(questions), sources, by)
-        sizes = slice_sizes(known, by)
-        return with_missing(kinds, sizes, columns, questions=known.height), notes
-    _refuse_different_lengths(kinds, sources)
-    notes.append("the rows name no question: each is counted as one")
-    return _without_questions(kinds, columns), notes
+    distinct = [
+        collect(frame.select("grade").unique(), source.table.name)["grade"].to_list()
+        for source, frame in zip(sources, frames, strict=True)
+    ]
+    scales = _scales(sources, distinct, grades)
+    kinds = [_with_kinds(frame, scale) for frame, scale in zip(frames, scales, strict=True)]
+    return kinds, named[0]
 
 
 def _scales(
@@ -216,7 +279,9 @@ def _refuse_shared_runs(counted: Sequence[pl.DataFrame], sources: Sequence[Respo
             home[run] = source.table.name
 
 
-def _canonical(source: Responses, index: int, by: Sequence[str]) -> nw.LazyFrame[Any]:
+def _canonical(
+    source: Responses, index: int, by: Sequence[str], *, confidence: bool = False
+) -> nw.LazyFrame[Any]:
     table, frame = source.table, source.frame
     column = next((c for c in COLUMNS if c in table.columns), None)
     if column is None:
@@ -240,34 +305,32 @@ def _canonical(source: Responses, index: int, by: Sequence[str]) -> nw.LazyFrame
     run = (
         nw.lit(source.run).cast(nw.String) if source.run else text_column(frame, "run", table.name)
     )
+    if confidence and "confidence" in table.columns:
+        frame, extra = with_confidence(frame)
+        chosen += extra
     if ROW in frame.collect_schema().names():
         chosen.append(nw.col(ROW))
     return frame.select(run.alias("run"), nw.lit(index).alias(FILE), *chosen)
 
 
-def _with_kind(frame: nw.LazyFrame[Any], scale: Mapping[str, int]) -> nw.LazyFrame[Any]:
-    """The rows with the kind that their grade (and their reason) says."""
+def _with_kinds(frame: nw.LazyFrame[Any], scale: Mapping[str, int]) -> nw.LazyFrame[Any]:
+    """Each row with its kind; beyond `KINDS`: it contradicts itself, or its reason is unknown."""
+    names = frame.collect_schema().names()
     blank = nw.col("grade").is_null() | (nw.col("grade") == "")
     chain = nw.when(blank).then(nw.lit(EMPTY))
     for value, code in scale.items():
         chain = chain.when(nw.col("grade") == value.strip()).then(nw.lit(code))
     kind = chain.otherwise(nw.lit(KINDS))
-    if "why" in frame.collect_schema().names():
+    if "why" in names:
         kind = _with_reason(kind)
     return frame.with_columns(kind.cast(nw.Int16).alias(KIND))
 
 
-def _count(
-    source: Responses, frame: nw.LazyFrame[Any], scale: Mapping[str, int], by: Sequence[str]
-) -> pl.DataFrame:
-    frame = _with_kind(frame, scale)
-    columns = [BY + name for name in by]
-    kinds = counted(frame, columns, source.table.name)
+def _refuse_bad_rows(source: Responses, frame: nw.LazyFrame[Any], kinds: pl.DataFrame) -> None:
     if kinds["run"].is_null().any() or (kinds["run"] == "").any():
         raise InputError("a row has no run name", source.table.name)
     if (kinds[KIND] >= KINDS).any():
         _raise_bad_reason(source, frame)
-    return kinds
 
 
 def _with_reason(kind: nw.Expr) -> nw.Expr:
@@ -358,32 +421,3 @@ def _without_questions(kinds: pl.DataFrame, columns: Sequence[str]) -> Tallies:
     tallies = with_missing(kinds, sizes, columns, questions=int(sizes["size"].sum()))
     tallies.table[:, blank_kind(Why.MISSING)] = 0
     return tallies
-
-
-def grade_matrix(sources: Sequence[Responses], *, grades: Mapping[str, str]) -> KindMatrix:
-    """The kind of every run's row for every question; a run without one is missing there."""
-    frames = [_canonical(source, index, ()) for index, source in enumerate(sources)]
-    for source in sources:
-        require(source.table, "question", "which names each question")
-    label = sources[0].table.name
-    distinct = [collect(f.select("grade").unique(), label)["grade"] for f in frames]
-    scales = _scales(sources, [values.to_list() for values in distinct], grades)
-    cells = []
-    for source, frame, scale in zip(sources, frames, scales, strict=True):
-        _count(source, frame, scale, ())
-        _questions(source, frame, ())
-        own = _with_kind(frame, scale).select("run", "question", KIND)
-        cells.append(collect(own, source.table.name))
-    rows = pl.concat(cells)
-    if rows.is_empty():
-        raise InputError("has no rows", label)
-    if rows.select(pl.struct("run", "question").is_duplicated().any()).item():
-        raise InputError("a run has a question in two tables; a run belongs in one", label)
-    runs = rows["run"].unique().sort()
-    questions = rows["question"].unique().sort()
-    placed = rows.join(runs.to_frame().with_row_index("row"), on="run").join(
-        questions.to_frame().with_row_index("column"), on="question"
-    )
-    kinds = np.full((len(runs), len(questions)), blank_kind(Why.MISSING), np.uint8)
-    kinds[placed["row"].to_numpy(), placed["column"].to_numpy()] = placed[KIND].to_numpy()
-    return KindMatrix(runs.to_list(), kinds)

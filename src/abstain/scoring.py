@@ -43,6 +43,8 @@ class Row:
     excluded: int = 0
     rank: str = ""
     reference: Reference | None = None
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """For each measure, low and high; NaN where there is none."""
 
     @property
     def undefined(self) -> dict[str, str]:
@@ -58,6 +60,11 @@ class Row:
             "scores": {k: None if math.isnan(v) else v for k, v in self.scores.items()},
             "undefined": self.undefined,
         }
+        if self.intervals:
+            plain["intervals"] = {
+                k: [None if math.isnan(x) else x for x in ends]
+                for k, ends in self.intervals.items()
+            }
         if self.blanks:
             plain["blanks"] = self.blanks
         if self.excluded:
@@ -78,6 +85,9 @@ class ScoreResult:
     policy: Policy | None = None
     touched: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    interval_method: str | None = None
+    """How the intervals were made, where there are some."""
+    level: float = 0.95
 
     def slice_label(self, name: str) -> str:
         """The heading of a slice attribute, told apart from the columns that are there anyway."""
@@ -92,6 +102,9 @@ class ScoreResult:
         if self.policy is not None:
             plain["policy"] = self.policy.to_dict()
             plain["touched"] = self.touched
+        if self.interval_method is not None:
+            plain["interval_method"] = self.interval_method
+            plain["level"] = self.level
         if self.notes:
             plain["notes"] = list(self.notes)
         plain["results"] = [row.to_dict() for row in self.rows]
@@ -113,6 +126,10 @@ class ScoreResult:
             schema[str(item)] = pl.Float64
             scores = [row.scores[str(item)] for row in self.rows]
             columns[str(item)] = [None if math.isnan(s) else s for s in scores]
+            for end, name in enumerate(("low", "high") if self.interval_method else ()):
+                schema[f"{item} {name}"] = pl.Float64
+                ends = [row.intervals.get(str(item), (math.nan,) * 2)[end] for row in self.rows]
+                columns[f"{item} {name}"] = [None if math.isnan(x) else x for x in ends]
         names = [*OUTCOMES]
         if any(row.counts.unsplit for row in self.rows):
             names.append("unanswered")
@@ -146,8 +163,12 @@ def score(
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
     baselines: bool = False,
+    ci: str | None = None,
+    cluster: str | None = None,
+    level: float = 0.95,
+    seed: int = 0,
 ) -> ScoreResult:
-    """Score runs against a gold.
+    """Score runs against a gold; with `ci` each score has an interval, by question or cluster.
 
     `gold` is a path or a dataframe; `runs` is one of those, a sequence of them, or a mapping of
     names to them. Dataframes are those that narwhals knows: polars, pandas, pyarrow, duckdb; a
@@ -163,9 +184,11 @@ def score(
     standard = read_gold(gold, columns=columns, format=format if _is_path(gold) else None)
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
-    judged = judge(standard, sources, match=match, align=check_align(align), by=by)
-    tallies = tally(judged, by)
-    return from_tallies(tallies, chosen, by, rules, notes=describe(standard), baselines=baselines)
+    grouped = _with_cluster(by, cluster)
+    judged = judge(standard, sources, match=match, align=check_align(align), by=grouped)
+    tallies, clusters = _regrouped(tally(judged, grouped), by, grouped, cluster)
+    result = from_tallies(tallies, chosen, by, rules, notes=describe(standard), baselines=baselines)
+    return _with_intervals(result, ci, clusters, cluster=cluster, level=level, seed=seed)
 
 
 def score_judged(
@@ -178,6 +201,10 @@ def score_judged(
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
     baselines: bool = False,
+    ci: str | None = None,
+    cluster: str | None = None,
+    level: float = 0.95,
+    seed: int = 0,
 ) -> ScoreResult:
     """Score rows that carry their own outcome, in a column `outcome` or `grade`."""
     from abstain.grades import tally_grades
@@ -187,8 +214,11 @@ def score_judged(
     by = _names(by)
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [s.table for s in sources])
-    tallies, notes = tally_grades(sources, by=by, grades=grades or {})
-    return from_tallies(tallies, chosen, by, Policy.of(policy), notes=notes, baselines=baselines)
+    grouped = _with_cluster(by, cluster)
+    fine, notes = tally_grades(sources, by=grouped, grades=grades or {})
+    tallies, clusters = _regrouped(fine, by, grouped, cluster)
+    result = from_tallies(tallies, chosen, by, Policy.of(policy), notes=notes, baselines=baselines)
+    return _with_intervals(result, ci, clusters, cluster=cluster, level=level, seed=seed)
 
 
 def score_counts(
@@ -200,6 +230,9 @@ def score_counts(
     format: str | None = None,
     baselines: bool = False,
     skip_inconsistent: bool = False,
+    ci: str | None = None,
+    level: float = 0.95,
+    seed: int = 0,
 ) -> ScoreResult:
     """Score given counts: a path, a dataframe, or a mapping of names to `Counts`."""
     from abstain.given_counts import read_counts
@@ -228,7 +261,8 @@ def score_counts(
     questions = int(next(iter(sizes))) if len(sizes) == 1 else None
     if questions is None and not by:
         notes.append(f"the runs cover from {min(sizes):,.0f} to {max(sizes):,.0f} questions")
-    return _finish(built, chosen, by, questions=questions, notes=notes, baselines=baselines)
+    result = _finish(built, chosen, by, questions=questions, notes=notes, baselines=baselines)
+    return _with_intervals(result, ci, None, cluster=None, level=level, seed=seed)
 
 
 def open_runs(
@@ -259,6 +293,41 @@ def open_runs(
             for name, data in named
         ]
     )
+
+
+# --------------------------------------------------------------------------------- intervals
+
+
+def _with_cluster(by: Sequence[str], cluster: str | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*by, cluster))) if cluster else tuple(by)
+
+
+def _regrouped(
+    fine: Any, by: Sequence[str], grouped: Sequence[str], cluster: str | None
+) -> tuple[Any, Any]:
+    if cluster is None:
+        return fine, None
+    from abstain.compare.rows import regroup
+
+    return regroup(fine, len(by), list(grouped).index(cluster))
+
+
+def _with_intervals(
+    result: ScoreResult,
+    ci: str | None,
+    clusters: Any,
+    *,
+    cluster: str | None,
+    level: float,
+    seed: int,
+) -> ScoreResult:
+    if ci is None:
+        if cluster is not None:
+            raise UsageError("--cluster goes with --ci: it makes intervals, not scores")
+        return result
+    from abstain.compare.rows import with_intervals
+
+    return with_intervals(result, ci, clusters, cluster=cluster, level=level, seed=seed)
 
 
 # ------------------------------------------------------------------------- tallies to result

@@ -27,6 +27,7 @@ COMMANDS = (
     "campaign",
     "audit",
     "meta",
+    "compare",
 )
 SCORE = ("score", "gold.csv", "run.csv")
 ESCAPE = "\x1b["
@@ -62,7 +63,15 @@ def test_help_of_all(here: Here) -> None:
 
 
 @pytest.mark.parametrize(
-    "args", [("--help",), ("measures",), ("explain", "c@1"), ("--version",), ("score", "--help")]
+    "args",
+    [
+        ("--help",),
+        ("measures",),
+        ("explain", "c@1"),
+        ("--version",),
+        ("score", "--help"),
+        ("compare", "--help"),
+    ],
 )
 def test_help_imports_nothing_heavy(args: tuple[str, ...]) -> None:
     program = (

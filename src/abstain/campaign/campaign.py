@@ -16,6 +16,8 @@ from abstain.measures import Measure, measure
 from abstain.outcomes import RIGHT, WRONG, Counts, CountsArray, Policy, Why, blanks_by_reason
 
 if TYPE_CHECKING:
+    from abstain.compare.intervals import Interval
+    from abstain.compare.result import Comparison
     from abstain.judge import Judged
     from abstain.outcomes import Array
     from abstain.questions import Gold
@@ -59,6 +61,10 @@ class Campaign:
     policy: Policy
     touched: dict[str, int]
     notes: tuple[str, ...] = ()
+    intervals: tuple[Interval, ...] = ()
+    """An interval for each run's score."""
+    comparison: Comparison | None = None
+    """All pairs of runs, where there are not too many."""
 
     @property
     def runs(self) -> list[str]:
@@ -87,8 +93,12 @@ def run_campaign(
     format: str | None = None,
     baselines: bool = True,
     seed: int = 0,
+    ci: str = "",
+    cluster: str | None = None,
 ) -> Campaign:
     """Judge all runs once and count them by every attribute."""
+    from abstain.campaign.uncertainty import run_intervals, told_apart
+    from abstain.compare.result import Settings
     from abstain.judge import check_align, judge
     from abstain.questions import check_mapping, describe, read_gold
     from abstain.scoring import open_runs, refuse_undecided
@@ -97,6 +107,7 @@ def run_campaign(
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
     chosen = measure(measure_name)
     rules = Policy.of(policy)
+    settings = Settings(method=ci, cluster=cluster, seed=seed).checked()
     standard = read_gold(gold, columns=columns, format=format)
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
@@ -129,6 +140,8 @@ def run_campaign(
         policy=rules,
         touched={why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n},
         notes=(*describe(standard), *said),
+        intervals=tuple(run_intervals(matrix, overall, chosen, settings)),
+        comparison=told_apart(matrix, chosen, settings, rules),
     )
 
 

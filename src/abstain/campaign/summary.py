@@ -20,6 +20,7 @@ def sentences(c: Campaign) -> Iterator[str]:
     """What a reader should know first, in the order of an overview."""
     yield _what_was_run(c)
     yield _best(c)
+    yield from _separated(c)
     yield from _spread(c)
     yield from _references(c)
     yield from _reading(c)
@@ -58,6 +59,16 @@ def _best(c: Campaign) -> str:
     if rest and not np.isnan(c.scores[rest[0]]):
         text += f"; the next is {c.runs[rest[0]]} with {c.scores[rest[0]]:.2f}"
     return text + "."
+
+
+def _separated(c: Campaign) -> Iterator[str]:
+    from abstain.report.compare import how, verdict
+
+    if c.comparison is not None:
+        yield from verdict(c.comparison)
+        yield how(c.comparison)
+    elif len(c.runs) > 1:
+        yield "Which runs can be told apart was not tested: `abstain compare --reference` does it."
 
 
 def _spread(c: Campaign) -> Iterator[str]:

@@ -76,8 +76,11 @@ def leaderboard(c: Campaign) -> Table:
     """Every run with its outcomes, from the best to the worst, the reference runs among them."""
     extra = [measure("forced-accuracy"), measure("correctly-discarded")]
     info = [n for n in ("team", "language") if n in c.runs_info.columns]
-    columns = [Column("#"), Column("run")]
-    columns += [Column(str(c.measure), "score"), Column("outcomes", "bar")]
+    columns = [Column("#"), Column("run"), Column(str(c.measure), "score")]
+    columns += [Column("low", "score"), Column("high", "score")]
+    groups = groups_of(c)
+    columns += [Column("group")] if groups else []
+    columns.append(Column("outcomes", "bar"))
     columns.append(Column("answered", "count"))
     names = ("right", "wrong", "unanswered", "unans. right", "unans. wrong", "unans. empty")
     columns += [Column(n, "count") for n in names]
@@ -88,17 +91,21 @@ def leaderboard(c: Campaign) -> Table:
     better = c.measure.higher_is_better
     ranks = places(c.scores, higher_is_better=better)
     passed = tests_passed(c)
+    ends: list[Cell]
     entries: list[tuple[float, list[Cell], bool]] = []
     for i in c.order:
         cells: list[Cell] = [ranks[i], c.runs[i]]
-        cells += _leader_cells(c, c.overall[i], float(c.scores[i]), extra)
+        ends = [c.intervals[i].low, c.intervals[i].high] if c.intervals else [None, None]
+        ends += [groups[c.runs[i]]] if groups else []
+        cells += _leader_cells(c, c.overall[i], float(c.scores[i]), ends, extra)
         if c.test:
             cells.append(int(passed[i]))
         cells += [c.runs_info[n][i] or "" for n in info]
         entries.append((float(c.scores[i]), cells, False))
     for name, (k, parts) in c.baselines.items():
         value = c.measure(k)
-        cells = ["", name, *_leader_cells(c, k, value, extra)]
+        ends = [None, None, *([""] if groups else [])]
+        cells = ["", name, *_leader_cells(c, k, value, ends, extra)]
         if c.test:
             cells.append(int(at_least(c.measure(parts[c.test]), c.pass_mark).sum()))
         cells += ["" for _ in info]
@@ -111,13 +118,23 @@ def leaderboard(c: Campaign) -> Table:
         "leaderboard",
         "Runs",
         "Outcomes of every run; reference runs stand among them without a rank. The unanswered "
-        "are split by whether the candidate behind the blank was right, wrong or absent.",
+        "are split by whether the candidate behind the blank was right, wrong or absent. Low and "
+        "high are the ends of a 95 % interval; runs that share a group cannot be told apart.",
         grid,
     )
 
 
-def _leader_cells(c: Campaign, k: Counts, score: float, extra: Sequence[object]) -> list[Cell]:
-    cells: list[Cell] = [score, (k.right, k.wrong, k.unanswered)]
+def groups_of(c: Campaign) -> dict[str, str]:
+    """The letters of each run; empty where there are none to give."""
+    if c.comparison is None or not c.comparison.grouped:
+        return {}
+    return {row.run: row.letters for row in c.comparison.rows}
+
+
+def _leader_cells(
+    c: Campaign, k: Counts, score: float, ends: Sequence[Cell], extra: Sequence[object]
+) -> list[Cell]:
+    cells: list[Cell] = [score, *ends, (k.right, k.wrong, k.unanswered)]
     cells += [k.answered, k.right, k.wrong, k.unanswered]
     cells += [k.unanswered_right, k.unanswered_wrong, k.unanswered_empty]
     return [*cells, *(m(k) for m in extra)]  # type: ignore[operator]

@@ -96,6 +96,7 @@ def results_text(
                 "slice": {},
                 "counts": _whole(c.overall[i].to_dict()),
                 "scores": {str(c.measure): _plain(float(c.scores[i]))},
+                "intervals": {str(c.measure): [_plain(x) for x in _ends(c, i)]},
                 "undefined": _reasons(c, i),
             }
             for i in c.order
@@ -108,6 +109,10 @@ def results_text(
 def _reasons(c: Campaign, run: int) -> dict[str, str]:
     reason = c.measure.why_undefined(c.overall[run])
     return {str(c.measure): reason} if reason else {}
+
+
+def _ends(c: Campaign, i: int) -> tuple[float, float]:
+    return c.intervals[i].low, c.intervals[i].high
 
 
 def _table_data(table: Table) -> dict[str, Any]:

@@ -28,7 +28,9 @@ def run(args: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     try:
         from abstain.cli.app import app
+        from abstain.cli.options import with_default_method
 
+        args = with_default_method(sys.argv[1:] if args is None else args)
         code = app(args=args, standalone_mode=False, prog_name="abstain")
         sys.stdout.flush()
         if code == EXIT_STOPPED:  # the parser of arguments caught Ctrl-C and kept quiet

@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 from abstain import __version__
-from abstain.cli import audit, baseline, campaign, convert, demo, explain, meta, score, validate
+from abstain.cli import (
+    audit,
+    baseline,
+    campaign,
+    compare,
+    convert,
+    demo,
+    explain,
+    meta,
+    score,
+    validate,
+)
 
 app = typer.Typer(
     name="abstain",
@@ -49,6 +60,7 @@ app.command("baseline", short_help="Write a reference run: random, first, blankâ
     baseline.baseline
 )
 app.command("campaign", short_help="Every table of an overview.")(campaign.campaign)
+app.command("compare", short_help="Is the difference between runs real?")(compare.compare)
 app.command("meta", short_help="Judge the measures: stability, sensitivity, power, agreement.")(
     meta.meta
 )

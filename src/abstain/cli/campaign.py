@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from abstain.cli import options
-from abstain.cli.options import AlignOption, ColumnOption, FromOption, MatchOption
+from abstain.cli.options import AlignOption, ClusterOption, ColumnOption, FromOption, MatchOption
 from abstain.cli.score import COLUMNS
+
+SHORT = {"unanswered": "blank"}
 
 
 def campaign(
@@ -45,6 +48,8 @@ def campaign(
     baselines: Annotated[
         bool, typer.Option(help="Draw reference runs into the leaderboard.")
     ] = True,
+    ci: Annotated[str, typer.Option("--ci", metavar="[METHOD]", help=options.CI_HELP)] = "",
+    cluster: ClusterOption = None,
     policy: Annotated[
         list[str] | None,
         typer.Option("--policy", metavar="KIND=EFFECT", help="As in `abstain score`."),
@@ -82,6 +87,8 @@ def campaign(
             format=from_format,
             baselines=baselines,
             seed=seed,
+            ci=ci,
+            cluster=cluster,
         )
     with options.working("writing…"):
         tables = write_campaign(result, output, title=title, force=force)
@@ -100,10 +107,13 @@ def show_campaign(result: object, tables: object, output: Path) -> None:
     assert isinstance(result, Campaign)
     assert isinstance(tables, list)
     full = leaderboard(result).grid
-    wanted = ("#", "run", str(result.measure), "right", "wrong", "unanswered", "tests passed")
+    wanted = (
+        *("#", "run", str(result.measure), "low", "high", "group"),
+        *("right", "wrong", "unanswered"),
+    )
     keep = [i for i, c in enumerate(full.columns) if c.name in wanted or c.kind == "bar"]
     grid = Grid(
-        [full.columns[i] for i in keep],
+        [replace(c, name=SHORT.get(c.name, c.name)) for c in (full.columns[i] for i in keep)],
         [[row[i] for i in keep] for row in full.rows],
         notes=[
             *sentences(result),

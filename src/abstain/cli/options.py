@@ -6,7 +6,7 @@ import enum
 import re
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -78,6 +78,34 @@ AlignOption = Annotated[
 ]
 
 
+CI_METHODS = ("logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson")
+CI_HELP = (
+    "An interval for each score: logit (the default), delta, percentile, bca, jeffreys; for a "
+    "proportion also wilson and clopper-pearson."
+)
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ATTR", help="Questions with the same value hang together (a test, a document)."
+    ),
+]
+LevelOption = Annotated[float, typer.Option(help="The level of intervals.")]
+
+
+def with_default_method(args: Sequence[str]) -> list[str]:
+    """Arguments in which a `--ci` without a method says that it takes the default.
+
+    >>> with_default_method(["--ci", "gold.csv"]), with_default_method(["--ci", "bca"])
+    (['--ci=default', 'gold.csv'], ['--ci', 'bca'])
+    """
+    found = list(args)
+    for at, text in enumerate(found):
+        follows = found[at + 1] if at + 1 < len(found) else ""
+        if text == "--ci" and follows.lower() not in CI_METHODS:
+            found[at] = "--ci=default"
+    return found
+
+
 def pairs(texts: Iterable[str] | None, what: str, example: str) -> dict[str, str]:
     """`name=value` texts as a mapping; a name twice is refused."""
     found: dict[str, str] = {}
@@ -129,6 +157,37 @@ def show(
         write_text(output, text)
 
 
+def show_all(
+    grids: Sequence[Grid],
+    whole: Grid,
+    data: Mapping[str, Any],
+    *,
+    format: Format | None,
+    output: Path | None,
+    digits: int = 4,
+) -> None:
+    """Print a result of several tables; `whole` is the one that CSV holds."""
+    chosen = format or (ENDINGS.get(output.suffix.lower()) if output else None) or Format.table
+    if chosen in (Format.json, Format.csv):
+        show(whole, data, format=chosen, output=output, digits=digits)
+        return
+    if chosen is Format.table and output is None:
+        from abstain.report.terminal import print_grid
+
+        for number, grid in enumerate(grids):
+            if number:
+                typer.echo()
+            print_grid(grid, digits=digits)
+        return
+    text = "\n".join(as_text(grid, data, chosen, digits) for grid in grids)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        from abstain.formats.files import write_text
+
+        write_text(output, text)
+
+
 def as_text(grid: Grid, data: Mapping[str, Any] | list[Any], format: Format, digits: int) -> str:
     """A result in one of its looks."""
     match format:
@@ -167,6 +226,24 @@ def working(what: str) -> Iterator[None]:
     timer.start()
     try:
         yield
+    finally:
+        timer.cancel()
+        status.stop()
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """As `working`, for work that knows how much of it is done."""
+    if not sys.stderr.isatty():
+        yield lambda _, __: None
+        return
+    from rich.console import Console
+
+    status = Console(stderr=True).status(what)
+    timer = threading.Timer(1.0, status.start)
+    timer.start()
+    try:
+        yield lambda done, total: status.update(f"{what} {done:,} of {total:,}")
     finally:
         timer.cancel()
         status.stop()

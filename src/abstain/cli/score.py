@@ -9,10 +9,12 @@ import typer
 from abstain.cli import options
 from abstain.cli.options import (
     AlignOption,
+    ClusterOption,
     ColumnOption,
     DigitsOption,
     FormatOption,
     FromOption,
+    LevelOption,
     MatchOption,
     OutputOption,
 )
@@ -71,6 +73,12 @@ def score(
             "--grade", metavar="WORD=OUTCOME", help="What an unusual grade means: meh=wrong."
         ),
     ] = None,
+    ci: Annotated[
+        str | None, typer.Option("--ci", metavar="[METHOD]", help=options.CI_HELP)
+    ] = None,
+    cluster: ClusterOption = None,
+    level: LevelOption = 0.95,
+    seed: Annotated[int, typer.Option(min=0, help="For intervals that draw at random.")] = 0,
     align: AlignOption = "id",
     match: MatchOption = "id",
     baselines: Annotated[
@@ -123,6 +131,8 @@ def score(
         if counts:
             if len(files) > 1:
                 raise UsageError("--counts takes one file")
+            if cluster:
+                raise UsageError("counts have no questions to cluster")
             result = scoring.score_counts(
                 files[0],
                 measures=chosen,
@@ -131,6 +141,9 @@ def score(
                 format=from_format,
                 baselines=baselines,
                 skip_inconsistent=skip_inconsistent,
+                ci=ci,
+                level=level,
+                seed=seed,
             )
         elif judged:
             result = scoring.score_judged(
@@ -142,6 +155,10 @@ def score(
                 columns=columns,
                 format=from_format,
                 baselines=baselines,
+                ci=ci,
+                cluster=cluster,
+                level=level,
+                seed=seed,
             )
         else:
             if len(files) < 2:
@@ -157,6 +174,10 @@ def score(
                 columns=columns,
                 format=from_format,
                 baselines=baselines,
+                ci=ci,
+                cluster=cluster,
+                level=level,
+                seed=seed,
             )
     data = result.to_dict()
     if break_even:

@@ -17,6 +17,8 @@ def score_grid(result: ScoreResult, *, split: bool = False, break_even: bool = F
     ]
     for item in result.measures:
         columns.append(Column(str(item), "score"))
+        if result.interval_method is not None:
+            columns += [Column(f"{item} {end}", "score") for end in ("low", "high")]
         if break_even and item.definition.break_even is not None:
             columns.append(Column(f"p* {item}", "score"))
     columns += [Column("right", "count"), Column("wrong", "count"), Column("blank", "count")]
@@ -45,6 +47,8 @@ def _cells(row: Row, result: ScoreResult, *, split: bool, break_even: bool) -> l
     cells: list[Cell] = [row.rank, _label(row), *(row.slice[name] or "–" for name in result.by)]
     for item in result.measures:
         cells.append(row.scores[str(item)])
+        if result.interval_method is not None:
+            cells += row.intervals.get(str(item), (None, None))
         if break_even and item.definition.break_even is not None:
             cells.append(item.break_even(k))
     cells += [k.right, k.wrong, k.unanswered]

@@ -1,0 +1,38 @@
+"""Classical paired tests: McNemar for right against not right, Wilcoxon for scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array
+
+
+def mcnemar(only_one: int, only_other: int) -> float:
+    """McNemar's exact p: are the questions that just one run got right split evenly?
+
+    >>> mcnemar(0, 5)
+    0.0625
+    """
+    from scipy.special import bdtr
+
+    total = only_one + only_other
+    if total == 0:
+        return 1.0
+    return min(1.0, 2 * float(bdtr(min(only_one, only_other), total, 0.5)))
+
+
+def wilcoxon(differences: Array) -> float:
+    """Wilcoxon's signed-rank p; zeros are dropped, exact for up to 50 differences without ties."""
+    from scipy.stats import wilcoxon as signed_rank
+
+    known = differences[~np.isnan(differences)]
+    known = known[known != 0]
+    if not len(known):
+        return 1.0
+    size = np.abs(known)
+    untied = len(np.unique(size)) == len(size)
+    method = "exact" if untied and len(known) <= 50 else "asymptotic"
+    return float(signed_rank(known, method=method).pvalue)

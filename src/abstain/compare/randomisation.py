@@ -1,0 +1,312 @@
+"""Paired randomisation: if two runs were alike, each question's outcomes could as well be swapped.
+
+A count measure sees only how many questions of each pair of different outcomes are swapped, and
+that is binomial. So a trial draws three numbers (ten where candidates matter), whatever the
+number of questions; and with three outcomes the whole null distribution is one matrix product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.compare.functional import Cells, cells_of
+from abstain.measures import Measure
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import Array, IntArray
+
+    Words = npt.NDArray[np.uint64]
+
+CLOSE = 1e-12
+EXACT_STATES = 400_000
+UNLIKELY = 1e-20
+EXACT_CLUSTERS = 16
+BLOCK_BYTES = 1 << 26
+
+
+@dataclass(frozen=True, slots=True)
+class PValue:
+    """A p-value, and whether it is exact or from random trials."""
+
+    p: float
+    exact: bool
+
+
+# ----------------------------------------------------------------------------- count measures
+
+
+def randomise(
+    measure: Measure,
+    joint: IntArray,
+    *,
+    trials: int = 10_000,
+    seed: int = 0,
+    exact: bool | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[PValue]:
+    """Two-sided p of many pairs: `joint` (pairs, k, k) counts outcomes of one run by the other's.
+
+    Exact where the distribution is small enough to write down (`exact` forces either way).
+    """
+    cells = cells_of(measure)
+    found: list[PValue | None] = [None] * len(joint)
+    drawn: list[int] = []
+    for number, table in enumerate(joint):
+        if exact is not False and (exact or _states(table) <= EXACT_STATES):
+            found[number] = PValue(exact_p(measure, table), exact=True)
+            progress(1)
+        else:
+            drawn.append(number)
+    if drawn:
+        sampled = sampled_p(
+            measure, cells, joint[drawn], trials=trials, seed=seed, progress=progress
+        )
+        for number, p in zip(drawn, sampled, strict=True):
+            found[number] = PValue(float(p), exact=False)
+    return [item for item in found if item is not None]
+
+
+def _swappable(table: IntArray) -> IntArray:
+    return np.array([table[i, j] + table[j, i] for i, j in combinations(range(len(table)), 2)])
+
+
+def _states(table: IntArray) -> float:
+    """How many states the whole distribution has, without its far tails."""
+    swaps = _swappable(table)
+    if len(table) == 3:
+        return float(len(_likely(swaps[0] + swaps[1])) * len(_likely(swaps[1] + swaps[2])))
+    return float(np.prod(swaps.astype(np.float64) + 1))
+
+
+def exact_p(measure: Measure, table: IntArray) -> float:
+    """The share of all ways of swapping whose difference is at least as large as the one seen.
+
+    Ways so unlikely that they are not looked at (a share below 1e-20) count as extreme.
+    """
+    cells = cells_of(measure)
+    weights, first = _lattice(table) if len(table) == 3 else _product(table)
+    total = table.sum(axis=0) + table.sum(axis=1)
+    drawn = _difference(measure, cells, first, total - first)
+    seen = _difference(measure, cells, table.sum(axis=1), table.sum(axis=0))
+    calm = weights[~_extreme(drawn, seen)].sum()
+    loud = weights[_extreme(drawn, seen)].sum()
+    return float(min(1.0, max(loud, 1e-18 + loud + max(0.0, 1 - calm - loud - 1e-12))))
+
+
+def _likely(m: int) -> IntArray:
+    """The numbers of heads in m tosses within ten standard deviations."""
+    reach = 5 * np.sqrt(m) + 1
+    return np.arange(max(0, int(m / 2 - reach)), min(m, int(m / 2 + reach) + 1) + 1)
+
+
+def _lattice(table: IntArray) -> tuple[Array, Array]:
+    """Three outcomes: the chances of (right, blank) of a run after the swaps, as one product.
+
+    Of the right–blank questions y go one way; right − y and blank + y are binomials of the others.
+    """
+    (right_wrong, right_blank, wrong_blank) = (int(m) for m in _swappable(table))
+    i = _likely(right_wrong + right_blank)
+    j = _likely(wrong_blank + right_blank)
+    y = _likely(right_blank)
+    left = _shifted(_binomial(right_wrong), i[:, None] - y)
+    right = _shifted(_binomial(wrong_blank), j - (right_blank - y)[:, None])
+    weights = (left * _binomial(right_blank)[y]) @ right
+    at, to = np.nonzero(weights > UNLIKELY)
+    first = np.empty((len(at), 3))
+    first[:, 0] = table[0, 0] + i[at]
+    first[:, 2] = table[2, 2] + j[to]
+    first[:, 1] = table.sum() - first[:, 0] - first[:, 2]
+    return weights[at, to], first
+
+
+def _shifted(chances: Array, at: IntArray) -> Array:
+    inside = (at >= 0) & (at < len(chances))
+    return np.where(inside, chances[np.where(inside, at, 0)], 0.0)
+
+
+def _product(table: IntArray) -> tuple[Array, Array]:
+    """Any number of outcomes: every combination of how many of each kind are swapped."""
+    kinds = [(i, j) for i, j in combinations(range(len(table)), 2) if table[i, j] + table[j, i]]
+    sizes = [int(table[i, j] + table[j, i]) for i, j in kinds]
+    drawn = np.indices([m + 1 for m in sizes]).reshape(len(sizes), -1)
+    weights = np.ones(drawn.shape[1])
+    first = np.tile(np.diag(table).astype(np.float64), (drawn.shape[1], 1))
+    for (i, j), m, x in zip(kinds, sizes, drawn, strict=True):
+        weights *= _binomial(m)[x]
+        first[:, i] += x
+        first[:, j] += m - x
+    return weights, first
+
+
+@lru_cache(maxsize=4096)
+def _binomial(m: int) -> Array:
+    """The chances of 0 to m heads in m fair tosses."""
+    from scipy.special import gammaln
+
+    k = np.arange(m + 1)
+    return np.asarray(
+        np.exp(gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1) - m * np.log(2.0))
+    )
+
+
+def sampled_p(
+    measure: Measure,
+    cells: Cells,
+    joint: IntArray,
+    *,
+    trials: int,
+    seed: int,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Array:
+    """p by random swaps. All pairs share the trials, so that a pair's p never depends on others."""
+    kinds = list(combinations(range(len(cells)), 2))
+    questions = int(joint.sum(axis=(1, 2)).max())
+    words = questions // 64 + 1
+    block = max(1, min(trials, BLOCK_BYTES // (8 * words * len(kinds))))
+    generators = [np.random.default_rng([seed, kind]) for kind in range(len(kinds))]
+    extreme = np.zeros(len(joint), np.int64)
+    first_margin, second_margin = joint.sum(axis=2), joint.sum(axis=1)
+    seen = _difference(measure, cells, first_margin, second_margin)
+    for start in range(0, trials, block):
+        size = min(block, trials - start)
+        tosses = [
+            Tosses(g.integers(0, 1 << 64, size=(size, words), dtype=np.uint64, endpoint=False))
+            for g in generators
+        ]
+        for number, table in enumerate(joint):
+            first = np.empty((len(cells), size))
+            first[:] = np.diag(table)[:, None]
+            for (i, j), own in zip(kinds, tosses, strict=True):
+                m = int(table[i, j] + table[j, i])
+                heads = own.heads(m)
+                first[i] += heads
+                first[j] += m - heads
+            total = first_margin[number] + second_margin[number]
+            drawn = _difference(measure, cells, first.T, total - first.T)
+            extreme[number] += int(np.count_nonzero(_extreme(drawn, seen[number])))
+            if start + size == trials:
+                progress(1)
+    return np.asarray((extreme + 1) / (trials + 1))
+
+
+class Tosses:
+    """Fair coins by the word: the heads among the first m of them are binomial."""
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+        counts = np.bitwise_count(words)
+        self.before = np.zeros((words.shape[1] + 1, words.shape[0]), np.int32)
+        np.cumsum(counts.T, axis=0, out=self.before[1:])
+        self.known: dict[int, Array] = {}
+
+    def heads(self, m: int) -> Array:
+        """How many of the first m coins of each trial show heads."""
+        if m not in self.known:
+            whole, rest = divmod(m, 64)
+            mask = np.uint64((1 << rest) - 1)
+            heads = self.before[whole] + np.bitwise_count(self.words[:, whole] & mask)
+            if len(self.known) > 500:
+                self.known.clear()
+            self.known[m] = heads.astype(np.float64)
+        return self.known[m]
+
+
+def _difference(measure: Measure, cells: Cells, first: Array, second: Array) -> Array:
+    return np.asarray(measure(cells.counts(second)) - measure(cells.counts(first)))
+
+
+def _extreme(drawn: Array, seen: Array | float) -> npt.NDArray[np.bool_]:
+    """At least as far from 0 as what was seen; what has no value speaks for the null."""
+    return ~(np.abs(drawn) < np.abs(seen) - CLOSE)
+
+
+# -------------------------------------------------------------------------- clusters and scores
+
+
+class Flips:
+    """Rows of ±1, one a cluster: all of them where there are few (up to a change of all signs).
+
+    They are made block by block, the same each time: memory stays bounded.
+    """
+
+    def __init__(self, groups: int, *, trials: int, seed: int) -> None:
+        self.groups, self.seed = groups, seed
+        self.exact = groups <= EXACT_CLUSTERS
+        self.trials = 1 << max(groups - 1, 0) if self.exact else trials
+
+    def __matmul__(self, table: Array) -> Array:
+        """The rows times a table of clusters (groups, k)."""
+        if self.exact:
+            codes = np.arange(self.trials)
+            return np.asarray((1.0 - 2.0 * (codes[:, None] >> np.arange(self.groups) & 1)) @ table)
+        generator = np.random.default_rng([self.seed, 99])
+        block = max(1, BLOCK_BYTES // (8 * self.groups))
+        parts = []
+        for start in range(0, self.trials, block):
+            shape = (min(block, self.trials - start), self.groups)
+            parts.append((generator.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0) @ table)
+        return np.concatenate(parts)
+
+
+def randomise_clusters(measure: Measure, first: Array, second: Array, flips: Flips) -> PValue:
+    """p by swapping whole clusters; `first` and `second` hold cell counts a cluster (groups, k)."""
+    cells = cells_of(measure)
+    total = (first + second).sum(axis=0)
+    half = (total + flips @ (first - second)) / 2
+    drawn = _difference(measure, cells, half, total - half)
+    seen = _difference(measure, cells, first.sum(axis=0), second.sum(axis=0))
+    return _counted(drawn, float(seen), exact=flips.exact)
+
+
+def randomise_scores(differences: Array, flips: Flips) -> PValue:
+    """p of a mean of paired differences (already summed by cluster where there are some)."""
+    drawn = (flips @ differences[:, None])[:, 0]
+    return _counted(drawn, float(differences.sum()), exact=flips.exact)
+
+
+def _counted(drawn: Array, seen: float, *, exact: bool) -> PValue:
+    hits = int(np.count_nonzero(_extreme(drawn, seen)))
+    if exact:
+        return PValue(hits / len(drawn), exact=True)
+    return PValue((hits + 1) / (len(drawn) + 1), exact=False)
+
+
+def max_t(drawn: Array, seen: Array, *, exact: bool) -> Array:
+    """Adjusted p of many runs against one, by the largest standardised difference of each trial.
+
+    `drawn` (trials, runs) holds the differences after common swaps, `seen` those observed: the
+    correlation that a shared reference brings is in the trials (Westfall and Young 1993).
+    """
+    known = ~np.isnan(seen)
+    found = np.full(len(seen), np.nan)
+    if not known.any():
+        return found
+    drawn, seen = np.nan_to_num(drawn[:, known], nan=np.inf), np.abs(seen[known])
+    finite = np.where(np.isinf(drawn), 0, drawn)
+    spread = np.sqrt((finite**2).mean(axis=0))
+    scale = np.where(spread > CLOSE, spread, 1)
+    largest = (np.abs(drawn) / scale).max(axis=1)
+    hits = np.array([np.count_nonzero(_extreme(largest, z)) for z in seen / scale])
+    found[known] = hits / len(drawn) if exact else (hits + 1) / (len(drawn) + 1)
+    return found
+
+
+def common_swaps(measure: Measure, runs: Sequence[Array], reference: Array, flips: Flips) -> Array:
+    """Differences (trials, runs) from a reference when the same clusters are swapped for all."""
+    cells = cells_of(measure)
+    size = len(cells)
+    rows = flips @ np.concatenate([own - reference for own in runs], axis=1)
+    found = np.empty((len(rows), len(runs)))
+    for number, own in enumerate(runs):
+        total = (own + reference).sum(axis=0)
+        half = (total + rows[:, number * size : (number + 1) * size]) / 2
+        found[:, number] = _difference(measure, cells, total - half, half)
+    return found

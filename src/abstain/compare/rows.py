@@ -1,0 +1,87 @@
+"""Intervals for the rows of `score`: from counts, or from counts by cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from abstain.compare.intervals import METHODS, RANDOM, check_level, check_method, interval
+from abstain.errors import plural
+from abstain.outcomes import Policy
+from abstain.scoring import Row, ScoreResult
+from abstain.tally import Tallies
+
+if TYPE_CHECKING:
+    from abstain.outcomes import IntArray
+
+Clusters: TypeAlias = "dict[tuple[str, tuple[str | None, ...]], IntArray]"
+
+
+def regroup(fine: Tallies, parts: int, at: int) -> tuple[Tallies, Clusters]:
+    """Tallies by slice and cluster to tallies by slice, with the tallies of each one's clusters.
+
+    `parts` attributes make a slice, the one at position `at` the clusters. Questions without a
+    value are clusters of one.
+    """
+    clusters: dict[tuple[str, tuple[str | None, ...]], list[IntArray]] = {}
+    for run, values, row in zip(fine.runs, fine.slices, fine.table, strict=True):
+        own = clusters.setdefault((run, values[:parts]), [])
+        if values[at] is None:
+            own.append(np.repeat(np.eye(len(row), dtype=np.int64), row, axis=0))
+        else:
+            own.append(row[None])
+    found = {key: np.concatenate(rows) for key, rows in clusters.items()}
+    return (
+        Tallies(
+            [run for run, _ in found],
+            [values for _, values in found],
+            np.stack([rows.sum(axis=0) for rows in found.values()]),
+            fine.questions,
+        ),
+        found,
+    )
+
+
+def with_intervals(
+    result: ScoreResult,
+    method: str,
+    clusters: Clusters | None,
+    *,
+    cluster: str | None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> ScoreResult:
+    """The result with an interval for every score, and a note on how they were made."""
+    method, level = check_method(method), check_level(level)
+    policy = result.policy or Policy()
+    rows: list[Row] = []
+    reasons: dict[str, int] = {}
+    for row in result.rows:
+        if row.reference is not None:
+            rows.append(row)
+            continue
+        groups = None
+        if clusters is not None:
+            kinds = clusters[row.run, tuple(row.slice[name] for name in result.by)]
+            groups = policy.apply(kinds).astype(np.float64)
+        ends: dict[str, tuple[float, float]] = {}
+        for item in result.measures:
+            found = interval(
+                item, row.counts, clusters=groups, method=method, level=level, seed=seed
+            )
+            ends[str(item)] = (found.low, found.high)
+            if found.why_not and str(item) not in row.undefined:
+                reasons[found.why_not] = reasons.get(found.why_not, 0) + 1
+        rows.append(replace(row, intervals=ends))
+    said = f"intervals: {100 * level:g} %, {METHODS[method]} ({method})"
+    if cluster is not None:
+        said += f", questions clustered by {cluster}"
+    if method in RANDOM:
+        said += f", seed {seed}"
+    notes = [*result.notes, said]
+    notes += [f"{plural(n, 'interval')}: {reason}" for reason, n in reasons.items()]
+    return replace(
+        result, rows=tuple(rows), notes=tuple(notes), interval_method=method, level=level
+    )

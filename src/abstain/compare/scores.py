@@ -1,0 +1,219 @@
+"""Per-query scores: a matrix of topics by systems, compared by their means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain.compare.bootstrap import levels_from_jackknife
+from abstain.compare.comparing import bootstrap_p, letters_of, plan_of, wanted_pairs
+from abstain.compare.hypotheses import wilcoxon
+from abstain.compare.inputs import clusters_of
+from abstain.compare.intervals import Interval
+from abstain.compare.multiplicity import adjust
+from abstain.compare.randomisation import Flips, PValue, max_t, randomise_scores
+from abstain.compare.result import Comparison, Pair, Progress, RunRow, Settings
+from abstain.errors import InputError, Place, UsageError, plural, shown
+from abstain.outcomes import Undefined
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import Array
+
+METHODS = ("delta", "percentile", "bca")
+BLOCK = 1 << 22
+
+
+def read_scores(
+    source: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None
+) -> tuple[list[str], list[str], Array, Any]:
+    """Topics, systems, scores (systems × topics, NaN where there is none) and the frame.
+
+    The column `topic`, `query` or `question` (else the first one) names the topic; every other
+    column of numbers is a system.
+    """
+    import polars as pl
+
+    from abstain.questions import collect, into_lazy, open_table, rename
+
+    table = rename(open_table(source, name="scores", format=format), columns or {}, side="run")
+    frame = collect(into_lazy(table.frame).select(*table.columns), table.name)
+    key = next((c for c in ("topic", "query", "question") if c in frame.columns), frame.columns[0])
+    topics = [str(v) for v in frame[key].cast(pl.String).fill_null("").to_list()]
+    if len(set(topics)) < len(topics):
+        twice = next(t for t in topics if topics.count(t) > 1)
+        raise InputError(f"topic {shown(twice)} stands twice", table.name)
+    systems: list[str] = []
+    rows: list[Array] = []
+    for name in frame.columns:
+        if name == key:
+            continue
+        texts = frame[name].cast(pl.String).str.strip_chars()
+        texts = texts.set(texts.str.to_lowercase().is_in(["", "nan", "na", "null"]), None)
+        numbers = texts.cast(pl.Float64, strict=False)
+        bad = numbers.is_null() & texts.is_not_null()
+        if bad.all() or (bad.any() and numbers.is_null().all()):
+            continue  # words: an attribute of the topics
+        if bad.any():
+            at = int(bad.arg_true()[0])
+            place = table.place(at) if hasattr(table, "place") else Place(table.name)
+            raise InputError(f"{shown(texts[at])} in column '{name}' is no score", place)
+        systems.append(name)
+        rows.append(numbers.fill_null(math.nan).to_numpy())
+    if len(systems) < 2:
+        raise InputError(
+            f"has {plural(len(systems), 'column')} of scores, expected two systems or more",
+            table.name,
+        )
+    return topics, systems, np.stack(rows).astype(np.float64), frame
+
+
+def compare_scores(
+    source: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    progress: Progress = lambda _, __: None,
+    **settings: Any,
+) -> Comparison:
+    """Compare systems by their scores on the topics that all of them have."""
+    method = settings.pop("method", "") or "bca"
+    if method in ("default", "auto"):
+        method = "bca"
+    rules = Settings(**settings, method="delta").checked()
+    if method not in METHODS:
+        raise UsageError(f"scores take the interval methods {', '.join(METHODS)} (got '{method}')")
+    if rules.test == "mcnemar":
+        raise UsageError("McNemar's test is for right and wrong; scores take wilcoxon")
+    topics, systems, scores, frame = read_scores(source, columns=columns, format=format)
+    known: npt.NDArray[np.bool_] = ~np.any(np.isnan(scores), axis=0)
+    if not known.any():
+        raise InputError("there is no topic on which all systems have a score")
+    absent = {
+        s: int(gone) for s, gone in zip(systems, np.isnan(scores).sum(axis=1), strict=True) if gone
+    }
+    clusters = None
+    if rules.cluster:
+        if rules.cluster not in frame.columns:
+            raise UsageError(f"the scores have no column '{rules.cluster}' to cluster by")
+        import polars as pl
+
+        text = frame.select(pl.col(rules.cluster).cast(pl.String)).filter(pl.Series(known))
+        clusters = clusters_of(text, rules.cluster)
+        keep = [i for i, s in enumerate(systems) if s != rules.cluster]
+        systems, scores = [systems[i] for i in keep], scores[keep]
+    scores = scores[:, known]
+    means = scores.mean(axis=1)
+    order = sorted(range(len(systems)), key=lambda i: (-means[i], systems[i]))
+    wanted = wanted_pairs(systems, order, rules.reference)
+    groups = None if clusters is None else int(clusters.max()) + 1
+    flips = Flips(groups or scores.shape[1], trials=rules.trials, seed=rules.seed)
+    rules = replace(rules, method=method)
+    found: list[tuple[float, Interval, float, PValue]] = []
+    for number, (i, j) in enumerate(wanted):
+        own = scores[i] - scores[j]
+        value, span, error = mean_interval(own, clusters, rules)
+        found.append((value, span, error, _p(own, clusters, flips, rules)))
+        progress(number + 1, len(wanted))
+    p = np.array([f[3].p for f in found])
+    if rules.reference is not None:
+        drawn = np.stack(
+            [flips @ _summed(scores[i] - scores[j], clusters) for i, j in wanted], axis=1
+        )
+        adjusted = max_t(
+            drawn / scores.shape[1], np.array([f[0] for f in found]), exact=flips.exact
+        )
+    else:
+        adjusted = adjust(p, rules.correction)
+    pairs = tuple(
+        Pair(
+            systems[i],
+            systems[j],
+            value,
+            span,
+            error,
+            test.p,
+            float(adjusted[k]),
+            test.exact,
+            scores.shape[1],
+        )
+        for k, ((i, j), (value, span, error, test)) in enumerate(zip(wanted, found, strict=True))
+    )
+    marks = letters_of(pairs, [systems[i] for i in order], rules)
+    rows = []
+    for at, i in enumerate(order):
+        value, span, _ = mean_interval(scores[i], clusters, rules)
+        rows.append(RunRow(systems[i], value, span, None, "" if marks is None else marks[at]))
+    return Comparison(
+        measure="mean score",
+        settings=rules,
+        rows=tuple(rows),
+        pairs=pairs,
+        questions=scores.shape[1],
+        in_all=len(topics),
+        absent=absent,
+        clusters=groups,
+        question_ids=tuple(t for t, keep in zip(topics, known, strict=True) if keep),
+        plan=plan_of(np.array([f[2] for f in found]), scores.shape[1], rules),
+        grouped=marks is not None,
+    )
+
+
+def _summed(values: Array, clusters: npt.NDArray[np.int64] | None) -> Array:
+    return values if clusters is None else np.bincount(clusters, values).astype(np.float64)
+
+
+def mean_interval(
+    values: Array, clusters: npt.NDArray[np.int64] | None, settings: Settings
+) -> tuple[float, Interval, float]:
+    """The mean of paired scores, its interval and its standard error; clusters stay whole."""
+    from scipy.special import stdtrit
+
+    n = len(values)
+    mean = float(values.mean())
+    sums = _summed(values - mean, clusters)
+    groups = len(sums)
+    level = settings.level
+    if groups < 2:
+        what = "one question" if clusters is None else "one cluster"
+        none = Interval(math.nan, math.nan, settings.method, f"there is only {what}")
+        return (mean if n else Undefined("there are no scores")), none, math.nan
+    error = math.sqrt(groups / (groups - 1) * float((sums**2).sum())) / n
+    if settings.method == "delta":
+        reach = float(stdtrit(groups - 1, (1 + level) / 2)) * error
+        return mean, Interval(mean - reach, mean + reach, "delta"), error
+    totals = _summed(values, clusters)
+    sizes = np.ones(n) if clusters is None else np.bincount(clusters).astype(np.float64)
+    generator = np.random.default_rng(settings.seed)
+    block = max(1, BLOCK // groups)
+    parts = []
+    for start in range(0, settings.trials, block):
+        chosen = generator.integers(
+            0, groups, size=(min(block, settings.trials - start), groups), dtype=np.int32
+        )
+        parts.append(totals[chosen].sum(axis=1) / sizes[chosen].sum(axis=1))
+    drawn = np.concatenate(parts)
+    tails = (1 - level) / 2, (1 + level) / 2
+    if settings.method == "bca":
+        jackknife = (totals.sum() - totals) / (n - sizes)
+        tails = levels_from_jackknife(mean, drawn, jackknife, np.ones(groups), level=level)
+    low, high = np.quantile(drawn, tails)
+    return mean, Interval(float(low), float(high), settings.method), error
+
+
+def _p(
+    own: Array, clusters: npt.NDArray[np.int64] | None, flips: Flips, settings: Settings
+) -> PValue:
+    if settings.test == "wilcoxon":
+        return PValue(wilcoxon(own), exact=False)
+    if settings.test == "bootstrap":
+        sums = _summed(own, clusters)
+        generator = np.random.default_rng(settings.seed)
+        chosen = generator.integers(0, len(sums), size=(settings.trials, len(sums)))
+        return PValue(bootstrap_p(sums[chosen].sum(axis=1)), exact=False)
+    return randomise_scores(_summed(own, clusters), flips)

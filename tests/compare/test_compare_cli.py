@@ -1,0 +1,326 @@
+"""`abstain compare` from files to words, and intervals in `score` and `campaign`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import abstain as ab
+from abstain.compare import compare, compare_judged
+from abstain.compare.scores import compare_scores
+from tests.compare import slow
+from tests.helpers import Here
+
+EXAMPLE = files("abstain") / "examples" / "qa4mre2013"
+GOLD = "question,correct,topic\n" + "".join(f"q{i},a,{'xy'[i % 2]}\n" for i in range(10))
+
+
+def run_text(answers: str) -> str:
+    """A run from letters: a right, b wrong, - blank, space no row at all."""
+    rows = [f"q{i},{'' if x == '-' else x}\n" for i, x in enumerate(answers) if x != " "]
+    return "question,answer\n" + "".join(rows)
+
+
+@pytest.fixture
+def two(here: Here) -> Here:
+    here.write("gold.csv", GOLD)
+    here.write("one.csv", run_text("aaabbb--aa"))
+    here.write("two.csv", run_text("aaaaab-bab"))
+    return here
+
+
+def words(text: str) -> str:
+    """Text without its line breaks."""
+    return " ".join(text.split())
+
+
+def data(here: Here, *args: str) -> Any:
+    said = here("compare", *args, "--format", "json")
+    assert said.code == 0, said.err
+    return said.data
+
+
+# --------------------------------------------------------------------------------------- pairs
+
+
+def test_a_pair_by_hand(two: Here) -> None:
+    found = data(two, "gold.csv", "one.csv", "two.csv")
+    letters = {"a": "R", "b": "W", "-": "UE"}
+    one, other = ([letters[x] for x in text] for text in ("aaabbb--aa", "aaaaab-bab"))
+    (pair,) = found["pairs"]
+    assert (pair["run"], pair["against"]) == ("two", "one")
+    assert pair["difference"] == pytest.approx(
+        slow.score("c@1", other) - slow.score("c@1", one), abs=1e-12
+    )
+    assert pair["p"] == pytest.approx(slow.randomisation("c@1", one, other), abs=1e-9)
+    assert pair["exact"] is True
+    moves = found["origin"]["transitions"]
+    assert moves["wrong → right"]["questions"] == 2
+    assert moves["blank → wrong"]["questions"] == 1
+    assert moves["right → wrong"]["questions"] == 1
+
+
+def test_pairs_are_made_by_question_never_by_row(two: Here) -> None:
+    shuffled = run_text("aaaaab-bab").splitlines()
+    two.write("mixed.csv", "\n".join([shuffled[0], *reversed(shuffled[1:])]) + "\n")
+    straight = data(two, "gold.csv", "one.csv", "two.csv")
+    mixed = data(two, "gold.csv", "one.csv", "mixed.csv")
+    assert straight["pairs"][0]["p"] == mixed["pairs"][0]["p"]
+
+
+def test_common_questions_are_said(two: Here) -> None:
+    two.write("part.csv", run_text("aaaa  -bab"))
+    said = two("compare", "gold.csv", "one.csv", "part.csv")
+    assert "on the 8 of 10 questions that all of them have (part lacks 2)" in words(said.out)
+    assert "2 responses are unknown" in said.out
+    counted = data(two, "gold.csv", "one.csv", "part.csv", "--policy", "missing=unanswered")
+    assert counted["questions"] == 10
+
+
+def test_judged_rows_need_no_gold(here: Here) -> None:
+    rows = ["run,question,grade"]
+    for run, grades in (("a", "AABCA"), ("b", "BAACB")):
+        rows += [f"{run},q{i},{g}" for i, g in enumerate(grades)]
+    here.write("graded.csv", "\n".join(rows) + "\n")
+    found = data(here, "--judged", "graded.csv")
+    expected = slow.randomisation("c@1", ["R", "R", "W", "UE", "R"], ["W", "R", "R", "UE", "W"])
+    assert found["pairs"][0]["p"] == pytest.approx(expected, abs=1e-9)
+    frame = pl.read_csv(here.folder / "graded.csv")
+    assert compare_judged(frame).pairs[0].p == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_run_in_two_judged_tables_is_refused(here: Here) -> None:
+    for name in ("x.csv", "y.csv"):
+        here.write(name, "run,question,grade\na,q1,CORRECT\nb,q1,INCORRECT\n")
+    assert "is in two tables" in here.refuses("compare", "--judged", "x.csv", "y.csv")
+
+
+def test_tests_by_name(two: Here) -> None:
+    mcnemar = data(two, "gold.csv", "one.csv", "two.csv", "--test", "mcnemar")
+    assert mcnemar["pairs"][0]["p"] == float(slow.mcnemar(2, 1))
+    drawn = data(two, "gold.csv", "one.csv", "two.csv", "--test", "bootstrap", "--seed", "5")
+    assert drawn["seed"] == 5
+    assert 0.3 < drawn["pairs"][0]["p"] <= 1
+
+
+def test_every_format_and_a_chart(two: Here) -> None:
+    args = ("compare", "gold.csv", "one.csv", "two.csv")
+    (row,) = csv.DictReader(io.StringIO(two(*args, "--format", "csv").out))
+    assert row["run"] == "two"
+    assert float(row["p"]) == pytest.approx(float(row["p"]))
+    assert "| run" in two(*args, "--format", "markdown").out
+    assert r"\begin{tabular}" in two(*args, "--format", "latex").out
+    assert two(*args, "--chart", "c.svg", "-o", "out.json").code == 0
+    assert (two.folder / "c.svg").read_text().startswith("<svg")
+    assert json.loads((two.folder / "out.json").read_text())["measure"] == "c@1"
+    assert two(*args).out == two(*args).out
+
+
+# --------------------------------------------------------------------------------------- edges
+
+
+def test_identical_runs(two: Here) -> None:
+    two.write("copy.csv", run_text("aaabbb--aa"))
+    said = two("compare", "gold.csv", "one.csv", "copy.csv")
+    assert said.code == 0
+    assert "one have the same outcome on every question" in said.out
+    found = data(two, "gold.csv", "one.csv", "copy.csv")
+    assert found["pairs"][0]["p"] == 1
+    assert found["pairs"][0]["difference"] == 0
+
+
+def test_one_question(here: Here) -> None:
+    here.write("gold.csv", "question,correct\nq0,a\n")
+    here.write("one.csv", run_text("a"))
+    here.write("two.csv", run_text("b"))
+    said = here("compare", "gold.csv", "one.csv", "two.csv")
+    assert said.code == 0
+    assert "one question shows no spread, so there is no interval and p is 1" in words(said.out)
+    (pair,) = data(here, "gold.csv", "one.csv", "two.csv")["pairs"]
+    assert pair["interval"] == [None, None]
+    assert pair["p"] == 1
+
+
+def test_all_blank(two: Here) -> None:
+    two.write("silent.csv", run_text("-" * 10))
+    said = two("compare", "gold.csv", "one.csv", "silent.csv", "-m", "precision")
+    assert said.code == 0
+    assert "precision is undefined (–) where no question was answered: silent." in said.out
+    (pair,) = data(two, "gold.csv", "one.csv", "silent.csv", "-m", "precision")["pairs"]
+    assert pair["p"] is None
+    assert two("compare", "gold.csv", "one.csv", "silent.csv").code == 0
+
+
+def test_disjoint_questions_are_refused(two: Here) -> None:
+    two.write("early.csv", run_text("aaaaa     "))
+    two.write("late.csv", run_text("     aaaaa"))
+    line = two.refuses("compare", "gold.csv", "early.csv", "late.csv")
+    assert line == "runs 'early' and 'late' have no question in common"
+
+
+def test_a_single_cluster(here: Here) -> None:
+    here.write("gold.csv", GOLD.replace(",x", ",z").replace(",y", ",z"))
+    here.write("one.csv", run_text("aaabbb--aa"))
+    here.write("two.csv", run_text("aaaaab-bab"))
+    said = here("compare", "gold.csv", "one.csv", "two.csv", "--cluster", "topic")
+    assert "one cluster shows no spread, so there is no interval and p is 1" in words(said.out)
+
+
+def test_nan_scores_leave_their_topics_out(here: Here) -> None:
+    here.write("ap.csv", "topic,a,b\n1,.1,.2\n2,.3,nan\n3,.5,.9\n4,.2,.6\n5,,.1\n")
+    said = here("compare", "--scores", "ap.csv")
+    assert "on the 3 of 5 questions that all of them have (a lacks 1, b lacks 1)" in words(said.out)
+    found = compare_scores(here.folder / "ap.csv", test="wilcoxon")
+    assert found.pairs[0].difference == pytest.approx((0.1 + 0.4 + 0.4) / 3)
+    line = here.write("none.csv", "topic,a,b\n1,.1,\n2,,.2\n")
+    assert "no topic on which all systems have a score" in here.refuses("compare", "--scores", line)
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("gold.csv", "one.csv"), "a comparison needs two runs (got 1 run)"),
+        (("gold.csv", "one.csv", "two.csv", "--ci", "bca", "--test", "t"), "there is no test 't'"),
+        (("gold.csv", "one.csv", "two.csv", "--ci=wald"), "there is no interval method 'wald'"),
+        (("gold.csv", "one.csv", "two.csv", "--correction", "bonf"), "there is no correction"),
+        (("gold.csv", "one.csv", "two.csv", "--reference", "tow"), "(nearest: two"),
+        (("gold.csv", "one.csv", "two.csv", "--cluster", "topics"), "no attribute 'topics'"),
+        (("gold.csv", "one.csv", "two.csv", "--detect", "0"), "more than 0"),
+        (("gold.csv", "one.csv", "two.csv", "--level", "95"), "a level lies between 0 and 1"),
+        (("gold.csv", "one.csv", "two.csv", "--test", "wilcoxon"), "per-query scores (--scores)"),
+        (("--judged", "--scores", "one.csv"), "exclude each other"),
+        (("--scores", "one.csv"), "expected two systems or more"),
+    ],
+)
+def test_usage_errors_are_one_line(two: Here, args: tuple[str, ...], said: str) -> None:
+    assert said in two.refuses("compare", *args)
+
+
+# -------------------------------------------------------------------------- the bundled campaign
+
+
+@pytest.fixture(scope="module")
+def bundled() -> object:
+    return compare(str(EXAMPLE / "gold.csv"), str(EXAMPLE / "runs.csv.gz"))
+
+
+def test_the_bundled_campaign_says_who_is_separated(bundled: object) -> None:
+    from abstain.compare import Comparison
+    from abstain.report.compare import sentences
+
+    assert isinstance(bundled, Comparison)
+    said = " ".join(sentences(bundled))
+    assert "jucs1302enen is separated from all others." in said
+    assert "But most neighbours are not told apart" in said
+    assert bundled.separated() == ["jucs1302enen"]
+    assert len(bundled.pairs) == 1431
+    first = bundled.rows[0]
+    assert first.run == "jucs1302enen"
+    assert first.letters == "a"
+    assert all("a" not in row.letters for row in bundled.rows[1:])
+    assert all(row.score in row.interval for row in bundled.rows)
+
+
+def test_letters_say_the_same_as_the_pairs(bundled: object) -> None:
+    from abstain.compare import Comparison
+
+    assert isinstance(bundled, Comparison)
+    place = {row.run: i for i, row in enumerate(bundled.rows)}
+    different = {
+        tuple(sorted((place[p.run], place[p.against]))) for p in bundled.pairs if bundled.differs(p)
+    }
+
+    def spread(text: str) -> set[int]:
+        import re
+
+        found: set[int] = set()
+        for a, b in re.findall(r"(\w)(?:–(\w))?", text):
+            found |= set(range(ord(a), ord(b or a) + 1))
+        return found
+
+    texts = [spread(row.letters) for row in bundled.rows]
+    assert slow.letters_agree(texts, different)  # type: ignore[arg-type]
+
+
+def test_a_reference_is_compared_with_all_others(here: Here) -> None:
+    found = data(
+        here,
+        str(EXAMPLE / "gold.csv"),
+        str(EXAMPLE / "runs.csv.gz"),
+        *("--reference", "kule1305enen", "--trials", "2000", "--cluster", "test"),
+    )
+    assert len(found["pairs"]) == 53
+    assert found["correction"] == "max-T"
+    assert found["clusters"] == 16
+    for pair in found["pairs"]:
+        assert pair["p_adjusted"] >= pair["p"] - 1e-9
+
+
+# ------------------------------------------------------------------------- score and campaign
+
+
+def test_score_has_intervals(two: Here) -> None:
+    said = two("score", "--ci", "gold.csv", "one.csv", "-m", "accuracy", "--format", "json")
+    (row,) = said.data["results"]
+    low, high = row["intervals"]["accuracy"]
+    assert low < 0.5 < high
+    assert said.data["interval_method"] == "logit"
+    exact = two("score", "gold.csv", "one.csv", "-m", "accuracy", "--ci", "wilson").out
+    assert "accuracy low" in exact
+    assert "Wilson" in exact
+    (table,) = csv.DictReader(
+        io.StringIO(two("score", "gold.csv", "one.csv", "--ci", "--format", "csv").out)
+    )
+    assert float(table["c@1 low"]) < float(table["c@1"]) < float(table["c@1 high"])
+    result = ab.score(two.folder / "gold.csv", two.folder / "one.csv", ci="delta")
+    assert {"c@1 low", "c@1 high"} <= set(result.to_frame().columns)
+
+
+def test_score_clusters_as_compare_does(two: Here) -> None:
+    args = ("gold.csv", "one.csv", "two.csv", "-m", "c@1", "--cluster", "topic")
+    scored = two("score", *args, "--ci", "--format", "json").data["results"]
+    compared = data(two, *args)["results"]
+    ends = {r["run"]: r["intervals"]["c@1"] for r in scored}
+    for row in compared:
+        assert ends[row["run"]] == pytest.approx(row["intervals"]["c@1"], abs=1e-12)
+    line = two.refuses("score", *args)
+    assert "--cluster goes with --ci" in line
+
+
+def test_counts_have_intervals_but_no_clusters(here: Here) -> None:
+    here.write("c.csv", "run,right,wrong,unanswered\na,10,5,5\n")
+    (row,) = here("score", "--counts", "c.csv", "--ci", "--format", "json").data["results"]
+    assert row["intervals"]["c@1"][0] < 0.5 * 1.25 < row["intervals"]["c@1"][1]
+    assert "no questions to cluster" in here.refuses(
+        "score", "--counts", "c.csv", "--ci", "--cluster", "topic"
+    )
+
+
+def test_the_campaigns_leaderboard_has_intervals_and_groups(two: Here) -> None:
+    two.write("three.csv", run_text("bbbbbbbbbb"))
+    args = ("campaign", "gold.csv", "one.csv", "two.csv", "three.csv", "-o", "out")
+    said = two(*args)
+    assert said.code == 0, said.err
+    with (two.folder / "out" / "tables" / "leaderboard.csv").open() as file:
+        rows = {row["run"]: row for row in csv.DictReader(file)}
+    assert float(rows["two"]["low"]) < float(rows["two"]["c@1"]) < float(rows["two"]["high"])
+    assert rows["two"]["group"] == "a"
+    assert "Runs that share a letter (group) cannot be told apart." in said.out
+    results = json.loads((two.folder / "out" / "results.json").read_text())
+    assert results["results"][0]["intervals"]["c@1"][0] < results["results"][0]["scores"]["c@1"]
+
+
+def test_bounded_memory_of_many_questions() -> None:
+    """Random swaps of a hundred thousand questions take blocks, not a matrix of all."""
+    from abstain.compare.randomisation import randomise
+
+    joint = np.array([[[30_000, 9_000, 4_000], [9_300, 30_000, 4_000], [4_000, 4_700, 5_000]]])
+    (found,) = randomise(ab.measure("c@1"), joint, trials=300, exact=False)
+    assert 0 < found.p <= 1

@@ -1,0 +1,268 @@
+"""Tests and corrections: exact references, peers, level and power."""
+
+from __future__ import annotations
+
+import string
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import abstain as ab
+from abstain.compare.functional import cells_of
+from abstain.compare.hypotheses import mcnemar, wilcoxon
+from abstain.compare.letters import letter_groups, letters
+from abstain.compare.multiplicity import adjust, benjamini_hochberg, holm
+from abstain.compare.planning import plan
+from abstain.compare.randomisation import (
+    Flips,
+    common_swaps,
+    exact_p,
+    max_t,
+    randomise,
+    randomise_clusters,
+    randomise_scores,
+)
+from tests.compare import slow
+
+Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+RNG = np.random.default_rng(3)
+
+
+def flat(groups: list[list[str]]) -> list[str]:
+    return [letter for group in groups for letter in group]
+
+
+def small_joint(size: int, questions: int) -> Table:
+    flat = RNG.multinomial(questions, np.full(size * size, 1 / size**2))
+    return np.asarray(flat.reshape(size, size))
+
+
+# ------------------------------------------------------------------------------ randomisation
+
+
+@pytest.mark.parametrize("name", ["c@1", "F", "precision", "S(t=0.5)", "accuracy", "coverage"])
+def test_exact_randomisation_swap_by_swap(name: str) -> None:
+    for _ in range(4):
+        joint = small_joint(3, 9)
+        one, other = slow.letters_of(joint)
+        assert exact_p(ab.measure(name), joint) == pytest.approx(
+            slow.randomisation(name, one, other), abs=1e-9
+        )
+
+
+@pytest.mark.parametrize("name", ["forced-accuracy", "validation-F", "estimated-qa-performance"])
+def test_exact_randomisation_with_candidates(name: str) -> None:
+    joint = small_joint(5, 9)
+    one, other = slow.letters_of(joint)
+    assert exact_p(ab.measure(name), joint) == pytest.approx(
+        slow.randomisation(name, one, other), abs=1e-9
+    )
+
+
+def test_random_trials_come_near_the_exact_p() -> None:
+    joint = np.stack([small_joint(3, 200) + np.eye(3, dtype=np.int64) * 30 for _ in range(6)])
+    exact = randomise(ab.measure("c@1"), joint)
+    drawn = randomise(ab.measure("c@1"), joint, trials=20_000, exact=False)
+    assert all(p.exact for p in exact)
+    assert not any(p.exact for p in drawn)
+    for a, b in zip(exact, drawn, strict=True):
+        assert a.p == pytest.approx(b.p, abs=4 * np.sqrt(0.25 / 20_000) + 1e-4)
+
+
+def test_a_pair_has_its_p_whatever_the_others_are() -> None:
+    joint = np.stack([small_joint(3, 300) for _ in range(5)])
+    whole = randomise(ab.measure("c@1"), joint, trials=500, exact=False)
+    alone = randomise(ab.measure("c@1"), joint[3:4], trials=500, exact=False)
+    assert whole[3] == alone[0]
+
+
+def test_trials_are_the_same_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from abstain.compare import randomisation
+
+    joint = small_joint(3, 500)[None]
+    whole = randomise(ab.measure("c@1"), joint, trials=700, exact=False)
+    monkeypatch.setattr(randomisation, "BLOCK_BYTES", 3 * 8 * 8 * 100)
+    assert randomise(ab.measure("c@1"), joint, trials=700, exact=False) == whole
+
+
+def test_clusters_are_swapped_whole() -> None:
+    """Three clusters: eight ways of swapping, done by hand."""
+    name = "c@1"
+    one = [["R", "R"], ["W", "R"], ["UE", "R"]]
+    other = [["W", "R"], ["W", "W"], ["R", "W"]]
+    seen = abs(slow.score(name, flat(one)) - slow.score(name, flat(other)))
+    hits = 0
+    for code in range(8):
+        first = flat([(other if code >> g & 1 else one)[g] for g in range(3)])
+        second = flat([(one if code >> g & 1 else other)[g] for g in range(3)])
+        hits += abs(slow.score(name, first) - slow.score(name, second)) >= seen - 1e-12
+    place = {"R": 0, "W": 1, "UE": 2}
+
+    def table(groups: list[list[str]]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        found = np.zeros((3, 3))
+        for g, members in enumerate(groups):
+            for letter in members:
+                found[g, place[letter]] += 1
+        return found
+
+    found = randomise_clusters(
+        ab.measure(name), table(one), table(other), Flips(3, trials=100, seed=0)
+    )
+    assert found.exact
+    assert found.p == pytest.approx(hits / 8)
+
+
+def test_scores_as_scipys_permutation_test() -> None:
+    differences = RNG.normal(0.3, 1, size=11)
+    theirs = stats.permutation_test(
+        (differences,),
+        lambda x, axis: x.mean(axis=axis),
+        permutation_type="samples",
+        n_resamples=np.inf,
+    )
+    found = randomise_scores(differences, Flips(11, trials=100, seed=0))
+    assert found.exact
+    assert found.p == pytest.approx(theirs.pvalue, abs=1e-9)
+
+
+def test_randomisation_holds_its_level_and_has_power() -> None:
+    """Two equal runs are told apart in at most 5 % of samples; unequal ones mostly."""
+    generator = np.random.default_rng(17)
+    same = [0.2, 0.1, 0.05, 0.1, 0.35, 0.05, 0.05, 0.05, 0.05]
+    better = [0.2, 0.17, 0.05, 0.03, 0.35, 0.03, 0.05, 0.07, 0.05]
+    rates = []
+    for shares in (same, better):
+        joint = generator.multinomial(200, shares, size=600).reshape(-1, 3, 3)
+        found = randomise(ab.measure("c@1"), joint)
+        rates.append(np.mean([p.p <= 0.05 for p in found]))
+    assert 0.02 <= rates[0] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 600)
+    assert rates[1] > 0.8
+
+
+def test_max_t_holds_its_level_over_all_runs() -> None:
+    """Eight runs like the reference: any claim at all in at most 5 % of the samples."""
+    generator = np.random.default_rng(23)
+    claims = 0
+    times = 200
+    for number in range(times):
+        hot = np.eye(3)[generator.choice(3, p=[0.4, 0.5, 0.1], size=(9, 60))]
+        flips = Flips(60, trials=300, seed=number)
+        drawn = common_swaps(ab.measure("c@1"), list(hot[1:]), hot[0], flips)
+        cells = cells_of(ab.measure("c@1"))
+        scores = ab.measure("c@1")(cells.counts(hot.sum(axis=1)))
+        p = max_t(drawn, scores[1:] - scores[0], exact=flips.exact)
+        claims += bool((p <= 0.05).any())
+    assert claims / times <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / times)
+
+
+def test_max_t_of_one_comparison_is_its_plain_p() -> None:
+    hot = np.eye(3)[RNG.choice(3, size=(2, 12))]
+    flips = Flips(12, trials=100, seed=0)
+    measure = ab.measure("c@1")
+    drawn = common_swaps(measure, [hot[1]], hot[0], flips)
+    scores = measure(cells_of(measure).counts(hot.sum(axis=1)))
+    joint = np.zeros((3, 3), np.int64)
+    np.add.at(joint, (hot[0].argmax(axis=1), hot[1].argmax(axis=1)), 1)
+    (adjusted,) = max_t(drawn, scores[1:] - scores[0], exact=True)
+    assert adjusted == pytest.approx(exact_p(measure, joint), abs=1e-9)
+
+
+# -------------------------------------------------------------------------- McNemar, Wilcoxon
+
+
+@pytest.mark.parametrize(("b", "c"), [(0, 0), (0, 5), (3, 9), (20, 21), (40, 80)])
+def test_mcnemar_by_whole_numbers_and_statsmodels(b: int, c: int) -> None:
+    assert mcnemar(b, c) == pytest.approx(float(slow.mcnemar(b, c)), rel=1e-9)
+    tables = pytest.importorskip("statsmodels.stats.contingency_tables")
+    if b + c:
+        assert mcnemar(b, c) == pytest.approx(
+            tables.mcnemar([[5, b], [c, 5]], exact=True).pvalue, rel=1e-9
+        )
+
+
+def test_wilcoxon_sign_by_sign_and_scipy() -> None:
+    for size in (4, 8, 11):
+        differences = RNG.normal(0.4, 1, size=size)
+        assert wilcoxon(differences) == pytest.approx(slow.wilcoxon(list(differences)), abs=1e-12)
+    ties = np.round(RNG.normal(0.2, 1, size=80), 1)
+    kept = ties[ties != 0]
+    assert wilcoxon(ties) == pytest.approx(stats.wilcoxon(kept, method="asymptotic").pvalue)
+    assert wilcoxon(np.zeros(4)) == 1
+    assert wilcoxon(np.array([1.0, np.nan, 2.0])) == pytest.approx(slow.wilcoxon([1.0, 2.0]))
+
+
+# -------------------------------------------------------------------------------- corrections
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_corrections_as_statsmodels_and_scipy(p: list[float]) -> None:
+    values = np.array(p)
+    assert holm(values) == pytest.approx(slow.holm(p), abs=1e-12)
+    assert benjamini_hochberg(values) == pytest.approx(
+        stats.false_discovery_control(values), abs=1e-12
+    )
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    assert holm(values) == pytest.approx(multitest.multipletests(values, method="holm")[1])
+    assert benjamini_hochberg(values) == pytest.approx(
+        multitest.multipletests(values, method="fdr_bh")[1]
+    )
+
+
+def test_what_has_no_p_is_not_counted() -> None:
+    found = adjust(np.array([0.01, np.nan, 0.02]), "holm")
+    assert found[[0, 2]] == pytest.approx([0.02, 0.02])
+    assert np.isnan(found[1])
+
+
+# ------------------------------------------------------------------------------------ letters
+
+
+@given(st.integers(1, 9), st.data())
+def test_runs_share_a_letter_where_they_do_not_differ(size: int, data: st.DataObject) -> None:
+    pairs = list(combinations(range(size), 2))
+    different = [p for p in pairs if data.draw(st.booleans())]
+    groups = letter_groups(size, different)
+    assert groups is not None
+    members = [{g for g, group in enumerate(groups) if i in group} for i in range(size)]
+    assert all(members)
+    assert slow.letters_agree(members, set(different))
+    written = letters(size, groups)
+    assert all(set(text) <= set(string.ascii_letters) | {"–"} for text in written)
+
+
+def test_letters_of_a_ladder() -> None:
+    """Five runs in a row, each told apart from those two places away."""
+    different = [(i, j) for i, j in combinations(range(5), 2) if j - i > 1]
+    groups = letter_groups(5, different)
+    assert groups == [[0, 1], [1, 2], [2, 3], [3, 4]]
+    assert letters(5, groups) == ["a", "ab", "bc", "cd", "d"]
+    assert letters(1, [[0]] * 5) == ["a–e"]
+
+
+# ----------------------------------------------------------------------------------- planning
+
+
+def test_a_plan_keeps_its_promise() -> None:
+    """Simulated z-tests of the difference asked for find it as often as the plan says."""
+    error, questions = 0.03, 250
+    found = plan(error, questions, detect=0.05, power=0.8)
+    assert found is not None
+    assert found.power is not None
+    assert found.needed is not None
+    generator = np.random.default_rng(1)
+    drawn = generator.normal(0.05, error, size=100_000)
+    assert found.power == pytest.approx((np.abs(drawn) > 1.959964 * error).mean(), abs=0.006)
+    scaled = error * np.sqrt(questions / found.needed)
+    drawn = generator.normal(0.05, scaled, size=100_000)
+    assert (np.abs(drawn) > 1.959964 * scaled).mean() == pytest.approx(0.8, abs=0.006)
+    shown = generator.normal(found.visible, error, size=100_000)
+    assert (np.abs(shown) > 1.959964 * error).mean() == pytest.approx(0.8, abs=0.006)
+
+
+def test_without_disagreement_there_is_no_plan() -> None:
+    assert plan(0.0, 100) is None
+    assert plan(float("nan"), 100) is None

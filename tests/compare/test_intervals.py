@@ -1,0 +1,307 @@
+"""Intervals: hand-worked cases, peers, slow references, and coverage by simulation."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import abstain as ab
+from abstain.cli.options import CI_METHODS
+from abstain.compare.bootstrap import bca_levels, resampled
+from abstain.compare.functional import THREE, cells_of, difference, influence, one_run
+from abstain.compare.intervals import (
+    METHODS,
+    PROPORTIONS,
+    Interval,
+    cell_interval,
+    interval,
+    logit,
+    standard_error,
+)
+from abstain.errors import UsageError
+from abstain.outcomes import Counts
+from tests.compare import slow
+from tests.helpers import ROOT
+from tests.measures.reference import REFERENCE
+
+
+def _simulation() -> Any:
+    """benchmarks/coverage.py, whose name another package has too."""
+    spec = importlib.util.spec_from_file_location(
+        "coverage_of_intervals", ROOT / "benchmarks" / "coverage.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+simulation = _simulation()
+Setting, coverage, simulate = simulation.Setting, simulation.coverage, simulation.simulate
+
+JUCS = Counts(right=138, wrong=87, unanswered_empty=59)
+
+
+def sample(size: int, seed: int = 7) -> list[str]:
+    generator = np.random.default_rng(seed)
+    return [str(x) for x in generator.choice(["R", "W", "UR", "UW", "UE"], size=size)]
+
+
+def counts_of(letters: list[str]) -> Counts:
+    return Counts(*(letters.count(x) for x in ("R", "W", "UR", "UW", "UE")))
+
+
+def cells(name: str, letters: list[str]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    k = counts_of(letters)
+    six = np.array([getattr(k, f) for f in Counts.__slots__], float)
+    return cells_of(ab.measure(name)).merge(six)
+
+
+# ---------------------------------------------------------------------------- the delta method
+
+
+def test_c_at_1_has_the_influence_of_the_formula() -> None:
+    n, c, u = 284, 138 / 284, 59 / 284
+    psi = influence(one_run(ab.measure("c@1")), np.array([138.0, 87, 59]))
+    by_hand = [(1 + u) * (r - c) + c * (b - u) for r, b in ((1, 0), (0, 0), (0, 1))]
+    assert psi == pytest.approx(by_hand, abs=1e-8)
+    assert (np.array([138, 87, 59]) / n * psi).sum() == pytest.approx(0, abs=1e-8)
+
+
+def test_c_at_1_standard_error_question_by_question() -> None:
+    letters = sample(60)
+    groups = [i // 5 for i in range(60)]
+    f = one_run(ab.measure("c@1"))
+    assert standard_error(f, cells("c@1", letters), None) == pytest.approx(
+        slow.c_at_1_error(letters), rel=1e-6
+    )
+    table = np.stack([cells("c@1", letters[5 * g : 5 * g + 5]) for g in range(12)])
+    assert standard_error(f, cells("c@1", letters), table) == pytest.approx(
+        slow.c_at_1_error(letters, groups), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCE))
+def test_every_measure_has_a_jackknife_like_error(name: str) -> None:
+    """The infinitesimal jackknife and the plain one agree to first order in 1/n."""
+    letters = sample(400)
+    f = one_run(ab.measure(name))
+    own = cells(name, letters)
+    kinds = np.flatnonzero(own)
+    left = np.array([f.value(own - np.eye(f.size)[k]) for k in kinds])
+    weights = own[kinds]
+    mean = (weights * left).sum() / weights.sum()
+    n = len(letters)
+    jackknife = math.sqrt((n - 1) / n * float((weights * (left - mean) ** 2).sum()))
+    assert standard_error(f, own, None) == pytest.approx(jackknife, rel=0.05)
+
+
+def test_the_error_of_a_difference_is_that_of_paired_influences() -> None:
+    one, other = sample(80), sample(80, seed=8)
+    short = {"R": 0, "W": 1}
+    joint = np.zeros((3, 3))
+    for a, b in zip(other, one, strict=True):
+        joint[short.get(a, 2), short.get(b, 2)] += 1
+
+    def psi(letters: list[str]) -> list[float]:
+        n = len(letters)
+        c, u = letters.count("R") / n, sum(x.startswith("U") for x in letters) / n
+        return [(1 + u) * ((o == "R") - c) + c * (o.startswith("U") - u) for o in letters]
+
+    differences = [x - y for x, y in zip(psi(one), psi(other), strict=True)]
+    expected = math.sqrt(80 / 79 * sum(d * d for d in differences)) / 80
+    found = standard_error(difference(ab.measure("c@1")), joint.ravel(), None)
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+# ------------------------------------------------------------------------------- proportions
+
+
+@pytest.mark.parametrize("name", sorted(PROPORTIONS))
+def test_proportions_are_what_they_say(name: str) -> None:
+    successes, trials = PROPORTIONS[name]
+    letters = sample(50)
+    k = counts_of(letters)
+    row = [k.right, k.wrong, k.unanswered_right, k.unanswered_wrong, k.unanswered_empty, 0]
+    expected = Fraction(int(sum(row[i] for i in successes)), int(sum(row[i] for i in trials)))
+    assert REFERENCE[name](letters) == expected
+
+
+@pytest.mark.parametrize(("method", "peer"), [("wilson", "wilson"), ("clopper-pearson", "exact")])
+@pytest.mark.parametrize("right", [0, 1, 30, 99, 100])
+def test_proportions_as_scipy(method: str, peer: str, right: int) -> None:
+    found = interval(ab.measure("accuracy"), Counts(right=right, wrong=100 - right), method=method)
+    theirs = stats.binomtest(right, 100).proportion_ci(0.95, method=peer)
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
+
+
+def test_jeffreys_of_a_proportion_is_a_beta() -> None:
+    found = interval(ab.measure("precision"), JUCS, method="jeffreys")
+    beta = stats.beta(138.5, 87.5)
+    assert found.low == pytest.approx(beta.ppf(0.025), abs=0.003)
+    assert found.high == pytest.approx(beta.ppf(0.975), abs=0.003)
+
+
+def test_a_proportion_is_asked_for() -> None:
+    with pytest.raises(UsageError, match="wilson is for proportions, and c@1 is none"):
+        interval(ab.measure("c@1"), JUCS, method="wilson")
+
+
+def test_the_methods_of_the_command_line_are_the_methods() -> None:
+    assert tuple(METHODS) == CI_METHODS
+
+
+# --------------------------------------------------------------------------------- bootstrap
+
+
+def test_bca_as_scipy_question_by_question() -> None:
+    """scipy resamples questions and leaves each out; here counts stand for them."""
+    letters = ["R"] * 30 + ["W"] * 25 + ["UE"] * 15
+    codes = np.array([{"R": 0, "W": 1, "UE": 2}[x] for x in letters])
+
+    def statistic(x: Any, axis: int = -1) -> Any:
+        right = np.mean(np.equal(x, 0), axis=axis)
+        return right * (1 + np.mean(np.equal(x, 2), axis=axis))
+
+    theirs = stats.bootstrap(
+        (codes,), statistic, n_resamples=20_000, method="BCa", rng=np.random.default_rng(1)
+    ).confidence_interval
+    found = interval(ab.measure("c@1"), counts_of(letters), method="bca", trials=20_000, seed=2)
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=0.01)
+
+
+def test_bca_levels_by_a_slow_jackknife() -> None:
+    f = one_run(ab.measure("c@1"))
+    own = np.array([12.0, 20, 8])
+    values = resampled(f.value, own, None, trials=2000, generator=np.random.default_rng(0))
+    seen = float(f.value(own))
+    share = np.mean([(v < seen - 1e-12) + 0.5 * (abs(v - seen) <= 1e-12) for v in values])
+    bias = stats.norm.ppf(share)
+    questions = [0] * 12 + [1] * 20 + [2] * 8
+    left = []
+    for gone in range(40):
+        kept = questions[:gone] + questions[gone + 1 :]
+        left.append(float(f.value(np.bincount(kept, minlength=3).astype(float))))
+    off = np.mean(left) - np.array(left)
+    a = (off**3).sum() / (6 * (off**2).sum() ** 1.5)
+    expected = [
+        stats.norm.cdf(bias + (bias + z) / (1 - a * (bias + z)))
+        for z in (stats.norm.ppf(0.025), stats.norm.ppf(0.975))
+    ]
+    assert bca_levels(f.value, own, None, values, level=0.95) == pytest.approx(expected, abs=1e-9)
+
+
+def test_resampling_clusters_keeps_them_whole() -> None:
+    f = one_run(ab.measure("accuracy"))
+    table = np.array([[10.0, 0, 0], [0, 10, 0], [10, 0, 0]])
+    values = resampled(
+        f.value, table.sum(axis=0), table, trials=500, generator=np.random.default_rng(0)
+    )
+    assert set(np.round(values * 3)) <= {0, 1, 2, 3}
+    assert np.allclose(values * 3, np.round(values * 3))
+
+
+# ------------------------------------------------------------------------------------- edges
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "counts",
+    [Counts(right=10), Counts(wrong=10), Counts(right=1, wrong=99), Counts(right=99, wrong=1)],
+)
+def test_intervals_stay_in_range_and_hold_the_score(method: str, counts: Counts) -> None:
+    for name in ("accuracy", "precision"):
+        found = interval(ab.measure(name), counts, method=method)
+        assert 0 <= found.low <= found.high <= 1
+        if method != "jeffreys":
+            assert ab.measure(name)(counts) in Interval(found.low - 1e-9, found.high + 1e-9, method)
+
+
+def test_what_has_no_interval_says_why() -> None:
+    blank = interval(ab.measure("precision"), Counts(unanswered_empty=5))
+    assert math.isnan(blank.low)
+    assert blank.why_not == "no question was answered"
+    one = interval(ab.measure("c@1"), Counts(right=1))
+    assert one.why_not == "there is only one question"
+    cluster = interval(ab.measure("c@1"), JUCS, clusters=np.array([[138.0, 87, 0, 0, 59, 0]]))
+    assert cluster.why_not == "there is only one cluster"
+
+
+def test_a_wider_level_is_wider() -> None:
+    narrow = interval(ab.measure("c@1"), JUCS, level=0.8)
+    wide = interval(ab.measure("c@1"), JUCS, level=0.99)
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_the_same_seed_gives_the_same_interval() -> None:
+    found = [interval(ab.measure("c@1"), JUCS, method="bca", seed=3) for _ in range(2)]
+    assert found[0] == found[1]
+    assert found[0] != interval(ab.measure("c@1"), JUCS, method="bca", seed=4)
+
+
+# ---------------------------------------------------------------------------------- coverage
+
+SIZE = 3000
+
+
+@pytest.mark.parametrize("name", ["c@1", "F", "precision", "S(t=0.5)"])
+@pytest.mark.parametrize(
+    "setting",
+    [
+        Setting(0.05, 0.1, 100, 1, 0.0),
+        Setting(0.95, 0.0, 100, 1, 0.0),
+        Setting(0.5, 0.25, 100, 1, 0.0),
+        Setting(0.05, 0.1, 100, 5, 0.3),
+        Setting(0.8, 0.1, 400, 10, 0.2),
+    ],
+    ids=str,
+)
+def test_the_default_covers(name: str, setting: Any) -> None:
+    """Within 93 to 97 % and three standard errors of a simulation of this size."""
+    table = simulate(setting, SIZE, np.random.default_rng(11))
+    found = coverage(name, setting, table)
+    noise = 3 * math.sqrt(0.05 * 0.95 / SIZE)
+    assert 0.93 - noise <= found["logit"] <= 0.97 + noise
+
+
+def test_the_plain_delta_method_fails_at_the_edge_and_the_naive_error_on_clusters() -> None:
+    edge = Setting(0.05, 0.0, 100, 1, 0.0)
+    found = coverage("c@1", edge, simulate(edge, SIZE, np.random.default_rng(1)))
+    assert found["delta"] < 0.90 < 0.93 <= found["logit"]
+    clustered = Setting(0.5, 0.1, 400, 10, 0.2)
+    found = coverage("c@1", clustered, simulate(clustered, SIZE, np.random.default_rng(2)))
+    assert found["naive"] < 0.80
+    assert 0.92 <= found["logit"] <= 0.98
+
+
+def test_intervals_of_differences_cover() -> None:
+    generator = np.random.default_rng(5)
+    f = difference(ab.measure("c@1"))
+    for joint in (
+        [0.02, 0.02, 0.01, 0.03, 0.82, 0.03, 0.01, 0.03, 0.03],
+        [0.4, 0.1, 0.05, 0.05, 0.2, 0.05, 0.05, 0.05, 0.05],
+    ):
+        true = float(f.value(np.array(joint)))
+        drawn = generator.multinomial(150, joint, size=SIZE).astype(float)
+        low, high = logit(f, drawn, None, level=0.95)
+        assert 0.925 <= np.mean((low <= true) & (true <= high)) <= 0.975
+
+
+def test_a_difference_takes_no_method_of_one_proportion() -> None:
+    with pytest.raises(UsageError, match="for one proportion"):
+        cell_interval(difference(ab.measure("accuracy")), np.ones(9), method="wilson")
+
+
+def test_cells_and_counts_agree() -> None:
+    six = np.array([3.0, 2, 1, 1, 1, 0])
+    assert THREE.merge(six).tolist() == [3, 2, 3]
+    assert THREE.counts(np.array([3.0, 2, 3])).n == 8

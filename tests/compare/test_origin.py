@@ -1,0 +1,176 @@
+"""Where a difference comes from, what is unknown, what a judge's errors do."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+import abstain as ab
+from abstain.compare.bounds import bounds_of, correct_for_judge, read_confusion
+from abstain.compare.functional import THREE
+from abstain.compare.transitions import in_slices, origin
+from abstain.errors import InputError, UsageError
+from tests.compare import slow
+from tests.measures.reference import REFERENCE
+
+LETTERS = ("R", "W", "UR", "UW", "UE")
+RNG = np.random.default_rng(9)
+
+
+def codes(letters: list[str]) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    return np.array([LETTERS.index(x) for x in letters], np.uint8)
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCE))
+def test_contributions_add_up_to_the_difference(name: str) -> None:
+    one, other = RNG.integers(0, 5, size=(2, 60)).astype(np.uint8)
+    found = origin(ab.measure(name), other, one)
+    expected = slow.score(name, [LETTERS[i] for i in one]) - slow.score(
+        name, [LETTERS[i] for i in other]
+    )
+    assert found.contributions.sum() == pytest.approx(expected, abs=1e-7)
+    assert found.worth.sum() == pytest.approx(expected, abs=1e-7)
+    assert found.knowing + found.abstaining == pytest.approx(expected, abs=1e-7)
+    assert found.transitions.sum() == 60
+
+
+def test_transitions_by_hand() -> None:
+    """Accuracy: each blank or wrong that becomes right is worth 1/n, and no other move."""
+    other = codes(["UE", "W", "R", "UE", "W"])
+    own = codes(["R", "R", "R", "W", "UE"])
+    found = origin(ab.measure("accuracy"), other, own)
+    assert found.transitions.tolist() == [[1, 0, 0], [1, 0, 1], [1, 1, 0]]
+    assert found.contributions == pytest.approx([0.2, 0.2, 0, 0, 0], abs=1e-9)
+    assert found.knowing == pytest.approx(0.2)
+    assert found.abstaining == pytest.approx(0.2)
+    assert found.without_candidate == 3
+
+
+def test_a_candidate_tells_knowing_from_abstaining() -> None:
+    """A right candidate that is given now was known before: all of it is abstaining."""
+    given = origin(ab.measure("accuracy"), codes(["UR", "W"]), codes(["R", "W"]))
+    assert given.knowing == pytest.approx(0)
+    assert given.abstaining == pytest.approx(0.5)
+    learnt = origin(ab.measure("accuracy"), codes(["W", "W"]), codes(["R", "W"]))
+    assert learnt.knowing == pytest.approx(0.5)
+    # From a blank over a wrong candidate to right changes both: half each.
+    both = origin(ab.measure("accuracy"), codes(["UW", "W"]), codes(["R", "W"]))
+    assert both.knowing == pytest.approx(0.25)
+    assert both.without_candidate == 0
+
+
+def test_slices_add_up_and_simpsons_reversal_is_flagged() -> None:
+    """c@1 by hand: B is ahead in each half, and behind in the whole.
+
+    Half x: A 1 right 1 wrong (0.5), B 1 right 1 blank (0.75). Half y: A 0 of 4 right, B 4 blank:
+    both 0 there.
+    """
+    other = codes(["R", "W"] + ["W"] * 4)
+    own = codes(["R", "UE"] + ["UE"] * 4)
+    part = np.array([0, 0, 1, 1, 1, 1])
+    found = origin(ab.measure("c@1"), other, own)
+    slices, reversals = in_slices(
+        ab.measure("c@1"), other, own, found.contributions, [("half", ["x", "y"], part)]
+    )
+    assert sum(s.contribution for s in slices) == pytest.approx(found.contributions.sum())
+    assert {s.name: s.difference for s in slices} == pytest.approx({"x": 0.25, "y": 0.0})
+    assert reversals == ()
+    # Precision: 1 of 2 and 8 of 9 against 0 of 1 (blank) … the parts say one thing, the whole
+    # another. In x A has 9 of 10, B 1 of 1; in y A has 0 of 1, B 1 of 9.
+    other = codes(["R"] * 9 + ["W"] + ["UE"] * 8 + ["W"])
+    own = codes(["UE"] * 9 + ["R"] + ["W"] * 8 + ["R"])
+    part = np.array([0] * 10 + [1] * 9)
+    found = origin(ab.measure("precision"), other, own)
+    slices, reversals = in_slices(
+        ab.measure("precision"), other, own, found.contributions, [("half", ["x", "y"], part)]
+    )
+    assert {s.name: s.difference for s in slices} == pytest.approx({"x": 0.1, "y": 1 / 9})
+    assert found.contributions.sum() == pytest.approx(2 / 10 - 9 / 11, abs=1e-7)
+    assert reversals == ("half",)
+
+
+# ----------------------------------------------------------------------------------- unknown
+
+
+@pytest.mark.parametrize("name", ["c@1", "precision", "F", "S(t=0.5)", "forced-accuracy"])
+def test_bounds_are_those_of_every_way(name: str) -> None:
+    known = ["R", "R", "W", "UE"]
+    values = [slow.score(name, [*known, *more]) for more in product(LETTERS, repeat=3)]
+    found = bounds_of(ab.measure(name), np.array([2.0, 1, 0, 0, 1, 0]), 3)
+    assert found == pytest.approx((min(values), max(values)), abs=1e-12)
+
+
+def test_bounds_without_anything_unknown_are_the_score() -> None:
+    low, high = bounds_of(ab.measure("c@1"), np.array([2.0, 1, 0, 0, 1, 0]), 0)
+    assert low == high == pytest.approx(2 / 4 * (1 + 1 / 4))
+
+
+def test_bounds_of_very_many_unknown_keep_the_corners() -> None:
+    low, high = bounds_of(ab.measure("accuracy"), np.array([10.0, 0, 0, 0, 0, 0]), 5_000)
+    assert low == pytest.approx(10 / 5_010)
+    assert high == 1
+
+
+# -------------------------------------------------------------------------------------- judge
+
+
+def test_a_judge_that_never_errs_changes_nothing() -> None:
+    cells = np.array([50.0, 30, 20])
+    found = correct_for_judge(ab.measure("c@1"), cells, np.eye(3) * 1000)
+    assert found.score == pytest.approx(0.5 * 1.2)
+    assert found.low < found.score < found.high
+
+
+def test_the_correction_by_hand() -> None:
+    """A judge that calls a tenth of the right wrong: 45 judged right were 50."""
+    confusion = np.array([[90.0, 10, 0], [0, 100, 0], [0, 0, 100]])
+    found = correct_for_judge(ab.measure("accuracy"), np.array([45.0, 35, 20]), confusion)
+    assert found.score == pytest.approx(0.5)
+    assert found.low < 0.5 < found.high
+
+
+def test_the_corrected_interval_covers_the_truth() -> None:
+    generator = np.random.default_rng(4)
+    rates = np.array([[0.9, 0.08, 0.02], [0.1, 0.85, 0.05], [0.02, 0.03, 0.95]])
+    true = np.array([0.5, 0.3, 0.2])
+    m = ab.measure("c@1")
+    value = float(m(THREE.counts(true[None]))[0])
+    hits = naive = 0
+    for seed in range(300):
+        checked = np.stack([generator.multinomial(60, row) for row in rates]).astype(float)
+        judged = generator.multinomial(400, true @ rates).astype(float)
+        found = correct_for_judge(m, judged, checked, seed=seed, draws=1000)
+        hits += found.low <= value <= found.high
+        from abstain.compare.functional import one_run
+        from abstain.compare.intervals import cell_interval
+
+        plain = cell_interval(one_run(m), judged)
+        naive += plain.low <= value <= plain.high
+    assert 0.91 <= hits / 300 <= 0.985
+    assert naive / 300 < 0.91
+
+
+def test_a_judges_table_is_read_in_both_shapes(tmp_path: object) -> None:
+    import polars as pl
+
+    wide = pl.DataFrame(
+        {"true": ["right", "wrong", "blank"], "right": [9, 1, 0], "wrong": [1, 8, 0]}
+    ).with_columns(blank=pl.Series([0, 1, 7]))
+    long = pl.DataFrame(
+        {
+            "true": ["right", "right", "wrong", "wrong", "wrong", "blank"],
+            "judged": ["right", "wrong", "right", "wrong", "blank", "blank"],
+            "count": [9, 1, 1, 8, 1, 7],
+        }
+    )
+    assert read_confusion(wide).tolist() == read_confusion(long).tolist()
+    with pytest.raises(InputError, match="has no column 'true'"):
+        read_confusion(pl.DataFrame({"right": [1]}))
+    with pytest.raises(InputError, match="'maybe' is no verdict"):
+        read_confusion(pl.DataFrame({"true": ["maybe"], "right": [1]}))
+    with pytest.raises(UsageError, match="says nothing"):
+        correct_for_judge(ab.measure("c@1"), np.ones(3), np.ones((3, 3)))
+    assert math.isfinite(correct_for_judge(ab.measure("c@1"), np.ones(3), np.eye(3)).score)
