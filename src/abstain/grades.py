@@ -14,7 +14,7 @@ import polars as pl
 
 from abstain.errors import InputError, Place, UnknownNameError, UsageError, nearest, shown
 from abstain.formats.tables import ROW
-from abstain.judge import FILE, KIND
+from abstain.judge import FILE, KIND, with_confidence
 from abstain.outcomes import KINDS, OUTCOMES, RIGHT, WRONG, Why, blank_kind
 from abstain.questions import Responses, collect, require, text_column
 from abstain.tally import BY, Tallies, counted, slice_sizes, with_missing
@@ -135,25 +135,20 @@ def tally_grades(
     sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
 ) -> tuple[Tallies, list[str]]:
     """Count judged rows by run and slice."""
-    frames = [_canonical(source, index, by) for index, source in enumerate(sources)]
-    named = ["question" in frame.collect_schema().names() for frame in frames]
-    if any(named) and not all(named):
-        nameless = sources[named.index(False)].table.name
-        raise InputError("has no column 'question', but other tables do", nameless)
+    frames, scale = _read(sources, by, grades)
+    named = "question" in frames[0].collect_schema().names()
     label = sources[0].table.name
-    distinct = [collect(f.select("grade").unique(), label)["grade"] for f in frames]
-    scale = read_scale([v for values in distinct for v in values.to_list()], grades)
     counted, questions = [], []
     for source, frame in zip(sources, frames, strict=True):
         counted.append(_count(source, frame, scale, by))
-        if named[0]:
+        if named:
             questions.append(_questions(source, frame, by))
     kinds = pl.concat(counted)
     if kinds.is_empty():
         raise InputError("has no rows", label)
     notes: list[str] = []
     columns = [BY + name for name in by]
-    if named[0]:
+    if named:
         known = _all_questions(pl.concat(questions), sources, by)
         sizes = slice_sizes(known, by)
         return with_missing(kinds, sizes, columns, questions=known.height), notes
@@ -161,7 +156,44 @@ def tally_grades(
     return _without_questions(kinds, columns), notes
 
 
-def _canonical(source: Responses, index: int, by: Sequence[str]) -> nw.LazyFrame[Any]:
+def graded(
+    sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
+) -> tuple[list[nw.LazyFrame[Any]], pl.DataFrame | None]:
+    """Judged rows with their kinds, a frame for each table, and the questions they are about.
+
+    There are no questions where no table names them.
+    """
+    frames, scale = _read(sources, by, grades, confidence=True)
+    kinds = [_with_kinds(f, scale) for f in frames]
+    for source, frame in zip(sources, kinds, strict=True):
+        _refuse_bad_rows(source, frame, counted(frame, [], source.table.name))
+    if "question" not in frames[0].collect_schema().names():
+        return kinds, None
+    found = [_questions(s, f, by) for s, f in zip(sources, frames, strict=True)]
+    return kinds, _all_questions(pl.concat(found), sources, by)
+
+
+def _read(
+    sources: Sequence[Responses],
+    by: Sequence[str],
+    grades: Mapping[str, str],
+    *,
+    confidence: bool = False,
+) -> tuple[list[nw.LazyFrame[Any]], dict[str, int]]:
+    """The tables in one shape, and the scale that all their grades are of."""
+    frames = [_canonical(s, index, by, confidence=confidence) for index, s in enumerate(sources)]
+    named = ["question" in frame.collect_schema().names() for frame in frames]
+    if any(named) and not all(named):
+        nameless = sources[named.index(False)].table.name
+        raise InputError("has no column 'question', but other tables do", nameless)
+    label = sources[0].table.name
+    distinct = [collect(f.select("grade").unique(), label)["grade"] for f in frames]
+    return frames, read_scale([v for values in distinct for v in values.to_list()], grades)
+
+
+def _canonical(
+    source: Responses, index: int, by: Sequence[str], *, confidence: bool = False
+) -> nw.LazyFrame[Any]:
     table, frame = source.table, source.frame
     column = next((c for c in COLUMNS if c in table.columns), None)
     if column is None:
@@ -185,6 +217,9 @@ def _canonical(source: Responses, index: int, by: Sequence[str]) -> nw.LazyFrame
     run = (
         nw.lit(source.run).cast(nw.String) if source.run else text_column(frame, "run", table.name)
     )
+    if confidence and "confidence" in table.columns:
+        frame, extra = with_confidence(frame)
+        chosen += extra
     if ROW in frame.collect_schema().names():
         chosen.append(nw.col(ROW))
     return frame.select(run.alias("run"), nw.lit(index).alias(FILE), *chosen)
@@ -193,6 +228,15 @@ def _canonical(source: Responses, index: int, by: Sequence[str]) -> nw.LazyFrame
 def _count(
     source: Responses, frame: nw.LazyFrame[Any], scale: Mapping[str, int], by: Sequence[str]
 ) -> pl.DataFrame:
+    frame = _with_kinds(frame, scale)
+    columns = [BY + name for name in by]
+    kinds = counted(frame, columns, source.table.name)
+    _refuse_bad_rows(source, frame, kinds)
+    return kinds
+
+
+def _with_kinds(frame: nw.LazyFrame[Any], scale: Mapping[str, int]) -> nw.LazyFrame[Any]:
+    """Each row with its kind; beyond `KINDS`: it contradicts itself, or its reason is unknown."""
     names = frame.collect_schema().names()
     blank = nw.col("grade").is_null() | (nw.col("grade") == "")
     chain = nw.when(blank).then(nw.lit(EMPTY))
@@ -201,14 +245,14 @@ def _count(
     kind = chain.otherwise(nw.lit(KINDS))
     if "why" in names:
         kind = _with_reason(kind)
-    frame = frame.with_columns(kind.cast(nw.Int16).alias(KIND))
-    columns = [BY + name for name in by]
-    kinds = counted(frame, columns, source.table.name)
+    return frame.with_columns(kind.cast(nw.Int16).alias(KIND))
+
+
+def _refuse_bad_rows(source: Responses, frame: nw.LazyFrame[Any], kinds: pl.DataFrame) -> None:
     if kinds["run"].is_null().any() or (kinds["run"] == "").any():
         raise InputError("a row has no run name", source.table.name)
     if (kinds[KIND] >= KINDS).any():
         _raise_bad_reason(source, frame)
-    return kinds
 
 
 def _with_reason(kind: nw.Expr) -> nw.Expr:

@@ -125,14 +125,14 @@ def _canonical(source: Responses, index: int, align: str) -> nw.LazyFrame[Any]:
         else text_column(frame, "run", table.name).alias("run")
     )
     if "confidence" in table.columns:
-        frame, extra = _with_confidence(frame)
+        frame, extra = with_confidence(frame)
         columns += extra
     if ROW in frame.collect_schema().names():
         columns.append(nw.col(ROW))
     return frame.select(run, nw.lit(index).cast(nw.Int32).alias(FILE), *columns)
 
 
-def _with_confidence(frame: nw.LazyFrame[Any]) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
+def with_confidence(frame: nw.LazyFrame[Any]) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
     """Confidence as a float, and whether it can be one."""
     dtype = frame.collect_schema()["confidence"]
     native = frame.to_native()

@@ -192,7 +192,7 @@ def _least_aurc(a: Answers) -> float:
 )
 def excess_aurc(a: Answers) -> float:
     """What the order of the answers costs: the area above that of the best order."""
-    return max(0.0, aurc(a) - _least_aurc(a))
+    return max(0.0, float(aurc(a)) - _least_aurc(a))
 
 
 @confident(
@@ -373,7 +373,7 @@ def mass_bins(confidence: Array, bins: int) -> IntArray:
     _, group, sizes = np.unique(confidence, return_inverse=True, return_counts=True)
     upto = np.cumsum(sizes)
     middle = (2 * upto - sizes) * bins // (2 * int(upto[-1]))
-    return middle[group].astype(np.int64)  # type: ignore[no-any-return]
+    return middle[group].astype(np.int64)
 
 
 def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> float:
