@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 from abstain import __version__
-from abstain.cli import audit, baseline, campaign, convert, demo, explain, score, validate
+from abstain.cli import (
+    audit,
+    baseline,
+    campaign,
+    convert,
+    curve,
+    demo,
+    explain,
+    score,
+    tune,
+    validate,
+)
 
 app = typer.Typer(
     name="abstain",
@@ -49,6 +60,8 @@ app.command("baseline", short_help="Write a reference run: random, first, blankâ
     baseline.baseline
 )
 app.command("campaign", short_help="Every table of an overview.")(campaign.campaign)
+app.command("curve", short_help="When should it have stayed silent?")(curve.curve)
+app.command("tune", short_help="The threshold to abstain at.")(tune.tune)
 app.command("audit", short_help="Does a published table agree with itself?")(audit.audit)
 app.command("convert", short_help="From one table format to another.")(convert.convert)
 app.command("measures", short_help="List the measures.")(explain.measures)

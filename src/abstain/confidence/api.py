@@ -114,6 +114,7 @@ def tune(
     repeats: int = 1,
     per: str | None = None,
     shrink: float = SHRINK,
+    run: str | None = None,
     seed: int = 0,
     columns: Mapping[str, str] | None = None,
     **reading: Any,
@@ -135,7 +136,7 @@ def tune(
         parting = Split(tune_on=tune_on, label=label)
     matrix = read_matrix(standard, runs, attributes=needed, columns=columns, **reading)
     return tune_matrix(
-        matrix,
+        matrix if run is None else matrix.only(run),
         maximise=maximise,
         risk=risk,
         delta=delta,
@@ -157,6 +158,7 @@ def tune_judged(
     repeats: int = 1,
     per: str | None = None,
     shrink: float = SHRINK,
+    run: str | None = None,
     seed: int = 0,
     **reading: Any,
 ) -> TuneResult:
@@ -168,7 +170,7 @@ def tune_judged(
     if split:
         parting = Split(attribute=split[0], value=split[1])
     return tune_matrix(
-        matrix,
+        matrix if run is None else matrix.only(run),
         maximise=maximise,
         risk=risk,
         delta=delta,

@@ -5,13 +5,14 @@ of being right above t. A run with confidence acts on it, answering where it is 
 as given, its answers stay what they are. Inside, V_t = (1−t)·S_t = (1−t)·c − t·w is used, which is
 bounded, has the same sign of any difference, and is a mean over questions.
 
-Bands are simultaneous: with 1−α confidence the whole curve lies inside (sup-t of the Gaussian limit:
-one covariance over t, then draws of its maximum).
+Bands are simultaneous: with the confidence asked for, the whole curve lies inside (sup-t of the
+Gaussian limit: one covariance over t, then draws of its maximum).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -187,7 +188,7 @@ def crossings(t: Array, difference: Array) -> tuple[float, ...]:
     """
     live = np.flatnonzero(np.abs(difference) > 1e-12)
     found = []
-    for i, j in zip(live[:-1], live[1:], strict=True):
+    for i, j in pairwise(live):
         if difference[i] * difference[j] < 0:
             share = difference[i] / (difference[i] - difference[j])
             found.append(float(t[i] + share * (t[j] - t[i])))
@@ -222,7 +223,7 @@ def _leaders(curves: dict[str, Array]) -> list[tuple[str, str]]:
     table = np.stack([curves[name] for name in names])
     first = table.argmax(axis=0)
     pairs: list[tuple[str, str]] = []
-    for a, b in zip(first[:-1], first[1:], strict=True):
+    for a, b in pairwise(first):
         if a != b and (names[a], names[b]) not in pairs and (names[b], names[a]) not in pairs:
             pairs.append((names[a], names[b]))
     if pairs:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, UsageError, plural
+from abstain.errors import InputError, UnknownNameError, UsageError, plural
 from abstain.formats.tables import ROW
 from abstain.judge import FILE, INDEX, KIND, Judged, check_align, judge
 from abstain.measures.sequences import Answers
@@ -69,12 +69,22 @@ class ConfidenceMatrix:
         outcomes = self.outcomes[run] if where is None else self.outcomes[run][where]
         return counted(outcomes)
 
+    def only(self, run: str) -> ConfidenceMatrix:
+        """One run alone."""
+        if run not in self.runs:
+            raise UnknownNameError("run", run, self.runs)
+        at = self.runs.index(run)
+        rows = slice(at, at + 1)
+        return replace(
+            self, runs=[run], outcomes=self.outcomes[rows], confidence=self.confidence[rows]
+        )
+
     def thresholded(self, run: int, answered: BoolArray) -> npt.NDArray[np.int8]:
         """The outcomes of a run that answers exactly these of the questions it has answers to."""
         outcomes = self.outcomes[run]
         has = (outcomes >= 0) & (outcomes < 4)
         decided = (outcomes & 1) + np.where(answered, 0, 2).astype(np.int8)
-        return np.where(has, decided, outcomes)
+        return np.where(has, decided, outcomes)  # type: ignore[no-any-return]
 
     def stated(self, run: int) -> tuple[int, int]:
         """How many answers and candidates of a run have a confidence, and how many there are."""

@@ -156,16 +156,18 @@ class Tuned:
     parts: tuple[Part, ...]
     without: int = 0
     """Answers that have no confidence and so are left blank."""
+    direction: int = 1
+    """−1 where a lower score is better: a gain is a gain."""
 
     @property
     def optimism(self) -> float:
         """How much the score on the tuning questions would have flattered."""
-        return self.tuned - self.judged.score
+        return self.direction * (self.tuned - self.judged.score)
 
     @property
     def gain(self) -> float:
         """Against answering everything, on the same questions."""
-        return self.judged.score - self.everything.score
+        return self.direction * (self.judged.score - self.everything.score)
 
     def held(self, alpha: float) -> float:
         """The share of parts whose judged risk is at most α; answering nothing has none."""
@@ -386,6 +388,7 @@ def _tune_run(
         mean["tuned"].score,
         tuple(parts),
         have - stated,
+        1 if measure.higher_is_better else -1,
     )
 
 

@@ -70,7 +70,7 @@ def notes(result: ScoreResult) -> list[str]:
     runs = len({row.run for row in result.rows if not row.reference})
     if result.questions is not None:
         said.append(f"{plural(runs, 'run')}, {plural(result.questions, 'question')}.")
-    said += [f"{_sentence(note)}" for note in result.notes]
+    said += [f"{sentence(note)}" for note in result.notes]
     if result.policy is not None:
         said.append(policy_sentence(result.policy, result.touched))
     seen: dict[str, list[str]] = {}
@@ -97,6 +97,7 @@ def policy_sentence(policy: Policy, touched: dict[str, int]) -> str:
     return "Policy: " + ", ".join(parts) + "."
 
 
-def _sentence(note: str) -> str:
+def sentence(note: str) -> str:
+    """A note as a sentence."""
     text = note[:1].upper() + note[1:] if not note.split(" ", 1)[0].count("@") else note
     return text if text.endswith((".", "!", "?")) else text + "."
