@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array
 
 GRID = 100
-DRAWS = 4000
+DRAWS = 2000
 
 
 @dataclass(frozen=True, eq=False)

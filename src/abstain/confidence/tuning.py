@@ -300,7 +300,7 @@ def tune_matrix(
         if own.without:
             notes.append(
                 f"run '{own.run}': {plural(own.without, 'answer has', 'answers have')} no "
-                "confidence and are left blank"
+                "confidence: left blank by any threshold"
             )
         if math.isinf(own.threshold.value):
             notes.append(_why_silent(own, aim))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from abstain.confidence.choose import KeepRisk
 from abstain.confidence.result import CurveResult
 from abstain.confidence.tuning import Tuned, TuneResult
 from abstain.errors import plural
-from abstain.report.charts import bands, chart, lines, points, steps
+from abstain.report.charts import bands, chart, lines, points
 from abstain.report.grid import Cell, Column, Grid, Kind
 from abstain.report.scores import policy_sentence, sentence
 
@@ -222,73 +222,65 @@ def _judged_how(result: TuneResult) -> str:
 def curve_chart(result: CurveResult, view: str, *, most: int = 500) -> dict[str, Any]:
     """The chart of a view; the summary's is risk over coverage."""
     chosen = "risk" if view in ("summary", "parts", "blanks") else view
-    rows: Sequence[Mapping[str, Any]] = result.rows(chosen, most)
-    title, layers = TITLES[chosen], []
-    if chosen == "risk":
-        layers = [
-            lines(
-                "coverage",
-                "risk",
-                colour="run",
-                x_title="share of questions answered",
-                y_title="share wrong of the answered",
-                x_domain=(0, 1),
-            )
-        ]
-        rows = [row for row in rows if row["answered"]]
-    elif chosen == "measure":
-        name = str(result.along)
-        title = f"{name} over coverage"
-        layers = [
-            lines(
-                "coverage",
-                name,
-                colour="run",
-                x_title="share of questions answered",
-                x_domain=(0, 1),
-            )
-        ]
-        tops = [
-            {"run": s.run, "coverage": s.coverage, "top": s.best}
-            for s in result.summaries
-            if not math.isnan(s.best)
-        ]
-        stands = [
-            {"run": s.run, "coverage": s.system.answered / max(s.system.n, 1), "stands": s.stands}
-            for s in result.summaries
-        ]
-        rows = [*rows, *tops, *stands]
-        layers += [
-            points("coverage", "top", colour="run", y_title=name),
-            points("coverage", "stands", colour="run", y_title=name),
-        ]
-        layers[-1]["mark"] = {**layers[-1]["mark"], "shape": "cross", "filled": False}
-    elif chosen == "reliability":
-        layers = [
-            lines("confidence", "accuracy", colour="run", x_domain=(0, 1), y_domain=(0, 1)),
-            points("confidence", "accuracy", colour="run"),
-        ]
-        rows = [*rows, {"sure": 0.0, "true": 0.0}, {"sure": 1.0, "true": 1.0}]
-        diagonal = lines("sure", "true", x_title="confidence", y_title="share right")
-        diagonal["mark"] = {**diagonal["mark"], "strokeDash": [4, 4], "color": "#7f7f7f"}
-        layers.append(diagonal)
-    elif chosen == "decision":
-        kept = [row for row in rows if row["t"] <= 0.9]
-        rows = kept or rows
-        layers = [
-            bands("t", "low", "high", colour="run"),
-            lines("t", "S", colour="run", x_title="t", y_title="S = c − t/(1−t)·w"),
-        ]
-    else:
-        layers = [
-            steps(
-                "wrong given",
-                "right given",
-                colour="run",
-                x_domain=(0, 1),
-                y_domain=(0, 1),
-                x_title="share of wrong answers given",
-                y_title="share of right answers given",
-            )
-        ]
-    return chart(title, rows, layers)
+    rows, layers = _CHARTS[chosen](result, result.rows(chosen, most))
+    return chart(TITLES[chosen], rows, layers)
+
+
+ANSWERED = "share of questions answered"
+Rows = list[dict[str, Any]]
+Layers = list[dict[str, Any]]
+
+
+def _risk_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
+    titles = {"x_title": ANSWERED, "y_title": "share wrong of the answered"}
+    own = lines("coverage", "risk", colour="run", x_domain=(0, 1), **titles)
+    return [row for row in rows if row["answered"]], [own]
+
+
+def _measure_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
+    """The measure over coverage; a dot at the top, a cross where the run stands."""
+    name = str(result.along)
+    titles: dict[str, Any] = {"colour": "run", "x_title": ANSWERED, "y_title": name}
+    for own in result.summaries:
+        if not math.isnan(own.best):
+            rows.append({"run": own.run, "coverage": own.coverage, "top": own.best})
+        stands = own.system.answered / max(own.system.n, 1)
+        rows.append({"run": own.run, "coverage": stands, "stands": own.stands})
+    cross = points("coverage", "stands", **titles)
+    cross["mark"] = {**cross["mark"], "shape": "cross", "filled": False}
+    line = lines("coverage", name, x_domain=(0, 1), **titles)
+    return rows, [line, points("coverage", "top", **titles), cross]
+
+
+def _reliability_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
+    perfect = [{"run": "(perfect)", "confidence": v, "accuracy": v} for v in (0.0, 1.0)]
+    titles: dict[str, Any] = {"colour": "run", "y_title": "share right"}
+    line = lines("confidence", "accuracy", x_domain=(0, 1), y_domain=(0, 1), **titles)
+    return [*perfect, *rows], [line, points("confidence", "accuracy", **titles)]
+
+
+def _decision_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
+    titles: dict[str, Any] = {"colour": "run", "y_title": "S = c − t/(1−t)·w"}
+    shown = [row for row in rows if row["t"] <= MOST_T]
+    return shown, [bands("t", "low", "high", **titles), lines("t", "S", **titles)]
+
+
+def _roc_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
+    titles: dict[str, Any] = {
+        "x_title": "share of wrong answers given",
+        "y_title": "share of right answers given",
+    }
+    own = lines("wrong given", "right given", colour="run", x_domain=(0, 1), **titles)
+    return rows, [own]
+
+
+MOST_T = 0.9
+"""Beyond it a wrong answer costs more than nine right ones and S runs off the page."""
+
+_CHARTS: dict[str, Callable[[CurveResult, Rows], tuple[Rows, Layers]]] = {
+    "risk": _risk_chart,
+    "measure": _measure_chart,
+    "reliability": _reliability_chart,
+    "decision": _decision_chart,
+    "roc": _roc_chart,
+}
