@@ -27,16 +27,17 @@ def test_values_against_responses_decided_one_by_one() -> None:
 
 def test_as_given_the_crossing_is_exact() -> None:
     """A: 6 right, 3 wrong; B: 4 right, 1 wrong of 10: they meet where 2 = t/(1−t)·2."""
-    a: list[Row] = [("right", None)] * 6 + [("wrong", None)] * 3 + [("unanswered_empty", None)]
-    b: list[Row] = [("right", None)] * 4 + [("wrong", None)] + [("unanswered_empty", None)] * 5
+    right, wrong, blank = ("right", None), ("wrong", None), ("unanswered_empty", None)
+    a: list[Row] = [*[right] * 6, *[wrong] * 3, blank]
+    b: list[Row] = [*[right] * 4, wrong, *[blank] * 5]
     (compared,) = decision(matrix_of({"A": a, "B": b}), way="given").comparisons
     assert compared.crossings == pytest.approx((0.5,))
     assert compared.sentence().startswith("A is better below t = 0.50, B above")
 
 
 def test_words_for_one_that_always_leads_and_for_equals() -> None:
-    good: list[Row] = [("right", 0.9)] * 300 + [("wrong", 0.1)] * 10
-    bad: list[Row] = [("wrong", 0.9)] * 300 + [("right", 0.1)] * 10
+    good: list[Row] = [*[("right", 0.9)] * 300, *[("wrong", 0.1)] * 10]
+    bad: list[Row] = [*[("wrong", 0.9)] * 300, *[("right", 0.1)] * 10]
     (compared,) = decision(matrix_of({"good": good, "bad": bad})).comparisons
     assert compared.sentence().startswith("good is better")
     (compared,) = decision(matrix_of({"one": good, "two": good})).comparisons

@@ -128,7 +128,7 @@ def test_the_order_of_rows_changes_nothing() -> None:
         ["a"], one.questions[order.tolist()], one.outcomes[:, order], one.confidence[:, order]
     )
     for aim in ({"maximise": "c@1"}, {"risk": 0.3}):
-        first, second = (tune_matrix(m, split=Split(folds=4), **aim) for m in (one, two))  # type: ignore[arg-type]
+        first, second = (tune_matrix(m, split=Split(folds=4), **aim) for m in (one, two))
         assert first.to_dict() == second.to_dict()
 
 

@@ -160,6 +160,10 @@ def _said(rows: pl.DataFrame, answered: pl.Series, sure: pl.Series) -> list[str]
         given = given & (rows["candidate"].cast(pl.String).fill_null("") != "")
     if "answered" in rows.columns or "candidate" in rows.columns:
         notes.append(f"{plural(int(given.sum()), 'candidate')} given as the answer")
+    if answered.all():
+        notes.append("every response is sure enough: the threshold changes nothing")
+    elif not answered.any():
+        notes.append("no response is sure enough: everything is left blank")
     if sure.is_null().any():
         notes.append(
             f"{plural(int(sure.null_count()), 'response')} without a confidence left blank"

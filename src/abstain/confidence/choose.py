@@ -63,6 +63,8 @@ class Threshold:
                 return SILENCE
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise UsageError(f"a threshold is a number or null (got {value!r})")
+            if not 0 <= value <= 1:
+                raise UsageError(f"a threshold is from 0 to 1 (got {value:g})")
             return float(value)
 
         values = plain.get("thresholds") or {}
