@@ -83,6 +83,13 @@ def test_the_true_risk_is_kept_as_often_as_promised(alpha: float, delta: float) 
     assert broken <= 400 * delta + 4 * math.sqrt(400 * delta * (1 - delta))
 
 
+def test_a_threshold_lies_midway_to_the_next_answer() -> None:
+    """0.9 right, 0.5 wrong: between the two; all right: nothing is left blank, new or old."""
+    item = Maximise(ab.measure("c@1"))
+    assert item.choose(Curve.of("", Answers.of([1, 1, 0, 0], [0.9, 0.9, 0.5, 0.4]))) == 0.7
+    assert item.choose(Curve.of("", Answers.of([1, 1], [0.9, 0.5]))) == 0.0
+
+
 def test_too_few_answers_mean_silence() -> None:
     aim = KeepRisk(0.05, 0.1)
     assert aim.least == 45  # 0.95^45 = 0.0994 ≤ 0.1 < 0.95^44
@@ -111,7 +118,8 @@ def test_cross_fitting_question_by_question() -> None:
         inside = [r for r, keep in zip(rows, tune, strict=True) if keep]
         levels = sorted({c for _, c in inside if c is not None})
         scores = [item(ab.Counts(**slow_counts(inside, t))) for t in levels]
-        best = levels[int(np.argmax(scores))]
+        at = min(i for i, s in enumerate(scores) if s >= max(scores) - 1e-12)
+        best = (levels[at] + levels[at - 1]) / 2 if at else 0.0
         outside = [r for r, keep in zip(rows, judge, strict=True) if keep]
         for name, count in slow_counts(outside, best).items():
             total[name] += count

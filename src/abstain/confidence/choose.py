@@ -86,7 +86,11 @@ def _finite(value: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Maximise:
-    """The threshold with the best score; of several equal ones that which answers most."""
+    """The threshold with the best score; of several equal ones that which answers most.
+
+    It lies midway to the next less sure answer, so that new answers between the two are not all
+    left blank; 0 where everything is answered.
+    """
 
     measure: Measure
 
@@ -94,7 +98,7 @@ class Maximise:
         """The best threshold of a curve, in hindsight."""
         stated = _stated(curve)
         best = stated.best(self.measure)
-        return SILENCE if best is None else float(stated.thresholds[best])
+        return SILENCE if best is None else _midway(stated.thresholds, best)
 
     def choose_with(self, own: Curve, everything: Curve, shrink: float) -> float:
         """The best threshold for a slice that borrows `shrink` questions' worth from the whole.
@@ -110,7 +114,8 @@ class Maximise:
         if np.isnan(scores).all():
             return SILENCE
         top = np.nanmax(scores)
-        return float(levels[np.flatnonzero(scores >= top - 1e-12 * max(1.0, abs(top)))[-1]])
+        best = int(np.flatnonzero(scores >= top - 1e-12 * max(1.0, abs(top)))[-1])
+        return _midway(levels, best)
 
     def to_dict(self) -> dict[str, Any]:
         """What was sought."""
@@ -174,6 +179,17 @@ class KeepRisk:
 
 
 Aim = Maximise | KeepRisk
+
+
+def _midway(levels: Array, at: int) -> float:
+    """Between a level and the next lower one; silence stays silence.
+
+    >>> _midway(np.array([math.inf, 0.9, 0.5]), 1), _midway(np.array([math.inf, 0.9]), 1)
+    (0.7, 0.0)
+    """
+    if math.isinf(levels[at]):
+        return SILENCE
+    return float((levels[at] + levels[at + 1]) / 2) if at + 1 < len(levels) else 0.0
 
 
 def _stated(curve: Curve) -> Curve:

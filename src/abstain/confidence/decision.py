@@ -11,6 +11,7 @@ Gaussian limit: one covariance over t, then draws of its maximum).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -240,6 +241,8 @@ def _words(c: Comparison) -> str:
     value = c.difference.value
     if not (np.abs(value) > 1e-12).any():
         return f"{c.first} and {c.second} score the same at every t."
+    if c.undecided == ((0.0, 1.0),):
+        return f"The data cannot tell {c.first} and {c.second} apart at any t."
     told = _told(c)
     unsure = _unsure(c)
     return f"{told}; {unsure}." if unsure else f"{told}."
@@ -251,13 +254,14 @@ def _told(c: Comparison) -> str:
     live = value[np.abs(value) > 1e-12]
     leads = [c.first if live[0] > 0 else c.second]
     other = {c.first: c.second, c.second: c.first}
-    for _ in c.crossings:
+    crossings = _wide(c.crossings)
+    for _ in crossings:
         leads.append(other[leads[-1]])
     if len(leads) == 1:
         return f"{leads[0]} is better than {other[leads[0]]} at every t"
     if len(leads) == 2:
-        return f"{leads[0]} is better below t = {c.crossings[0]:.2f}, {leads[1]} above"
-    edges = [0.0, *c.crossings, 1.0]
+        return f"{leads[0]} is better below t = {crossings[0]:.2f}, {leads[1]} above"
+    edges = [0.0, *crossings, 1.0]
     where: dict[str, list[str]] = {}
     for lead, low, high in zip(leads, edges[:-1], edges[1:], strict=True):
         span = (
@@ -272,18 +276,35 @@ def _told(c: Comparison) -> str:
     return f"{one[0]} is better {_listed(one[1])}, {two[0]} {_listed(two[1])}"
 
 
+def _wide(crossings: Sequence[float]) -> list[float]:
+    """Without the pairs of crossings between which hardly anything lies."""
+    kept: list[float] = []
+    for crossing in crossings:
+        if kept and crossing - kept[-1] < 2 / GRID:
+            kept.pop()
+        else:
+            kept.append(crossing)
+    return kept
+
+
 def _unsure(c: Comparison) -> str:
     if not c.undecided:
         return "the data can tell at every t"
-    if c.undecided == ((0.0, 1.0),):
-        return "the data cannot tell them apart at any t"
+    merged: list[tuple[float, float]] = []
+    for low, high in c.undecided:
+        if merged and low - merged[-1][1] < 2 / GRID:
+            merged[-1] = (merged[-1][0], high)
+        elif high - low >= 1 / GRID:
+            merged.append((low, high))
+    if not merged:
+        return "the data can tell at every t"
     spans = [
         f"below {high:.2f}"
         if low == 0
         else f"above {low:.2f}"
         if high == 1
         else f"between {low:.2f} and {high:.2f}"
-        for low, high in c.undecided
+        for low, high in merged
     ]
     return f"{_listed(spans)} the data cannot tell"
 

@@ -98,8 +98,8 @@ class ConfidenceMatrix:
             stated, have = self.stated(number)
             if 0 < stated < have:
                 said.append(
-                    f"run '{run}': {plural(have - stated, 'answer has', 'answers have')} no "
-                    "confidence and count as the least sure"
+                    f"run '{run}': {plural(have - stated, 'answer')} without a confidence, taken "
+                    "as the least sure"
                 )
             elif not stated:
                 said.append(f"run '{run}' has no confidence: there is no curve of it")

@@ -133,7 +133,6 @@ class Part:
     """On the questions it was tuned on: no result."""
     judged: Standing
     everything: Standing
-    hindsight: Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +149,7 @@ class Tuned:
     everything: Standing
     submitted: Standing
     hindsight: Standing
-    """The best threshold for the judged questions themselves: out of reach."""
+    """The best one threshold for the judged questions themselves: out of reach."""
     tuned: float
     """The mean score on the questions tuned on: no result."""
     parts: tuple[Part, ...]
@@ -358,7 +357,6 @@ def _tune_run(
                 "judged": _at_threshold(matrix, run, threshold, slices, judge),
                 "everything": _answering(matrix, run, everything, judge),
                 "submitted": matrix.counts(run, judge),
-                "hindsight": _hindsight(matrix, run, measure, judge),
             }
             tuned = _at_threshold(matrix, run, threshold, slices, tune)
             stand = {k: _standing(v, measure) for k, v in own.items()}
@@ -369,11 +367,12 @@ def _tune_run(
                     _standing(tuned, measure),
                     stand["judged"],
                     stand["everything"],
-                    stand["hindsight"],
                 )
             )
             for key, value in {**own, "tuned": tuned}.items():
                 sums[key] = sums.get(key, 0) + value
+        judged_all = np.any([judge for _, judge in pairs], axis=0)
+        sums["hindsight"] = _hindsight(matrix, run, measure, judged_all)
         pooled.append(sums)
     may_tune = repeats[0][0][0] if len(repeats) == 1 and len(repeats[0]) == 1 else everything
     final = _choose(matrix, run, aim, may_tune, per, slices, shrink)
