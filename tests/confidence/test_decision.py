@@ -26,11 +26,14 @@ def test_values_against_responses_decided_one_by_one() -> None:
 
 
 def test_as_given_the_crossing_is_exact() -> None:
-    """A: 6 right, 3 wrong; B: 4 right, 1 wrong of 10: they meet where 2 = t/(1−t)·2."""
+    """A: 6 right, 3 wrong; B: 4 right, 1 wrong of 10: they meet where 2 = t/(1−t)·2.
+
+    Forty times as many questions, so that the data can tell at the ends.
+    """
     right, wrong, blank = ("right", None), ("wrong", None), ("unanswered_empty", None)
     a: list[Row] = [*[right] * 6, *[wrong] * 3, blank]
     b: list[Row] = [*[right] * 4, wrong, *[blank] * 5]
-    (compared,) = decision(matrix_of({"A": a, "B": b}), way="given").comparisons
+    (compared,) = decision(matrix_of({"A": a * 40, "B": b * 40}), way="given").comparisons
     assert compared.crossings == pytest.approx((0.5,))
     assert compared.sentence().startswith("A is better below t = 0.50, B above")
 

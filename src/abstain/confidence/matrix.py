@@ -51,6 +51,8 @@ class ConfidenceMatrix:
     """Which questions have no right answer, where a gold says so."""
     sources: tuple[str, ...] = ()
     """The files that it was read from."""
+    reasons: IntArray | None = None
+    """Blanks of each run by their reason, before the policy."""
 
     def answers(self, run: int, where: BoolArray | None = None) -> Answers:
         """The answers and candidates of a run, perhaps over some of the questions."""
@@ -76,7 +78,11 @@ class ConfidenceMatrix:
         at = self.runs.index(run)
         rows = slice(at, at + 1)
         return replace(
-            self, runs=[run], outcomes=self.outcomes[rows], confidence=self.confidence[rows]
+            self,
+            runs=[run],
+            outcomes=self.outcomes[rows],
+            confidence=self.confidence[rows],
+            touched=self.touched if self.reasons is None else _touched(self.reasons[rows]),
         )
 
     def thresholded(self, run: int, answered: BoolArray) -> npt.NDArray[np.int8]:
@@ -259,15 +265,19 @@ def _with_policy(
     refuse_undecided(reasons, runs, policy)
     ends = [policy.outcome_of(kind) for kind in range(KINDS)]
     outcome_of = np.array([EXCLUDED if end is None else end for end in ends], np.int8)
-    touched = {why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n}
     return ConfidenceMatrix(
         runs,
         questions,
         outcome_of[kinds],
         confidence,
         policy,
-        touched,
+        _touched(reasons),
         tuple(notes),
         nothing_right,
         sources,
+        reasons,
     )
+
+
+def _touched(reasons: IntArray) -> dict[str, int]:
+    return {why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n}
