@@ -171,6 +171,21 @@ def test_the_thresholded_run_in_any_table_format(files: Here, ending: str) -> No
     assert one[0]["counts"] == two[0]["counts"]
 
 
+def test_one_run_of_a_table_with_several(files: Here) -> None:
+    both = [pl.read_csv(f"{name}.csv").with_columns(run=pl.lit(name)) for name in ("one", "two")]
+    pl.concat(both).write_csv("both.csv")
+    said = files("tune", "gold.csv", "both.csv", "--run", "two", "-o", "out.csv", "-f", "json")
+    assert said.code == 0, said.err
+    alone = files("tune", "gold.csv", "two.csv", "-f", "json").data["results"]
+    assert said.data["results"] == alone
+    assert set(pl.read_csv("out.csv")["run"]) == {"two"}
+    said = files("tune", "gold.csv", "both.csv", "-o", "all.csv", "--threshold-file", "t.json")
+    assert said.code == 0, said.err
+    assert pl.read_csv("all.csv").height == 80
+    assert files("tune", "--apply", "t.json", "both.csv", "-o", "again.csv").code == 0
+    assert Path("all.csv").read_bytes() == Path("again.csv").read_bytes()
+
+
 def test_qa4mre_xml(here: Here) -> None:
     here.write("gold.csv", "question,correct\n" + "".join(f"1/1/{i},1\n" for i in range(10)))
     rows = "".join(f"1/1/{i},{1 + (i % 3 == 0)},{i / 10}\n" for i in range(10))

@@ -219,6 +219,7 @@ def _write(
                 files[1],
                 thresholds,
                 gold=files[0] if result.per else None,
+                only=result.runs[0].run if len(result.runs) == 1 else None,
                 columns=columns,
                 format=from_format,
             )

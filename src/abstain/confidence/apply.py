@@ -59,17 +59,21 @@ def apply_threshold(
     thresholds: Mapping[str, Threshold],
     *,
     gold: Any = None,
+    only: str | None = None,
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
 ) -> tuple[pl.DataFrame, list[str]]:
     """A run's table with answers only where they are sure enough, and what was done.
 
     What is blanked stays as the candidate; a candidate that is sure enough becomes the answer.
+    `only` names the run to keep of a table with several.
     """
     table = rename(open_table(run, name="run", format=format), columns or {}, side="run")
     require(table, "answer", "which holds the answer (empty: none was given)")
     require(table, "confidence", "which a threshold looks at")
     rows = collect(nw.from_native(table.frame), table.name).drop(ROW, strict=False)
+    if only is not None and "run" in rows.columns:
+        rows = rows.filter(pl.col("run").cast(pl.String) == only)
     sure = rows["confidence"].cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
     bad = rows.filter(((sure < 0) | (sure > 1)).fill_null(value=False))
     if bad.height:
