@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import abstain as ab
+from tests.helpers import counts_of
 
 GOLD: dict[str, list[Any]] = {
     "question": [1, 2, 3, 4, 5, 6],
@@ -241,3 +242,38 @@ def test_result_as_a_frame() -> None:
     blank = frame.filter(pl.col("run") == "two", pl.col("topic").is_null())
     assert blank["precision"].to_list() == [None]
     assert frame.schema["right"] == pl.Int64
+
+
+@pytest.mark.parametrize("backend", MAKERS)
+def test_a_number_reads_the_same_in_every_column(backend: str, tmp_path: Path) -> None:
+    gold: dict[str, list[Any]] = {
+        "question": [1.0, 2.0, 3.5, 4.0],
+        "correct": [1.0, 2.5, -3.0, 4.0],
+    }
+    runs: dict[str, list[Any]] = {
+        "run": ["r"] * 4,
+        "question": [1.0, 2.0, 3.5, 4.0],
+        "answer": [1.0, 3.0, -3.0, None],
+    }
+    result = ab.score(MAKERS[backend](gold, tmp_path), MAKERS[backend](runs, tmp_path))
+    assert counts_of(result)["r"] == (2, 1, 0, 0, 1)
+
+
+def test_numbers_beside_texts_and_whole_numbers_are_the_same_numbers(tmp_path: Path) -> None:
+    gold, run = tmp_path / "gold.jsonl", tmp_path / "run.jsonl"
+    gold.write_text(
+        '{"question": 1, "correct": 2.0}\n{"question": 2, "correct": [3.0, "three"]}\n'
+        '{"question": 3.0, "correct": 2.5}\n'
+    )
+    run.write_text(
+        '{"question": 1.0, "answer": 2}\n{"question": "2", "answer": "3"}\n'
+        '{"question": 3, "answer": 2.50}\n'
+    )
+    assert counts_of(ab.score(gold, run))["run"] == (3, 0, 0, 0, 0)
+
+
+def test_numbers_of_a_frame_meet_texts_of_a_file(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.csv"
+    gold.write_text("question,correct\na,1\nb,2.5\nc,1e300\n")
+    run = pl.DataFrame({"question": ["a", "b", "c"], "answer": [1.0, 2.5, float("inf")]})
+    assert counts_of(ab.score(gold, run))["run"] == (2, 1, 0, 0, 0)

@@ -58,7 +58,7 @@ def test_own_outcomes_keep_their_candidates() -> None:
 
 
 def test_a_letter_with_two_meanings_is_asked_about() -> None:
-    with pytest.raises(ab.UsageError) as caught:
+    with pytest.raises(ab.InputError) as caught:
         graded("C", "C")
     assert "'C' could be read as A/B/C or C/I/N" in str(caught.value)
     assert graded("C", "C", grades={"C": "right"}) == (2, 0, 0, 0, 0)
@@ -74,7 +74,7 @@ def test_unusual_grades_are_mapped() -> None:
 def test_unknown_grades_are_named(here: Here) -> None:
     here.write("j.csv", "question,grade\nq1,correct\nq2,incorect\n")
     line = here.refuses("score", "--judged", "j.csv")
-    assert "grade 'incorect' has no known meaning here (nearest: incorrect)" in line
+    assert "grade 'incorect' has no known meaning (nearest: incorrect)" in line
     assert "--grade incorect=wrong" in line
     assert here("score", "--judged", "j.csv", "--grade", "incorect=wrong").code == 0
     line = here.refuses("score", "--judged", "j.csv", "--grade", "incorect=rong")
@@ -83,8 +83,31 @@ def test_unknown_grades_are_named(here: Here) -> None:
 
 
 def test_mixed_scales_are_refused() -> None:
-    with pytest.raises(ab.UsageError, match="has no known meaning here"):
+    with pytest.raises(ab.InputError, match="are of several scales"):
         graded("A", "I", "1")
+
+
+def test_each_table_may_have_a_scale_of_its_own(here: Here) -> None:
+    here.write("letters.csv", "question,grade\nq1,A\nq2,C\n")
+    here.write("words.csv", "question,grade\nq1,incorrect\nq2,correct\n")
+    here.write("open.csv", "question,grade\nq1,C\nq2,C\n")
+    said = here("score", "--judged", "letters.csv", "words.csv", "-f", "json")
+    counts = {r["run"]: list(r["counts"].values()) for r in said.data["results"]}
+    assert counts == {"letters": [1, 0, 0, 0, 1], "words": [1, 1, 0, 0, 0]}
+    together = here("score", "--judged", "letters.csv", "open.csv", "-f", "json").data["results"]
+    assert {r["run"]: r["counts"]["unanswered_empty"] for r in together} == {
+        "letters": 1,
+        "open": 2,
+    }
+
+
+def test_rows_without_ids_must_be_as_many_in_every_run(here: Here) -> None:
+    here.write("whole.csv", "id,grade\na,A\nb,B\n")
+    here.write("cut.csv", "id,grade\na,A\n")
+    line = here.refuses("score", "--judged", "whole.csv", "cut.csv")
+    assert "run 'cut' has 1 rows and run 'whole' 2" in line
+    assert "--column question=id" in line
+    assert here("score", "--judged", "whole.csv", "cut.csv", "-c", "question=id").code == 0
 
 
 def test_reasons_and_policies(here: Here) -> None:
@@ -151,3 +174,18 @@ def test_a_question_in_two_slices_is_refused() -> None:
     )
     with pytest.raises(ab.InputError, match="question 'q' is in two slices"):
         ab.score_judged(frame, by=["topic"])
+
+
+@pytest.mark.parametrize("again", ["q1,incorrect", "q3,incorrect"])
+def test_a_run_in_two_tables_is_refused(here: Here, again: str) -> None:
+    here.write("one.csv", "run,question,grade\na,q1,correct\na,q2,correct\n")
+    here.write("two.csv", f"run,question,grade\nb,q1,correct\na,{again}\n")
+    said = here.refuses("score", "--judged", "one.csv", "two.csv")
+    assert said == "two.csv: run 'a' is in two tables (first: one.csv); a run belongs in one"
+
+
+def test_slices_of_nameless_rows_come_in_order() -> None:
+    slices = [f"s{i:02d}" for i in range(40)]
+    frame = pl.DataFrame({"grade": ["correct"] * 40, "part": slices[::-1]})
+    result = ab.score_judged(frame, by=["part"])
+    assert [row.slice["part"] for row in result.rows] == slices

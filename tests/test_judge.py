@@ -204,6 +204,24 @@ def test_the_first_of_many_is_shown_and_the_rest_counted(here: Here) -> None:
     )
 
 
+def test_validate_tells_what_is_missing_in_order(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    names = [f"r{i:02d}" for i in range(40)]
+    here.write("runs.csv", "run,question,answer\n" + "".join(f"{n},q1,a\n" for n in names[::-1]))
+    problems = here("validate", "gold.csv", "runs.csv", "--format", "json").data["problems"]
+    assert [(p["run"], p["question"]) for p in problems] == [
+        (name, question) for name in names for question in ("q2", "q3", "q4")
+    ]
+
+
+def test_the_first_of_very_many_faults_is_the_first_in_the_file(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", "question,answer\n" + "".join(f"x{i},a\n" for i in range(20_000)))
+    said = here.refuses("score", "gold.csv", "run.csv")
+    assert said.startswith("run.csv:2: question 'x0' is not in the gold")
+    assert "(and 19,999 more; `abstain validate` lists them)" in said
+
+
 @pytest.mark.parametrize(
     ("again", "how"), [("q1,a", "the same answer"), ("q1,b", "another answer")]
 )
@@ -361,6 +379,18 @@ def test_runs_of_the_same_stem_are_told_apart(here: Here) -> None:
     )
 
 
+def test_runs_of_the_same_folder_and_stem_are_told_apart(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    for year in ("2012", "2013"):
+        here.write(f"{year}/en/run.csv", RUN)
+    result = ab.score("gold.csv", ["2012/en/run.csv", "2013/en/run.csv"])
+    assert [row.run for row in result.rows] == ["2012/en/run", "2013/en/run"]
+    assert "two runs are called" in here.refuses("score", "gold.csv", *["./2012/en/run.csv"] * 2)
+    assert "two runs are called" in here.refuses(
+        "score", "gold.csv", "2012/en/run.csv", "./2012/en/run.csv"
+    )
+
+
 def test_several_runs_in_one_file(here: Here) -> None:
     here.write("gold.csv", GOLD)
     here.write("runs.csv", "run,question,answer\nx,q1,a\ny,q1,b\nx,q2,\ny,q2,b\n")
@@ -500,3 +530,31 @@ def test_attributes_named_like_our_columns_stay_apart() -> None:
     assert frame.select("run", "run (slice)", "right", "right (slice)", "topic").rows() == [
         ("mine", "x", 1, "y", "z")
     ]
+
+
+@pytest.mark.parametrize("name", ["accepted", "nothing_right"])
+def test_attributes_that_would_take_our_place_are_refused(here: Here, name: str) -> None:
+    here.write("gold.csv", f"question,correct,{name}\nq1,a,x\n")
+    here.write("run.csv", "question,answer\nq1,a\n")
+    said = here.refuses("score", "gold.csv", "run.csv", "--by", name)
+    assert said.startswith(f"gold.csv:1: column '{name}' has a name that is ours")
+
+
+@pytest.mark.parametrize(
+    ("ending", "where"), [("csv", "line"), ("jsonl", "line"), ("parquet", "row")]
+)
+def test_many_problems_of_a_kind_are_told_as_one(here: Here, ending: str, where: str) -> None:
+    """Three thousand unknown ids: one problem, at once, whatever the format."""
+    ids = [f"q{i}" for i in range(6_000)]
+    pl.DataFrame({"question": ids, "correct": "a"}).write_csv(here.folder / "gold.csv")
+    wrong = [f"x{i}" if i % 2 else q for i, q in enumerate(ids)]
+    pl.DataFrame({"question": wrong, "answer": "a"}).write_csv(here.folder / "first.csv")
+    assert here("convert", "first.csv", f"run.{ending}").code == 0
+    said = here("validate", "gold.csv", f"run.{ending}", "--format", "json")
+    unknown, missing = said.data["problems"]
+    assert (unknown["kind"], len(unknown["details"])) == ("unknown question", 3_000)
+    assert (missing["kind"], len(missing["details"])) == ("missing question", 3_000)
+    assert unknown["file"] == f"run.{ending}"
+    second_row = {"csv": 3, "jsonl": 2, "parquet": 2}[ending]
+    assert unknown[where] == second_row
+    assert unknown["details"][-1][where] == second_row + 5_998

@@ -26,7 +26,7 @@ def disagreements(rows: Sequence[Row], measures: Sequence[Measure]) -> list[str]
     rivals: dict[str, tuple[Row, list[Measure]]] = {}
     for other in credits[1:]:
         rival = _winner(runs, other)
-        if rival is None or rival.scores[str(credits[0])] == winner.scores[str(credits[0])]:
+        if rival is None or _tied(rival, winner, credits[0]) or _tied(rival, winner, other):
             continue
         rivals.setdefault(rival.run, (rival, []))[1].append(other)
     sentences = (_sentence(credits[0], winner, m, rival) for rival, m in rivals.values())
@@ -37,6 +37,12 @@ def _winner(rows: Sequence[Row], item: Measure) -> Row | None:
     defined = [row for row in rows if not math.isnan(row.scores[str(item)])]
     best = max if item.higher_is_better else min
     return best(defined, key=lambda row: row.scores[str(item)]) if defined else None
+
+
+def _tied(a: Row, b: Row, item: Measure) -> bool:
+    """Whether a measure puts two runs level."""
+    x, y = a.scores[str(item)], b.scores[str(item)]
+    return math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12)
 
 
 def _sentence(first: Measure, a: Row, others: Sequence[Measure], b: Row) -> str:

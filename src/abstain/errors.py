@@ -14,12 +14,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something was found: a file (or the name of a frame) and perhaps a line."""
+    """Where something was found: a file (or the name of a frame) and perhaps a line.
+
+    What has no lines (Parquet, a frame) has rows.
+    """
 
     path: str
     line: int | None = None
+    row: int | None = None
+    """Counted from 1."""
 
     def __str__(self) -> str:
+        if self.row is not None:
+            return f"{self.path}: row {self.row:,}"
         return self.path if self.line is None else f"{self.path}:{self.line}"
 
 

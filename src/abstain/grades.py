@@ -6,6 +6,7 @@ the words of a whole data set are read together: they must all belong to one sca
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from abstain.errors import InputError, Place, UnknownNameError, UsageError, near
 from abstain.formats.tables import ROW
 from abstain.judge import FILE, KIND, with_confidence
 from abstain.outcomes import KINDS, OUTCOMES, RIGHT, WRONG, Why, blank_kind
-from abstain.questions import Responses, collect, require, text_column
+from abstain.questions import USUAL_NAMES, Responses, collect, require, text_column
 from abstain.tally import BY, Tallies, counted, slice_sizes, with_missing
 
 DECLINED = blank_kind(Why.DECLINED)
@@ -101,12 +102,18 @@ def _no_scale(present: Mapping[str, str], open_words: set[str]) -> UsageError:
     known = {word for scale in SCALES.values() for word in scale}
     odd = [v for v, w in present.items() if w in open_words and w not in known]
     odd = odd or [v for v, w in present.items() if w in open_words]
+    example = shlex.quote(f"{odd[0]}=wrong")
+    meanings = f"(an outcome: {', '.join(OUTCOMES)}, unanswered; or a blank: {', '.join(Why)})"
+    if all(word in known for word in open_words):
+        return UsageError(
+            f"the grades {_listing(present)} are of several scales ({', '.join(SCALES)}); say "
+            f"what each is, as in --grade {example} {meanings}"
+        )
     near = nearest(odd[0], SCALES["words"])
     hint = f" (nearest: {near[0]})" if near else ""
     return UsageError(
-        f"grade {shown(odd[0])} has no known meaning here{hint}; the grades are "
-        f"{_listing(present)}; say what each unusual one is, as in --grade {odd[0]}=wrong "
-        f"(an outcome: {', '.join(OUTCOMES)}; or a blank: {', '.join(Why)})"
+        f"grade {shown(odd[0])} has no known meaning{hint}; the grades are "
+        f"{_listing(present)}; say what each unusual one is, as in --grade {example} {meanings}"
     )
 
 
@@ -135,14 +142,15 @@ def tally_grades(
     sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
 ) -> tuple[Tallies, list[str]]:
     """Count judged rows by run and slice."""
-    frames, scale = _read(sources, by, grades)
+    frames, scales = _read(sources, by, grades)
     named = "question" in frames[0].collect_schema().names()
     label = sources[0].table.name
     counted, questions = [], []
-    for source, frame in zip(sources, frames, strict=True):
+    for source, frame, scale in zip(sources, frames, scales, strict=True):
         counted.append(_count(source, frame, scale, by))
         if named:
             questions.append(_questions(source, frame, by))
+    _refuse_shared_runs(counted, sources)
     kinds = pl.concat(counted)
     if kinds.is_empty():
         raise InputError("has no rows", label)
@@ -152,6 +160,7 @@ def tally_grades(
         known = _all_questions(pl.concat(questions), sources, by)
         sizes = slice_sizes(known, by)
         return with_missing(kinds, sizes, columns, questions=known.height), notes
+    _refuse_different_lengths(kinds, sources)
     notes.append("the rows name no question: each is counted as one")
     return _without_questions(kinds, columns), notes
 
@@ -163,11 +172,14 @@ def graded(
 
     There are no questions where no table names them.
     """
-    frames, scale = _read(sources, by, grades, confidence=True)
-    kinds = [_with_kinds(f, scale) for f in frames]
-    for source, frame in zip(sources, kinds, strict=True):
-        _refuse_bad_rows(source, frame, counted(frame, [], source.table.name))
+    frames, scales = _read(sources, by, grades, confidence=True)
+    kinds = [_with_kinds(f, scale) for f, scale in zip(frames, scales, strict=True)]
+    tallies = [counted(f, [], s.table.name) for f, s in zip(kinds, sources, strict=True)]
+    for source, frame, tally in zip(sources, kinds, tallies, strict=True):
+        _refuse_bad_rows(source, frame, tally)
+    _refuse_shared_runs(tallies, sources)
     if "question" not in frames[0].collect_schema().names():
+        _refuse_different_lengths(pl.concat(tallies), sources)
         return kinds, None
     found = [_questions(s, f, by) for s, f in zip(sources, frames, strict=True)]
     return kinds, _all_questions(pl.concat(found), sources, by)
@@ -179,8 +191,8 @@ def _read(
     grades: Mapping[str, str],
     *,
     confidence: bool = False,
-) -> tuple[list[nw.LazyFrame[Any]], dict[str, int]]:
-    """The tables in one shape, and the scale that all their grades are of."""
+) -> tuple[list[nw.LazyFrame[Any]], list[dict[str, int]]]:
+    """The tables in one shape, and the scale of the grades of each."""
     frames = [_canonical(s, index, by, confidence=confidence) for index, s in enumerate(sources)]
     named = ["question" in frame.collect_schema().names() for frame in frames]
     if any(named) and not all(named):
@@ -188,7 +200,52 @@ def _read(
         raise InputError("has no column 'question', but other tables do", nameless)
     label = sources[0].table.name
     distinct = [collect(f.select("grade").unique(), label)["grade"] for f in frames]
-    return frames, read_scale([v for values in distinct for v in values.to_list()], grades)
+    return frames, _scales(sources, [values.to_list() for values in distinct], grades)
+
+
+def _scales(
+    sources: Sequence[Responses], values: Sequence[list[str | None]], grades: Mapping[str, str]
+) -> list[dict[str, int]]:
+    """The scale of each table; one that leaves it open is read together with the others."""
+    found: list[dict[str, int]] = []
+    for source, own in zip(sources, values, strict=True):
+        try:
+            found.append(read_scale(own, grades))
+        except UsageError as alone:
+            try:
+                together = read_scale([v for some in values for v in some], grades)
+            except UsageError:
+                raise InputError(str(alone), source.table.name) from None
+            found.append(together)
+    return found
+
+
+def _refuse_different_lengths(kinds: pl.DataFrame, sources: Sequence[Responses]) -> None:
+    """Without ids nobody knows what a shorter run lacks, and a cut-off log would win."""
+    lengths = kinds.group_by("run").agg(pl.col("n").sum()).sort("n", "run")
+    if lengths["n"].n_unique() < 2:
+        return
+    short, long = lengths.row(0), lengths.row(-1)
+    columns = sources[0].table.columns
+    guess = next((c for c in USUAL_NAMES["question"] if c in columns), "NAME")
+    raise InputError(
+        f"run {shown(short[0])} has {short[1]:,} rows and run {shown(long[0])} {long[1]:,}, and "
+        f"no column 'question' says which are missing (--column question={guess} names one)",
+        sources[0].table.name,
+    )
+
+
+def _refuse_shared_runs(counted: Sequence[pl.DataFrame], sources: Sequence[Responses]) -> None:
+    """A run in two tables might have a question twice, unseen."""
+    home: dict[str, str] = {}
+    for kinds, source in zip(counted, sources, strict=True):
+        for run in kinds["run"].unique().sort():
+            if run in home:
+                raise InputError(
+                    f"run {shown(run)} is in two tables (first: {home[run]}); a run belongs in one",
+                    source.table.name,
+                )
+            home[run] = source.table.name
 
 
 def _canonical(
@@ -337,7 +394,7 @@ def _without_questions(kinds: pl.DataFrame, columns: Sequence[str]) -> Tallies:
     """Tallies of rows that name no question: nothing can be missing."""
     per_slice = kinds.group_by("run", *columns).agg(size=pl.col("n").sum())
     if columns:
-        sizes = per_slice.group_by(columns).agg(pl.col("size").max())
+        sizes = per_slice.group_by(columns).agg(pl.col("size").max()).sort(columns)
     else:
         sizes = pl.DataFrame({"size": [int(per_slice["size"].max() or 0)]})  # type: ignore[arg-type]
     tallies = with_missing(kinds, sizes, columns, questions=int(sizes["size"].sum()))

@@ -337,14 +337,14 @@ def _in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any
 # --------------------------------------------------------------------------------- problems
 
 
-def fault_problem(judged: Judged, row: Mapping[str, Any]) -> Problem:
-    """The problem that a faulty row is."""
+def fault_problem(judged: Judged, row: Mapping[str, Any], *, hints: bool = True) -> Problem:
+    """The problem that a faulty row is; `hints` names the nearest ids, which takes its time."""
     place, question = judged.place(row), row.get("question")
     match row[KIND]:
         case code if code == UNKNOWN_QUESTION and question is None:
             message = f"is one row more than the gold's {plural(len(judged.gold), 'question')}"
         case code if code == UNKNOWN_QUESTION:
-            near = nearest(question or "", _alike(question or "", judged.gold))
+            near = nearest(question or "", _alike(question or "", judged.gold)) if hints else []
             hint = f" (nearest: {', '.join(shown(n) for n in near)})" if near else ""
             message = f"question {shown(question or '')} is not in the gold{hint}"
         case code if code == NO_QUESTION:

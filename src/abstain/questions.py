@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -15,7 +16,7 @@ import polars as pl
 
 from abstain.errors import InputError, Place, UsageError, nearest, plural, shown
 from abstain.formats.files import bare_name
-from abstain.formats.tables import ROW, Table, first_line, read_table
+from abstain.formats.tables import ROW, Table, first_line, json_column, read_table
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -27,6 +28,8 @@ SPLIT = "|"
 """Separates several accepted answers (and options) in one cell."""
 
 RESERVED = ("question", "correct", "options", "option_texts")
+DERIVED = ("accepted", "nothing_right")
+"""Columns that a gold is given when it is read."""
 RESPONSE_COLUMNS = ("question", "answer", "answered", "candidate", "confidence", "why", "run")
 USUAL_NAMES = {
     "question": ("question_id", "qid", "id", "query", "doc_id", "problem", "problem_id"),
@@ -71,14 +74,12 @@ def to_polars(frame: nw.DataFrame[Any], label: str) -> pl.DataFrame:
     try:
         return frame.to_polars()
     except Exception:
-        from abstain.formats.tables import _json_column
-
         columns = frame.to_dict(as_series=False)
         cleaned = {
             str(name): [None if value is None or value != value else value for value in values]
             for name, values in columns.items()
         }
-        return pl.DataFrame([_json_column(name, values) for name, values in cleaned.items()])
+        return pl.DataFrame([json_column(name, values) for name, values in cleaned.items()])
 
 
 def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
@@ -151,12 +152,11 @@ def text_column(
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return expr.str.strip_chars() if trim else expr
     if dtype.is_float():
-        fraction = (expr != expr.floor()) & ~expr.is_nan()
-        whole_numbers = not collect(frame.select(fraction.any().alias("f")), label)["f"][0]
-        if whole_numbers:
-            present = nw.when(~expr.is_nan()).then(expr)
-            return present.cast(nw.Int64).cast(nw.String)
-        return nw.when(~expr.is_nan()).then(expr).cast(nw.String)
+        # Cell by cell: 1.0 must read as 1 whether or not its column has a 2.5 elsewhere.
+        whole = (expr == expr.floor()) & (expr.abs() < 2**53)
+        digits = nw.when(whole).then(expr).cast(nw.Int64).cast(nw.String)
+        others = nw.when(~expr.is_nan()).then(expr).cast(nw.String)
+        return nw.when(whole).then(digits).otherwise(others)
     if dtype.is_integer() or dtype == nw.Boolean:
         return expr.cast(nw.String)
     if _is_all_null(frame, column):
@@ -233,6 +233,11 @@ def read_gold(
     table = rename(open_table(data, name="gold", format=format), columns or {}, side="gold")
     require(table, "question", "which names each question")
     require(table, "correct", "which holds what is right (empty: nothing is)")
+    for name in set(table.columns) & set(DERIVED):
+        raise InputError(
+            f"column '{name}' has a name that is ours, expected another for an attribute",
+            Place(table.name, 1 if table.format in ("csv", "tsv") else None),
+        )
     lazy = nw.from_native(table.frame)
     attributes = tuple(c for c in table.columns if c not in RESERVED)
     plain = [_attribute(lazy, c, table.name) for c in attributes if _is_scalar(lazy, c)]
@@ -378,14 +383,24 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
         paths = [tables[i].table.name for i in indices]
         if len(set(paths)) < len(paths):
             raise UsageError(f"two runs are called '{name}' ({paths[0]} and {paths[1]})")
-        for index, path in zip(indices, paths, strict=True):
-            folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
-            named[index] = Responses(tables[index].table, tables[index].frame, f"{folder}/{name}")
+        for index, folders in zip(indices, _telling_folders(paths), strict=True):
+            named[index] = replace(tables[index], run="/".join((*folders, name)))
     names = [item.run for item in named if item.run is not None]
     if len(set(names)) < len(names):
         twice = next(n for n in names if names.count(n) > 1)
         raise UsageError(f"two runs are called '{twice}'; give them names of their own")
     return named
+
+
+def _telling_folders(paths: Sequence[str]) -> list[tuple[str, ...]]:
+    """The last folders of each path, as few of them as tell all the paths apart."""
+    folders = [Path(os.path.abspath(path)).parts[1:-1] for path in paths]
+    deepest = max(map(len, folders))
+    for depth in range(1, deepest):
+        last = [own[-depth:] for own in folders]
+        if len(set(last)) == len(last):
+            return last
+    return folders
 
 
 def describe(gold: Gold) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from abstain import __version__
@@ -420,6 +420,8 @@ def _finish(
 
 def _ranked(rows: list[Row], first: Measure, by: Sequence[str]) -> list[Row]:
     """By slice, then by the first measure, the undefined last; ties share their rank."""
+    from abstain.ties import places
+
     name = str(first)
     sign = -1 if first.higher_is_better else 1
     slices: dict[tuple[str | None, ...], list[Row]] = {}
@@ -430,25 +432,11 @@ def _ranked(rows: list[Row], first: Measure, by: Sequence[str]) -> list[Row]:
         members.sort(
             key=lambda r: (math.isnan(r.scores[name]), sign * _or_zero(r.scores[name]), r.run)
         )
-        places = [r.scores[name] for r in members if r.reference is None]
+        ranked = [r.scores[name] for r in members if r.reference is None]
+        ranks = iter(places(ranked, higher_is_better=first.higher_is_better))
         for row in members:
-            ordered.append(_with_rank(row, places, row.scores[name], sign))
+            ordered.append(row if row.reference is not None else replace(row, rank=next(ranks)))
     return ordered
-
-
-def _with_rank(row: Row, places: Sequence[float], value: float, sign: int) -> Row:
-    from dataclasses import replace
-
-    if row.reference is not None or math.isnan(value):
-        return row
-    equal = sum(1 for other in places if _same(other, value))
-    better = sum(1 for other in places if sign * other < sign * value and not _same(other, value))
-    return replace(row, rank=f"{better + 1}{'=' if equal > 1 else ''}")
-
-
-def _same(a: float, b: float) -> bool:
-    """Equal but for the rounding of the last digits: different counts may give one score."""
-    return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-15)
 
 
 def _or_zero(value: float) -> float:

@@ -26,7 +26,7 @@ BY = "by:"
 
 
 MAX_CELLS = 4 << 30
-"""Runs × questions that are held in memory; beyond it the engine counts alone."""
+"""Runs × questions that are held in memory; more are refused."""
 
 EMPTY_CELL = 255
 BLOCK = 1 << 21
@@ -209,12 +209,11 @@ def with_missing(
 
 def _first_fault(judged: Judged, count: int) -> Exception:
     for frame in judged.frames:
-        faulty = frame.filter(nw.col(KIND) >= KINDS).head(1_000)
-        rows = collect(faulty, judged.sources[0].table.name)
+        order = [c for c in (FILE, ROW) if c in frame.collect_schema().names()]
+        first = frame.filter(nw.col(KIND) >= KINDS).sort(order).head(1)
+        rows = collect(first, judged.sources[0].table.name)
         if rows.height:
-            order = [c for c in (FILE, ROW) if c in rows.columns]
-            first = rows.sort(order).row(0, named=True)
-            return fault_problem(judged, first).error(count - 1)
+            return fault_problem(judged, rows.row(0, named=True)).error(count - 1)
     raise AssertionError("a fault was counted but not found")
 
 
@@ -271,10 +270,10 @@ def missing_problems(judged: Judged) -> list[Problem]:
             frame.select("run", INDEX, FILE, *row).filter(~nw.col(INDEX).is_null()),
             judged.sources[0].table.name,
         ).unique(["run", INDEX])
+        seen = seen.sort(FILE, "run", INDEX)
         for (run,), rows in seen.group_by(["run"], maintain_order=True):
             gone = np.setdiff1d(np.arange(len(ids)), rows[INDEX].to_numpy())
             table = judged.sources[rows[FILE][0]].table
-            rows = rows.sort(INDEX)
             found += [
                 Problem(
                     "missing question",

@@ -6,7 +6,6 @@ cause is the problem and what it explains are its details.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -46,6 +45,9 @@ from abstain.tally import missing_problems, repeats
 MOST = 10_000
 """Problems of one kind that are looked up; a file with more is not a submission with slips."""
 
+HINTS = 100
+"""Unknown ids for which the nearest known ones are looked up."""
+
 FLOOD = 20
 """More problems of one kind in one run are told as one."""
 
@@ -76,6 +78,7 @@ def _plain(problem: Problem) -> dict[str, Any]:
         "kind": problem.kind,
         "file": problem.place.path,
         "line": problem.place.line,
+        **({"row": problem.place.row} if problem.place.row is not None else {}),
         "run": problem.run,
         "question": problem.question,
         "message": problem.message,
@@ -99,8 +102,6 @@ def validate_runs(
     problems: list[Problem] = []
     sources: list[Responses] = []
     for run in runs:
-        if not os.path.exists(run):
-            raise InputError("there is no such file", run)
         try:
             source = read_responses(run, columns=columns, format=format)
             judge(standard, [source], align=check_align(align))
@@ -121,7 +122,9 @@ def validate_runs(
         if max_runs is not None:
             problems += _too_many(judged.sources, max_runs)
     order = {run: number for number, run in enumerate(runs)}
-    problems.sort(key=lambda p: (order.get(p.place.path, len(order)), p.place.line or 1 << 62))
+    problems.sort(
+        key=lambda p: (order.get(p.place.path, len(order)), p.place.line or p.place.row or 1 << 62)
+    )
     return Verdict(len(standard), len(runs), tuple(problems))
 
 
@@ -131,7 +134,10 @@ def validate_runs(
 def _faults(judged: Judged) -> list[Problem]:
     found: list[Problem] = []
     for rows in _rows(judged, nw.col(KIND) >= KINDS, most=MOST):
-        found += [fault_problem(judged, row) for row in rows.iter_rows(named=True)]
+        found += [
+            fault_problem(judged, row, hints=number < HINTS)
+            for number, row in enumerate(rows.iter_rows(named=True))
+        ]
     return found
 
 
@@ -195,11 +201,11 @@ def _not_options(judged: Judged) -> list[Problem]:
 def _rows(judged: Judged, which: nw.Expr, *, most: int | None = None) -> Iterator[pl.DataFrame]:
     """The rows of each engine that fulfil a condition, in the order of their files."""
     for frame in judged.frames:
-        chosen = frame.filter(which)
-        rows = collect(
+        order = [c for c in (FILE, ROW) if c in frame.collect_schema().names()]
+        chosen = frame.filter(which).sort(order)
+        yield collect(
             chosen.head(most) if most is not None else chosen, judged.sources[0].table.name
         )
-        yield rows.sort([c for c in (FILE, ROW) if c in rows.columns])
 
 
 # ------------------------------------------------------------------------ one cause for many

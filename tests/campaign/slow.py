@@ -16,6 +16,8 @@ class SlowCampaign:
 
     gold: list[dict[str, str]]
     outcomes: dict[str, dict[str, str]]
+    answers: dict[str, dict[str, str]]
+    """The answer of each run to each question that it answered."""
 
     def c_at_1(self, run: str, questions: list[str]) -> Fraction:
         """(R + R·U/n)/n, by counting."""
@@ -59,6 +61,7 @@ def make(folder: Path, *, seed: int, runs: int = 7, tests: int = 6, size: int = 
             )
             mains.append(name)
     outcomes: dict[str, dict[str, str]] = {}
+    answers: dict[str, dict[str, str]] = {}
     rows: list[dict[str, str]] = []
     names = [f"team{'abc'[i % 3]}13{i // 3 + 1:02d}enen" for i in range(runs)]
     for name in names:
@@ -75,6 +78,8 @@ def make(folder: Path, *, seed: int, runs: int = 7, tests: int = 6, size: int = 
             if letter != "UE" or rng.random() < 0.5:  # else the row is missing altogether
                 rows.append(row)
             own[question["question"]] = letter
+            if row["answer"]:
+                answers.setdefault(name, {})[question["question"]] = row["answer"]
         outcomes[name] = own
     rng.shuffle(rows)
     for file, table in (("gold.csv", gold), ("runs.csv", rows)):
@@ -82,7 +87,7 @@ def make(folder: Path, *, seed: int, runs: int = 7, tests: int = 6, size: int = 
             writer = csv.DictWriter(out, list(table[0]))
             writer.writeheader()
             writer.writerows(table)
-    return SlowCampaign(gold, outcomes)
+    return SlowCampaign(gold, outcomes, answers)
 
 
 def deviation(values: list[Fraction]) -> float:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import abstain as ab
+from abstain.campaign import run_campaign
 from abstain.campaign.baselines import KINDS, baseline, expected_random
 from abstain.cli import run as command
 from abstain.errors import UnknownNameError, UsageError
 from abstain.questions import Gold, read_gold
-from tests.qa4mre_files import GOLD, gold_xml, real
+from tests.qa4mre_files import GOLD, RUN, gold_xml, real
 
 
 @pytest.fixture
@@ -81,6 +83,52 @@ def test_golds_without_options_or_with_nothing_right() -> None:
             baseline(plain, kind)
     with pytest.raises(UnknownNameError, match="nearest: random"):
         baseline(plain, "randum")
+
+
+@pytest.mark.parametrize(
+    ("marks", "correct", "expected"),
+    [
+        (["no", "yes", "yes"], ["1", "5", "5"], ["5", "5", "5"]),
+        (["no", "yes", "yes"], ["1", "4", "5"], ["", "", ""]),  # it is not always the same option
+        (["no", "yes", "yes"], ["5", "5", "5"], ["", "", ""]),  # 5 means something else once
+        (["no", "no", "no"], ["1", "2", "3"], ["", "", ""]),
+    ],
+)
+def test_nca_without_texts_is_the_option_that_is_right_where_the_gold_says_nca(
+    marks: list[str], correct: list[str], expected: list[str]
+) -> None:
+    table = {"question": ["a", "b", "c"], "correct": correct, "options": ["1|2|3|4|5"] * 3}
+    assert answers(read_gold(pl.DataFrame({**table, "nca": marks})), "nca") == expected
+
+
+def test_the_leaderboard_shows_the_runs_that_the_command_writes(tmp_path: Path) -> None:
+    (tmp_path / "gold.xml").write_text(GOLD, encoding="utf-8")
+    (tmp_path / "run.xml").write_text(RUN, encoding="utf-8")
+    made: dict[str, ab.Counts] = {}
+    for kind in KINDS:
+        out = tmp_path / f"{kind}.csv"
+        assert command(["baseline", str(tmp_path / "gold.xml"), kind, "-o", str(out)]) == 0
+        made[kind] = ab.score(tmp_path / "gold.xml", out).rows[0].counts
+    drawn = run_campaign(tmp_path / "gold.xml", tmp_path / "run.xml").baselines
+    assert list(drawn) == [
+        "random (expected)",
+        "random (seed 0)",
+        "first option",
+        "none of the above",
+        "majority option (2)",
+        "blank",
+        "oracle",
+    ]
+    assert [counts for counts, _ in list(drawn.values())[1:]] == list(made.values())
+    for counts, parts in drawn.values():
+        assert parts["topic"].table.sum(axis=0).tolist() == pytest.approx(list(astuple(counts)))
+
+
+def test_reference_runs_follow_the_policy(tmp_path: Path) -> None:
+    (tmp_path / "gold.xml").write_text(GOLD, encoding="utf-8")
+    (tmp_path / "run.xml").write_text(RUN, encoding="utf-8")
+    c = run_campaign(tmp_path / "gold.xml", tmp_path / "run.xml", policy=["declined=wrong"])
+    assert c.baselines["blank"][0] == ab.Counts(wrong=3)
 
 
 @pytest.mark.parametrize("ending", ["csv", "xml", "jsonl", "parquet", "xml.gz"])

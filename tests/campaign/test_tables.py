@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from abstain.campaign import Campaign, run_campaign
 from abstain.campaign.tables import Table, all_tables
+from abstain.errors import InputError, UsageError
 from abstain.report.grid import Cell
 from tests.campaign.slow import SlowCampaign, deviation, make
 
@@ -152,6 +155,13 @@ def test_questions_say_how_many_runs_had_them(both: Both) -> None:
         assert row["right"] == letters.count("R")
         assert row["wrong"] == letters.count("W")
         assert row["blank"] == sum(x.startswith("U") for x in letters)
+        given = Counter(slow.answers[run].get(str(row["question"]), "") for run in slow.outcomes)
+        del given[""]
+        assert row["correct"] == next(
+            g["correct"] for g in slow.gold if g["question"] == row["question"]
+        )
+        shown = dict(part.split(" × ") for part in str(row["answers given"]).split(", ") if part)
+        assert {k: int(v) for k, v in shown.items()} == dict(given)
     nobody = sum(r["right"] == 0 for r in found)
     assert f"Nobody had {nobody} of the {len(found)} right" in tables["questions"].reading
 
@@ -229,3 +239,61 @@ def test_reference_runs_score_what_arithmetic_says(both: Both) -> None:
     (majority,) = [row for name, row in found.items() if str(name).startswith("majority option")]
     assert majority["right"] == habit
     assert majority["c@1"] == pytest.approx(habit / n, abs=1e-12)
+
+
+GOLD = pl.DataFrame({"question": ["q1", "q2"], "correct": ["a", "b"], "options": ["a|b", "a|b"]})
+
+
+def test_attributes_that_the_gold_lacks_are_refused() -> None:
+    gold, run = (
+        GOLD.with_columns(theme=pl.Series(["x", "y"])),
+        GOLD.select("question", answer="correct"),
+    )
+    for wrong in ({"topic": "them"}, {"test": "them"}, {"by": ["them"]}, {"by": "them"}):
+        with pytest.raises(UsageError, match=r"no attribute 'them' \(nearest: theme\)"):
+            run_campaign(gold, {"r": run}, **wrong)
+    assert run_campaign(gold, {"r": run}, topic="theme", by="theme").slices["theme"].names == [
+        *("x", "y")
+    ]
+
+
+def test_digits_of_every_script_sort_by_their_value_or_as_text() -> None:
+    names = ["²", "①", "10", "2", "٣", "a"]
+    gold = pl.DataFrame({"question": names, "correct": ["a"] * 6, "topic": names})
+    found = run_campaign(gold, {"r": gold.select("question", answer="correct")})
+    assert found.slices["topic"].names[:3] == ["2", "٣", "10"]
+    assert sorted(found.slices["topic"].names) == sorted(names)
+
+
+def test_the_format_that_is_asked_for_is_that_of_the_gold_too(tmp_path: Path) -> None:
+    gold, run = tmp_path / "gold.jsonl", tmp_path / "run.jsonl"
+    gold.write_text("question,correct\nq1,a\n")
+    run.write_text("question,answer\nq1,a\n")
+    assert run_campaign(gold, run, format="csv").overall[0].right == 1
+
+
+@pytest.mark.parametrize("why", ["declined", "empty", "unparseable", "missing"])
+@pytest.mark.parametrize("candidate", ["a", "b", ""])
+def test_only_failures_need_a_policy_of_their_own(why: str, candidate: str) -> None:
+    run = pl.DataFrame(
+        {"question": ["q1", "q2"], "answer": ["a", ""], "candidate": ["", candidate]}
+    ).with_columns(why=pl.Series(["", why]))
+    c = run_campaign(GOLD, {"r": run})
+    assert c.overall[0].n == 2
+    assert c.touched == {why: 1}
+
+
+@pytest.mark.parametrize("candidate", ["a", "b", ""])
+def test_failures_stop_a_campaign_until_the_policy_names_them(candidate: str) -> None:
+    run = pl.DataFrame(
+        {
+            "question": ["q1", "q2"],
+            "answer": ["a", ""],
+            "candidate": ["", candidate],
+            "why": ["", "error"],
+        }
+    )
+    with pytest.raises(InputError, match=r"1 response failed \(error\), the first in run 'r'"):
+        run_campaign(GOLD, {"r": run})
+    c = run_campaign(GOLD, {"r": run}, policy={"error": "wrong"})
+    assert (c.overall[0].right, c.overall[0].wrong) == (1, 1)

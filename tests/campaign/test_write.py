@@ -51,9 +51,12 @@ def test_no_name_injects_anything(tmp_path: Path) -> None:
         title="<script>alert(1)</script>",
     )
     page = (tmp_path / "out" / "index.html").read_text()
-    assert "<img" not in page
-    assert "<script" not in page
-    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+    markup, _, _ = page.partition('<script type="module">')  # the chart library comes after it
+    assert "<img" not in markup
+    assert "<script>" not in markup
+    assert markup.count("<script") == 1
+    assert "\\u003cimg src=x onerror=alert(1)\\u003e" in markup
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in markup
     for path in (tmp_path / "out").rglob("*"):
         if not path.is_file():
             continue
@@ -174,3 +177,45 @@ def test_attributes_of_runs_join_in(tmp_path: Path) -> None:
     }
     best = [column.name for column in grid.columns].index("best")
     assert {row[0]: row[best] for row in grid.rows} == pytest.approx(expected)
+
+
+def test_attributes_whose_names_look_alike_keep_tables_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text("question,correct,a b,a_b\nq1,a,x,u\nq2,a,y,v\n")
+    (tmp_path / "run.csv").write_text("question,answer\nq1,a\nq2,b\n")
+    c = run_campaign(tmp_path / "gold.csv", tmp_path / "run.csv")
+    tables = write_campaign(c, tmp_path / "out")
+    headers = {t.name: [column.name for column in t.grid.columns] for t in tables}
+    assert headers["by_a_b"] == ["run", "all", "x", "y"]
+    assert headers["by_a_b_2"] == ["run", "all", "u", "v"]
+    assert len(headers) == len(tables) == len(list((tmp_path / "out" / "tables").glob("*.csv")))
+
+
+@pytest.mark.parametrize("silent", [1, 2])
+def test_what_is_undefined_is_said_and_in_no_mean(tmp_path: Path, silent: int) -> None:
+    """Precision of runs that answer nothing; the other has one right and one wrong."""
+    rows = ["run,question,answer", "teama1301enen,q1,a", "teama1301enen,q2,b"]
+    names = [f"teamb13{n:02d}enen" for n in range(1, silent + 1)]
+    rows += [f"{name},{question}," for name in names for question in ("q1", "q2")]
+    (tmp_path / "gold.csv").write_text("question,correct,topic\nq1,a,x\nq2,a,y\n")
+    (tmp_path / "runs.csv").write_text("\n".join(rows) + "\n")
+    c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", measure_name="precision")
+    tables = {t.name: t for t in write_campaign(c, tmp_path / "out")}
+    summary = (tmp_path / "out" / "summary.md").read_text()
+    assert not re.search(r"\bnan\b", summary)
+    assert f"precision is undefined for {silent} run" in summary
+    assert "no question was answered" in summary
+    assert "Over the 1 run that precision is defined for the mean precision is 0.50" in summary
+    assert f"left out of what sums up: {3 * silent} scores." in tables["topics"].reading
+    results = json.loads((tmp_path / "out" / "results.json").read_text())["results"]
+    assert [r["scores"]["precision"] for r in results] == [0.5] + [None] * silent
+    assert results[0]["undefined"] == {}
+    assert results[-1]["undefined"] == {"precision": "no question was answered"}
+
+
+def test_a_campaign_without_any_score_says_so(tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text("question,correct\nq1,a\n")
+    (tmp_path / "run.csv").write_text("question,answer\nq1,\n")
+    c = run_campaign(tmp_path / "gold.csv", tmp_path / "run.csv", measure_name="precision")
+    said = " ".join(sentences(c))
+    assert "No run has a precision: no question was answered." in said
+    assert not re.search(r"\bnan\b", said)

@@ -519,3 +519,32 @@ def test_hostile_problems_and_slices(here: Here, format: str) -> None:
     verdict = here("validate", "gold.jsonl", "bad.jsonl", "-f", format)
     assert verdict.code == 1
     assert "\x1b" not in verdict.out
+
+
+def test_a_full_disk_behind_stdout_is_one_line(files: Here) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "abstain", *SCORE],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=files.folder,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.decode().splitlines() == [
+        "the output cannot be written: No space left on device"
+    ]
+
+
+def test_validate_goes_on_when_one_path_does_not_open(files: Here) -> None:
+    files.write("extra.csv", RUN + "q9,a\n")
+    said = files("validate", "gold.csv", "gone.csv", "extra.csv", "-f", "json")
+    assert said.code == 1
+    assert [p["file"] for p in said.data["problems"]] == ["gone.csv", "extra.csv"]
+
+
+def test_an_audit_that_checks_nothing_is_no_pass(files: Here) -> None:
+    files.write("names.csv", "run,remark\na,good\n")
+    said = files("audit", "names.csv")
+    assert said.code == 2
+    assert "nothing could be checked: say what the columns hold" in said.err

@@ -6,15 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from abstain.audit.printed import Printed, is_missing, read_or_none
 from abstain.errors import InputError, Place, UnknownNameError, UsageError
+from abstain.formats.tables import ROW, Table
 from abstain.given_counts import NUMBERS, TOTALS
 from abstain.measures import Measure, count_measure, list_measures
-
-if TYPE_CHECKING:
-    from abstain.formats.tables import Table
 
 ALL = "all"
 """The slice of all questions."""
@@ -86,7 +83,7 @@ class Sheet:
         ]
         if not self.texts:
             raise InputError("has no rows", table.name)
-        self.rows: list[int] = frame["__row"].to_list()
+        self.rows: list[int] = frame[ROW].to_list()
         self.cells: list[dict[str, Printed | None]] = [
             {c: read_or_none(text) for c, text in record.items()} for record in self.texts
         ]
@@ -115,14 +112,9 @@ class Sheet:
 
     # ------------------------------------------------------------------- places and names
 
-    @cached_property
-    def _lines(self) -> list[int]:
-        return self.table.record_lines()
-
     def place(self, row: int) -> Place:
         """Where a row stands."""
-        number = self.rows[row]
-        return Place(self.name, self._lines[number]) if self._lines else self.table.place(number)
+        return self.table.place(self.rows[row])
 
     def row_name(self, row: int) -> str:
         """What a row is called: its run, or all its labels."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,14 +13,18 @@ from abstain.campaign.matrix import OutcomeMatrix, Slices, outcome_matrix, slice
 from abstain.campaign.pairs import Pairs, find_pairs
 from abstain.errors import InputError, UsageError, nearest, shown
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import Counts, CountsArray, Policy, Why, blanks_by_reason
+from abstain.outcomes import RIGHT, WRONG, Counts, CountsArray, Policy, Why, blanks_by_reason
 
 if TYPE_CHECKING:
+    from abstain.judge import Judged
     from abstain.outcomes import Array
     from abstain.questions import Gold
 
 MOST_PARTS = 60
 """An attribute with more values than this is an id or a text, not a slice."""
+
+MOST_CHOICES = 5_000_000
+"""Responses up to which the answers given to each question are counted."""
 
 HIDDEN = ("auxiliary_of", "text", "option_texts", "simplified", "simplification")
 ROLE = "role"
@@ -48,6 +52,8 @@ class Campaign:
     pairs: Pairs | None
     runs_info: pl.DataFrame
     """One row a run, in the order of the matrix: `run` and its attributes."""
+    choices: dict[int, list[tuple[str, int]]]
+    """For each question, the answers given and how many runs gave them, the most frequent first."""
     baselines: dict[str, tuple[Counts, dict[str, CountsArray]]]
     """Reference runs: counts overall and, for each attribute, by part."""
     policy: Policy
@@ -85,25 +91,24 @@ def run_campaign(
     """Judge all runs once and count them by every attribute."""
     from abstain.judge import check_align, judge
     from abstain.questions import check_mapping, describe, read_gold
-    from abstain.scoring import open_runs
+    from abstain.scoring import open_runs, refuse_undecided
 
     if not 0 <= pass_mark <= 1:
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
     chosen = count_measure(measure_name)
     rules = Policy.of(policy)
-    standard = read_gold(gold, columns=columns)
+    standard = read_gold(gold, columns=columns, format=format)
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
     matrix = with_role(outcome_matrix(judged, rules))
-    if not matrix.runs:
-        raise InputError("has no rows, expected responses", sources[0].table.name)
+    reasons = blanks_by_reason(matrix.kinds)
+    refuse_undecided(reasons, matrix.runs, rules)
     attributes = _attributes(matrix.questions, by, topic, test)
     slices = {name: slices_of(matrix.questions, name) for name in attributes}
     sliced = {name: matrix.counts(s.part_of, len(s.names)) for name, s in slices.items()}
     overall = matrix.overall()
     scores = chosen(overall)
-    reasons = blanks_by_reason(matrix.kinds).sum(axis=0)
     return Campaign(
         measure=chosen,
         matrix=matrix,
@@ -118,9 +123,10 @@ def run_campaign(
         pass_mark=pass_mark,
         pairs=find_pairs(matrix),
         runs_info=_runs_info(matrix.runs, runs_info),
-        baselines=_baselines(standard, slices, seed) if baselines else {},
+        choices=_choices(judged) if matrix.outcomes.size <= MOST_CHOICES else {},
+        baselines=_baselines(standard, slices, rules, match=match, seed=seed) if baselines else {},
         policy=rules,
-        touched={why.value: int(n) for why, n in zip(Why, reasons, strict=True) if n},
+        touched={why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n},
         notes=tuple(describe(standard)),
     )
 
@@ -147,12 +153,14 @@ def _attributes(
     inner = {"question", "accepted", "nothing_right", "options", ROW}
     known = [c for c in questions.columns if c not in inner and questions[c].dtype == pl.String]
     structure = [name for name in (topic, test) if name in known]
+    by = [by] if isinstance(by, str) else by
+    usual = ("topic", "test")  # a gold may do without them where nobody asked
+    for name in [*(n for n in (topic, test) if n not in usual), *(by or ())]:
+        if name not in known:
+            near = nearest(name, known)
+            hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"
+            raise UsageError(f"the gold has no attribute '{name}' ({hint})")
     if by is not None:
-        for name in by:
-            if name not in known:
-                near = nearest(name, known)
-                hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"
-                raise UsageError(f"the gold has no attribute '{name}' ({hint})")
         return list(dict.fromkeys([*structure, *by]))
     few = [
         name
@@ -160,6 +168,25 @@ def _attributes(
         if name not in HIDDEN and 1 < questions[name].drop_nulls().n_unique() <= MOST_PARTS
     ]
     return list(dict.fromkeys([*structure, *few]))
+
+
+def _choices(judged: Judged) -> dict[int, list[tuple[str, int]]]:
+    """The answers given to each question; blanks and their candidates stay out."""
+    from abstain.judge import INDEX, KIND
+    from abstain.outcomes import RIGHT, WRONG
+
+    lazy: pl.LazyFrame = judged.frames[0].to_native()
+    given = (
+        lazy.filter(pl.col(KIND).is_in([RIGHT, WRONG]))
+        .group_by(INDEX, "answer")
+        .len()
+        .sort("len", "answer", descending=[True, False])
+        .collect()
+    )
+    found: dict[int, list[tuple[str, int]]] = {}
+    for index, answer, count in given.iter_rows():
+        found.setdefault(int(index), []).append((answer, int(count)))
+    return found
 
 
 def _best_first(scores: Array, runs: Sequence[str], *, higher: bool) -> list[int]:
@@ -204,13 +231,28 @@ def _runs_info(runs: Sequence[str], given: Any) -> pl.DataFrame:
 
 
 def _baselines(
-    gold: Gold, slices: Mapping[str, Slices], seed: int
+    gold: Gold, slices: Mapping[str, Slices], policy: Policy, *, match: str, seed: int
 ) -> dict[str, tuple[Counts, dict[str, CountsArray]]]:
-    """Reference runs, counted by the same slices."""
-    from abstain.campaign.reference_runs import reference_runs
+    """Reference runs, judged as any run is and counted by the same slices."""
+    from abstain.campaign.baselines import all_baselines, can_guess, chances
+    from abstain.judge import judge
+    from abstain.questions import read_responses
 
     found: dict[str, tuple[Counts, dict[str, CountsArray]]] = {}
-    for name, table in reference_runs(gold, seed=seed).items():
-        by_part = {attribute: CountsArray(s.sums(table)) for attribute, s in slices.items()}
-        found[name] = (Counts(*(float(x) for x in table.sum(axis=0))), by_part)
+    made = all_baselines(gold, seed=seed)
+    if can_guess(gold):
+        luck = chances(gold)
+        table = np.zeros((len(gold), len(fields(Counts))))
+        table[:, RIGHT], table[:, WRONG] = luck, 1 - luck
+        parts = {name: CountsArray(s.sums(table)) for name, s in slices.items()}
+        found["random (expected)"] = Counts(*table.sum(axis=0)), parts
+    responses = [b.responses.with_columns(run=pl.lit(b.title)) for b in made]
+    source = read_responses(pl.concat(responses), name="the reference runs")
+    matrix = outcome_matrix(judge(gold, [source], match=match), policy)
+    overall = matrix.overall()
+    sliced = {name: matrix.counts(s.part_of, len(s.names)) for name, s in slices.items()}
+    for b in made:
+        i = matrix.runs.index(b.title)
+        parts = {name: CountsArray(counts.table[i]) for name, counts in sliced.items()}
+        found[b.title] = overall[i], parts
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import polars as pl
 
 from abstain.errors import InputError
 from abstain.judge import Judged
-from abstain.outcomes import KINDS, OUTCOMES, CountsArray, Policy
+from abstain.outcomes import KINDS, OUTCOMES, RIGHT, CountsArray, Policy
 from abstain.tally import kind_matrix
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from abstain.outcomes import Array, IntArray
 
-RIGHT, WRONG, EXCLUDED = 0, 1, len(OUTCOMES)
+EXCLUDED = len(OUTCOMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +59,6 @@ class OutcomeMatrix:
     def right(self) -> npt.NDArray[np.bool_]:
         """Runs × questions: whether the response was right."""
         return np.equal(self.outcomes, RIGHT)
-
-    def only(self, keep: Sequence[int]) -> OutcomeMatrix:
-        """The matrix of some of the runs."""
-        return OutcomeMatrix(
-            [self.runs[i] for i in keep],
-            self.questions,
-            self.outcomes[list(keep)],
-            self.kinds[list(keep)],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +102,17 @@ def natural(text: str) -> tuple[tuple[int, float, str], ...]:
     import re
 
     pieces = re.split(r"(\d+)", text)
-    return tuple((0, float(p), "") if p.isdigit() else (1, 0.0, p) for p in pieces if p)
+    return tuple((0, float(p), "") if p.isdecimal() else (1, 0.0, p) for p in pieces if p)
 
 
 def outcome_matrix(judged: Judged, policy: Policy) -> OutcomeMatrix:
     """Judge every response and apply a policy."""
-    from abstain.scoring import refuse_undecided
-
     if len(judged.frames) != 1 or not judged.frames[0].implementation.is_polars():
         raise InputError("a campaign needs its runs in memory: collect them first")
     found = kind_matrix(judged, judged.frames[0])
+    if not found.runs:
+        raise InputError("has no rows, expected responses", judged.sources[0].table.name)
     kinds = np.stack([np.bincount(own, minlength=KINDS) for own in found.kinds])
-    refuse_undecided(kinds, found.runs, policy)
     table = [policy.outcome_of(kind) for kind in range(KINDS)]
     lookup = np.array([EXCLUDED if o is None else o for o in table], np.uint8)
     return OutcomeMatrix(found.runs, judged.gold.frame, lookup[found.kinds], kinds)

@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from abstain.outcomes import Array
 
-SUMMARY = ("mean", "median", "standard deviation")
-
 
 def over_runs(scores: Array) -> dict[str, Array]:
     """Mean, median and standard deviation over the first axis; NaN stays out of each.

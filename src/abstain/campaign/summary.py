@@ -13,13 +13,14 @@ from abstain.campaign.tables import tests_passed
 from abstain.errors import plural
 from abstain.measures import measure
 from abstain.outcomes import Counts
+from abstain.ties import above
 
 
 def sentences(c: Campaign) -> Iterator[str]:
     """What a reader should know first, in the order of an overview."""
     yield _what_was_run(c)
     yield _best(c)
-    yield _spread(c)
+    yield from _spread(c)
     yield from _references(c)
     yield from _reading(c)
     yield from _parts(c)
@@ -43,31 +44,51 @@ def _what_was_run(c: Campaign) -> str:
 def _best(c: Campaign) -> str:
     i = c.order[0]
     k = c.overall[i]
+    if np.isnan(c.scores[i]):
+        return f"No run has a {c.measure}: {c.measure.why_undefined(k)}."
     text = (
         f"The best run is {c.runs[i]} with a {c.measure} of {c.scores[i]:.2f} ({k.right:,} right, "
         f"{k.wrong:,} wrong, {k.unanswered:,} unanswered)"
     )
-    if len(c.order) > 1:
-        j = c.order[1]
-        text += f"; the next is {c.runs[j]} with {c.scores[j]:.2f}"
+    level = [j for j in c.order[1:] if np.isclose(c.scores[j], c.scores[i], rtol=1e-12, atol=0)]
+    if level:
+        names = c.runs[level[0]] if len(level) == 1 else f"{len(level)} others"
+        text = text.replace("The best run is", "At the top is", 1) + f", level with {names}"
+    rest = c.order[1 + len(level) :]
+    if rest and not np.isnan(c.scores[rest[0]]):
+        text += f"; the next is {c.runs[rest[0]]} with {c.scores[rest[0]]:.2f}"
     return text + "."
 
 
-def _spread(c: Campaign) -> str:
+def _spread(c: Campaign) -> Iterator[str]:
     s = over_runs(c.scores)
-    text = f"Over all runs the mean {c.measure} is {s['mean']:.2f}, the median {s['median']:.2f}"
-    if len(c.runs) > 1:
+    lacking = [i for i in c.order if np.isnan(c.scores[i])]
+    if len(lacking) == len(c.runs):
+        return
+    whom = "all runs"
+    if lacking:
+        whom = f"the {plural(len(c.runs) - len(lacking), 'run')} that {c.measure} is defined for"
+        reasons = dict.fromkeys(str(c.measure.why_undefined(c.overall[i])) for i in lacking)
+        yield (
+            f"{c.measure} is undefined for {plural(len(lacking), 'run')} "
+            f"({', '.join(c.runs[i] for i in lacking[:3])}{', …' if lacking[3:] else ''}): "
+            f"{', '.join(reasons)}."
+        )
+    text = f"Over {whom} the mean {c.measure} is {s['mean']:.2f}, the median {s['median']:.2f}"
+    if len(c.runs) - len(lacking) > 1:
         text += f", the standard deviation {s['standard deviation']:.2f}"
-    return text + "."
+    yield text + "."
 
 
 def _references(c: Campaign) -> Iterator[str]:
     names = ("random (expected)", "none of the above")
     for name in [n for n in names if n in c.baselines]:
         value = c.measure(c.baselines[name][0])
-        above = int((c.scores > value).sum())
+        if np.isnan(value):
+            continue
+        beat = int(above(c.scores, value).sum())
         what = "Answering at random" if name.startswith("random") else f"Always answering “{name}”"
-        yield f"{what} would give {value:.2f}: {above} of {plural(len(c.runs), 'run')} beat it."
+        yield f"{what} would give {value:.2f}: {beat} of {plural(len(c.runs), 'run')} beat it."
 
 
 def _reading(c: Campaign) -> Iterator[str]:
@@ -116,8 +137,9 @@ def _blanks(c: Campaign) -> Iterator[str]:
         return
     silent = int((c.overall.unanswered > 0).sum())
     text = (
-        f"{plural(silent, 'run')} left questions unanswered, {total.unanswered:,.0f} responses "
-        f"in all ({100 * total.unanswered / total.n:.1f} %)"
+        f"{plural(silent, 'run')} left questions unanswered, "
+        f"{plural(int(total.unanswered), 'response')} in all "
+        f"({100 * total.unanswered / total.n:.1f} %)"
     )
     candidates = total.unanswered_right + total.unanswered_wrong
     if candidates:
@@ -128,7 +150,9 @@ def _blanks(c: Campaign) -> Iterator[str]:
         )
     yield text + "."
     gain = measure("c@1")(c.overall) - measure("accuracy")(c.overall)
-    i = int(np.argmax(gain))
+    i = int(np.argmax(np.nan_to_num(gain)))
+    if not gain[i] > 0:
+        return
     yield f"Leaving blanks gained most for {c.runs[i]}: {gain[i]:.3f} in c@1 over its accuracy."
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +11,11 @@ import numpy as np
 from abstain.campaign.campaign import ROLE, Campaign
 from abstain.campaign.pairs import Pairs, levels, tally_pairs
 from abstain.campaign.statistics import over_runs
+from abstain.errors import plural
 from abstain.measures import measure
 from abstain.outcomes import Counts, CountsArray
 from abstain.report.grid import Cell, Column, Grid
+from abstain.ties import at_least, places
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -50,7 +52,21 @@ def all_tables(c: Campaign) -> list[Table]:
     tables += groups(c)
     if c.pairs:
         tables += pair_tables(c, c.pairs)
-    return tables
+    return _named_apart(tables)
+
+
+def _named_apart(tables: Sequence[Table]) -> list[Table]:
+    """A table is a file: attributes `a b` and `a_b` must not share one."""
+    taken: set[str] = set()
+    named = []
+    for table in tables:
+        name, number = table.name, 1
+        while name in taken:
+            number += 1
+            name = f"{table.name}_{number}"
+        taken.add(name)
+        named.append(replace(table, name=name))
+    return named
 
 
 # ---------------------------------------------------------------- question answering perspective
@@ -60,29 +76,34 @@ def leaderboard(c: Campaign) -> Table:
     """Every run with its outcomes, from the best to the worst, the reference runs among them."""
     extra = [measure("forced-accuracy"), measure("correctly-discarded")]
     info = [n for n in ("team", "language") if n in c.runs_info.columns]
-    columns = [Column("#"), Column("run"), *(Column(n) for n in info)]
-    columns += [Column(str(c.measure), "score"), Column("right▕wrong▕blank", "bar")]
+    columns = [Column("#"), Column("run")]
+    columns += [Column(str(c.measure), "score"), Column("outcomes", "bar")]
     columns.append(Column("answered", "count"))
     names = ("right", "wrong", "unanswered", "unans. right", "unans. wrong", "unans. empty")
     columns += [Column(n, "count") for n in names]
     columns += [Column(str(m), "score") for m in extra]
     if c.test:
         columns.append(Column("tests passed", "count"))
+    columns += [Column(n) for n in info]
+    better = c.measure.higher_is_better
+    ranks = places(c.scores, higher_is_better=better)
     passed = tests_passed(c)
     entries: list[tuple[float, list[Cell], bool]] = []
     for i in c.order:
-        cells: list[Cell] = [rank_of(c, i), c.runs[i], *(c.runs_info[n][i] or "" for n in info)]
+        cells: list[Cell] = [ranks[i], c.runs[i]]
         cells += _leader_cells(c, c.overall[i], float(c.scores[i]), extra)
         if c.test:
             cells.append(int(passed[i]))
+        cells += [c.runs_info[n][i] or "" for n in info]
         entries.append((float(c.scores[i]), cells, False))
     for name, (k, parts) in c.baselines.items():
         value = c.measure(k)
-        cells = ["", name, *("" for _ in info), *_leader_cells(c, k, value, extra)]
+        cells = ["", name, *_leader_cells(c, k, value, extra)]
         if c.test:
-            cells.append(int((c.measure(parts[c.test]) >= c.pass_mark).sum()))
+            cells.append(int(at_least(c.measure(parts[c.test]), c.pass_mark).sum()))
+        cells += ["" for _ in info]
         entries.append((value, cells, True))
-    sign = -1 if c.measure.higher_is_better else 1
+    sign = -1 if better else 1
     entries.sort(key=lambda e: (np.isnan(e[0]), sign * float(np.nan_to_num(e[0])), e[2]))
     grid = Grid(columns, [cells for _, cells, _ in entries])
     grid.dim = {n for n, (_, _, reference) in enumerate(entries) if reference}
@@ -102,16 +123,6 @@ def _leader_cells(c: Campaign, k: Counts, score: float, extra: Sequence[object])
     return [*cells, *(m(k) for m in extra)]  # type: ignore[operator]
 
 
-def rank_of(c: Campaign, i: int) -> str:
-    """The place of a run; ties share it."""
-    value = c.scores[i]
-    if np.isnan(value):
-        return ""
-    better = (c.scores > value) if c.measure.higher_is_better else (c.scores < value)
-    equal = int((c.scores == value).sum())
-    return f"{int(better.sum()) + 1}{'=' if equal > 1 else ''}"
-
-
 # ------------------------------------------------------------------------- reading perspective
 
 
@@ -119,7 +130,7 @@ def tests_passed(c: Campaign) -> npt.NDArray[np.int64]:
     """How many reading tests each run passed."""
     if c.test is None:
         return np.zeros(len(c.runs), np.int64)
-    passed = c.slice_scores(c.test) >= c.pass_mark
+    passed = at_least(c.slice_scores(c.test), c.pass_mark)
     return np.asarray(np.count_nonzero(passed, axis=1), np.int64)
 
 
@@ -152,7 +163,7 @@ def reading(c: Campaign) -> Table:
         "reading",
         "Reading perspective",
         f"{c.measure} of each of the {len(tests.names)} reading tests, summed up by run. A test "
-        f"is passed with {c.pass_mark:g} or more.",
+        f"is passed with {c.pass_mark:g} or more." + left_out(scores),
         Grid(columns, rows),
     )
 
@@ -177,7 +188,7 @@ def by_part(c: Campaign, attribute: str, name: str, title: str) -> Table:
     reading_text = "Questions: " + ", ".join(
         f"{part} {size}" for part, size in zip(c.slices[attribute].names, sizes, strict=True)
     )
-    return Table(name, title, _short(reading_text) + ".", grid)
+    return Table(name, title, _short(reading_text) + "." + left_out(scores), grid)
 
 
 def subset_table(c: Campaign) -> Table | None:
@@ -199,7 +210,8 @@ def subset_table(c: Campaign) -> Table | None:
         grid.dim.add(len(grid.rows))
         grid.rows.append([word, *map(float, values)])
     sizes = ", ".join(f"{n} {int(c.slices[a].sizes[part])}" for n, a, part in chosen)
-    return Table("subsets", f"{c.measure} on subsets", f"Questions: {sizes}.", grid)
+    reading_text = f"Questions: {sizes}." + left_out(*blocks)
+    return Table("subsets", f"{c.measure} on subsets", reading_text, grid)
 
 
 def attribute_table(c: Campaign, attribute: str) -> Table:
@@ -227,7 +239,8 @@ def attribute_table(c: Campaign, attribute: str) -> Table:
     return Table(
         f"over_{_safe(attribute)}",
         f"Over all runs, by {attribute}",
-        f"Percent of all responses that are right and unanswered; {c.measure} over the runs.",
+        f"Percent of all responses that are right and unanswered; {c.measure} over the runs."
+        + left_out(scores),
         Grid(columns, rows),
     )
 
@@ -240,9 +253,15 @@ def question_table(c: Campaign) -> Table:
     columns = [Column("question"), *(Column(n) for n in shown)]
     columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
     attributes = [c.matrix.questions[n].to_list() for n in shown]
+    more = _question_details(c)
+    columns += [Column(name) for name in more]
     hardest = np.lexsort((np.arange(len(ids)), right))
     rows: list[list[Cell]] = [
-        [ids[i], *(a[i] or "" for a in attributes), int(right[i]), int(wrong[i]), int(blank[i])]
+        [
+            *(ids[i], *(a[i] or "" for a in attributes)),
+            *(int(right[i]), int(wrong[i]), int(blank[i])),
+            *(column[i] for column in more.values()),
+        ]
         for i in hardest
     ]
     nobody = int((right == 0).sum())
@@ -253,6 +272,26 @@ def question_table(c: Campaign) -> Table:
         f"had {nobody} of the {len(ids)} right ({100 * nobody / len(ids):.1f} %).",
         Grid(columns, rows),
     )
+
+
+def _question_details(c: Campaign) -> dict[str, list[str]]:
+    """What is right, what the runs answered, and the question's text where the gold has one."""
+    questions = c.matrix.questions
+    details: dict[str, list[str]] = {}
+    if c.choices:
+        nothing = questions["nothing_right"].to_list()
+        accepted = questions["accepted"].to_list()
+        details["correct"] = [
+            "none" if none else " | ".join(texts)
+            for none, texts in zip(nothing, accepted, strict=True)
+        ]
+        details["answers given"] = [
+            ", ".join(f"{answer} × {count}" for answer, count in c.choices.get(i, [])[:5])
+            for i in range(questions.height)
+        ]
+    if "text" in questions.columns:
+        details["text"] = [text or "" for text in questions["text"].to_list()]
+    return details
 
 
 # ------------------------------------------------------------------------------ teams and groups
@@ -268,17 +307,19 @@ def teams(c: Campaign) -> Iterator[Table]:
         members.setdefault(c.runs_info["team"][i] or "–", []).append(i)
     for team, own in members.items():
         rest = c.scores[own[1:]]
+        there = rest[~np.isnan(rest)]
         rows.append(
             [
                 *(team, len(own), c.runs[own[0]], float(c.scores[own[0]])),
-                float(np.nanmean(rest)) if len(rest) else None,
-                float(np.nanmin(rest)) if len(rest) else None,
+                float(there.mean()) if there.size else None,
+                float(there.min()) if there.size else None,
             ]
         )
     columns = [Column("team"), Column("runs", "count"), Column("best run")]
     columns += [Column(n, "score") for n in (str(c.measure), "mean of the others", "lowest")]
     title = "The best run of each team against its others"
-    yield Table("teams", title, f"{c.measure} over all questions.", Grid(columns, rows))
+    reading_text = f"{c.measure} over all questions." + left_out(c.scores)
+    yield Table("teams", title, reading_text, Grid(columns, rows))
 
 
 def groups(c: Campaign) -> Iterator[Table]:
@@ -300,7 +341,7 @@ def groups(c: Campaign) -> Iterator[Table]:
         yield Table(
             f"runs_by_{_safe(attribute)}",
             f"Runs by {attribute}",
-            f"{c.measure} over all questions.",
+            f"{c.measure} over all questions." + left_out(c.scores),
             Grid(columns, rows),
         )
 
@@ -359,6 +400,14 @@ def _pair_grid(c: Campaign, pairs: Pairs, inside: npt.NDArray[np.bool_]) -> Grid
                 cells += [t.main_right, t.auxiliary_right, change, t.better, t.pairs]
             grid.rows.append(cells)
     return grid
+
+
+def left_out(*scores: Array) -> str:
+    """A sentence on scores that do not exist, which no mean, median or deviation holds."""
+    lacking = sum(int(np.count_nonzero(np.isnan(block))) for block in scores)
+    if not lacking:
+        return ""
+    return f" Undefined (–) and so left out of what sums up: {plural(lacking, 'score')}."
 
 
 def _safe(name: str) -> str:

@@ -91,13 +91,23 @@ def results_text(
         "notes": list(c.notes),
         "summary": said,
         "results": [
-            {"run": c.runs[i], "slice": {}, "counts": _whole(c.overall[i].to_dict())}
-            | {"scores": {str(c.measure): _plain(float(c.scores[i]))}}
+            {
+                "run": c.runs[i],
+                "slice": {},
+                "counts": _whole(c.overall[i].to_dict()),
+                "scores": {str(c.measure): _plain(float(c.scores[i]))},
+                "undefined": _reasons(c, i),
+            }
             for i in c.order
         ],
         "tables": {table.name: _table_data(table) for table in tables},
     }
     return msgspec.json.encode(data).decode() + "\n"
+
+
+def _reasons(c: Campaign, run: int) -> dict[str, str]:
+    reason = c.measure.why_undefined(c.overall[run])
+    return {str(c.measure): reason} if reason else {}
 
 
 def _table_data(table: Table) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,10 @@ def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     from abstain.errors import AbstainError
 
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
@@ -36,8 +41,13 @@ def run(args: Sequence[str] | None = None) -> int:
         _say("stopped")
         return EXIT_STOPPED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence_stdout()
         return 0
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else "the output cannot be written: "
+        _say(f"{where}{error.strerror or error}")
+        _silence_stdout()
+        return EXIT_USAGE
     except MemoryError:
         _say("there is not enough memory for this")
         return EXIT_USAGE
@@ -53,6 +63,12 @@ def run(args: Sequence[str] | None = None) -> int:
             "please report it, with what ABSTAIN_TRACEBACK=1 shows"
         )
         return EXIT_FAULT
+
+
+def _silence_stdout() -> None:
+    """Let what is still to be written go nowhere, so that the exit says nothing more."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(text: str) -> None:

@@ -69,7 +69,7 @@ def audit(
     medians, deviations and percentages follow from their rows, and tables agree.
     """
     from abstain.audit import audit_tables
-    from abstain.report.audit import audit_grid
+    from abstain.report.audit import audit_grid, narrow_grid
 
     with options.working("checking…"):
         result = audit_tables(
@@ -82,9 +82,20 @@ def audit(
             ignore=ignore or (),
             format=from_format,
         )
-    options.show(audit_grid(result, most=most), result.to_dict(), format=format, output=output)
+    options.show(
+        audit_grid(result, most=most),
+        result.to_dict(),
+        format=format,
+        output=output,
+        narrow=narrow_grid(result, most=most),
+    )
     if not result.agrees:
         raise typer.Exit(EXIT_NO)
+    if not result.checked:
+        raise UsageError(
+            "nothing could be checked: say what the columns hold (-c c@1=COLUMN) and of how many "
+            "questions (--questions N, or --sizes COLUMN=N)"
+        )
 
 
 def _columns(texts: list[str] | None) -> list[tuple[str, str]]:

@@ -111,13 +111,14 @@ def show(
     format: Format | None,
     output: Path | None,
     digits: int = 4,
+    narrow: Grid | None = None,
 ) -> None:
-    """Print a result, or write it to a file."""
+    """Print a result, or write it to a file; `narrow` is what a terminal gets instead."""
     chosen = format or (ENDINGS.get(output.suffix.lower()) if output else None) or Format.table
     if chosen is Format.table and output is None:
         from abstain.report.terminal import print_grid
 
-        print_grid(grid, digits=digits)
+        print_grid(narrow if narrow and sys.stdout.isatty() else grid, digits=digits)
         return
     text = _text(grid, data, chosen, digits)
     if output is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from abstain.cli import EXIT_NO, options
 from abstain.cli.options import AlignOption, ColumnOption, FormatOption, FromOption, OutputOption
 from abstain.cli.score import COLUMNS
+from abstain.errors import InputError
 
 
 def validate(
@@ -37,6 +39,8 @@ def validate(
     from abstain.report.problems import problems_grid
     from abstain.validation import validate_runs
 
+    if not any(os.path.exists(run) for run in runs):
+        raise InputError("there is no such file", runs[0])
     with options.working("checking…"):
         verdict = validate_runs(
             gold,

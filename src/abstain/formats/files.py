@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from abstain.errors import InputError, Place, UsageError, nearest
+from abstain.errors import InputError, UsageError, nearest
 
 MAX_BYTES = 8 << 30
 """What a file may unpack to; ABSTAIN_MAX_BYTES sets another bound."""
@@ -265,8 +265,3 @@ def _nearby(path: Path) -> str:
 def _reason(error: BaseException) -> str:
     text = getattr(error, "strerror", None) or str(error)
     return text.splitlines()[0][:200] if text else type(error).__name__
-
-
-def place(name: str, line: int | None = None) -> Place:
-    """A place in a file."""
-    return Place(name, line)

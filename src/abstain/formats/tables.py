@@ -11,7 +11,7 @@ import io
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,25 +53,36 @@ class Table:
     """The line of each record, where the reader knows it."""
     run_id: tuple[str, int] | None = None
     """What the file itself calls its run, and the line that says so."""
+    begins: _Begins | None = field(default=None, repr=False)
+    """Where the records of a separated file begin, looked up when somebody asks."""
 
     def place(self, row: int | None) -> Place:
         """Where a record stands: for text formats the line on which it begins."""
         if row is not None and self.lines is not None:
             return Place(self.name, self.lines[row])
-        if row is None or self.opened is None or self.format == "parquet":
-            return Place(self.name if row is None else f"{self.name}: row {row + 1:,}")
+        if row is None:
+            return Place(self.name)
         if self.format == "jsonl":
             return Place(self.name, row + 1)
-        for number, (line, _) in enumerate(_csv_records(self.opened, _separator(self))):
-            if number == row + 1:
-                return Place(self.name, line)
-        return Place(self.name)
+        if self.begins is not None:
+            return Place(self.name, self.begins.line(row))
+        return Place(self.name, row=row + 1)
 
-    def record_lines(self) -> list[int]:
-        """The line on which each record of a separated file begins; nothing for other formats."""
-        if self.opened is None or self.format not in SEPARATORS:
-            return []
-        return [line for line, _ in _csv_records(self.opened, _separator(self))][1:]
+
+class _Begins:
+    """The line on which each record of a separated file begins, read as far as was asked."""
+
+    def __init__(self, opened: Opened, separator: str) -> None:
+        self._records = _csv_records(opened, separator)
+        self._lines: list[int] = []
+
+    def line(self, row: int) -> int | None:
+        """The line of a record, the header not counted."""
+        for line, _ in self._records:
+            self._lines.append(line)
+            if len(self._lines) > row + 1:
+                break
+        return self._lines[row + 1] if row + 1 < len(self._lines) else None
 
 
 def read_table(path: str | Path, *, format: str | None = None) -> Table:
@@ -230,12 +241,12 @@ def _read_jsonl(opened: Opened) -> Table:
         raise InputError("has no rows", opened.name)
     if ROW in columns:
         raise InputError(f"a column may not be called {ROW}", opened.name)
-    series = [_json_column(name, values) for name, values in columns.items()]
+    series = [json_column(name, values) for name, values in columns.items()]
     frame = pl.DataFrame([*series, pl.Series(ROW, rows, dtype=pl.UInt32)])
     return Table(opened.name, "jsonl", tuple(columns), frame.lazy(), opened)
 
 
-def _json_column(name: str, values: list[Any]) -> pl.Series:
+def json_column(name: str, values: list[Any]) -> pl.Series:
     """One type for a column of JSON values: numbers stay numbers, lists of scalars lists."""
     import polars as pl
 
@@ -257,6 +268,8 @@ def json_text(value: Any) -> str:
     """A JSON value as the text of a cell."""
     if isinstance(value, str):
         return value.strip()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)  # 2.0 beside a text is the 2 that it is in a column of numbers
     import msgspec
 
     return msgspec.json.encode(value).decode()
@@ -284,7 +297,8 @@ def _read_separated(opened: Opened, format: str) -> Table:
     rows = frame.collect()
     if rows.is_empty():
         raise InputError("has a header but no rows", opened.name)
-    return Table(opened.name, format, header, rows.lazy(), opened)
+    begins = _Begins(opened, separator)
+    return Table(opened.name, format, header, rows.lazy(), opened, begins=begins)
 
 
 def _read_fast(opened: Opened, separator: str, header: tuple[str, ...]) -> pl.DataFrame:
@@ -307,11 +321,6 @@ def _read_fast(opened: Opened, separator: str, header: tuple[str, ...]) -> pl.Da
         raise InputError("is not a readable table: its lines do not end as lines do", opened.name)
     raw.columns = list(header)
     return raw
-
-
-def _separator(table: Table) -> str:
-    assert table.opened is not None
-    return _sniff_separator(table.opened, table.format)
 
 
 def _sniff_separator(opened: Opened, format: str) -> str:

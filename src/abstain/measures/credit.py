@@ -1,6 +1,8 @@
 """The family of M = c + κ·u: each measure is what it credits a blank.
 
-c, w and u are the shares right, wrong and unanswered.
+c, w and u are the shares right, wrong and unanswered. The functions take them as counts of n
+questions and divide once, so that a score is the double nearest to its exact value wherever the
+numbers are whole: 9 right and 20 blank of 30 are a c@1 of 0.5, not of a little less.
 p* follows from the formula: moving a little weight from u to right with chance p and to wrong
 with chance 1−p leaves M unchanged at p* = (∂M/∂u − ∂M/∂w) / (∂M/∂c − ∂M/∂w).
 """
@@ -36,9 +38,9 @@ BETA = Parameter(
     ranks_like=lambda: ("credit(t=0)", "S(t=0)", "qa-accuracy"),
     gaming="Never leave a blank: any guess is free, so it cannot tell knowing from guessing.",
 )
-def accuracy(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
+def accuracy(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     """Right answers over all questions; a blank is worth nothing."""
-    return c
+    return c / n
 
 
 @credit(
@@ -56,9 +58,9 @@ def accuracy(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
         "accuracy. Blanking everything gives 0, so silence alone wins nothing."
     ),
 )
-def c_at_1(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
+def c_at_1(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     """Accuracy, with each blank credited at the accuracy shown over all questions."""
-    return c * (1 + u)
+    return c * (n + u) / (n * n)
 
 
 @credit(
@@ -80,9 +82,9 @@ def c_at_1(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
         "that has a chance above 0.15."
     ),
 )
-def f_measure(c: Numeric, w: Numeric, u: Numeric, *, beta: float) -> Numeric:
+def f_measure(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, beta: float) -> Numeric:
     """Harmonic mean of the share right overall and the share right of the answered."""
-    return (1 + beta**2) * c / (beta**2 + 1 - u)
+    return (1 + beta**2) * c / ((1 + beta**2) * n - u)
 
 
 @credit(
@@ -99,9 +101,9 @@ def f_measure(c: Numeric, w: Numeric, u: Numeric, *, beta: float) -> Numeric:
     ranks_like=lambda: ("validation-precision",),
     gaming="Answer one question that you are sure of and leave the rest blank: it gives 1.",
 )
-def precision(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
+def precision(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     """Right answers over the questions answered; blanks are not looked at."""
-    return c / (1 - u)
+    return c / (c + w)
 
 
 @credit(
@@ -115,9 +117,9 @@ def precision(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
     ranks_like=lambda: ("UF-scaled", "credit(t=0.5)", "S(t=0.5)"),
     gaming="Blank whatever has less than an even chance, however weak the system is.",
 )
-def utility(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
+def utility(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     """Right minus wrong answers: a wrong answer costs what a right one earns."""
-    return c - w
+    return (c - w) / n
 
 
 @credit(
@@ -132,9 +134,9 @@ def utility(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
     ranks_like=lambda: ("UF", "credit(t=0.5)", "S(t=0.5)"),
     gaming="Answer nothing: it gives 0.5, more than most systems reach on hard questions.",
 )
-def utility_scaled(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
+def utility_scaled(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     """Right answers plus half a point for each blank: UF moved to the range 0 to 1."""
-    return c + u / 2
+    return (2 * c + u) / (2 * n)
 
 
 @credit(
@@ -150,9 +152,9 @@ def utility_scaled(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
     ranks_like=lambda: ("credit(t=1)",),
     gaming="Answer nothing: it gives 1. It is a bound, not a score to compare systems by.",
 )
-def answer_all_bound(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
+def answer_all_bound(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     """The accuracy if every blank had been answered right: nothing wrong is as good as right."""
-    return c + u
+    return (c + u) / n
 
 
 @credit(
@@ -169,9 +171,9 @@ def answer_all_bound(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
         "where one answers; the paper rejects it for that reason, and so should you."
     ),
 )
-def wrong_rate_credit(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
+def wrong_rate_credit(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     """Blanks credited at the rate of wrong answers: they might have been wrong, so well done."""
-    return c + u * w / (c + w)
+    return (c * (c + w) + u * w) / ((c + w) * n)
 
 
 @credit(
@@ -195,9 +197,9 @@ def wrong_rate_credit(c: Numeric, w: Numeric, u: Numeric) -> Numeric:
     ),
     gaming="Answer nothing: it gives t, more than any system whose accuracy is below t.",
 )
-def credit_t(c: Numeric, w: Numeric, u: Numeric, *, t: float) -> Numeric:
+def credit_t(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, t: float) -> Numeric:
     """Right answers plus a fixed credit t for each blank."""
-    return c + t * u
+    return (c + t * u) / n
 
 
 @credit(
@@ -219,6 +221,6 @@ def credit_t(c: Numeric, w: Numeric, u: Numeric, *, t: float) -> Numeric:
         "answer is, and answering nothing gives exactly 0."
     ),
 )
-def penalised(c: Numeric, w: Numeric, u: Numeric, *, t: float) -> Numeric:
+def penalised(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, t: float) -> Numeric:
     """Right answers minus a penalty for each wrong one that makes answering pay above t."""
-    return c - t / (1 - t) * w
+    return (c - t / (1 - t) * w) / n

@@ -217,6 +217,13 @@ KINDS_OF_MEASURE: dict[str, type[Measure]] = {"counts": Measure}
 """What a measure may take, and the class that takes it; a family adds its own."""
 
 
+def _of_counts(function: Callable[..., Numeric]) -> Callable[..., Numeric]:
+    def of_tally(k: Tally, **arguments: float) -> Numeric:
+        return function(k.right * 1.0, k.wrong * 1.0, k.unanswered * 1.0, k.n * 1.0, **arguments)
+
+    return of_tally
+
+
 def _of_shares(function: Shares) -> Callable[..., Numeric]:
     def of_tally(k: Tally, **arguments: float) -> Numeric:
         return function(k.right / k.n, k.wrong / k.n, k.unanswered / k.n, **arguments)
@@ -254,7 +261,7 @@ def counting(
     bounds: tuple[float, float] | Callable[..., tuple[float, float]] = (0.0, 1.0),
     **more: Any,
 ) -> Callable[[Callable[..., Numeric]], Callable[..., Numeric]]:
-    """Declare a measure of the counts (or, with `shares`, of the shares c, w and u)."""
+    """Declare a measure of the counts; with `shares`, of c, w and u of n, whatever their unit."""
 
     def declare(function: Callable[..., Numeric]) -> Callable[..., Numeric]:
         define(
@@ -266,7 +273,7 @@ def counting(
                 latex=latex,
                 source=source,
                 gaming=gaming,
-                function=_of_shares(function) if shares else function,
+                function=_of_counts(function) if shares else function,
                 bounds=bounds if callable(bounds) else _fixed(*bounds),
                 undefined=(NO_QUESTIONS, *undefined),
                 **more,

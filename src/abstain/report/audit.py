@@ -35,6 +35,16 @@ def audit_grid(audit: Audit, *, most: int = 50) -> Grid:
     return Grid(columns, rows, notes=[*notes, *audit.notes])
 
 
+def narrow_grid(audit: Audit, *, most: int = 50) -> Grid:
+    """The same for a terminal: two columns, the second wrapped to its width."""
+    full = audit_grid(audit, most=most)
+    rows: list[list[Cell]] = []
+    for place, row, column, printed, follows, correction in full.rows:
+        mend = f" Correction: {correction}." if correction else ""
+        rows.append([place, f"{row}, {column} {printed}: {follows}.{mend}"])
+    return Grid([Column("place"), Column("finding")], rows, notes=full.notes, wrap=True)
+
+
 def _corrections(finding: Finding) -> str:
     if not finding.corrections:
         return ""

@@ -21,12 +21,20 @@ PALETTE = (
 
 OUTCOME_COLOURS = {"right": "#0072b2", "wrong": "#d55e00", "blank": "#c9ced6"}
 ENDINGS = (".svg", ".png", ".html", ".json")
-SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 CONFIG: dict[str, Any] = {
     "font": "system-ui, Segoe UI, Roboto, DejaVu Sans, sans-serif",
     "background": "white",
-    "axis": {"gridColor": "#e6e9ed", "domainColor": "#9aa5b3", "tickColor": "#9aa5b3"},
+    "axis": {
+        "gridColor": "#e6e9ed",
+        "domainColor": "#9aa5b3",
+        "tickColor": "#9aa5b3",
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+    },
+    "legend": {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"},
     "axisY": {"titlePadding": 8},
     "title": {"anchor": "start", "fontSize": 14, "subtitleColor": "#5b6675"},
     "range": {"category": list(PALETTE)},
@@ -92,8 +100,8 @@ def bands(x: str, low: str, high: str, **more: Any) -> dict[str, Any]:
 
 def cells(x: str, y: str, value: str, **more: Any) -> dict[str, Any]:
     """A heat map: `value` as the colour of each cell."""
+    more = {"x_type": "nominal", "y_type": "nominal", **more}
     layer = _layer({"type": "rect", "tooltip": True}, x, y, **more)
-    layer["encoding"]["x"]["type"] = layer["encoding"]["y"]["type"] = "nominal"
     layer["encoding"]["color"] = {
         "field": _field(value),
         "type": "quantitative",

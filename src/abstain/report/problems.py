@@ -22,7 +22,7 @@ def problems_grid(verdict: Verdict, *, most: int = 50) -> Grid:
         note = f"{runs}: nothing wrong, {plural(verdict.questions, 'question')} in the gold."
         return Grid([Column("place"), Column("problem")], [], notes=[note])
     kinds = Counter(p.kind for p in verdict.problems)
-    summary = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+    summary = ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
     notes = [f"{runs}: {plural(len(verdict.problems), 'problem')} ({summary})."]
     if len(shown) < len(verdict.problems):
         notes.append(f"{len(shown)} are shown; --most 0 shows all.")

@@ -27,10 +27,12 @@ def score_grid(result: ScoreResult, *, split: bool = False, break_even: bool = F
     breaks: set[int] = set()
     dim: set[int] = set()
     last: tuple[str | None, ...] | None = None
+    slices = {tuple(row.slice[name] for name in result.by) for row in result.rows}
     for number, row in enumerate(result.rows):
         part = tuple(row.slice[name] for name in result.by)
         if part != last:
-            breaks.add(number)
+            if len(result.rows) > len(slices):
+                breaks.add(number)
             last = part
         if row.reference:
             dim.add(number)

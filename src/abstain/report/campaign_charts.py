@@ -1,0 +1,221 @@
+"""The charts of a campaign's page, each with a sentence that says what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain.campaign.pairs import levels, tally_pairs
+from abstain.errors import plural
+from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, lines, points
+
+if TYPE_CHECKING:
+    from abstain.campaign.campaign import Campaign
+
+MOST_RUNS = 60
+MOST_LINES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart, and what it says in words for those who do not see it."""
+
+    name: str
+    caption: str
+    spec: dict[str, Any]
+
+
+def campaign_figures(c: Campaign) -> dict[str, Figure]:
+    """Every chart that the data allow, by name."""
+    figures = [
+        decision_curve(c),
+        *_tests(c),
+        *_topics(c),
+        *_kinds(c),
+        *_pairs(c),
+        question_curve(c),
+    ]
+    return {figure.name: figure for figure in figures}
+
+
+def decision_curve(c: Campaign) -> Figure:
+    """Who would win if a wrong answer cost more: the penalised score over t."""
+    chosen = c.order[:MOST_LINES]
+    shares = c.overall.table[chosen] / c.overall.n[chosen, None]
+    rows = [
+        {"t": t, "S": float(own[0] - t / (1 - t) * own[1]), "run": c.runs[i]}
+        for t in np.round(np.arange(0, 0.81, 0.02), 2).tolist()
+        for i, own in zip(chosen, shares, strict=True)
+    ]
+    rows += [{"t": t, "S": 0.0, "run": "answer nothing"} for t in (0.0, 0.8)]
+    layer = lines(
+        "t",
+        "S",
+        colour="run",
+        x_title="t: answering pays above this chance",
+        y_title="penalised score S(t)",
+        y_domain=(-1, 1),
+    )
+    layer["mark"]["clip"] = True
+    return Figure("decision", _crossings(c, chosen), chart("", rows, [layer], height=320))
+
+
+def _crossings(c: Campaign, chosen: list[int]) -> str:
+    """Where the leader changes as wrong answers grow dearer."""
+    counts = c.overall
+    right = counts.right / counts.n
+    wrong = counts.wrong / counts.n
+    odds = np.linspace(0, 9, 2_000)
+    leaders: list[tuple[float, str]] = []
+    for o in odds:
+        scores = right - o * wrong
+        best = int(np.argmax(scores))
+        name = c.runs[best] if scores[best] > 0 else "answering nothing"
+        if not leaders or leaders[-1][1] != name:
+            leaders.append((float(o / (1 + o)), name))
+    said = f"The dearer a wrong answer, the lower the score. {leaders[0][1]} is ahead"
+    said += "".join(f", from t = {t:.2f} on {name}" for t, name in leaders[1:])
+    shown = plural(len(chosen), "run is", "runs are")
+    return f"{said}. The {shown} shown that rank highest by {c.measure}."
+
+
+def _tests(c: Campaign) -> Iterator[Figure]:
+    if c.test is None or len(c.slices[c.test].names) > 80:
+        return
+    names = c.slices[c.test].names
+    scores = c.slice_scores(c.test)
+    chosen = c.order[:MOST_RUNS]
+    rows = [
+        {
+            "run": c.runs[i],
+            "test": name,
+            "score": round(float(scores[i, part]), 4),
+            "passed": "passed" if scores[i, part] >= c.pass_mark else "",
+        }
+        for i in chosen
+        for part, name in enumerate(names)
+    ]
+    heat = cells("test", "run", "score")
+    heat["encoding"]["x"] |= {"sort": names, "title": "reading test"}
+    heat["encoding"]["y"] |= {"sort": [c.runs[i] for i in chosen], "title": None}
+    heat["encoding"]["color"] |= {"title": str(c.measure), "scale": {"scheme": "blues"}}
+    mark = points("test", "run", x_type="nominal", y_type="nominal")
+    mark["mark"] |= {"color": "#d55e00", "size": 18, "tooltip": False}
+    mark["transform"] = [{"filter": "datum.passed === 'passed'"}]
+    for axis in ("x", "y"):
+        mark["encoding"][axis] = {k: heat["encoding"][axis][k] for k in ("field", "type", "sort")}
+    passed = int((scores >= c.pass_mark).sum())
+    caption = (
+        f"{c.measure} of every reading test; a dot marks a test passed with {c.pass_mark:g} or "
+        f"more: {passed:,} of {scores.size:,} test papers were."
+    )
+    spec = chart("", rows, [heat, mark], height=max(160, 15 * len(chosen)))
+    yield Figure("tests", caption, spec)
+
+
+def _topics(c: Campaign) -> Iterator[Figure]:
+    if c.topic is None or not 1 < len(c.slices[c.topic].names) <= 30:
+        return
+    names = c.slices[c.topic].names
+    scores = c.slice_scores(c.topic)
+    rows = [
+        {"topic": name, "score": round(float(scores[i, part]), 4), "run": c.runs[i]}
+        for part, name in enumerate(names)
+        for i in c.order[:300]
+    ]
+    layer = points("score", "topic", y_type="nominal", x_title=str(c.measure), y_title=" ")
+    layer["encoding"]["x"]["axis"] = {"tickCount": 6}
+    layer["mark"] |= {"opacity": 0.45, "size": 40}
+    layer["encoding"]["tooltip"] = [
+        {"field": name, "type": kind}
+        for name, kind in (("run", "nominal"), ("score", "quantitative"))
+    ]
+    mean = {
+        "mark": {"type": "tick", "thickness": 3, "size": 26, "color": "#d55e00"},
+        "encoding": {
+            "x": {"field": "score", "aggregate": "mean", "type": "quantitative"},
+            "y": {"field": "topic", "type": "nominal"},
+        },
+    }
+    means = np.nanmean(scores, axis=0)
+    high, low = int(np.argmax(means)), int(np.argmin(means))
+    caption = (
+        f"Each dot is a run, the bar the mean: highest for {names[high]} ({means[high]:.2f}), "
+        f"lowest for {names[low]} ({means[low]:.2f})."
+    )
+    yield Figure("topics", caption, chart("", rows, [layer, mean], height=44 * len(names)))
+
+
+def _kinds(c: Campaign) -> Iterator[Figure]:
+    if "type" not in c.slices:
+        return
+    s = c.slices["type"]
+    total = c.sliced["type"].table.sum(axis=0)
+    rows = []
+    for part, name in enumerate(s.names):
+        n = total[part].sum() or 1
+        parts = {"right": total[part][0], "wrong": total[part][1], "blank": total[part][2:].sum()}
+        for outcome, count in parts.items():
+            rows.append({"type": name, "outcome": outcome, "percent": float(100 * count / n)})
+    layer = bars("percent", "type", y_type="nominal", y_title="", x_title="percent of responses")
+    layer["encoding"]["color"] = {
+        "field": "outcome",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": list(OUTCOME_COLOURS), "range": list(OUTCOME_COLOURS.values())},
+    }
+    layer["encoding"]["order"] = {"field": "outcome", "sort": "descending"}
+    shares = total[:, 0] / np.maximum(1, total.sum(axis=1))
+    high, low = int(np.argmax(shares)), int(np.argmin(shares))
+    caption = (
+        f"Responses of all runs by question type: {s.names[high]} was most often right "
+        f"({100 * shares[high]:.1f} %), {s.names[low]} least ({100 * shares[low]:.1f} %)."
+    )
+    yield Figure("types", caption, chart("", rows, [layer], height=34 * len(s.names)))
+
+
+def _pairs(c: Campaign) -> Iterator[Figure]:
+    if c.pairs is None:
+        return
+    everything = np.ones(len(c.pairs), bool)
+    rows = []
+    for kind, inside in [("all", everything), *levels(c.pairs, "simplification")]:
+        t = tally_pairs(c.pairs, inside)
+        rows += [
+            {"pairs": f"{kind} ({t.pairs})", "question": "main", "right": t.main_right},
+            {"pairs": f"{kind} ({t.pairs})", "question": "auxiliary", "right": t.auxiliary_right},
+        ]
+    layer = bars(
+        "right", "pairs", y_type="nominal", x_title="right responses of all runs", zero=True
+    )
+    layer["encoding"]["yOffset"] = {"field": "question", "sort": ["main", "auxiliary"]}
+    layer["encoding"]["color"] = {
+        "field": "question",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": ["main", "auxiliary"], "range": ["#7f7f7f", "#0072b2"]},
+    }
+    layer["encoding"]["y"]["sort"] = None
+    t = tally_pairs(c.pairs, everything)
+    caption = (
+        f"Right responses on main questions ({t.main_right:,}) and on their simplified twins "
+        f"({t.auxiliary_right:,}), by kind of simplification."
+    )
+    yield Figure("pairs", caption, chart("", rows, [layer], height=52 * (len(rows) // 2)))
+
+
+def question_curve(c: Campaign) -> Figure:
+    """How many questions were right in how many runs."""
+    right = c.matrix.per_question(0)
+    counts = np.bincount(right, minlength=len(c.runs) + 1)
+    rows = [{"runs": k, "questions": int(n)} for k, n in enumerate(counts) if n]
+    layer = bars("runs", "questions", x_title="runs that had the question right", zero=True)
+    layer["encoding"]["x"]["scale"] = {"domain": [-0.5, len(c.runs) + 0.5], "nice": False}
+    caption = (
+        f"How hard the questions were: nobody had {plural(int(counts[0]), 'question')} right, and "
+        f"the median question was right in {np.median(right):g} of {plural(len(c.runs), 'run')}."
+    )
+    return Figure("questions", caption, chart("", rows, [layer], height=220))
