@@ -23,6 +23,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/meta.py
 	$(BIN)/python benchmarks/compare.py
 	$(BIN)/python benchmarks/coverage.py
+	$(BIN)/python benchmarks/curve.py
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py

@@ -24,6 +24,7 @@ def measures_page() -> str:
             ("κ, the credit of a blank", f"`{d.kappa_text}`"),
             ("p*, answering pays above", f"`{d.break_even_text}`"),
             ("range", f"{low:g} to {high:g}" + (" (at t = 0.5)" if d.name == "S" else "")),
+            ("convention", markdown_text(d.convention)),
             ("undefined", "; ".join(rule.reason for rule in d.undefined)),
             ("to game it", markdown_text(d.gaming)),
             ("also called", ", ".join(f"`{alias}`" for alias in d.aliases)),

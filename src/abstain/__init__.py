@@ -11,6 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from abstain.confidence.api import curve, curve_judged, tune, tune_judged
+    from abstain.confidence.result import CurveResult
+    from abstain.confidence.tuning import TuneResult
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
@@ -20,6 +23,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "CurveResult": "confidence.result",
+    "TuneResult": "confidence.tuning",
+    "curve": "confidence.api",
+    "curve_judged": "confidence.api",
+    "tune": "confidence.api",
+    "tune_judged": "confidence.api",
     "AbstainError": "errors",
     "InputError": "errors",
     "UnknownNameError": "errors",
@@ -48,17 +57,21 @@ __all__ = [
     "AbstainError",
     "Counts",
     "CountsArray",
+    "CurveResult",
     "InputError",
     "Measure",
     "MetaResult",
     "Outcome",
     "Policy",
     "ScoreResult",
+    "TuneResult",
     "Undefined",
     "UnknownNameError",
     "UsageError",
     "Why",
     "__version__",
+    "curve",
+    "curve_judged",
     "list_measures",
     "measure",
     "meta",
@@ -68,6 +81,8 @@ __all__ = [
     "score",
     "score_counts",
     "score_judged",
+    "tune",
+    "tune_judged",
 ]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from abstain import __version__
 from abstain.errors import InputError, UsageError, plural
-from abstain.measures import Measure, measure
+from abstain.measures import Measure, count_measure, measure
 from abstain.outcomes import (
     OUTCOMES,
     Counts,
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from abstain.outcomes import IntArray
 
 DEFAULT_MEASURES = ("c@1", "accuracy", "precision", "coverage")
+
+Known = dict[tuple[str, tuple[str | None, ...]], dict[str, float]]
+"""Run and slice to scores that were computed elsewhere."""
 
 Reference = Literal["answer nothing", "random blanking", "best blanking"]
 
@@ -187,7 +190,30 @@ def score(
     grouped = _with_cluster(by, cluster)
     judged = judge(standard, sources, match=match, align=check_align(align), by=grouped)
     tallies, clusters = _regrouped(tally(judged, grouped), by, grouped, cluster)
-    result = from_tallies(tallies, chosen, by, rules, notes=describe(standard), baselines=baselines)
+    confident: Known = {}
+    if any(item.definition.takes == "confidence" for item in chosen):
+        from abstain.confidence.matrix import read_matrix
+        from abstain.confidence.scores import scores_by_slice
+
+        matrix = read_matrix(
+            standard,
+            runs,
+            policy=rules,
+            align=align,
+            match=match,
+            columns=columns,
+            format=format,
+        )
+        confident = scores_by_slice(matrix, chosen, by)
+    result = from_tallies(
+        tallies,
+        chosen,
+        by,
+        rules,
+        notes=describe(standard),
+        baselines=baselines,
+        known=confident,
+    )
     return _with_intervals(result, ci, clusters, cluster=cluster, level=level, seed=seed)
 
 
@@ -217,7 +243,19 @@ def score_judged(
     grouped = _with_cluster(by, cluster)
     fine, notes = tally_grades(sources, by=grouped, grades=grades or {})
     tallies, clusters = _regrouped(fine, by, grouped, cluster)
-    result = from_tallies(tallies, chosen, by, Policy.of(policy), notes=notes, baselines=baselines)
+    rules = Policy.of(policy)
+    confident: Known = {}
+    if any(item.definition.takes == "confidence" for item in chosen):
+        from abstain.confidence.matrix import read_judged_matrix
+        from abstain.confidence.scores import scores_by_slice
+
+        matrix = read_judged_matrix(
+            runs, attributes=by, policy=rules, grades=grades, columns=columns, format=format
+        )
+        confident = scores_by_slice(matrix, chosen, by)
+    result = from_tallies(
+        tallies, chosen, by, rules, notes=notes, baselines=baselines, known=confident
+    )
     return _with_intervals(result, ci, clusters, cluster=cluster, level=level, seed=seed)
 
 
@@ -237,7 +275,7 @@ def score_counts(
     """Score given counts: a path, a dataframe, or a mapping of names to `Counts`."""
     from abstain.given_counts import read_counts
 
-    chosen = _measures(measures)
+    chosen = tuple(count_measure(item) for item in _measures(measures))
     by = _names(by)
     if isinstance(counts, Mapping) and all(isinstance(v, Counts) for v in counts.values()):
         if by:
@@ -341,8 +379,12 @@ def from_tallies(
     *,
     notes: Sequence[str] = (),
     baselines: bool = False,
+    known: Known | None = None,
 ) -> ScoreResult:
-    """Apply a policy to tallies and score what comes out."""
+    """Apply a policy to tallies and score what comes out.
+
+    `known` holds scores that counts alone do not give.
+    """
     reasons = blanks_by_reason(tallies.table)
     refuse_undecided(reasons, tallies.runs, policy)
     counts = policy.apply(tallies.table)
@@ -353,6 +395,7 @@ def from_tallies(
         measures,
         blanks=reasons,
         excluded=tallies.table.sum(axis=1) - counts.sum(axis=1),
+        known=known,
     )
     touched = {why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n}
     return _finish(
@@ -388,13 +431,17 @@ def _rows(
     blanks: IntArray | None = None,
     excluded: IntArray | None = None,
     references: Sequence[Reference | None] | None = None,
+    known: Known | None = None,
 ) -> list[Row]:
-    scores = {str(item): item(counts) for item in measures}
+    scores = {str(m): m(counts) for m in measures if m.definition.takes == "counts"}
     built = []
     for i, run in enumerate(runs):
         own = counts[i]
+        given = (known or {}).get((run, tuple(slices[i].values())), {})
         values = {
-            str(item): float(scores[str(item)][i])
+            str(item): given.get(str(item), Undefined("counts alone do not give it"))
+            if str(item) not in scores
+            else float(scores[str(item)][i])
             if not math.isnan(scores[str(item)][i])
             else Undefined(item.why_undefined(own) or "undefined")
             for item in measures

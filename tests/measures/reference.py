@@ -108,6 +108,32 @@ def validation_f(outcomes: Sequence[str]) -> Score:
     return Fraction(2 * both, given + right) if given + right else None
 
 
+def silent_where_wrong(outcomes: Sequence[str]) -> tuple[int, int, int]:
+    """Blanks, questions it could not get right, and both at once."""
+    blank = [o.startswith("U") for o in outcomes]
+    hopeless = [o in ("W", "UW", "UE") for o in outcomes]
+    both = sum(b and h for b, h in zip(blank, hopeless, strict=True))
+    return sum(blank), sum(hopeless), both
+
+
+def abstention_recall(outcomes: Sequence[str]) -> Score:
+    _, hopeless, both = silent_where_wrong(outcomes)
+    return Fraction(both, hopeless) if hopeless else None
+
+
+def abstention_f(outcomes: Sequence[str]) -> Score:
+    blank, hopeless, both = silent_where_wrong(outcomes)
+    return Fraction(2 * both, blank + hopeless) if blank + hopeless else None
+
+
+def over(outcomes: Sequence[str]) -> Score:
+    return mean(1 if o == "UR" else 0 for o in outcomes if o in ("R", "UR"))
+
+
+def under(outcomes: Sequence[str]) -> Score:
+    return mean(1 if o == "W" else 0 for o in outcomes if o in ("W", "UW", "UE"))
+
+
 REFERENCE: dict[str, Callable[[Sequence[str]], Score]] = {
     "accuracy": accuracy,
     "c@1": c_at_1,
@@ -130,6 +156,10 @@ REFERENCE: dict[str, Callable[[Sequence[str]], Score]] = {
     "coverage": coverage,
     "forced-accuracy": forced,
     "correctly-discarded": discarded,
+    "abstention-recall": abstention_recall,
+    "abstention-F": abstention_f,
+    "over-abstention": over,
+    "under-abstention": under,
     "qa-accuracy": accuracy,
     "qa-rej-accuracy": rejected,
     "qa-performance": performance,

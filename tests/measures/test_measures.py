@@ -38,6 +38,10 @@ BY_HAND = {
     "coverage": 6 / 10,
     "forced-accuracy": 5 / 10,
     "correctly-discarded": 3 / 4,
+    "abstention-recall": 3 / 5,
+    "abstention-F": 2 * (3 / 4) * (3 / 5) / (3 / 4 + 3 / 5),
+    "over-abstention": 1 / 5,
+    "under-abstention": 2 / 5,
     "qa-accuracy": 4 / 10,
     "qa-rej-accuracy": 3 / 10,
     "qa-performance": 7 / 10,
@@ -60,7 +64,7 @@ def test_all_right_is_exactly_1_whatever_is_blank(name: str) -> None:
 
 def test_every_measure_has_a_reference_and_a_worked_case() -> None:
     named = {ab.measure(name).name for name in REFERENCE}
-    assert named == set(ab.list_measures())
+    assert named == set(ab.list_measures("counts"))
     assert REFERENCE.keys() == BY_HAND.keys()
 
 
@@ -102,6 +106,7 @@ def test_which_measures_look_at_candidates() -> None:
     assert set(SPLIT) == {
         *("forced-accuracy", "correctly-discarded", "qa-rej-accuracy", "qa-performance"),
         *("estimated-qa-performance", "validation-recall", "validation-F"),
+        *("abstention-recall", "abstention-F", "over-abstention", "under-abstention"),
     }
 
 

@@ -42,6 +42,13 @@ def test_parameters_round_trip(t: float) -> None:
         ("net-benefit(0.2)", "S(t=0.2)"),
         ("selective accuracy", "precision"),
         ("attempted", "coverage"),
+        ("abstention precision", "correctly-discarded"),
+        ("aurc", "AURC"),
+        ("risk@coverage(4/5)", "risk@coverage(c=0.8)"),
+        ("Coverage@Risk(r=.05)", "coverage@risk(r=0.05)"),
+        ("ece", "ECE"),
+        ("ECE(bins=15)", "ECE"),
+        ("ece_mass(10)", "ECE-mass(bins=10)"),
     ],
 )
 def test_other_spellings(text: str, name: str) -> None:
@@ -52,7 +59,7 @@ def test_every_alias_is_its_measure() -> None:
     pairs = [(a, d) for d in definitions().values() for a in d.aliases]
     assert len(pairs) >= 8
     for alias, definition in pairs:
-        given = "(t=0.5)" if any(p.default is None for p in definition.parameters) else ""
+        given = "(0.5)" if any(p.default is None for p in definition.parameters) else ""
         assert ab.measure(alias + given).name == definition.name
 
 
@@ -79,6 +86,9 @@ def test_every_alias_is_its_measure() -> None:
         ("credit(0.5, t=0.5)", "given t twice"),
         ("credit(0.5, 0.6)", "takes no parameter '0.6'"),
         ("c@1(3)", "takes no parameter '3'"),
+        ("ECE(bins=7.5)", "must be a whole number (got 7.5)"),
+        ("ECE(bins=0)", "must be in [1, 10000] (got 0)"),
+        ("risk@coverage(c=0)", "must be in (0, 1] (got 0)"),
     ],
 )
 def test_errors_say_what_was_expected(text: str, said: str) -> None:

@@ -11,7 +11,7 @@ from abstain.audit.printed import Printed, is_missing, read_or_none
 from abstain.errors import InputError, Place, UnknownNameError, UsageError
 from abstain.formats.tables import ROW, Table
 from abstain.given_counts import NUMBERS, TOTALS
-from abstain.measures import Measure, list_measures, measure
+from abstain.measures import Measure, count_measure, list_measures
 
 ALL = "all"
 """The slice of all questions."""
@@ -46,10 +46,10 @@ class Settings:
         for role, _ in self.columns:
             if role not in (*NUMBERS, "run"):
                 try:
-                    measure(role)
+                    count_measure(role)
                 except UnknownNameError:
                     raise UnknownNameError(
-                        "count or measure", role, (*NUMBERS, "run", *list_measures())
+                        "count or measure", role, (*NUMBERS, "run", *list_measures("counts"))
                     ) from None
 
     def check(self, sheets: Iterable[Sheet]) -> None:
@@ -194,7 +194,7 @@ class Sheet:
         mapped = self._mapped(column)
         slice = column if column in sizes and not everything else ALL
         if mapped is not None:
-            return measure(mapped), slice
+            return count_measure(mapped), slice
         named = _measure_or_none(column)
         if named is not None:
             return named, slice
@@ -202,7 +202,7 @@ class Sheet:
             (n := self.number(i, column)) is not None and n.value > 1 for i in self.body
         )
         if column in sizes or (everything and not whole):
-            return measure(self.settings.measure), slice
+            return count_measure(self.settings.measure), slice
         pieces = column.split("_")
         for cut in range(len(pieces) - 1, 0, -1):
             named = _measure_or_none("_".join(pieces[:cut]))
@@ -233,6 +233,6 @@ def _fold(name: str) -> str:
 
 def _measure_or_none(name: str) -> Measure | None:
     try:
-        return measure(name)
+        return count_measure(name)
     except UsageError:
         return None

@@ -12,7 +12,7 @@ import polars as pl
 from abstain.campaign.matrix import OutcomeMatrix, Slices, outcome_matrix, slices_of
 from abstain.campaign.pairs import Pairs, find_pairs
 from abstain.errors import InputError, UsageError, nearest, plural, shown
-from abstain.measures import Measure, measure
+from abstain.measures import Measure, count_measure
 from abstain.outcomes import RIGHT, WRONG, Counts, CountsArray, Policy, Why, blanks_by_reason
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def run_campaign(
 
     if not 0 <= pass_mark <= 1:
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
-    chosen = measure(measure_name)
+    chosen = count_measure(measure_name)
     rules = Policy.of(policy)
     settings = Settings(method=ci, cluster=cluster, seed=seed).checked()
     standard = read_gold(gold, columns=columns, format=format)

@@ -13,10 +13,12 @@ from abstain.cli import (
     campaign,
     compare,
     convert,
+    curve,
     demo,
     explain,
     meta,
     score,
+    tune,
     validate,
 )
 
@@ -60,6 +62,8 @@ app.command("baseline", short_help="Write a reference run: random, first, blankâ
     baseline.baseline
 )
 app.command("campaign", short_help="Every table of an overview.")(campaign.campaign)
+app.command("curve", short_help="When should it have stayed silent?")(curve.curve)
+app.command("tune", short_help="The threshold to abstain at.")(tune.tune)
 app.command("compare", short_help="Is the difference between runs real?")(compare.compare)
 app.command("meta", short_help="Judge the measures: stability, sensitivity, power, agreement.")(
     meta.meta

@@ -4,9 +4,18 @@ from abstain.measures.registry import (
     Definition,
     Measure,
     Parameter,
+    count_measure,
     definitions,
     list_measures,
     measure,
 )
 
-__all__ = ["Definition", "Measure", "Parameter", "definitions", "list_measures", "measure"]
+__all__ = [
+    "Definition",
+    "Measure",
+    "Parameter",
+    "count_measure",
+    "definitions",
+    "list_measures",
+    "measure",
+]

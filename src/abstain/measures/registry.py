@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from abstain.errors import UnknownNameError, UsageError
@@ -36,6 +37,7 @@ class Parameter:
     low_open: bool = False
     high_open: bool = False
     default: float | None = None
+    whole: bool = False
 
     def check(self, value: float, measure_name: str) -> float:
         """The value, if it lies in range."""
@@ -45,6 +47,10 @@ class Parameter:
             raise UsageError(
                 f"{self.name} of {measure_name} must be in {self.range_text} "
                 f"(got {number_text(value)})"
+            )
+        if self.whole and value != int(value):
+            raise UsageError(
+                f"{self.name} of {measure_name} must be a whole number (got {number_text(value)})"
             )
         return value
 
@@ -96,6 +102,10 @@ class Definition:
     ranks_like: Callable[..., tuple[str, ...]] = field(default=lambda **_: (), repr=False)
     monotone: str = ""
     """Empty, or why a wrong answer that becomes right may lower the score."""
+    takes: str = "counts"
+    """What it is a function of: `counts`, or another key of `KINDS_OF_MEASURE`."""
+    convention: str = ""
+    """What its definition leaves open and how it is settled here: ties, integration, bins."""
 
     @property
     def needs_candidates(self) -> bool:
@@ -203,6 +213,10 @@ class Measure:
         return values
 
 
+KINDS_OF_MEASURE: dict[str, type[Measure]] = {"counts": Measure}
+"""What a measure may take, and the class that takes it; a family adds its own."""
+
+
 def _of_counts(function: Callable[..., Numeric]) -> Callable[..., Numeric]:
     def of_tally(k: Tally, **arguments: float) -> Numeric:
         return function(k.right * 1.0, k.wrong * 1.0, k.unanswered * 1.0, k.n * 1.0, **arguments)
@@ -270,15 +284,17 @@ def counting(
     return declare
 
 
-def definitions() -> Mapping[str, Definition]:
-    """Every declared measure by name, in the order of declaration."""
+def definitions(takes: str | None = None) -> Mapping[str, Definition]:
+    """Every declared measure by name, in the order of declaration; or those of one kind."""
     _load()
-    return _REGISTRY
+    if takes is None:
+        return _REGISTRY
+    return {name: d for name, d in _REGISTRY.items() if d.takes == takes}
 
 
-def list_measures() -> list[str]:
-    """The names of all measures."""
-    return list(definitions())
+def list_measures(takes: str | None = None) -> list[str]:
+    """The names of all measures; or of those that take `counts`, or `confidence`."""
+    return list(definitions(takes))
 
 
 _TEXT = re.compile(r"^\s*(?P<name>[^()]+?)\s*(?:\((?P<arguments>[^()]*)\))?\s*$")
@@ -302,7 +318,19 @@ def measure(text: str | Measure) -> Measure:
             "measure", match["name"], _known_names(), hint="`abstain measures` lists them"
         )
     definition = _REGISTRY[name]
-    return Measure(name, _arguments(definition, match["arguments"]), definition=definition)
+    make = KINDS_OF_MEASURE[definition.takes]
+    return make(name, _arguments(definition, match["arguments"]), definition=definition)
+
+
+def count_measure(text: str | Measure) -> Measure:
+    """The measure that a text names, which must be one of counts."""
+    found = measure(text)
+    if found.definition.takes != "counts":
+        raise UsageError(
+            f"{found} is a measure of {found.definition.takes}, expected one of counts, "
+            "such as c@1 (`abstain measures` lists them)"
+        )
+    return found
 
 
 def _known_names() -> list[str]:
@@ -359,5 +387,6 @@ def _fold(name: str) -> str:
 
 
 def _load() -> None:
-    """Importing the families declares them."""
-    from abstain.measures import credit, validation  # noqa: F401
+    """Importing the families declares them, in this order."""
+    for family in ("credit", "validation", "confidence"):
+        import_module(f"abstain.measures.{family}")

@@ -23,9 +23,17 @@ validation = partial(counting, family="validation")
 QA4MRE = "Sutcliffe et al. 2013, Overview of QA4MRE Main Task at CLEF 2013"
 AVE_2008 = "Rodrigo, Peñas & Verdejo 2008, Overview of the Answer Validation Exercise 2008"
 AVE_2006 = "Peñas, Rodrigo, Sama & Verdejo 2006, Overview of the Answer Validation Exercise 2006"
+ABSTENTION = "Wen et al. 2025, Know Your Limits: A Survey of Abstention in Large Language Models"
 
 NOTHING_RIGHT_TO_FIND = Undefinedness(
     lambda k: k.right + k.unanswered_right == 0, "no answer and no candidate is right"
+)
+NOTHING_TO_DISCARD = Undefinedness(
+    lambda k: k.wrong + k.unanswered_wrong + k.unanswered_empty == 0,
+    "every answer and every candidate is right",
+)
+NOTHING_TO_ABSTAIN = Undefinedness(
+    lambda k: k.wrong + k.unanswered == 0, "every question was answered, and rightly"
 )
 NOTHING_TO_VALIDATE = Undefinedness(
     lambda k: k.answered + k.unanswered_right == 0,
@@ -65,12 +73,70 @@ def forced_accuracy(k: Tally) -> Numeric:
     formula="(UW + UE)/U",
     latex=r"\frac{U_W+U_E}{U}",
     source=QA4MRE,
+    aliases=("abstention-precision",),
     undefined=(NOTHING_BLANK, SPLIT_UNKNOWN),
     gaming="Give no candidate with a blank: an empty one counts as rightly discarded.",
 )
 def correctly_discarded(k: Tally) -> Numeric:
     """The share of the blanks whose candidate was not right: rightly left blank."""
     return (k.unanswered_wrong + k.unanswered_empty) / k.unanswered
+
+
+@validation(
+    "abstention-recall",
+    formula="(UW + UE)/(UW + UE + W)",
+    latex=r"\frac{U_W+U_E}{U_W+U_E+W}",
+    source=f"{ABSTENTION}, judged against the candidates",
+    undefined=(SPLIT_UNKNOWN, NOTHING_TO_DISCARD),
+    gaming="Blank everything: it gives 1.",
+)
+def abstention_recall(k: Tally) -> Numeric:
+    """Of the questions it could not get right, the share that was left blank."""
+    discarded = k.unanswered_wrong + k.unanswered_empty
+    return discarded / (discarded + k.wrong)
+
+
+@validation(
+    "abstention-F",
+    formula="2(UW + UE)/(2(UW + UE) + UR + W)",
+    latex=r"\frac{2(U_W+U_E)}{2(U_W+U_E)+U_R+W}",
+    source=f"{ABSTENTION}, judged against the candidates",
+    aliases=("abstention-F1",),
+    undefined=(SPLIT_UNKNOWN, NOTHING_TO_ABSTAIN),
+    gaming="Right answers that are given never show: only the decision to stay silent is judged.",
+)
+def abstention_f(k: Tally) -> Numeric:
+    """Harmonic mean of the precision and the recall of leaving blank what would be wrong."""
+    discarded = k.unanswered_wrong + k.unanswered_empty
+    return 2 * discarded / (2 * discarded + k.unanswered_right + k.wrong)
+
+
+@validation(
+    "over-abstention",
+    formula="UR/(R + UR)",
+    latex=r"\frac{U_R}{R+U_R}",
+    source=f"{ABSTENTION}; 1 − validation-recall",
+    undefined=(SPLIT_UNKNOWN, NOTHING_RIGHT_TO_FIND),
+    higher_is_better=False,
+    gaming="Never leave a blank: it gives 0.",
+)
+def over_abstention(k: Tally) -> Numeric:
+    """Of what it would have got right, the share that was left blank."""
+    return k.unanswered_right / (k.right + k.unanswered_right)
+
+
+@validation(
+    "under-abstention",
+    formula="W/(W + UW + UE)",
+    latex=r"\frac{W}{W+U_W+U_E}",
+    source=f"{ABSTENTION}; 1 − abstention-recall",
+    undefined=(SPLIT_UNKNOWN, NOTHING_TO_DISCARD),
+    higher_is_better=False,
+    gaming="Blank everything: it gives 0.",
+)
+def under_abstention(k: Tally) -> Numeric:
+    """Of what it could not get right, the share that was answered all the same."""
+    return k.wrong / (k.wrong + k.unanswered_wrong + k.unanswered_empty)
 
 
 @validation(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
+from collections.abc import Callable
 
 from abstain.measures import Definition, Measure, definitions, measure
+from abstain.measures.registry import number_text
 from abstain.outcomes import Counts
 from abstain.report.grid import Column, Grid
 
@@ -12,6 +15,8 @@ SHARES = Counts(right=237, wrong=156, unsplit=107)
 SHARES_NAME = "icia091ro, CLEF 2009"
 SPLIT = Counts(right=79, wrong=161, unanswered_right=13, unanswered_wrong=31)
 SPLIT_NAME = "buap1305enen, QA4MRE 2013"
+RIGHT = (1, 1, 0, 1, 1, 0, 1, 0)
+SURE = (0.95, 0.9, 0.9, 0.8, 0.6, 0.5, 0.4, 0.2)
 LABEL = 13
 
 
@@ -27,6 +32,8 @@ def measures_grid() -> Grid:
         "unanswered, the candidate was right).",
         "κ is what a blank is credited, in right answers. p* is the chance of being right above "
         "which answering pays.",
+        "CWS and what follows take answers with a confidence: N answers, C(i) right among the i "
+        "surest; `abstain curve` gives them.",
         "`abstain explain c@1` tells the whole story of one.",
     ]
     return grid
@@ -39,6 +46,8 @@ def measures_data() -> list[dict[str, object]]:
             "name": d.name,
             "signature": signature(d),
             "family": d.family,
+            "takes": d.takes,
+            "convention": d.convention,
             "summary": d.summary,
             "formula": d.formula,
             "latex": d.latex,
@@ -84,7 +93,9 @@ def card(text: str, *, width: int = 80) -> str:
             ("answering", f"pays for a chance of being right above {d.break_even_text} (p*)")
         )
     better = "higher is better" if d.higher_is_better else "lower is better"
-    facts.append(("range", f"{low:g} to {high:g}, {better}"))
+    facts.append(("range", f"{_bound(low)} to {_bound(high)}, {better}"))
+    if d.convention:
+        facts.append(("convention", d.convention))
     facts.append(("undefined", "when " + "; when ".join(rule.reason for rule in d.undefined)))
     facts.append(("to game it", d.gaming))
     if d.monotone:
@@ -101,7 +112,13 @@ def card(text: str, *, width: int = 80) -> str:
     return "\n".join([*lines, "", *_example(item, width)]) + "\n"
 
 
+def _bound(value: float) -> str:
+    return number_text(value) if math.isinf(value) else f"{value:g}"
+
+
 def _letters(d: Definition) -> str:
+    if d.takes == "confidence":
+        return "N answers, C(i) right among the i surest, s the confidence; n questions"
     if d.family == "credit":
         return "c right, w wrong, u unanswered, as shares of all questions"
     return (
@@ -120,6 +137,8 @@ def _with_example_parameters(text: str) -> Measure:
 
 
 def _example(item: Measure, width: int) -> list[str]:
+    if item.definition.takes == "confidence":
+        return _confidence_example(item, width)
     split = item.definition.family == "validation"
     k, name = (SPLIT, SPLIT_NAME) if split else (SHARES, SHARES_NAME)
     blanks = f"{k.unanswered:g} unanswered"
@@ -141,6 +160,16 @@ def _example(item: Measure, width: int) -> list[str]:
             f"so {k.right:g} right answers and {k.unanswered:g} blanks count as "
             f"{item(k) * k.n:.1f} right answers of {k.n:g}"
         )
+    return [line for text in lines for line in _wrap(text, width, 2)]
+
+
+def _confidence_example(item: Measure, width: int) -> list[str]:
+    own: Callable[..., float] = item
+    answers = ", ".join(
+        f"{sure:g} {'right' if right else 'wrong'}" for sure, right in zip(SURE, RIGHT, strict=True)
+    )
+    lines = [f"Example: {len(RIGHT)} answers to as many questions: {answers}"]
+    lines.append(f"{item} = {own(RIGHT, SURE):.4f}")
     return [line for text in lines for line in _wrap(text, width, 2)]
 
 

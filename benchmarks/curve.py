@@ -1,0 +1,71 @@
+"""Curves of many runs against one sort of the same confidences: ratios.
+
+    python benchmarks/curve.py [--questions 100000] [--runs 100] [--repeat 3]
+
+The yardstick sorts every run's confidences once (numpy) and does nothing else. abstain sorts them
+with their verdicts, groups ties, counts right and wrong answers at every threshold and, in the
+last line, also scores c@1 at each. With ties: confidences of two decimals.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from statistics import median
+
+
+def main() -> None:
+    """Print times and ratios."""
+    import numpy as np
+    import polars as pl
+
+    from abstain.confidence.curve import curves
+    from abstain.confidence.matrix import ConfidenceMatrix
+    from abstain.measures import measure
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--questions", type=int, default=100_000)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--repeat", type=int, default=3)
+    given = parser.parse_args()
+    rng = np.random.default_rng(0)
+    shape = (given.runs, given.questions)
+    smooth = rng.random(shape)
+    c_at_1 = measure("c@1")
+    print(f"{given.runs} runs × {given.questions:,} questions, median of {given.repeat}")
+    print(f"{'':32}{'seconds':>9}{'ratio':>9}")
+    for label, sure in (("distinct", smooth), ("ties", smooth.round(2))):
+        outcomes = (rng.random(shape) > sure).astype(np.int8)
+        questions = pl.DataFrame({"question": np.arange(given.questions).astype(str)})
+        runs = [f"run{i:03d}" for i in range(given.runs)]
+        matrix = ConfidenceMatrix(runs, questions, outcomes, sure)
+
+        def sort(own: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = sure) -> object:
+            return [np.sort(row) for row in own]
+
+        def curve(own: ConfidenceMatrix = matrix) -> object:
+            return curves(own)
+
+        def scored(own: ConfidenceMatrix = matrix) -> object:
+            return [item.along(c_at_1) for item in curves(own)]
+
+        jobs: dict[str, Callable[[], object]] = {
+            "one sort": sort,
+            "curves": curve,
+            "curves and c@1 along them": scored,
+        }
+        times: dict[str, list[float]] = {name: [] for name in jobs}
+        for _ in range(given.repeat):
+            for name, job in jobs.items():
+                start = time.perf_counter()
+                job()
+                times[name].append(time.perf_counter() - start)
+        base = median(times["one sort"])
+        for name, taken in times.items():
+            middle = median(taken)
+            print(f"{name + ', ' + label:32}{middle:9.2f}{middle / base:9.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""`abstain curve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from abstain.cli import options
+from abstain.cli.options import (
+    AlignOption,
+    ColumnOption,
+    DigitsOption,
+    FormatOption,
+    FromOption,
+    MatchOption,
+    OutputOption,
+)
+from abstain.cli.score import COLUMNS
+from abstain.errors import UsageError
+
+
+def curve(
+    gold: Annotated[
+        str,
+        typer.Argument(metavar="GOLD", help="The gold standard; with --judged the first file."),
+    ],
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="RUN", help="Runs with a confidence.")
+    ] = None,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            "-m",
+            metavar="MEASURE",
+            help="Of confidence, for the summary: AUROC, ECE, 'risk@coverage(c=0.8)', … "
+            "Repeatable. And one of counts to follow over the threshold (default: c@1).",
+        ),
+    ] = None,
+    show: Annotated[
+        str,
+        typer.Option(
+            "--show",
+            metavar="WHAT",
+            help="summary, risk (risk and coverage), measure (over the threshold), reliability, "
+            "decision, roc, parts (knowing and choosing) or blanks (their quality).",
+        ),
+    ] = "summary",
+    chart: Annotated[
+        Path | None,
+        typer.Option(
+            "--chart", metavar="FILE", help="Draw it too: .svg, .png, .html or .json (Vega-Lite)."
+        ),
+    ] = None,
+    points: Annotated[
+        int, typer.Option(min=0, help="At most so many points of a curve; 0: all.")
+    ] = 21,
+    bins: Annotated[int, typer.Option(help="Bins of the reliability diagram.")] = 10,
+    equal_mass: Annotated[
+        bool, typer.Option("--equal-mass", help="Equally full bins instead of equally wide ones.")
+    ] = False,
+    decision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW",
+            help="Decision curve: runs act on their confidence (confidence, where they have one) "
+            "or stay as they are (given).",
+        ),
+    ] = None,
+    level: Annotated[float, typer.Option(help="Confidence of the bands.")] = 0.95,
+    should_abstain: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ATTR",
+            help="An attribute that says yes where a question should be left blank, for --show "
+            "blanks (default: questions without a right answer).",
+        ),
+    ] = None,
+    judged: Annotated[
+        bool, typer.Option("--judged", help="Rows carry an outcome or a grade; there is no gold.")
+    ] = False,
+    grade: Annotated[
+        list[str] | None,
+        typer.Option("--grade", metavar="WORD=OUTCOME", help="With --judged: what a word means."),
+    ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option("--policy", metavar="KIND=EFFECT", help="As in `abstain score`."),
+    ] = None,
+    align: AlignOption = "id",
+    match: MatchOption = "id",
+    seed: Annotated[int, typer.Option(min=0, help="For the draws behind the bands.")] = 0,
+    column: ColumnOption = None,
+    from_format: FromOption = None,
+    format: FormatOption = None,
+    output: OutputOption = None,
+    digits: DigitsOption = 4,
+) -> None:
+    """When should it have stayed silent? Runs over all thresholds of their confidence.
+
+    \b
+    abstain curve gold.csv run1.csv run2.csv
+    abstain curve gold.csv run.csv --show measure --chart c1.svg
+    abstain curve --judged grades.csv --show decision
+
+    A row needs a confidence from 0 to 1. Answers of one confidence are answered together, so the
+    order of rows never changes a value.
+    """
+    from abstain.confidence import api
+    from abstain.confidence.result import VIEWS
+    from abstain.errors import UnknownNameError
+    from abstain.report.charts import write_chart
+    from abstain.report.curves import curve_chart, curve_grid
+
+    if show not in VIEWS:
+        raise UnknownNameError("view", show, VIEWS, hint=f"there are {', '.join(VIEWS)}")
+    if grade and not judged:
+        raise UsageError("--grade goes with --judged")
+    files = [gold, *(runs or ())]
+    columns = options.known_columns(column, COLUMNS)
+    shared: dict[str, Any] = {
+        "measures": measures or (),
+        "should_abstain": should_abstain,
+        "bins": bins,
+        "equal_mass": equal_mass,
+        "decision": decision,
+        "level": level,
+        "seed": seed,
+        "policy": policy,
+        "columns": columns,
+        "format": from_format,
+    }
+    with options.working("sorting…"):
+        if judged:
+            grades = options.pairs(grade, "--grade", "meh=wrong")
+            result = api.curve_judged(files, grades=grades, **shared)
+        else:
+            if len(files) < 2:
+                raise UsageError("name the gold and at least one run, or say --judged")
+            result = api.curve(files[0], files[1:], align=align, match=match, **shared)
+        grid = curve_grid(result, show, most=points)
+        data = result.to_dict(show, points=points)
+    if chart is not None:
+        write_chart(curve_chart(result, show), chart)
+    options.show(grid, data, format=format, output=output, digits=digits)

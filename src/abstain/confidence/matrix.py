@@ -1,0 +1,283 @@
+"""Outcome and confidence of every response: two matrices, runs × questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from abstain.errors import InputError, UnknownNameError, UsageError, plural
+from abstain.formats.tables import ROW
+from abstain.judge import BY, FILE, INDEX, KIND, Judged, check_align, judge
+from abstain.measures.sequences import Answers
+from abstain.outcomes import KINDS, Counts, Policy, Why, blank_kind, blanks_by_reason
+from abstain.questions import Gold, check_mapping, collect, describe, read_gold
+from abstain.scoring import open_runs, refuse_undecided
+from abstain.tally import kind_matrix
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import Array, IntArray
+    from abstain.questions import Responses
+
+    BoolArray = npt.NDArray[np.bool_]
+
+EXCLUDED = -1
+WIDTH = len(fields(Counts))
+UNSEEN = 255
+
+
+@dataclass(frozen=True, eq=False)
+class ConfidenceMatrix:
+    """What became of every response, and how sure its system was.
+
+    `outcomes` holds positions in `OUTCOMES`, −1 where the policy excludes a response;
+    `confidence` is NaN where none was given. `questions` has their ids and attributes.
+    """
+
+    runs: list[str]
+    questions: pl.DataFrame
+    outcomes: npt.NDArray[np.int8]
+    confidence: Array
+    policy: Policy = field(default_factory=Policy)
+    touched: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    nothing_right: BoolArray | None = None
+    """Which questions have no right answer, where a gold says so."""
+    sources: tuple[str, ...] = ()
+    """The files that it was read from."""
+    reasons: IntArray | None = None
+    """Blanks of each run by their reason, before the policy."""
+
+    def answers(self, run: int, where: BoolArray | None = None) -> Answers:
+        """The answers and candidates of a run, perhaps over some of the questions."""
+        outcomes, sure = self.outcomes[run], self.confidence[run]
+        if where is not None:
+            outcomes, sure = outcomes[where], sure[where]
+        has = (outcomes >= 0) & (outcomes < 4)
+        asked = len(outcomes)
+        if not has.all():
+            asked = int(np.count_nonzero(outcomes >= 0))
+            outcomes, sure = outcomes[has], sure[has]
+        return Answers((outcomes & 1) == 0, sure, asked, outcomes < 2)
+
+    def counts(self, run: int, where: BoolArray | None = None) -> IntArray:
+        """The counts of a run as it was handed in."""
+        outcomes = self.outcomes[run] if where is None else self.outcomes[run][where]
+        return counted(outcomes)
+
+    def only(self, run: str) -> ConfidenceMatrix:
+        """One run alone."""
+        if run not in self.runs:
+            raise UnknownNameError("run", run, self.runs)
+        at = self.runs.index(run)
+        rows = slice(at, at + 1)
+        return replace(
+            self,
+            runs=[run],
+            outcomes=self.outcomes[rows],
+            confidence=self.confidence[rows],
+            touched=self.touched if self.reasons is None else _touched(self.reasons[rows]),
+        )
+
+    def thresholded(self, run: int, answered: BoolArray) -> npt.NDArray[np.int8]:
+        """The outcomes of a run that answers exactly these of the questions it has answers to."""
+        outcomes = self.outcomes[run]
+        has = (outcomes >= 0) & (outcomes < 4)
+        decided = (outcomes & 1) + np.where(answered, 0, 2).astype(np.int8)
+        return np.where(has, decided, outcomes)  # type: ignore[no-any-return]
+
+    def stated(self, run: int) -> tuple[int, int]:
+        """How many answers and candidates of a run have a confidence, and how many there are."""
+        has = (self.outcomes[run] >= 0) & (self.outcomes[run] < 4)
+        return int(np.count_nonzero(has & ~np.isnan(self.confidence[run]))), int(has.sum())
+
+    def missing_notes(self) -> list[str]:
+        """What a reader should know of answers without a confidence."""
+        said = []
+        for number, run in enumerate(self.runs):
+            stated, have = self.stated(number)
+            if 0 < stated < have:
+                said.append(
+                    f"run '{run}': {plural(have - stated, 'answer')} without a confidence, taken "
+                    "as the least sure"
+                )
+            elif not stated:
+                said.append(f"run '{run}' has no confidence: there is no curve of it")
+        return said
+
+
+def counted(outcomes: npt.NDArray[np.int8]) -> IntArray:
+    """Outcomes to the six numbers of `Counts`."""
+    return np.bincount(outcomes[outcomes >= 0], minlength=WIDTH)
+
+
+# ------------------------------------------------------------------------------- two ways in
+
+
+def read_matrix(
+    gold: Any,
+    runs: Any,
+    *,
+    attributes: Sequence[str] = (),
+    policy: Policy | Mapping[str, str] | Iterable[str] | None = None,
+    align: str = "id",
+    match: str = "id",
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+) -> ConfidenceMatrix:
+    """Judge runs against a gold; `gold` may be one that was read already."""
+    standard = gold if isinstance(gold, Gold) else read_gold(gold, columns=columns)
+    standard.check_attributes(attributes)
+    sources = open_runs(runs, columns=columns, format=format)
+    check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
+    judged = judge(standard, sources, match=match, align=check_align(align))
+    names: list[str] = []
+    kinds: list[npt.NDArray[np.uint8]] = []
+    sure: list[Array] = []
+    for frame in judged.frames:
+        own_names, own_kinds, own_sure = _filled(judged, frame, len(standard))
+        names += own_names
+        kinds.append(own_kinds)
+        sure.append(own_sure)
+    if len(set(names)) < len(names):
+        name = next(run for run in names if names.count(run) > 1)
+        raise UsageError(f"run '{name}' is in two tables; a run belongs in one")
+    for source in sources:
+        if not names or (source.run is not None and source.run not in names):
+            raise InputError("has no rows", source.table.name)
+    nothing = standard.frame["nothing_right"].to_numpy()
+    return _with_policy(
+        names,
+        standard.frame.select("question", *standard.attributes),
+        np.concatenate(kinds),
+        np.concatenate(sure),
+        Policy.of(policy),
+        notes=describe(standard),
+        nothing_right=nothing if nothing.any() else None,
+        sources=(standard.name, *(s.table.name for s in sources)),
+    )
+
+
+def _filled(
+    judged: Judged, frame: nw.LazyFrame[Any], width: int
+) -> tuple[list[str], npt.NDArray[np.uint8], Array]:
+    """The matrices of one engine's runs, after making sure that there is nothing to refuse."""
+    label = judged.sources[0].table.name
+    native = frame.to_native()
+    rows = native if isinstance(native, pl.LazyFrame) else collect(frame, label).lazy()
+    matrix = kind_matrix(judged, nw.from_native(rows))
+    sure = np.full(matrix.kinds.shape, np.nan)
+    if "confidence" in rows.collect_schema().names():
+        cells = rows.select("run", INDEX, "confidence").drop_nulls("confidence").collect()
+        order = pl.DataFrame({"run": matrix.runs, "number": np.arange(len(matrix.runs))})
+        placed = cells.join(order, on="run", how="left", maintain_order="left")
+        at = placed["number"].to_numpy() * width + placed[INDEX].to_numpy()
+        sure.reshape(-1)[at] = placed["confidence"].to_numpy()
+    return matrix.runs, matrix.kinds, sure
+
+
+def read_judged_matrix(
+    runs: Any,
+    *,
+    attributes: Sequence[str] = (),
+    policy: Policy | Mapping[str, str] | Iterable[str] | None = None,
+    grades: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+) -> ConfidenceMatrix:
+    """Rows that carry their own outcome, in a column `outcome` or `grade`."""
+    from abstain.grades import graded
+
+    sources = open_runs(runs, columns=columns, format=format)
+    check_mapping(columns or {}, [s.table for s in sources])
+    frames, questions = graded(sources, by=attributes, grades=grades or {})
+    tables = [_judged_rows(s, f) for s, f in zip(sources, frames, strict=True)]
+    rows = pl.concat(tables, how="diagonal")
+    notes: list[str] = []
+    if questions is None:
+        notes.append("the rows name no question: each is counted as one")
+        rows = rows.with_columns(
+            question=(pl.int_range(pl.len()).over("run") + 1).cast(pl.String).str.zfill(9)
+        )
+        named = [pl.col(BY + name).first().alias(name) for name in attributes]
+        questions = rows.group_by("question").agg(*named).sort("question")
+    names = sorted(rows["run"].unique())
+    placed = rows.join(
+        questions.select("question").with_row_index(INDEX), on="question", how="left"
+    ).join(pl.DataFrame({"run": names}).with_row_index("number"), on="run", how="left")
+    width = questions.height
+    kinds = np.full((len(names), width), UNSEEN, np.uint8)
+    sure = np.full((len(names), width), np.nan)
+    at = placed["number"].to_numpy().astype(np.int64) * width + placed[INDEX].to_numpy()
+    if len(np.unique(at)) < len(at):
+        raise UsageError("a run is in two tables with the same question; a run belongs in one")
+    kinds.reshape(-1)[at] = placed[KIND].to_numpy()
+    sure.reshape(-1)[at] = placed["confidence"].to_numpy()
+    kinds[kinds == UNSEEN] = blank_kind(Why.MISSING)
+    return _with_policy(
+        names,
+        questions,
+        kinds,
+        sure,
+        Policy.of(policy),
+        notes=notes,
+        sources=tuple(s.table.name for s in sources),
+    )
+
+
+def _judged_rows(source: Responses, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+    rows = collect(frame, source.table.name).drop(FILE, "grade", "why", strict=False)
+    if "confidence" not in rows.columns:
+        return rows.with_columns(confidence=pl.lit(None, pl.Float64))
+    value = pl.col("confidence")
+    bad = (value < 0) | (value > 1) | value.is_nan()
+    if "__unread" in rows.columns:
+        bad = bad | pl.col("__unread")
+    faulty = rows.filter(bad.fill_null(value=False))
+    if faulty.height:
+        found = faulty["confidence"][0]
+        got = "not a number" if found is None else f"{found:g}"
+        row = faulty[ROW][0] if ROW in faulty.columns else None
+        raise InputError(f"confidence is {got}, expected 0 to 1", source.place(row))
+    return rows.drop("__unread", strict=False)
+
+
+def _with_policy(
+    runs: list[str],
+    questions: pl.DataFrame,
+    kinds: npt.NDArray[np.uint8],
+    confidence: Array,
+    policy: Policy,
+    *,
+    notes: Sequence[str] = (),
+    nothing_right: BoolArray | None = None,
+    sources: tuple[str, ...] = (),
+) -> ConfidenceMatrix:
+    """Kinds to outcomes; an unparseable answer that counts as wrong keeps its confidence."""
+    tallies = np.stack([np.bincount(own, minlength=KINDS) for own in kinds])
+    reasons = blanks_by_reason(tallies)
+    refuse_undecided(reasons, runs, policy)
+    ends = [policy.outcome_of(kind) for kind in range(KINDS)]
+    outcome_of = np.array([EXCLUDED if end is None else end for end in ends], np.int8)
+    return ConfidenceMatrix(
+        runs,
+        questions,
+        outcome_of[kinds],
+        confidence,
+        policy,
+        _touched(reasons),
+        tuple(notes),
+        nothing_right,
+        sources,
+        reasons,
+    )
+
+
+def _touched(reasons: IntArray) -> dict[str, int]:
+    return {why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n}

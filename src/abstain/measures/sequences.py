@@ -1,0 +1,289 @@
+"""Answers with a confidence: sorted once, tied ones grouped, and the measures that take them.
+
+The order of rows never changes a value: answers of one confidence are one group, answered
+together or not at all, and what is summed inside a group is the mean over all its orders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from abstain.errors import UsageError
+from abstain.measures.registry import (
+    KINDS_OF_MEASURE,
+    NO_QUESTIONS,
+    Definition,
+    Measure,
+    Numeric,
+    Undefinedness,
+    _fixed,
+    define,
+)
+from abstain.outcomes import Undefined
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from abstain.outcomes import Array, IntArray
+
+    BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Answers from the surest down, one entry for each distinct confidence.
+
+    Answers without a confidence are the last group, whose level is NaN: less sure than any other.
+
+    >>> g = Groups.of([True, False, True], [0.9, 0.5, 0.5])
+    >>> g.level.tolist(), g.answered.tolist(), g.right.tolist()
+    ([0.9, 0.5], [1, 3], [1, 2])
+    """
+
+    level: Array
+    """The distinct confidences, falling."""
+    answered: IntArray
+    """How many answers are at least so sure."""
+    right: IntArray
+    """How many of those are right."""
+
+    @classmethod
+    def of(cls, right: Any, confidence: Any) -> Groups:
+        """One sort of whole numbers: a confidence's bits with the verdict as the last one.
+
+        The bits of a double from 0 to 1 order as the doubles do and leave the highest two free,
+        so the key holds both exactly and nothing has to be carried along.
+        """
+        import numpy as np
+
+        verdict = np.asarray(right, dtype=np.bool_)
+        sure = np.asarray(confidence, dtype=np.float64) + 0.0  # −0 becomes 0
+        key = sure.view(np.uint64)
+        missing = np.isnan(sure)
+        some_missing = bool(missing.any())
+        if some_missing:
+            key = np.where(missing, np.uint64(0), key + np.uint64(1))
+        key = (key << np.uint64(1)) | verdict
+        key.sort()
+        found = np.cumsum(key & np.uint64(1), dtype=np.int64)
+        level = key >> np.uint64(1)
+        # Counted from the least sure up: what lies below each group's start.
+        starts = np.flatnonzero(level[1:] != level[:-1]) + 1
+        starts = np.concatenate([np.zeros(min(1, len(level)), np.int64), starts])[::-1]
+        total = found[-1] if len(found) else 0
+        below = np.where(starts > 0, found[starts - 1], 0) if len(found) else starts
+        bits = level[starts]
+        if some_missing:
+            values = np.maximum(bits, np.uint64(1)) - np.uint64(1)
+            levels = np.where(bits == 0, np.nan, values.view(np.float64))
+        else:
+            levels = bits.view(np.float64)
+        return cls(levels, len(key) - starts, total - below)
+
+    @property
+    def wrong(self) -> IntArray:
+        """How many of the answers that are at least so sure are wrong."""
+        return self.answered - self.right
+
+    @property
+    def size(self) -> int:
+        """All answers."""
+        return int(self.answered[-1]) if len(self.answered) else 0
+
+    def each(self, cumulated: IntArray) -> IntArray:
+        """What each group adds to a cumulated count."""
+        import numpy as np
+
+        return np.diff(cumulated, prepend=0)
+
+    def mean_share(self, cumulated: IntArray) -> float:
+        """Σ_i E[X(i)]/i, X(i) of the first i answers, over every order of tied answers.
+
+        Inside a group that adds x of m answers after s answers with X so far, the j-th has on
+        average X + j·x/m, and Σ (X + j·q)/(s + j) = m·q + (X − s·q)·(H(s + m) − H(s)).
+        """
+        import numpy as np
+
+        if not self.size:
+            return 0.0
+        harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, self.size + 1))])
+        sizes, added = self.each(self.answered), self.each(cumulated)
+        start, before = self.answered - sizes, cumulated - added
+        slope = added / sizes
+        spread = harmonic[self.answered] - harmonic[start]
+        return float((added + (before - start * slope) * spread).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The answers of one run: whether each is right, and how sure its system was.
+
+    `given` is False for a candidate behind a blank. With several answers a question, `question`
+    numbers the question of each, `known` says how many right answers each question has and
+    `repeat` marks answers that say again what was said before.
+    """
+
+    right: BoolArray
+    confidence: Array
+    questions: int
+    given: BoolArray | None = None
+    question: IntArray | None = None
+    known: IntArray | None = None
+    repeat: BoolArray | None = None
+
+    @classmethod
+    def of(cls, right: Any, confidence: Any, *, questions: int | None = None, **more: Any) -> Any:
+        """Answers from sequences; a confidence may be None or NaN: not given."""
+        import numpy as np
+
+        try:
+            verdict = np.asarray(right, dtype=np.float64)
+            sure = np.asarray(confidence, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise UsageError("expected right or wrong (1, 0) and a confidence for each") from None
+        if verdict.shape != sure.shape or verdict.ndim != 1:
+            raise UsageError(
+                f"expected as many confidences as answers (got {sure.shape} and {verdict.shape})"
+            )
+        if not np.isin(verdict, (0, 1)).all():
+            raise UsageError("an answer is right (1) or wrong (0)")
+        if ((sure < 0) | (sure > 1)).any():
+            raise UsageError("a confidence must be from 0 to 1")
+        arrays = {name: None if v is None else np.asarray(v) for name, v in more.items()}
+        asked = len(verdict)
+        if (own := arrays.get("question")) is not None:
+            values, arrays["question"] = np.unique(own, return_inverse=True)
+            asked = len(values)
+            if (known := arrays.get("known")) is not None and len(known) != asked:
+                raise UsageError(f"known must have one number for each of {asked} questions")
+        total = asked if questions is None else questions
+        if total < asked:
+            raise UsageError(f"there are {asked} questions with answers, but questions={total}")
+        return cls(verdict.astype(np.bool_), sure, total, **arrays)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Every answer, sorted and grouped."""
+        return Groups.of(self.right, self.confidence)
+
+    @cached_property
+    def stated(self) -> BoolArray:
+        """Which answers have a confidence."""
+        import numpy as np
+
+        return ~np.isnan(self.confidence)
+
+    @cached_property
+    def calibrated(self) -> Answers:
+        """Those with a confidence, alone."""
+        if self.stated.all():
+            return self
+        return Answers(self.right[self.stated], self.confidence[self.stated], self.questions)
+
+    @cached_property
+    def shown(self) -> Answers:
+        """Those that were given: without the candidates behind blanks."""
+        if self.given is None or self.given.all():
+            return self
+        return Answers(self.right[self.given], self.confidence[self.given], self.questions)
+
+    @property
+    def size(self) -> int:
+        """How many answers there are."""
+        return len(self.right)
+
+
+NO_ANSWERS = Undefinedness(lambda a: a.size == 0, "there is no answer")
+NO_CONFIDENCE = Undefinedness(lambda a: not a.stated.any(), "no answer has a confidence")
+SOME_WITHOUT = Undefinedness(
+    lambda a: not a.shown.stated.all(), "some answers have no confidence to weigh them by"
+)
+ALL_RIGHT = Undefinedness(lambda a: a.right.all(), "every answer is right")
+ALL_WRONG = Undefinedness(lambda a: not a.right.any(), "every answer is wrong")
+_NO_QUESTIONS = Undefinedness(lambda a: a.questions == 0, NO_QUESTIONS.reason)
+
+
+class ConfidenceMeasure(Measure):
+    """A measure of answers with a confidence: a function of two sequences.
+
+    >>> from abstain.measures import measure
+    >>> measure("AUROC")([1, 1, 0, 0], [0.9, 0.6, 0.6, 0.2])
+    0.875
+    >>> measure("AUROC")([1, 1], [0.9, 0.6])
+    undefined (every answer is right)
+    """
+
+    def __call__(  # type: ignore[override]
+        self, right: Any, confidence: Any = None, **more: Any
+    ) -> Numeric:
+        """The score of `Answers`, or of right (1, 0) and confidence; rows of a matrix each."""
+        if isinstance(right, Answers):
+            return self._of_answers(right)
+        if confidence is None:
+            raise UsageError(
+                f"{self} takes whether each answer is right and the confidence of each "
+                f"(got {type(right).__name__} alone); for files there is `abstain curve`"
+            )
+        import numpy as np
+
+        if np.ndim(right) == 2:
+            if np.shape(right) != np.shape(confidence):
+                raise UsageError("expected as many confidences as answers")
+            rows = zip(right, confidence, strict=True)
+            return np.array([self._of_answers(Answers.of(r, c, **more)) for r, c in rows])
+        return self._of_answers(Answers.of(right, confidence, **more))
+
+    def why_undefined(self, answers: Any) -> str | None:
+        """Why the score of these answers does not exist; None when it does."""
+        return super().why_undefined(answers)
+
+    def _of_answers(self, answers: Answers) -> float:
+        reason = self.why_undefined(answers)
+        if reason is not None:
+            return Undefined(reason)
+        value = self.definition.function(answers, **self.arguments)
+        return value if isinstance(value, Undefined) else float(value)
+
+
+KINDS_OF_MEASURE["confidence"] = ConfidenceMeasure
+
+
+def confident(
+    name: str,
+    *,
+    formula: str,
+    latex: str,
+    source: str,
+    gaming: str,
+    convention: str,
+    undefined: tuple[Undefinedness, ...] = (NO_ANSWERS, NO_CONFIDENCE),
+    bounds: tuple[float, float] = (0.0, 1.0),
+    **more: Any,
+) -> Callable[[Callable[..., Numeric]], Callable[..., Numeric]]:
+    """Declare a measure of answers with a confidence."""
+
+    def declare(function: Callable[..., Numeric]) -> Callable[..., Numeric]:
+        define(
+            Definition(
+                name=name,
+                family="confidence",
+                summary=(function.__doc__ or "").strip().splitlines()[0],
+                formula=formula,
+                latex=latex,
+                source=source,
+                gaming=gaming,
+                function=function,
+                bounds=_fixed(*bounds),
+                undefined=(_NO_QUESTIONS, *undefined),
+                takes="confidence",
+                convention=convention,
+                **more,
+            )
+        )
+        return function
+
+    return declare

@@ -1,0 +1,286 @@
+"""Curves and thresholds as tables and charts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from abstain.confidence.choose import KeepRisk
+from abstain.confidence.result import CurveResult
+from abstain.confidence.tuning import Tuned, TuneResult
+from abstain.errors import plural
+from abstain.report.charts import bands, chart, lines, points
+from abstain.report.grid import Cell, Column, Grid, Kind
+from abstain.report.scores import policy_sentence, sentence
+
+COUNTS = ("answered", "right", "wrong", "answers", "blank")
+TEXTS = ("run", "where", "judged against", "threshold")
+TITLES = {
+    "risk": "Risk and coverage",
+    "measure": "Over the threshold",
+    "reliability": "Reliability",
+    "decision": "Decision curve",
+    "roc": "ROC of the decision to give an answer",
+    "parts": "Knowing and choosing",
+    "blanks": "The blanks",
+}
+
+
+def curve_grid(result: CurveResult, view: str, *, most: int = 21) -> Grid:
+    """A view of curves as a table; a long curve is thinned."""
+    rows = result.rows(view, most)
+    names = list(rows[0]) if rows else ["run"]
+    columns = [Column(name, _kind(name)) for name in names]
+    cells: list[list[Cell]] = [[_cell(name, row[name]) for name in names] for row in rows]
+    starts = {
+        i for i in range(1, len(rows)) if view != "summary" and rows[i]["run"] != rows[i - 1]["run"]
+    }
+    return Grid(columns, cells, notes=curve_notes(result, view), breaks=starts)
+
+
+def _kind(name: str) -> Kind:
+    if name in COUNTS:
+        return "count"
+    return "text" if name in TEXTS else "score"
+
+
+def _cell(name: str, value: Any) -> Cell:
+    if name == "threshold":
+        return threshold_text(value)
+    if isinstance(value, float) and math.isinf(value):
+        return None
+    return value  # type: ignore[no-any-return]
+
+
+def threshold_text(value: float) -> str:
+    """A threshold as people read it."""
+    if math.isnan(value):
+        return "none"
+    return "nothing" if math.isinf(value) else f"{value:.4g}"
+
+
+def curve_notes(result: CurveResult, view: str) -> list[str]:
+    """What it takes to read a view."""
+    matrix, along = result.matrix, result.along
+    runs = plural(len(matrix.runs), "run")
+    said = [f"{runs}, {plural(matrix.questions.height, 'question')}."]
+    said += [sentence(note) for note in _few(result.notes)]
+    if view == "summary":
+        said.append(
+            f"best {along}: in hindsight, answering where confidence is at least the threshold; "
+            "what will hold on new questions is for `abstain tune`."
+        )
+        said += _conventions(result)
+        reasons: dict[str, list[str]] = {}
+        for own in result.summaries:
+            for name, reason in own.undefined.items():
+                reasons.setdefault(f"{reason}: {own.run}", []).append(name)
+        said += [f"undefined (–) where {why}: {', '.join(m)}." for why, m in reasons.items()]
+    if view in ("risk", "measure", "roc"):
+        said.append(
+            "One point for each distinct confidence, thinned to show; threshold: answer where at "
+            "least so sure (nothing: no answer is; none: even without a confidence)."
+        )
+    if view == "measure":
+        for own in result.summaries:
+            if not math.isnan(own.best):
+                said.append(_top(own, str(along)))
+    if view == "reliability":
+        how = "equally full" if result.equal_mass else "equally wide"
+        said.append(f"{plural(result.bins, 'bin')}, {how}; empty ones are left out.")
+    if view == "decision":
+        found = result.decision
+        acts = "answers where it is at least t sure" if found.way == "confidence" else "is as given"
+        said.append(
+            f"S = c − t/(1−t)·w: each run {acts}. low and high: a band that holds at every t at "
+            f"once with confidence {found.confidence:g} (seed {result.seed})."
+        )
+        said += [c.sentence() for c in found.comparisons]
+    if view == "parts":
+        said.append(
+            f"{along} = knowing (everything answered) + silence (as many blanks, blindly) + "
+            "choosing (these blanks); left: up to the oracle, which answers what it gets right."
+        )
+    if matrix.touched:
+        said.append(policy_sentence(matrix.policy, matrix.touched))
+    return said
+
+
+def _top(own: Any, along: str) -> str:
+    return (
+        f"{own.run}: {along} has its top, {own.best:.4f}, at coverage {own.coverage:.3f} "
+        f"(threshold {threshold_text(own.threshold)}); it stands at {own.stands:.4f} with "
+        f"coverage {own.system.answered / max(own.system.n, 1):.3f}."
+    )
+
+
+def _few(notes: Sequence[str], most: int = 5) -> list[str]:
+    more = len(notes) - most
+    return [*notes[:most], *([f"and {plural(more, 'note')} more"] if more > 0 else [])]
+
+
+def _conventions(result: CurveResult) -> list[str]:
+    return [f"{m}: {m.definition.convention}." for m in result.measures]
+
+
+# ------------------------------------------------------------------------------------- tune
+
+
+def tune_grid(result: TuneResult) -> Grid:
+    """Each run: everything answered, as submitted, with the threshold, the best in hindsight."""
+    name = str(result.measure)
+    columns = [
+        *(Column("run"), Column("what"), Column("threshold"), Column(name, "score")),
+        *(Column("risk", "score"), Column("coverage", "score")),
+        *(Column("right", "count"), Column("wrong", "count"), Column("blank", "count")),
+    ]
+    rows: list[list[Cell]] = []
+    dim: set[int] = set()
+    breaks: set[int] = set()
+    for own in result.runs:
+        breaks.add(len(rows))
+        kinds = [("answer everything", "", own.everything)]
+        if own.submitted.counts != own.everything.counts:
+            kinds.append(("as submitted", "", own.submitted))
+        kinds.append(("with a threshold", _threshold_cell(own), own.judged))
+        kinds.append(("best in hindsight", "", own.hindsight))
+        for what, threshold, standing in kinds:
+            if what == "best in hindsight":
+                dim.add(len(rows))
+            k = standing.counts
+            rows.append(
+                [
+                    *(own.run, what, threshold, standing.score, standing.risk, standing.coverage),
+                    *(k.right, k.wrong, k.unanswered),
+                ]
+            )
+    return Grid(columns, rows, notes=tune_notes(result), dim=dim, breaks=breaks)
+
+
+def _threshold_cell(own: Tuned) -> str:
+    text = threshold_text(own.threshold.value)
+    return f"{text}, per {own.threshold.per}" if own.threshold.per else text
+
+
+def tune_notes(result: TuneResult) -> list[str]:
+    """How it was tuned and judged, what was gained, what was avoided."""
+    said = [f"{_judged_how(result)} Aim: {result.aim}."]
+    for own in result.runs:
+        if math.isnan(own.judged.score):
+            continue
+        said.append(
+            f"{own.run}: the threshold is worth {_points(own.gain)} of {result.measure} against "
+            f"answering everything, on questions it was not tuned on. On those it was tuned on it "
+            f"would have looked {_better(own.optimism)}: optimism, not a result."
+        )
+        if own.threshold.per:
+            each = ", ".join(f"{k} {threshold_text(v)}" for k, v in own.threshold.values.items())
+            said.append(f"{own.run}, per {own.threshold.per}: {each} (shrink {result.shrink:g}).")
+        if isinstance(result.aim, KeepRisk) and len(own.parts) > 1:
+            held = round(own.held(result.aim.alpha) * len(own.parts))
+            said.append(
+                f"{own.run}: judged, the risk was at most {result.aim.alpha:g} in {held} of "
+                f"{len(own.parts)} parts (a part is a sample too: it has noise of its own)."
+            )
+    said += [sentence(note) for note in _few(result.notes)]
+    if result.matrix.touched:
+        said.append(policy_sentence(result.matrix.policy, result.matrix.touched))
+    return said
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:+.2f} points".replace("-", "−")
+
+
+def _better(value: float) -> str:
+    return f"{100 * abs(value):.2f} points {'better' if value >= 0 else 'worse'}"
+
+
+def _judged_how(result: TuneResult) -> str:
+    split = result.split
+    first = result.runs[0].parts[0]
+    size = result.questions
+    if split.tune_on is not None:
+        rest = plural(size - first.tuned_on, "question")
+        return f"Tuned on {plural(first.tuned_on, 'question')}, judged on {rest} of {split.label}."
+    if split.attribute is not None:
+        return (
+            f"Tuned on the {first.tuned_on:,} questions with {split.attribute} '{split.value}', "
+            f"judged on the other {size - first.tuned_on:,}."
+        )
+    times = f", {split.repeats} times" if split.repeats > 1 else ""
+    return (
+        f"{plural(size, 'question')} in {split.folds} folds{times} (seed {result.seed}): each is "
+        "judged with a threshold tuned on the others."
+    )
+
+
+# ----------------------------------------------------------------------------------- charts
+
+
+def curve_chart(result: CurveResult, view: str, *, most: int = 500) -> dict[str, Any]:
+    """The chart of a view; the summary's is risk over coverage."""
+    chosen = "risk" if view in ("summary", "parts", "blanks") else view
+    rows, layers = _CHARTS[chosen](result, result.rows(chosen, most))
+    return chart(TITLES[chosen], rows, layers)
+
+
+ANSWERED = "share of questions answered"
+Rows = list[dict[str, Any]]
+Layers = list[dict[str, Any]]
+
+
+def _risk_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
+    titles = {"x_title": ANSWERED, "y_title": "share wrong of the answered"}
+    own = lines("coverage", "risk", colour="run", x_domain=(0, 1), **titles)
+    return [row for row in rows if row["answered"]], [own]
+
+
+def _measure_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
+    """The measure over coverage; a dot at the top, a cross where the run stands."""
+    name = str(result.along)
+    titles: dict[str, Any] = {"colour": "run", "x_title": ANSWERED, "y_title": name}
+    for own in result.summaries:
+        if not math.isnan(own.best):
+            rows.append({"run": own.run, "coverage": own.coverage, "top": own.best})
+        stands = own.system.answered / max(own.system.n, 1)
+        rows.append({"run": own.run, "coverage": stands, "stands": own.stands})
+    cross = points("coverage", "stands", **titles)
+    cross["mark"] = {**cross["mark"], "shape": "cross", "filled": False}
+    line = lines("coverage", name, x_domain=(0, 1), **titles)
+    return rows, [line, points("coverage", "top", **titles), cross]
+
+
+def _reliability_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
+    perfect = [{"run": "(perfect)", "confidence": v, "accuracy": v} for v in (0.0, 1.0)]
+    titles: dict[str, Any] = {"colour": "run", "y_title": "share right"}
+    line = lines("confidence", "accuracy", x_domain=(0, 1), y_domain=(0, 1), **titles)
+    return [*perfect, *rows], [line, points("confidence", "accuracy", **titles)]
+
+
+def _decision_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
+    titles: dict[str, Any] = {"colour": "run", "y_title": "S = c − t/(1−t)·w"}
+    shown = [row for row in rows if row["t"] <= MOST_T]
+    return shown, [bands("t", "low", "high", **titles), lines("t", "S", **titles)]
+
+
+def _roc_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
+    titles: dict[str, Any] = {
+        "x_title": "share of wrong answers given",
+        "y_title": "share of right answers given",
+    }
+    own = lines("wrong given", "right given", colour="run", x_domain=(0, 1), **titles)
+    return rows, [own]
+
+
+MOST_T = 0.9
+"""Beyond it a wrong answer costs more than nine right ones and S runs off the page."""
+
+_CHARTS: dict[str, Callable[[CurveResult, Rows], tuple[Rows, Layers]]] = {
+    "risk": _risk_chart,
+    "measure": _measure_chart,
+    "reliability": _reliability_chart,
+    "decision": _decision_chart,
+    "roc": _roc_chart,
+}

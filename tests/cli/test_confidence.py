@@ -1,0 +1,309 @@
+"""`abstain curve` and `abstain tune` from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import abstain as ab
+from tests.confidence.data import informed
+from tests.helpers import Here, csv_text
+
+GOLD = "question,correct,part\n" + "".join(
+    f"q{i:02d},a,{'dev' if i < 20 else 'test'}\n" for i in range(40)
+)
+
+
+def run_text(seed: int = 0, *, extra: str = "") -> str:
+    rows = [["question", "answer", "confidence"]]
+    for i, (outcome, sure) in enumerate(informed(40, seed, levels=20)):
+        rows.append([f"q{i:02d}", "a" if outcome == "right" else "b", f"{sure}"])
+    return csv_text(rows) + extra
+
+
+@pytest.fixture
+def files(here: Here) -> Here:
+    here.write("gold.csv", GOLD)
+    here.write("one.csv", run_text())
+    here.write("two.csv", run_text(1))
+    return here
+
+
+VIEWS = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("format", ["table", "json", "csv", "markdown", "latex"])
+def test_every_view_in_every_format(files: Here, view: str, format: str) -> None:
+    said = files("curve", "gold.csv", "one.csv", "two.csv", "--show", view, "-f", format)
+    assert said.code == 0, said.err
+    assert "one" in said.out
+    if format == "json":
+        assert "NaN" not in said.out
+        assert said.data["questions"] == 40
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_has_a_chart(files: Here, view: str) -> None:
+    said = files("curve", "gold.csv", "one.csv", "--show", view, "--chart", "c.json")
+    assert said.code == 0, said.err
+    spec = json.loads(Path("c.json").read_text())
+    assert spec["data"]["values"]
+    for layer in spec["layer"]:
+        field = layer["encoding"]["y"]["field"]
+        assert any(field in row for row in spec["data"]["values"])
+
+
+def test_a_chart_is_drawn(files: Here) -> None:
+    assert files("curve", "gold.csv", "one.csv", "--chart", "c.svg").code == 0
+    assert Path("c.svg").read_text().startswith("<svg")
+    line = files.refuses("curve", "gold.csv", "one.csv", "--chart", "d.gif")
+    assert "ends in .svg" in line
+
+
+def test_curve_says_what_it_cannot_show(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("plain.csv", "question,answer\nq00,a\nq01,b\n")
+    said = here("curve", "gold.csv", "plain.csv")
+    assert said.code == 0
+    assert "Run 'plain' has no confidence: there is no curve of it." in said.out
+    assert "undefined (–) where no answer has a confidence: plain: AUROC" in said.out
+    here.write("some.csv", "question,answer,confidence\nq00,a,0.9\nq01,b,\nq02,a,0.1\n")
+    said = here("curve", "gold.csv", "some.csv")
+    assert "1 answer without a confidence, taken as the least sure" in " ".join(said.out.split())
+
+
+@pytest.mark.parametrize(
+    ("rows", "shown"),
+    [
+        ("q00,a,0.5\n", "every answer is right"),
+        ("q00,b,0.5\n", "every answer is wrong"),
+        ("q00,a,0.5\nq01,b,0.5\n", "0.5000"),
+        ("q00,,\n", "there is no answer"),
+    ],
+)
+def test_one_question_all_right_all_wrong_all_equal(here: Here, rows: str, shown: str) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", "question,answer,confidence\n" + rows)
+    for view in VIEWS:
+        said = here("curve", "gold.csv", "run.csv", "--show", view)
+        assert said.code == 0, said.err
+    assert shown in " ".join(here("curve", "gold.csv", "run.csv").out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--show", "rik"], "there is no view 'rik' (nearest: risk)"),
+        (["-m", "c@1", "-m", "F"], "one measure of counts is followed along the curve"),
+        (["--bins", "0"], "--bins is from 1 to 10,000"),
+        (["--should-abstain", "prt"], "has no attribute 'prt' (nearest: part)"),
+        (["--grade", "x=wrong"], "--grade goes with --judged"),
+        (["--level", "2", "--show", "decision"], "between 0 and 1"),
+    ],
+)
+def test_curve_refuses(files: Here, arguments: list[str], said: str) -> None:
+    assert said in files.refuses("curve", "gold.csv", "one.csv", *arguments)
+
+
+def test_bad_confidence_is_refused_with_its_line(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", "question,answer,confidence\nq00,a,0.5\nq01,a,1.5\n")
+    line = here.refuses("curve", "gold.csv", "run.csv")
+    assert line == "run.csv:3: confidence is 1.5, expected 0 to 1"
+    here.write("judged.csv", "question,grade,confidence\nq00,right,0.5\nq01,wrong,high\n")
+    line = here.refuses("curve", "--judged", "judged.csv")
+    assert line == "judged.csv:3: confidence is not a number, expected 0 to 1"
+
+
+# ------------------------------------------------------------------------------------- tune
+
+
+def test_a_named_split_tunes_and_judges_apart(files: Here) -> None:
+    said = files("tune", "gold.csv", "one.csv", "--split", "part=dev", "-f", "json")
+    assert said.code == 0, said.err
+    own = said.data["results"][0]
+    assert sum(own["judged"]["counts"].values()) == 20
+    # the test questions alone, thresholded by hand
+    rows = informed(40, 0, levels=20)[20:]
+    right = sum(o == "right" and (c or 0) >= own["threshold"] for o, c in rows)
+    answered = sum((c or 0) >= own["threshold"] for _, c in rows)
+    assert own["judged"]["score"] == pytest.approx(right / 20 * (1 + (20 - answered) / 20))
+
+
+def test_a_gold_of_its_own(files: Here) -> None:
+    head, *lines = GOLD.splitlines(keepends=True)
+    files.write("dev.csv", head + "".join(lines[:20]))
+    files.write("test.csv", head + "".join(lines[20:]))
+    one = files("tune", "dev.csv", "one.csv", "--test-gold", "test.csv", "-f", "json").data
+    two = files("tune", "gold.csv", "one.csv", "--split", "part=dev", "-f", "json").data
+    assert one["results"] == two["results"]
+    line = files.refuses("tune", "gold.csv", "one.csv", "--test-gold", "test.csv")
+    assert "is in both golds: what is tuned on cannot be judged on" in line
+
+
+def test_the_optimism_is_shown_and_is_no_result(files: Here) -> None:
+    out = " ".join(files("tune", "gold.csv", "one.csv").out.split())
+    assert "On those it was tuned on it would have looked" in out
+    assert "optimism, not a result" in out
+    assert "40 questions in 5 folds (seed 0)" in out
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "csv.gz", "jsonl.zst"])
+def test_the_thresholded_run_in_any_table_format(files: Here, ending: str) -> None:
+    name = f"silent.{ending}"
+    said = files("tune", "gold.csv", "one.csv", "--threshold-file", "t.json", "-o", name)
+    assert said.code == 0, said.err
+    threshold = json.loads(Path("t.json").read_text())["thresholds"][0]["threshold"]
+    result = ab.score("gold.csv", name, measures=["c@1"])
+    rows = informed(40, 0, levels=20)
+    given = [(o, c) for o, c in rows if (c or 0) >= threshold]
+    counts = result.rows[0].counts
+    assert counts.right == sum(o == "right" for o, _ in given)
+    assert counts.wrong == sum(o == "wrong" for o, _ in given)
+    assert counts.unanswered_empty == 0  # what was blanked stays as the candidate
+    again = files("tune", "--apply", "t.json", "one.csv", "-o", f"again.{ending}")
+    assert again.code == 0, again.err
+    one, two = (ab.score("gold.csv", n).to_dict()["results"] for n in (name, f"again.{ending}"))
+    assert one[0]["counts"] == two[0]["counts"]
+
+
+def test_one_run_of_a_table_with_several(files: Here) -> None:
+    both = [pl.read_csv(f"{name}.csv").with_columns(run=pl.lit(name)) for name in ("one", "two")]
+    pl.concat(both).write_csv("both.csv")
+    said = files("tune", "gold.csv", "both.csv", "--run", "two", "-o", "out.csv", "-f", "json")
+    assert said.code == 0, said.err
+    alone = files("tune", "gold.csv", "two.csv", "-f", "json").data["results"]
+    assert said.data["results"] == alone
+    assert set(pl.read_csv("out.csv")["run"]) == {"two"}
+    said = files("tune", "gold.csv", "both.csv", "-o", "all.csv", "--threshold-file", "t.json")
+    assert said.code == 0, said.err
+    assert pl.read_csv("all.csv").height == 80
+    assert files("tune", "--apply", "t.json", "both.csv", "-o", "again.csv").code == 0
+    assert Path("all.csv").read_bytes() == Path("again.csv").read_bytes()
+
+
+def test_qa4mre_xml(here: Here) -> None:
+    here.write("gold.csv", "question,correct\n" + "".join(f"1/1/{i},1\n" for i in range(10)))
+    rows = "".join(f"1/1/{i},{1 + (i % 3 == 0)},{i / 10}\n" for i in range(10))
+    here.write("run.csv", "question,answer,confidence\n" + rows)
+    said = here("tune", "gold.csv", "run.csv", "--folds", "2", "-o", "run.xml")
+    assert said.code == 0, said.err
+    assert "<output" in Path("run.xml").read_text()
+    assert ab.score("gold.csv", "run.xml").rows[0].counts.n == 10
+    said = here("tune", "gold.csv", "run.xml", "--folds", "2", "-o", "again.xml")
+    assert said.code == 0, said.err
+
+
+def test_candidates_that_are_sure_enough_are_given(here: Here) -> None:
+    here.write("run.csv", "question,answer,candidate,confidence\nq1,,a,0.9\nq2,b,,0.1\nq3,c,,\n")
+    data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": 0.5}]}
+    here.write("t.json", json.dumps(data))
+    said = here("tune", "--apply", "t.json", "run.csv", "-o", "out.csv")
+    assert said.code == 0, said.err
+    assert "2 answers left blank; 1 candidate given as the answer" in said.err
+    assert "1 response without a confidence left blank" in said.err
+    rows = pl.read_csv("out.csv").fill_null("").rows()
+    assert [r[:3] for r in rows] == [("q1", "a", ""), ("q2", "", "b"), ("q3", "", "c")]
+
+
+def test_thresholds_per_slice_are_written_and_applied(files: Here) -> None:
+    said = files(
+        *("tune", "gold.csv", "one.csv", "--per", "part", "--shrink", "5", "-o", "out.csv"),
+        *("--threshold-file", "t.json"),
+    )
+    assert said.code == 0, said.err
+    entry = json.loads(Path("t.json").read_text())["thresholds"][0]
+    assert set(entry["thresholds"]) == {"dev", "test"}
+    assert files("tune", "--apply", "t.json", "gold.csv", "one.csv", "-o", "b.csv").code == 0
+    assert Path("out.csv").read_bytes() == Path("b.csv").read_bytes()
+    line = files.refuses("tune", "--apply", "t.json", "one.csv", "-o", "c.csv")
+    assert "are per part, which one.csv does not have" in line
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (1.5, "a threshold is from 0 to 1 (got 1.5)"),
+        (-0.1, "a threshold is from 0 to 1 (got -0.1)"),
+        ("x", "a threshold is a number or null (got 'x')"),
+    ],
+)
+def test_thresholds_outside_the_range(files: Here, value: object, said: str) -> None:
+    data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": value}]}
+    files.write("t.json", json.dumps(data))
+    line = files.refuses("tune", "--apply", "t.json", "one.csv", "-o", "out.csv")
+    assert line == f"t.json: {said}"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.0, "the threshold changes nothing"), (None, "everything is left blank")]
+)
+def test_thresholds_beyond_every_confidence_are_said(
+    files: Here, value: float | None, said: str
+) -> None:
+    data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": value}]}
+    files.write("t.json", json.dumps(data))
+    assert said in files("tune", "--apply", "t.json", "one.csv", "-o", "out.csv").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--folds", "1"], "flatters itself: --folds is 2 or more (got 1)"),
+        (["--folds", "50"], "50 folds of 40 questions leave one empty"),
+        (["--split", "part"], "--split reads ATTR=VALUE"),
+        (["--split", "part=de"], "no question has part 'de' (nearest: dev)"),
+        (["--split", "prt=dev"], "has no attribute 'prt' (nearest: part)"),
+        (["--split", "part=dev", "--folds", "3"], "exclude each other"),
+        (["--risk", "0.1", "--maximise", "F"], "exclude each other"),
+        (["--risk", "2"], "--risk must be between 0 and 1"),
+        (["--maximise", "AUROC"], "is a measure of confidence"),
+        (["--run", "on"], "there is no run 'on' (nearest: one)"),
+        (["--apply", "t.json"], "--apply writes a run: say where with -o"),
+    ],
+)
+def test_tune_refuses(files: Here, arguments: list[str], said: str) -> None:
+    assert said in files.refuses("tune", "gold.csv", "one.csv", *arguments)
+
+
+def test_a_split_with_an_empty_part(here: Here) -> None:
+    here.write("gold.csv", GOLD.replace("test", "dev"))
+    here.write("one.csv", run_text())
+    line = here.refuses("tune", "gold.csv", "one.csv", "--split", "part=dev")
+    assert line == "the split part=dev leaves no question to judge on"
+
+
+def test_no_confidence_to_tune(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", "question,answer\nq00,a\n")
+    line = here.refuses("tune", "gold.csv", "run.csv")
+    assert line == "run 'run' has no confidence: there is no threshold to tune"
+
+
+def test_the_same_bytes_every_time(files: Here) -> None:
+    one = files("tune", "gold.csv", "one.csv", "--seed", "3", "-f", "json").out
+    assert one == files("tune", "gold.csv", "one.csv", "--seed", "3", "-f", "json").out
+    assert one != files("tune", "gold.csv", "one.csv", "--seed", "4", "-f", "json").out
+
+
+def test_score_takes_measures_of_confidence(files: Here) -> None:
+    said = files(
+        *("score", "gold.csv", "one.csv", "two.csv", "-m", "AUROC", "-m", "c@1"),
+        *("--by", "part", "-f", "json"),
+    )
+    assert said.code == 0, said.err
+    rows = informed(40, 0, levels=20)[:20]
+    right = [c or 0 for o, c in rows if o == "right"]
+    wrong = [c or 0 for o, c in rows if o == "wrong"]
+    won = sum((r > w) + (r == w) / 2 for r in right for w in wrong)
+    own = next(
+        r for r in said.data["results"] if r["run"] == "one" and r["slice"] == {"part": "dev"}
+    )
+    assert own["scores"]["AUROC"] == pytest.approx(won / len(right) / len(wrong))
+    files.write("counts.csv", "run,right,wrong\na,1,2\n")
+    line = files.refuses("score", "--counts", "counts.csv", "-m", "AUROC")
+    assert "AUROC is a measure of confidence, expected one of counts" in line
