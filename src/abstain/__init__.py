@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
+    from abstain.ranked import RankResult, rank
     from abstain.scoring import ScoreResult, score, score_counts, score_judged
 
 __version__ = "0.1.0"
@@ -32,6 +33,8 @@ _HOME = {
     "Policy": "outcomes",
     "Undefined": "outcomes",
     "Why": "outcomes",
+    "RankResult": "ranked",
+    "rank": "ranked",
     "ScoreResult": "scoring",
     "score": "scoring",
     "score_counts": "scoring",
@@ -46,6 +49,7 @@ __all__ = [
     "Measure",
     "Outcome",
     "Policy",
+    "RankResult",
     "ScoreResult",
     "Undefined",
     "UnknownNameError",
@@ -54,6 +58,7 @@ __all__ = [
     "__version__",
     "list_measures",
     "measure",
+    "rank",
     "score",
     "score_counts",
     "score_judged",

@@ -24,7 +24,7 @@ VALUES = {"t": ("0", "0.1", "1/3", "0.5", "0.9", "1"), "beta": ("0.25", "1", "3"
 def every() -> list[str]:
     """Every measure, with several values of each parameter that its range allows."""
     names = []
-    for definition in definitions().values():
+    for definition in definitions("counts").values():
         if not definition.parameters:
             names.append(definition.name)
         for parameter in definition.parameters:
@@ -52,8 +52,8 @@ shares = st.builds(
 
 
 def test_every_parameter_has_values_here() -> None:
-    assert {p.name for d in definitions().values() for p in d.parameters} == set(VALUES)
-    assert {ab.measure(n).name for n in EVERY} == set(ab.list_measures())
+    assert {p.name for d in definitions("counts").values() for p in d.parameters} == set(VALUES)
+    assert {ab.measure(n).name for n in EVERY} == set(ab.list_measures("counts"))
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -192,7 +192,7 @@ def test_the_others_pay_for_something_else() -> None:
     empty = ab.Counts(wrong=2, unanswered_right=2, unanswered_wrong=1, unanswered_empty=1)
     for name in ("credit(t=0.5)", "UF", "UF-scaled", "answer-all-bound", "wrong-rate-credit"):
         assert ab.measure(name)(empty) != 0
-    others = {d for d in ab.list_measures() if d not in PAYS_FOR_RIGHT}
+    others = {d for d in ab.list_measures("counts") if d not in PAYS_FOR_RIGHT}
     assert all(ab.measure(n)(empty) != 0 for n in others - {"credit", "S"})
 
 

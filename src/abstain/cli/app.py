@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from abstain import __version__
-from abstain.cli import audit, baseline, campaign, convert, demo, explain, score, validate
+from abstain.cli import (
+    audit,
+    baseline,
+    campaign,
+    convert,
+    demo,
+    explain,
+    rank,
+    score,
+    validate,
+)
 
 app = typer.Typer(
     name="abstain",
@@ -49,6 +59,7 @@ app.command("baseline", short_help="Write a reference run: random, first, blankâ
     baseline.baseline
 )
 app.command("campaign", short_help="Every table of an overview.")(campaign.campaign)
+app.command("rank", short_help="Score rankings that may stop early.")(rank.rank)
 app.command("audit", short_help="Does a published table agree with itself?")(audit.audit)
 app.command("convert", short_help="From one table format to another.")(convert.convert)
 app.command("measures", short_help="List the measures.")(explain.measures)

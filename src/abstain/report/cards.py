@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 
 from abstain.measures import Definition, Measure, definitions, measure
@@ -27,6 +28,8 @@ def measures_grid() -> Grid:
         "unanswered, the candidate was right).",
         "κ is what a blank is credited, in right answers. p* is the chance of being right above "
         "which answering pays.",
+        "Of rankings: r_i is the gain or grade at rank i of d, R what there is to find, r_t the "
+        "gain of the list's end; [@k] may be left out.",
         "`abstain explain c@1` tells the whole story of one.",
     ]
     return grid
@@ -39,6 +42,7 @@ def measures_data() -> list[dict[str, object]]:
             "name": d.name,
             "signature": signature(d),
             "family": d.family,
+            "takes": d.takes,
             "summary": d.summary,
             "formula": d.formula,
             "latex": d.latex,
@@ -60,13 +64,16 @@ def measures_data() -> list[dict[str, object]]:
 
 
 def signature(definition: Definition) -> str:
-    """A measure's name with its parameters: credit(t), F(β=1)."""
+    """A measure's name with its parameters: credit(t), F(beta=1), P(rel=1)@k."""
     if not definition.parameters:
         return definition.name
     inside = ", ".join(
-        p.name if p.default is None else f"{p.name}={p.default:g}" for p in definition.parameters
+        p.name if p.default is None else f"{p.name}={p.default:g}"
+        for p in definition.parameters
+        if not p.cutoff and not p.optional
     )
-    return f"{definition.name}({inside})"
+    cut = "".join("[@k]" if p.optional else "@k" for p in definition.parameters if p.cutoff)
+    return (f"{definition.name}({inside})" if inside else definition.name) + cut
 
 
 def card(text: str, *, width: int = 80) -> str:
@@ -84,8 +91,8 @@ def card(text: str, *, width: int = 80) -> str:
             ("answering", f"pays for a chance of being right above {d.break_even_text} (p*)")
         )
     better = "higher is better" if d.higher_is_better else "lower is better"
-    facts.append(("range", f"{low:g} to {high:g}, {better}"))
-    facts.append(("undefined", "when " + "; when ".join(rule.reason for rule in d.undefined)))
+    facts.append(("range", f"{bound(low)} to {bound(high)}, {better}"))
+    facts.append(("undefined", _undefined(d)))
     facts.append(("to game it", d.gaming))
     if d.monotone:
         facts.append(("beware", f"{d.monotone[0].upper()}{d.monotone[1:]}."))
@@ -101,7 +108,23 @@ def card(text: str, *, width: int = 80) -> str:
     return "\n".join([*lines, "", *_example(item, width)]) + "\n"
 
 
+def bound(value: float) -> str:
+    """The end of a range."""
+    return "∞" if math.isinf(value) else f"{value:g}"
+
+
+def _undefined(d: Definition) -> str:
+    if not d.undefined:
+        return "never"
+    return "when " + "; when ".join(rule.reason for rule in d.undefined)
+
+
 def _letters(d: Definition) -> str:
+    if d.takes == "ranking":
+        return (
+            "r_i the gain or grade at rank i of d, R what there is to find, r_t = Σ r_i / R the "
+            "gain of the list's end (1 if R = 0)"
+        )
     if d.family == "credit":
         return "c right, w wrong, u unanswered, as shares of all questions"
     return (
@@ -114,12 +137,16 @@ def _with_example_parameters(text: str) -> Measure:
     known = {d.name.casefold(): d for d in definitions().values()}
     bare = known.get(text.strip().casefold())
     if bare and any(p.default is None for p in bare.parameters):
-        given = ", ".join(f"{p.name}=0.5" for p in bare.parameters if p.default is None)
+        needed = [p for p in bare.parameters if p.default is None and not p.optional]
+        given = ", ".join(f"{p.name}={10 if p.whole else 0.5}" for p in needed)
         return measure(f"{bare.name}({given})")
     return measure(text)
 
 
 def _example(item: Measure, width: int) -> list[str]:
+    if item.definition.takes == "ranking":
+        lines = ["Example: the gains 1, 0, 1 listed, 3 documents to find", item.definition.example]
+        return [line for text in lines for line in _wrap(text, width, 2)]
     split = item.definition.family == "validation"
     k, name = (SPLIT, SPLIT_NAME) if split else (SHARES, SHARES_NAME)
     blanks = f"{k.unanswered:g} unanswered"
