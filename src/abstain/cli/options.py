@@ -6,7 +6,7 @@ import enum
 import re
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -113,19 +113,40 @@ def show(
     digits: int = 4,
 ) -> None:
     """Print a result, or write it to a file."""
-    chosen = format or (ENDINGS.get(output.suffix.lower()) if output else None) or Format.table
+    show_all([grid], data, format=format, output=output, digits=digits)
+
+
+def show_all(
+    grids: Sequence[Grid],
+    data: Mapping[str, Any] | list[Any],
+    *,
+    format: Format | None,
+    output: Path | None,
+    digits: int = 4,
+) -> None:
+    """Print a result of several tables, or write it to a file; its JSON is one."""
+    chosen = chosen_format(format, output)
     if chosen is Format.table and output is None:
         from abstain.report.terminal import print_grid
 
-        print_grid(grid, digits=digits)
+        for number, grid in enumerate(grids):
+            if number:
+                sys.stdout.write("\n")
+            print_grid(grid, digits=digits)
         return
-    text = _text(grid, data, chosen, digits)
+    shown = grids[:1] if chosen is Format.json else grids
+    text = "\n".join(_text(grid, data, chosen, digits) for grid in shown)
     if output is None:
         sys.stdout.write(text)
     else:
         from abstain.formats.files import write_text
 
         write_text(output, text)
+
+
+def chosen_format(format: Format | None, output: Path | None) -> Format:
+    """How to show it: as asked for, as the file's name says, or as a table."""
+    return format or (ENDINGS.get(output.suffix.lower()) if output else None) or Format.table
 
 
 def _text(grid: Grid, data: Mapping[str, Any] | list[Any], format: Format, digits: int) -> str:

@@ -159,4 +159,17 @@ def rank(
         result = ranked.score_rankings(
             rankings, chosen, settings, slices=slices, per_query=per_query
         )
-    options.show(rank_grid(result), result.to_dict(), format=format, output=output, digits=digits)
+    grids, data = [rank_grid(result)], result.to_dict()
+    if truncation or charts is not None:
+        from abstain.report.truncation import scores_grid, truncation_grids, write_charts
+        from abstain.truncation import truncation as report_on
+
+        report = report_on(rankings, settings)
+        data["truncation"] = report.to_dict()
+        grids += truncation_grids(report)
+        if options.chosen_format(format, output) is options.Format.csv:
+            grids = [scores_grid(report)]
+        if charts is not None:
+            with options.working("drawing…"):
+                write_charts(report, charts)
+    options.show_all(grids, data, format=format, output=output, digits=digits)
