@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from abstain.errors import InputError
 from abstain.formats.files import GZIP, ZSTD, Opened, ZstandardFile, byte_limit, reason_of
 
-CHUNK = 4 << 20
+CHUNK = 3 << 20
 """Bytes read at a time: few enough to stay small, many enough to keep the parser busy."""
 
 LONGEST_LINE = 1 << 20

@@ -37,6 +37,7 @@ class Judgments:
         top: float | None = None,
         also: Sequence[str] = (),
     ) -> None:
+        self._slots = np.zeros(0, np.uint32)
         self._categories = pl.Categories.random()
         names = qrels["query"].unique(maintain_order=True)
         if also:
@@ -55,7 +56,7 @@ class Judgments:
         rows = rows[np.lexsort((-grades[rows], codes[rows]))]
         self._keys, self._docs = keys[rows], qrels["doc"].gather(rows)
         largest = float(grades[rows].max(initial=0.0))
-        if top is not None and top < largest:
+        if top is not None and not largest <= top < np.inf:
             raise UsageError(
                 f"the top grade must be at least the largest, {largest:g} (got {top:g})"
             )
@@ -96,12 +97,29 @@ class Judgments:
         same &= codes[rows] == self.pool.query[judged]
         return rows[same], grades[judged[same]]
 
+    def _all_differ(self, keys: Keys) -> bool:
+        """Is no key there twice?
+
+        Each row writes its number into the slot of its key, over any other. Only rows that do
+        not find themselves there share a slot: they are compared with the one that stayed, and
+        with one another. The slots are kept for the next rows: new memory would cost the gain.
+        """
+        bits = len(keys).bit_length() + 2
+        if len(self._slots) < 1 << bits:
+            self._slots = np.zeros(1 << bits, np.uint32)
+        slots = keys >> np.uint64(64 - bits)
+        rows = np.arange(len(keys), dtype=np.uint32)
+        self._slots[slots] = rows
+        stayed = self._slots[slots]
+        lost = np.flatnonzero(stayed != rows)
+        among = np.sort(keys[lost])
+        return not ((keys[lost] == keys[stayed[lost]]).any() or (among[1:] == among[:-1]).any())
+
     def check_unique(self, codes: Codes, docs: pl.Series, keys: Keys) -> None:
         """Raises ``RepeatedError`` if a query has a document twice."""
-        hashes = pl.Series(keys)
-        if hashes.n_unique() == len(hashes):
+        if self._all_differ(keys):
             return
-        rows = hashes.is_duplicated().arg_true()
+        rows = pl.Series(keys).is_duplicated().arg_true()
         pairs = pl.DataFrame({"code": codes[rows.to_numpy()], "doc": docs.gather(rows)})
         again = pairs.filter(~pl.struct(pl.all()).is_first_distinct())
         if again.height:

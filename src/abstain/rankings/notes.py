@@ -107,7 +107,7 @@ def _ends(rankings: Rankings, nil: str | None, limit: int | None, *, nil_as_answ
         text += f", {cut:,} of them by {nil}"
     if limit is not None:
         full = rankings.size - truncated
-        text += f"; {full:,} reached the limit of {limit:,} and are scored in the original manner"
+        text += f"; at the limit of {limit:,}, and scored in the original manner: {full:,}"
     return text
 
 
