@@ -20,6 +20,7 @@ lint: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/score.py
 	$(BIN)/python benchmarks/campaign.py
+	$(BIN)/python benchmarks/rank.py
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py

@@ -211,8 +211,8 @@ def inversions(runs: Sequence[str], first: Floats, second: Floats) -> list[Inver
 def kendall_tau(first: Floats, second: Floats) -> float:
     """Kendall's τ (b); undefined where there is nothing to order.
 
-    >>> kendall_tau(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0]))
-    0.3333333333333333
+    >>> round(kendall_tau(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])), 3)
+    0.333
     """
     from scipy.stats import kendalltau
 
