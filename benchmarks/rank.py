@@ -199,8 +199,11 @@ def compare(lines: int, kind: str, peers: list[str], repeat: int) -> None:
             print("    did not run:", reports[peer][-1]["error"].strip().splitlines()[-1:])
     _same_means(reports)
     if "polars" in seconds:
-        ratio = seconds["abstain"] / seconds["polars"]
-        print(f"  abstain / polars merely reading: {ratio:.2f} (target 3)")
+        ratio, work = (m["abstain"] / m["polars"] for m in (seconds, cpu))
+        print(f"  abstain / polars merely reading: {ratio:.2f}, cpu {work:.2f} (at most 3)")
+    if "abstain'" in seconds:
+        ratio, work = (m["abstain'"] / m["abstain"] for m in (seconds, cpu))
+        print(f"  primed / standard: {ratio:.2f}, cpu {work:.2f} (at most 1.5)")
 
 
 def _same_means(reports: dict[str, list[Report]]) -> None:

@@ -92,11 +92,14 @@ class Collector:
         kept, self._kept = self._kept, []
         if len(kept) == 1:
             return kept[0]
-        return Rows(
-            np.concatenate([rows.codes for rows in kept]),
-            pl.concat([rows.docs for rows in kept], rechunk=self._gather),
-            np.concatenate([rows.scores for rows in kept]),
-        )
+        codes, docs, scores = zip(*((r.codes, r.docs, r.scores) for r in kept), strict=True)
+        kept.clear()
+        # column by column, so that no more than one is there twice
+        all_scores = np.concatenate(scores)
+        del scores
+        all_codes = np.concatenate(codes)
+        del codes
+        return Rows(all_codes, pl.concat(docs, rechunk=self._gather), all_scores)
 
     def _rank_by_query(self, rows: Rows) -> None:
         order = by_code(rows.codes)
