@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from tests.helpers import Here, abstain
+from tests.helpers import Here
 from tests.rankings import slow
 from tests.rankings.given import frames
 
@@ -228,12 +228,6 @@ def test_frames_and_plain_data() -> None:
     assert table["RR'"].to_list() == [0.5, 1.0, 0.75]
     assert isinstance(result.rows[1].scores["AP"], ab.Undefined)
     assert result.to_dict()["settings"]["missing"] == "empty"
-
-
-def test_help_loads_nothing_heavy() -> None:
-    said = abstain("rank", "--help")
-    assert said.code == 0
-    assert "--nil-as-answer" in said.out
 
 
 # ---------------------------------------------------------------------------------- truncation

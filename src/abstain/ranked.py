@@ -273,15 +273,21 @@ def read_rankings(
     format: str | None = None,
 ) -> tuple[Rankings, Slices]:
     """The rankings of all runs, and the value of each attribute in `by` for each query."""
+    from abstain.questions import check_mapping
     from abstain.rankings.load import load, refuse_missing
-    from abstain.rankings.queries import query_attributes, read_queries
+    from abstain.rankings.queries import (
+        open_queries,
+        query_attributes,
+        read_queries,
+    )
     from abstain.rankings.sources import open_source
 
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
     if queries is None and (by or all_queries):
         option = "--all-queries" if all_queries else "--by"
         raise UsageError(f"{option} needs a table of the queries: --queries FILE")
-    table = None if queries is None else read_queries(queries, by, columns=columns)
+    table = None if queries is None else open_queries(queries, columns=columns)
+    attributes = None if table is None else read_queries(table, by)
     path_format = format if isinstance(qrels, (str, os.PathLike)) else None
     gold = open_source(qrels, side="gold", columns=columns, format=path_format)
     sources = [
@@ -294,6 +300,9 @@ def read_rankings(
         )
         for name, data in _named(runs)
     ]
+    if columns:
+        tables = [each.table for each in (gold, *sources) if each.table is not None]
+        check_mapping(columns, tables if table is None else [*tables, table])
     rankings = load(
         gold,
         sources,
@@ -302,11 +311,12 @@ def read_rankings(
         nil_means="answer" if settings.nil_as_answer else "end",
         limit=settings.limit,
         top=top,
-        also=table["query"].to_list() if table is not None and all_queries else (),
+        also=attributes["query"].to_list() if attributes is not None and all_queries else (),
     )
     if settings.missing == "error":
         refuse_missing(rankings)
-    return rankings, {} if table is None else query_attributes(table, by, rankings.queries)
+    slices = {} if attributes is None else query_attributes(attributes, by, rankings.queries)
+    return rankings, slices
 
 
 def _named(runs: Any) -> list[tuple[str, Any]]:

@@ -52,7 +52,11 @@ def test_help_of_all(here: Here) -> None:
 
 
 @pytest.mark.parametrize(
-    "args", [("--help",), ("measures",), ("explain", "c@1"), ("--version",), ("score", "--help")]
+    "args",
+    [
+        *(("--help",), ("measures",), ("explain", "c@1"), ("explain", "NDCG'"), ("--version",)),
+        *(("score", "--help"), ("rank", "--help")),
+    ],
 )
 def test_help_imports_nothing_heavy(args: tuple[str, ...]) -> None:
     program = (

@@ -155,6 +155,7 @@ PACKED = zstandard.compress(PLAIN.encode() * 50)
         (b"<html>1 Q0 a</html>", "run:1: 3 columns, expected 6"),
         (b"[1, 2]", "run: is a JSON array"),
     ],
+    ids=range(10),
 )
 def test_files_that_are_no_runs(here: Here, content: bytes, message: str) -> None:
     write(here.folder / "qrels", qrels=WHOLE)

@@ -172,6 +172,8 @@ def test_columns_can_be_mapped(here: Here) -> None:
     said = here("rank", "qrels", "run.csv", *columns, "-m", "AP", "-f", "json")
     assert said.data["results"][0]["scores"] == {"AP": 1.0}
     assert "nearest: score" in here.refuses("rank", "qrels", "run.csv", "-c", "scor=sim")
+    line = here.refuses("rank", "qrels", "run.csv", *columns, "-c", "run=tga")
+    assert line.startswith("no table has a column 'tga'")
 
 
 def test_a_trec_file_with_the_ending_of_a_table_is_a_trec_file(here: Here) -> None:

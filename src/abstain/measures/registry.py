@@ -450,6 +450,7 @@ def _arguments(
             if position >= len(definition.parameters):
                 raise UsageError(f"{definition.name} takes no parameter '{piece}'")
             key, value = definition.parameters[position].name, key
+        key = key.casefold() if key.casefold() in known else key
         if key not in known:
             takes = ", ".join(known) or "none"
             raise UsageError(

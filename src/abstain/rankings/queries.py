@@ -9,17 +9,19 @@ import narwhals as nw
 import polars as pl
 
 from abstain.errors import InputError, UsageError, nearest, shown
-from abstain.formats.tables import ROW
+from abstain.formats.tables import ROW, Table
 from abstain.questions import collect, open_table, rename, require, text_column
 
 QUERY = "query"
 
 
-def read_queries(
-    data: Any, by: Sequence[str], *, columns: Mapping[str, str] | None = None
-) -> pl.DataFrame:
+def open_queries(data: Any, *, columns: Mapping[str, str] | None = None) -> Table:
+    """A table of queries, not read yet."""
+    return rename(open_table(data, name="queries"), columns or {}, side="queries")
+
+
+def read_queries(table: Table, by: Sequence[str]) -> pl.DataFrame:
     """The column `query` and the wanted attributes, as text."""
-    table = rename(open_table(data, name="queries"), columns or {}, side="queries")
     require(table, QUERY, "which names the query")
     attributes = [c for c in table.columns if c != QUERY]
     for name in by:

@@ -49,9 +49,10 @@ def open_source(
     if isinstance(data, (str, os.PathLike)):
         path = os.fspath(data)
         own = bare_name(path).encode(errors="replace").decode()
-        opened = open_packed(path)
-        if format == TREC or (format is None and _is_trec(opened)):
-            return Source(path, name or own, bool(name), opened=opened)
+        if format in (None, TREC):
+            opened = open_packed(path)
+            if format == TREC or _is_trec(opened):
+                return Source(path, name or own, bool(name), opened=opened)
         table = open_table(path, format=format)
     else:
         table = open_table(data, name=name or ("qrels" if side == "gold" else "run"))
