@@ -17,7 +17,7 @@ from abstain.rankings.layout import Floats, Ints
 from abstain.rankings.order import block_starts, by_code, in_blocks
 from abstain.rankings.piece import Found, Rows, rank_piece
 
-PIECE = 1 << 17
+PIECE = 1 << 16
 """Rows ranked at a time when a whole run was gathered."""
 
 
