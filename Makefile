@@ -24,6 +24,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/compare.py
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/curve.py
+	$(BIN)/python benchmarks/rank.py
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py

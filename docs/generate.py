@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from abstain.measures import definitions
-from abstain.report.cards import signature
+from abstain.report.cards import bound, signature
 from abstain.report.grid import markdown_text
 
 HERE = Path(__file__).parent / "reference"
@@ -18,14 +18,19 @@ def measures_page() -> str:
     """Every measure with all that is known of it."""
     parts = [MADE_BY, "# Measures\n"]
     for d in definitions().values():
-        low, high = d.bounds(**{p.name: p.default or 0.5 for p in d.parameters})
+        needed = [p for p in d.parameters if not p.optional]
+        low, high = d.bounds(**{p.name: p.default or 0.5 for p in needed})
         facts = [
             ("formula", f"`{d.formula}`"),
             ("κ, the credit of a blank", f"`{d.kappa_text}`"),
             ("p*, answering pays above", f"`{d.break_even_text}`"),
-            ("range", f"{low:g} to {high:g}" + (" (at t = 0.5)" if d.name == "S" else "")),
+            (
+                "range",
+                f"{bound(low)} to {bound(high)}" + (" (at t = 0.5)" if d.name == "S" else ""),
+            ),
             ("convention", markdown_text(d.convention)),
             ("undefined", "; ".join(rule.reason for rule in d.undefined)),
+            ("example", f"gains 1, 0, 1, 3 to find: `{d.example}`" if d.example else ""),
             ("to game it", markdown_text(d.gaming)),
             ("also called", ", ".join(f"`{alias}`" for alias in d.aliases)),
             ("source", markdown_text(d.source)),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
+    from abstain.ranked import RankResult, rank
     from abstain.resample import MetaResult, meta, meta_counts, meta_judged, meta_scores
     from abstain.scoring import ScoreResult, score, score_counts, score_judged
 
@@ -47,6 +48,8 @@ _HOME = {
     "meta_counts": "resample",
     "meta_judged": "resample",
     "meta_scores": "resample",
+    "RankResult": "ranked",
+    "rank": "ranked",
     "ScoreResult": "scoring",
     "score": "scoring",
     "score_counts": "scoring",
@@ -63,6 +66,7 @@ __all__ = [
     "MetaResult",
     "Outcome",
     "Policy",
+    "RankResult",
     "ScoreResult",
     "TuneResult",
     "Undefined",
@@ -78,6 +82,7 @@ __all__ = [
     "meta_counts",
     "meta_judged",
     "meta_scores",
+    "rank",
     "score",
     "score_counts",
     "score_judged",

@@ -65,12 +65,8 @@ def test_help_of_all(here: Here) -> None:
 @pytest.mark.parametrize(
     "args",
     [
-        ("--help",),
-        ("measures",),
-        ("explain", "c@1"),
-        ("--version",),
-        ("score", "--help"),
-        ("compare", "--help"),
+        *(("--help",), ("measures",), ("explain", "c@1"), ("explain", "NDCG'"), ("--version",)),
+        *(("score", "--help"), ("rank", "--help"), ("compare", "--help")),
     ],
 )
 def test_help_imports_nothing_heavy(args: tuple[str, ...]) -> None:
@@ -258,7 +254,9 @@ def test_break_even_and_split(files: Here) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["c@1", "F", "credit", "S(t=0.5)", "validation-F", "coverage"])
+@pytest.mark.parametrize(
+    "name", ["c@1", "F", "credit", "S(t=0.5)", "validation-F", "coverage", "P", "NDCG'"]
+)
 def test_cards(here: Here, name: str) -> None:
     said = here("explain", name)
     assert said.code == 0
@@ -276,7 +274,8 @@ def test_card_of_c_at_1_works_its_example(here: Here) -> None:
 
 def test_every_measure_has_a_card_and_a_line(here: Here) -> None:
     data = here("measures", "-f", "json").data["measures"]
-    assert len(data) == 43
+    assert sum(item["takes"] == "counts" for item in data) == 20
+    assert sum(item["takes"] == "ranking" for item in data) == 18
     listed = here("measures").out
     for item in data:
         assert item["signature"] in listed

@@ -17,6 +17,7 @@ from abstain.cli import (
     demo,
     explain,
     meta,
+    rank,
     score,
     tune,
     validate,
@@ -62,6 +63,7 @@ app.command("baseline", short_help="Write a reference run: random, first, blankâ
     baseline.baseline
 )
 app.command("campaign", short_help="Every table of an overview.")(campaign.campaign)
+app.command("rank", short_help="Score rankings that may stop early.")(rank.rank)
 app.command("curve", short_help="When should it have stayed silent?")(curve.curve)
 app.command("tune", short_help="The threshold to abstain at.")(tune.tune)
 app.command("compare", short_help="Is the difference between runs real?")(compare.compare)

@@ -151,11 +151,11 @@ def compare(
         write_chart(compare_chart(result), chart)
     options.show_all(
         compare_grids(result),
-        pair_grid(result, list(result.pairs), full=True),
         result.to_dict(),
         format=format,
         output=output,
         digits=digits,
+        whole=pair_grid(result, list(result.pairs), full=True),
     )
 
 

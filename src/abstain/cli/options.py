@@ -142,50 +142,46 @@ def show(
     narrow: Grid | None = None,
 ) -> None:
     """Print a result, or write it to a file; `narrow` is what a terminal gets instead."""
-    chosen = format or (ENDINGS.get(output.suffix.lower()) if output else None) or Format.table
-    if chosen is Format.table and output is None:
-        from abstain.report.terminal import print_grid
-
-        print_grid(narrow if narrow and sys.stdout.isatty() else grid, digits=digits)
-        return
-    text = as_text(grid, data, chosen, digits)
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        from abstain.formats.files import write_text
-
-        write_text(output, text)
+    on_terminal = narrow is not None and output is None and sys.stdout.isatty()
+    if on_terminal and chosen_format(format, output) is Format.table:
+        grid = narrow or grid
+    show_all([grid], data, format=format, output=output, digits=digits)
 
 
 def show_all(
     grids: Sequence[Grid],
-    whole: Grid,
-    data: Mapping[str, Any],
+    data: Mapping[str, Any] | list[Any],
     *,
     format: Format | None,
     output: Path | None,
     digits: int = 4,
+    whole: Grid | None = None,
 ) -> None:
-    """Print a result of several tables; `whole` is the one that CSV holds."""
-    chosen = format or (ENDINGS.get(output.suffix.lower()) if output else None) or Format.table
-    if chosen in (Format.json, Format.csv):
-        show(whole, data, format=chosen, output=output, digits=digits)
-        return
+    """Print a result of several tables, or write it; `whole` is the one that CSV holds."""
+    chosen = chosen_format(format, output)
     if chosen is Format.table and output is None:
         from abstain.report.terminal import print_grid
 
         for number, grid in enumerate(grids):
             if number:
-                typer.echo()
+                sys.stdout.write("\n")
             print_grid(grid, digits=digits)
         return
-    text = "\n".join(as_text(grid, data, chosen, digits) for grid in grids)
+    shown = grids[:1] if chosen is Format.json else grids
+    if chosen is Format.csv and whole is not None:
+        shown = [whole]
+    text = "\n".join(as_text(grid, data, chosen, digits) for grid in shown)
     if output is None:
         sys.stdout.write(text)
     else:
         from abstain.formats.files import write_text
 
         write_text(output, text)
+
+
+def chosen_format(format: Format | None, output: Path | None) -> Format:
+    """How to show it: as asked for, as the file's name says, or as a table."""
+    return format or (ENDINGS.get(output.suffix.lower()) if output else None) or Format.table
 
 
 def as_text(grid: Grid, data: Mapping[str, Any] | list[Any], format: Format, digits: int) -> str:

@@ -56,14 +56,7 @@ class Opened:
 def open_plain(path: str | os.PathLike[str]) -> Opened:
     """Open a file for reading, unpacked if it is gzip or Zstandard by its first bytes."""
     name = os.fspath(path)
-    try:
-        mode = os.stat(name).st_mode
-    except FileNotFoundError:
-        raise InputError(f"there is no such file{_nearby(Path(name))}", name) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {_reason(error)}", name) from None
-    if stat.S_ISDIR(mode):
-        raise InputError("is a directory, expected a file", name)
+    mode = _mode(name)
     try:
         with open(name, "rb") as file:
             head = file.read(4)
@@ -75,12 +68,37 @@ def open_plain(path: str | os.PathLike[str]) -> Opened:
             if head.startswith(GZIP):
                 return Opened(name, None, _unpack(gzip.GzipFile(fileobj=packed), name, "gzip"))
             if head == ZSTD:
-                return Opened(name, None, _unpack(_Zstandard(packed), name, "Zstandard"))
+                return Opened(name, None, _unpack(ZstandardFile(packed), name, "Zstandard"))
             if stat.S_ISREG(mode) and _is_text(name):
                 return Opened(name, Path(name), None)
             return Opened(name, None, packed.read())
     except OSError as error:
-        raise InputError(f"cannot be read: {_reason(error)}", name) from None
+        raise InputError(f"cannot be read: {reason_of(error)}", name) from None
+
+
+def open_packed(path: str | os.PathLike[str]) -> Opened:
+    """Open a file to be read as it is, perhaps more than once: a pipe is taken in whole."""
+    name = os.fspath(path)
+    if stat.S_ISREG(_mode(name)):
+        return Opened(name, Path(name), None)
+    try:
+        with open(name, "rb") as file:
+            return Opened(name, None, _bounded(file, name))
+    except OSError as error:
+        raise InputError(f"cannot be read: {reason_of(error)}", name) from None
+
+
+def _mode(name: str) -> int:
+    """What kind of a file it is; a directory or nothing at all is refused."""
+    try:
+        mode = os.stat(name).st_mode
+    except FileNotFoundError:
+        raise InputError(f"there is no such file{_nearby(Path(name))}", name) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {reason_of(error)}", name) from None
+    if stat.S_ISDIR(mode):
+        raise InputError("is a directory, expected a file", name)
+    return mode
 
 
 def check_text(opened: Opened) -> None:
@@ -130,7 +148,7 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=folder)
     except OSError as error:
-        raise InputError(f"cannot be written: {_reason(error)}", str(target)) from None
+        raise InputError(f"cannot be written: {reason_of(error)}", str(target)) from None
     os.close(handle)
     draft = Path(name)
     try:
@@ -145,7 +163,7 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         draft.chmod(0o666 & ~umask)
         draft.replace(real)
     except OSError as error:
-        raise InputError(f"cannot be written: {_reason(error)}", str(target)) from None
+        raise InputError(f"cannot be written: {reason_of(error)}", str(target)) from None
     finally:
         draft.unlink(missing_ok=True)
 
@@ -184,11 +202,11 @@ def _unpack(file: IO[bytes] | object, name: str, what: str) -> bytes:
     try:
         return _bounded(file, name)  # type: ignore[arg-type]
     except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
-        reason = "it ends too early" if isinstance(error, EOFError) else _reason(error)
+        reason = "it ends too early" if isinstance(error, EOFError) else reason_of(error)
         raise InputError(f"is not whole {what} data: {reason}", name) from None
 
 
-class _Zstandard:
+class ZstandardFile:
     """Frames of Zstandard as a file that notices when the last one is cut short."""
 
     def __init__(self, packed: IO[bytes]) -> None:
@@ -200,6 +218,7 @@ class _Zstandard:
         self.begun = False
 
     def read(self, size: int) -> bytes:
+        """About so many bytes: at least one, unless this is the end."""
         pieces: list[bytes] = []
         have = 0
         while have < size:
@@ -262,6 +281,7 @@ def _nearby(path: Path) -> str:
     return ""
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
+    """An error of the system in a few words."""
     text = getattr(error, "strerror", None) or str(error)
     return text.splitlines()[0][:200] if text else type(error).__name__

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UnknownNameError, UsageError, nearest
 from abstain.outcomes import Counts, CountsArray, Undefined
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
+    from abstain.rankings.layout import Floats, Rankings
 
 Numeric: TypeAlias = Any
 """A float or an array of floats: formulas are written once for both."""
@@ -24,6 +25,9 @@ Tally: TypeAlias = Any
 
 Shares: TypeAlias = Callable[..., Numeric]
 """A function of the shares right, wrong and unanswered (and the measure's parameters)."""
+
+Takes: TypeAlias = Literal["counts", "confidence", "ranking"]
+"""What a measure is a function of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,14 @@ class Parameter:
     low_open: bool = False
     high_open: bool = False
     default: float | None = None
+    optional: bool = False
+    """May be left out without a default: the formula does without."""
     whole: bool = False
+    """Must be a whole number."""
+    cutoff: bool = False
+    """Written after the name: P@10."""
+    always: bool = False
+    """Printed even where it has its default: nobody should have to know it."""
 
     def check(self, value: float, measure_name: str) -> float:
         """The value, if it lies in range."""
@@ -52,7 +63,7 @@ class Parameter:
             raise UsageError(
                 f"{self.name} of {measure_name} must be a whole number (got {number_text(value)})"
             )
-        return value
+        return int(value) if self.whole else value
 
     @property
     def range_text(self) -> str:
@@ -66,7 +77,8 @@ class Parameter:
 class Undefinedness:
     """When a measure does not exist, and why."""
 
-    when: Callable[[Tally], Any]
+    when: Callable[..., Any]
+    """Of the counts; of rankings and the measure's parameters."""
     reason: str
 
 
@@ -102,10 +114,14 @@ class Definition:
     ranks_like: Callable[..., tuple[str, ...]] = field(default=lambda **_: (), repr=False)
     monotone: str = ""
     """Empty, or why a wrong answer that becomes right may lower the score."""
-    takes: str = "counts"
-    """What it is a function of: `counts`, or another key of `KINDS_OF_MEASURE`."""
+    takes: Takes = "counts"
+    """What it is a function of."""
     convention: str = ""
     """What its definition leaves open and how it is settled here: ties, integration, bins."""
+    total: bool = False
+    """A run is given its sum over the queries, not its mean."""
+    example: str = ""
+    """Of a ranking with the gains 1 0 1 where there are 3 to find: the sum and its result."""
 
     @property
     def needs_candidates(self) -> bool:
@@ -130,9 +146,15 @@ class Measure:
     definition: Definition = field(kw_only=True, compare=False, repr=False)
 
     def __str__(self) -> str:
-        defaults = {p.name: p.default for p in self.definition.parameters}
-        said = [f"{k}={number_text(v)}" for k, v in self.parameters if v != defaults[k]]
-        return f"{self.name}({', '.join(said)})" if said else self.name
+        defaults = {p.name: p.default for p in self.definition.parameters if not p.always}
+        cutoffs = {p.name for p in self.definition.parameters if p.cutoff}
+        said = [
+            f"{k}={number_text(v)}"
+            for k, v in self.parameters
+            if v != defaults.get(k) and k not in cutoffs
+        ]
+        cut = "".join(f"@{number_text(v)}" for k, v in self.parameters if k in cutoffs)
+        return (f"{self.name}({', '.join(said)})" if said else self.name) + cut
 
     @property
     def arguments(self) -> dict[str, float]:
@@ -160,7 +182,17 @@ class Measure:
     def __call__(self, counts: Counts) -> float: ...
     @overload
     def __call__(self, counts: CountsArray) -> Array: ...
-    def __call__(self, counts: Counts | CountsArray) -> Numeric:
+    @overload
+    def __call__(
+        self,
+        counts: Sequence[float],
+        *,
+        pool: int | Sequence[float] | None = ...,
+        top: float | None = ...,
+    ) -> float: ...
+    def __call__(self, counts: Any, **more: Any) -> Numeric:
+        if more:
+            raise UsageError(f"{self} takes counts alone (got {', '.join(more)} too)")
         return self._evaluate(self.definition.function, counts)
 
     @overload
@@ -213,7 +245,54 @@ class Measure:
         return values
 
 
-KINDS_OF_MEASURE: dict[str, type[Measure]] = {"counts": Measure}
+class RankingMeasure(Measure):
+    """A measure of rankings: a pure function of the gains listed and of what there was to find.
+
+    >>> round(measure("NDCG'")([1, 0, 1], pool=3), 3)
+    0.698
+    >>> measure("AP")([0, 0], pool=0)
+    undefined (the query has no relevant document)
+    """
+
+    def __call__(  # type: ignore[override]
+        self,
+        gains: Sequence[float],
+        *,
+        pool: int | Sequence[float] | None = None,
+        top: float | None = None,
+    ) -> float:
+        """The score of one ranking, given by its gains in order.
+
+        `pool` is how many documents there were to find, or their gains; `top` is the grade
+        that counts as a gain of 1 (default: the largest, if above 1).
+        """
+        if isinstance(gains, (Counts, CountsArray)):
+            raise UsageError(f"{self} is a measure of rankings, not of counts: see `abstain rank`")
+        if pool is None:
+            raise UsageError(
+                f"{self} needs to know what there was to find: pool=3, or the gains, pool=[1, 1, 1]"
+            )
+        from abstain.rankings.layout import one
+
+        rankings = one(gains, pool, top=top)
+        reason = self.reasons(rankings)[0]
+        return float(self.values(rankings)[0]) if reason is None else Undefined(reason)
+
+    def values(self, rankings: Rankings) -> Floats:
+        """The score of each row of some rankings; nan where it does not exist."""
+        values: Floats = self.definition.function(rankings, **self.arguments)
+        return values
+
+    def reasons(self, rankings: Rankings) -> list[str | None]:
+        """Why the score of each row does not exist; None where it does."""
+        reasons: list[str | None] = [None] * rankings.size
+        for rule in self.definition.undefined:
+            for row in rule.when(rankings, **self.arguments).nonzero()[0]:
+                reasons[row] = rule.reason
+        return reasons
+
+
+KINDS_OF_MEASURE: dict[str, type[Measure]] = {"counts": Measure, "ranking": RankingMeasure}
 """What a measure may take, and the class that takes it; a family adds its own."""
 
 
@@ -284,7 +363,33 @@ def counting(
     return declare
 
 
-def definitions(takes: str | None = None) -> Mapping[str, Definition]:
+def ranked(
+    name: str,
+    *,
+    bounds: tuple[float, float] | Callable[..., tuple[float, float]] = (0.0, 1.0),
+    undefined: tuple[Undefinedness, ...] = (),
+    **more: Any,
+) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
+    """Declare a measure of rankings: a function of `Rankings` that gives a number a row."""
+
+    def declare(function: Callable[..., Floats]) -> Callable[..., Floats]:
+        define(
+            Definition(
+                name=name,
+                summary=(function.__doc__ or "").strip().splitlines()[0],
+                function=function,
+                bounds=bounds if callable(bounds) else _fixed(*bounds),
+                undefined=undefined,
+                takes="ranking",
+                **more,
+            )
+        )
+        return function
+
+    return declare
+
+
+def definitions(takes: Takes | None = None) -> Mapping[str, Definition]:
     """Every declared measure by name, in the order of declaration; or those of one kind."""
     _load()
     if takes is None:
@@ -292,12 +397,14 @@ def definitions(takes: str | None = None) -> Mapping[str, Definition]:
     return {name: d for name, d in _REGISTRY.items() if d.takes == takes}
 
 
-def list_measures(takes: str | None = None) -> list[str]:
-    """The names of all measures; or of those that take `counts`, or `confidence`."""
+def list_measures(takes: Takes | None = None) -> list[str]:
+    """The names of all measures, or of those of one kind: "counts", "confidence", "ranking"."""
     return list(definitions(takes))
 
 
-_TEXT = re.compile(r"^\s*(?P<name>[^()]+?)\s*(?:\((?P<arguments>[^()]*)\))?\s*$")
+_TEXT = re.compile(
+    r"^\s*(?P<name>[^()]+?)\s*(?:\((?P<arguments>[^()]*)\)\s*(?:@(?P<cutoff>[^()@]*))?)?\s*$"
+)
 
 
 def measure(text: str | Measure) -> Measure:
@@ -312,14 +419,10 @@ def measure(text: str | Measure) -> Measure:
     match = _TEXT.match(text)
     if match is None:
         raise UsageError(f"'{text}' is not a measure's name, such as c@1 or credit(t=0.5)")
-    name = _BY_ALIAS.get(_fold(match["name"]))
-    if name is None:
-        raise UnknownNameError(
-            "measure", match["name"], _known_names(), hint="`abstain measures` lists them"
-        )
+    name, cutoff = _without_cutoff(match["name"], match["cutoff"])
     definition = _REGISTRY[name]
-    make = KINDS_OF_MEASURE[definition.takes]
-    return make(name, _arguments(definition, match["arguments"]), definition=definition)
+    arguments = _arguments(definition, match["arguments"], cutoff)
+    return KINDS_OF_MEASURE[definition.takes](name, arguments, definition=definition)
 
 
 def count_measure(text: str | Measure) -> Measure:
@@ -333,19 +436,43 @@ def count_measure(text: str | Measure) -> Measure:
     return found
 
 
+def _without_cutoff(text: str, cutoff: str | None) -> tuple[str, str | None]:
+    """The measure that `P@10` (or `P`, where the cutoff stood after its parameters) names."""
+    name = _BY_ALIAS.get(_fold(text))
+    if name is not None:
+        return name, cutoff
+    head, at, k = text.rpartition("@")
+    name = _BY_ALIAS.get(_fold(head)) if at else None
+    if name is not None:
+        if cutoff is not None:
+            raise UsageError(f"{name} is given a cutoff twice (@{k} and @{cutoff})")
+        return name, k
+    known = _known_names()
+    wanted = head if at and nearest(head, known) else text
+    raise UnknownNameError("measure", wanted, known, hint="`abstain measures` lists them")
+
+
 def _known_names() -> list[str]:
     return [name for d in _REGISTRY.values() for name in (d.name, *d.aliases)]
 
 
-def _arguments(definition: Definition, text: str | None) -> tuple[tuple[str, float], ...]:
+def _arguments(
+    definition: Definition, text: str | None, cutoff: str | None = None
+) -> tuple[tuple[str, float], ...]:
     known = {p.name: p for p in definition.parameters}
     given: dict[str, float] = {}
+    if cutoff is not None:
+        at = next((p for p in definition.parameters if p.cutoff), None)
+        if at is None:
+            raise UsageError(f"{definition.name} takes no cutoff (got '@{cutoff}')")
+        given[at.name] = at.check(_number(cutoff, definition.name, at.name), definition.name)
     for position, piece in enumerate(filter(None, map(str.strip, (text or "").split(",")))):
         key, equals, value = (part.strip() for part in piece.partition("="))
         if not equals:
             if position >= len(definition.parameters):
                 raise UsageError(f"{definition.name} takes no parameter '{piece}'")
             key, value = definition.parameters[position].name, key
+        key = key.casefold() if key.casefold() in known else key
         if key not in known:
             takes = ", ".join(known) or "none"
             raise UsageError(
@@ -355,14 +482,15 @@ def _arguments(definition: Definition, text: str | None) -> tuple[tuple[str, flo
             raise UsageError(f"{definition.name} is given {key} twice")
         given[key] = known[key].check(_number(value, definition.name, key), definition.name)
     for parameter in definition.parameters:
-        if parameter.name not in given:
+        if parameter.name not in given and not parameter.optional:
             if parameter.default is None:
+                example = "@10" if parameter.cutoff else f"({parameter.name}=0.5)"
                 raise UsageError(
                     f"{definition.name} needs {parameter.name}, {parameter.meaning}, "
-                    f"as in {definition.name}({parameter.name}=0.5)"
+                    f"as in {definition.name}{example}"
                 )
             given[parameter.name] = parameter.default
-    return tuple((p.name, given[p.name]) for p in definition.parameters)
+    return tuple((p.name, given[p.name]) for p in definition.parameters if p.name in given)
 
 
 def _number(text: str, name: str, key: str) -> float:
@@ -383,10 +511,11 @@ def number_text(value: float) -> str:
 
 
 def _fold(name: str) -> str:
-    return name.strip().casefold().replace("_", "-").replace(" ", "-").replace("′", "'")
+    folded = name.strip().casefold().replace("_", "-").replace(" ", "-")
+    return folded.replace("′", "'").replace("’", "'")
 
 
 def _load() -> None:
     """Importing the families declares them, in this order."""
-    for family in ("credit", "validation", "confidence"):
+    for family in ("credit", "validation", "confidence", "ranking", "truncated"):
         import_module(f"abstain.measures.{family}")

@@ -34,6 +34,8 @@ def measures_grid() -> Grid:
         "which answering pays.",
         "CWS and what follows take answers with a confidence: N answers, C(i) right among the i "
         "surest; `abstain curve` gives them.",
+        "Of rankings: r_i is the gain or grade at rank i of d, R what there is to find, r_t the "
+        "gain of the list's end; [@k] may be left out.",
         "`abstain explain c@1` tells the whole story of one.",
     ]
     return grid
@@ -69,13 +71,16 @@ def measures_data() -> list[dict[str, object]]:
 
 
 def signature(definition: Definition) -> str:
-    """A measure's name with its parameters: credit(t), F(β=1)."""
+    """A measure's name with its parameters: credit(t), F(beta=1), P(rel=1)@k."""
     if not definition.parameters:
         return definition.name
     inside = ", ".join(
-        p.name if p.default is None else f"{p.name}={p.default:g}" for p in definition.parameters
+        p.name if p.default is None else f"{p.name}={p.default:g}"
+        for p in definition.parameters
+        if not p.cutoff and not p.optional
     )
-    return f"{definition.name}({inside})"
+    cut = "".join("[@k]" if p.optional else "@k" for p in definition.parameters if p.cutoff)
+    return (f"{definition.name}({inside})" if inside else definition.name) + cut
 
 
 def card(text: str, *, width: int = 80) -> str:
@@ -93,10 +98,10 @@ def card(text: str, *, width: int = 80) -> str:
             ("answering", f"pays for a chance of being right above {d.break_even_text} (p*)")
         )
     better = "higher is better" if d.higher_is_better else "lower is better"
-    facts.append(("range", f"{_bound(low)} to {_bound(high)}, {better}"))
+    facts.append(("range", f"{bound(low)} to {bound(high)}, {better}"))
     if d.convention:
         facts.append(("convention", d.convention))
-    facts.append(("undefined", "when " + "; when ".join(rule.reason for rule in d.undefined)))
+    facts.append(("undefined", _undefined(d)))
     facts.append(("to game it", d.gaming))
     if d.monotone:
         facts.append(("beware", f"{d.monotone[0].upper()}{d.monotone[1:]}."))
@@ -112,11 +117,23 @@ def card(text: str, *, width: int = 80) -> str:
     return "\n".join([*lines, "", *_example(item, width)]) + "\n"
 
 
-def _bound(value: float) -> str:
+def bound(value: float) -> str:
+    """The end of a range."""
     return number_text(value) if math.isinf(value) else f"{value:g}"
 
 
+def _undefined(d: Definition) -> str:
+    if not d.undefined:
+        return "never"
+    return "when " + "; when ".join(rule.reason for rule in d.undefined)
+
+
 def _letters(d: Definition) -> str:
+    if d.takes == "ranking":
+        return (
+            "r_i the gain or grade at rank i of d, R what there is to find, r_t = Σ r_i / R the "
+            "gain of the list's end (1 if R = 0)"
+        )
     if d.takes == "confidence":
         return "N answers, C(i) right among the i surest, s the confidence; n questions"
     if d.family == "credit":
@@ -131,7 +148,8 @@ def _with_example_parameters(text: str) -> Measure:
     known = {d.name.casefold(): d for d in definitions().values()}
     bare = known.get(text.strip().casefold())
     if bare and any(p.default is None for p in bare.parameters):
-        given = ", ".join(f"{p.name}=0.5" for p in bare.parameters if p.default is None)
+        needed = [p for p in bare.parameters if p.default is None and not p.optional]
+        given = ", ".join(f"{p.name}={10 if p.whole else 0.5}" for p in needed)
         return measure(f"{bare.name}({given})")
     return measure(text)
 
@@ -139,6 +157,9 @@ def _with_example_parameters(text: str) -> Measure:
 def _example(item: Measure, width: int) -> list[str]:
     if item.definition.takes == "confidence":
         return _confidence_example(item, width)
+    if item.definition.takes == "ranking":
+        lines = ["Example: the gains 1, 0, 1 listed, 3 documents to find", item.definition.example]
+        return [line for text in lines for line in _wrap(text, width, 2)]
     split = item.definition.family == "validation"
     k, name = (SPLIT, SPLIT_NAME) if split else (SHARES, SHARES_NAME)
     blanks = f"{k.unanswered:g} unanswered"

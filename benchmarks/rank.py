@@ -1,0 +1,235 @@
+"""`abstain rank` beside its peers: run files to means, validation on, seconds, memory, ratios.
+
+    python benchmarks/rank.py [--lines 1000000] [--kinds sorted shuffled] [--repeat 3]
+    python benchmarks/rank.py --lines 7000000
+
+The peers that are installed take part: pytrec-eval-terrier, ir_measures, ranx (they compute
+AP, RR, NDCG@10 and P@10; ranx and abstain RBP(p=0.8) too), and polars merely reading the file.
+Each measurement is a process of its own: its clock starts after the imports and a warm-up on
+a tiny run (so that nobody pays for compiling), its peak memory is the whole process's. Files
+are generated once, in a folder of the system's temporary directory, and kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+ROOM = Path(tempfile.gettempdir()) / "abstain-bench-rank"
+DOCS = 1000
+PEERS = ("abstain", "abstain'", "pytrec_eval", "ir_measures", "ranx", "polars")
+TARGETS = {"pytrec_eval": 4, "ir_measures": 8, "ranx": 10}
+Means = dict[str, float]
+Report = dict[str, Any]
+
+
+def generate(lines: int, kind: str) -> tuple[Path, Path]:
+    """A run of 1,000 documents a query, with some ties, and qrels that judge 60 a query."""
+    import numpy as np
+    import polars as pl
+
+    qrels, run = ROOM / f"{lines}.qrels", ROOM / f"{lines}.{kind}.run"
+    if qrels.exists() and run.exists():
+        return qrels, run
+    ROOM.mkdir(exist_ok=True)
+    rng = np.random.default_rng(7)
+    queries = lines // DOCS
+    docs = rng.permuted(np.sort(rng.integers(0, 8800, (queries, DOCS + 30)), axis=1), axis=1)
+    docs = docs * (DOCS + 30) + np.arange(DOCS + 30)  # distinct in each query
+    scores = -np.sort(-np.round(rng.gamma(2.0, 5.0, (queries, DOCS)), 4), axis=1)
+    names = np.repeat(np.arange(queries) * 7 + 1001, DOCS)
+    rows = pl.DataFrame({"query": names, "Q0": ["Q0"] * len(names), "doc": docs[:, :DOCS].ravel()})
+    rows = rows.with_columns(
+        rank=np.tile(np.arange(1, DOCS + 1), queries), score=scores.ravel(), run=pl.lit("bm25")
+    )
+    if kind == "shuffled":
+        rows = rows.sample(fraction=1.0, shuffle=True, seed=1)
+    rows.write_csv(run, separator=" ", include_header=False)
+    judged = np.concatenate((np.arange(0, 600, 20), np.arange(DOCS, DOCS + 30)))
+    judgments = {
+        "query": np.repeat(np.arange(queries) * 7 + 1001, len(judged)),
+        "0": np.zeros(queries * len(judged), int),
+        "doc": docs[:, judged].ravel(),
+        "rel": rng.choice(4, queries * len(judged), p=[0.55, 0.3, 0.1, 0.05]),
+    }
+    pl.DataFrame(judgments).write_csv(qrels, separator=" ", include_header=False)
+    return qrels, run
+
+
+MEASURES = ("AP", "RR", "NDCG@10", "P@10", "RBP(p=0.8)")
+PRIMED = ("AP'", "RR'", "NDCG'", "RBP'(p=0.8)")
+
+
+def ours(qrels: str, run: str) -> Means:
+    """The standard measures by abstain."""
+    import abstain as ab
+
+    return ab.rank(qrels, run, measures=MEASURES).rows[0].scores
+
+
+def ours_primed(qrels: str, run: str) -> Means:
+    """The primed measures by abstain."""
+    import abstain as ab
+
+    return ab.rank(qrels, run, measures=PRIMED).rows[0].scores
+
+
+def pytrec(qrels: str, run: str) -> Means:
+    """pytrec-eval-terrier."""
+    pytrec_eval: Any = import_module("pytrec_eval")
+    with open(qrels) as file:
+        judgments = pytrec_eval.parse_qrel(file)
+    with open(run) as file:
+        rows = pytrec_eval.parse_run(file)
+    names = {"map": "AP", "recip_rank": "RR", "ndcg_cut_10": "NDCG@10", "P_10": "P@10"}
+    evaluator = pytrec_eval.RelevanceEvaluator(judgments, set(names))
+    scores = evaluator.evaluate(rows)
+    return {
+        ours: sum(query[theirs] for query in scores.values()) / len(scores)
+        for theirs, ours in names.items()
+    }
+
+
+def irm(qrels: str, run: str) -> Means:
+    """ir_measures."""
+    ir_measures: Any = import_module("ir_measures")
+    names = {"AP": "AP", "RR": "RR", "nDCG@10": "NDCG@10", "P@10": "P@10"}
+    measures = {ir_measures.parse_measure(theirs): ours for theirs, ours in names.items()}
+    judgments = ir_measures.read_trec_qrels(qrels)
+    rows = ir_measures.read_trec_run(run)
+    means = ir_measures.calc_aggregate(list(measures), judgments, rows)
+    return {name: means[measure] for measure, name in measures.items()}
+
+
+def rnx(qrels: str, run: str) -> Means:
+    """ranx."""
+    ranx: Any = import_module("ranx")
+    names = {
+        "map": "AP",
+        "mrr": "RR",
+        "ndcg@10": "NDCG@10",
+        "precision@10": "P@10",
+        "rbp.80": "RBP(p=0.8)",
+    }
+    judgments = ranx.Qrels.from_file(qrels, kind="trec")
+    rows = ranx.Run.from_file(run, kind="trec")
+    means = ranx.evaluate(judgments, rows, list(names), make_comparable=True)
+    return {ours: float(means[theirs]) for theirs, ours in names.items()}
+
+
+def merely_read(qrels: str, run: str) -> Means:
+    """polars, which reads the file and does nothing with it."""
+    import polars as pl
+
+    frame = pl.read_csv(run, separator=" ", has_header=False, quote_char=None)
+    return {"rows": float(frame.height)}
+
+
+WORK: dict[str, Callable[[str, str], Means]] = dict(
+    zip(PEERS, (ours, ours_primed, pytrec, irm, rnx, merely_read), strict=True)
+)
+
+
+def measure_here(peer: str, qrels: str, run: str) -> None:
+    """In the child: warm up, run, report."""
+    tiny_qrels, tiny_run = ROOM / "tiny.qrels", ROOM / "tiny.run"
+    WORK[peer](str(tiny_qrels), str(tiny_run))
+    start, cpu = time.perf_counter(), time.process_time()
+    means = WORK[peer](qrels, run)
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    report = {"seconds": seconds, "cpu": cpu, "peak": _peak(), "means": means}
+    print(json.dumps(report))
+
+
+def _peak() -> float:
+    """MiB at most in use; the system's count since this program began, not its parent's."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1024
+
+
+def measured(peer: str, qrels: Path, run: Path) -> Report:
+    """One measurement in a process of its own."""
+    command = [sys.executable, __file__, "--child", peer, str(qrels), str(run)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        nothing = dict.fromkeys(("seconds", "cpu", "peak"), float("nan"))
+        return nothing | {"error": done.stderr[-300:]}
+    report: Report = json.loads(done.stdout.splitlines()[-1])
+    return report
+
+
+def compare(lines: int, kind: str, peers: list[str], repeat: int) -> None:
+    """Measure all peers on one file and print the ratios."""
+    qrels, run = generate(lines, kind)
+    print(f"\n{lines:,} lines, {kind} ({run.stat().st_size / 1e6:.0f} MB)")
+    reports: dict[str, list[Report]] = {peer: [] for peer in peers}
+    for _ in range(repeat):  # in turns, so that a busy minute is everybody's
+        for peer in peers:
+            reports[peer].append(measured(peer, qrels, run))
+    # the best of several is what the work takes; the rest is what others did to the machine
+    seconds = {p: min(r["seconds"] for r in rs) for p, rs in reports.items()}
+    median = {p: statistics.median(r["seconds"] for r in rs) for p, rs in reports.items()}
+    cpu = {p: min(r["cpu"] for r in rs) for p, rs in reports.items()}
+    peak = {p: max(r["peak"] for r in rs) for p, rs in reports.items()}
+    print(
+        "  best of",
+        repeat,
+        "   seconds (median)   cpu    MB   × abstain's time, cpu, memory   target",
+    )
+    for peer in peers:
+        times = " ".join(f"{m[peer] / m['abstain']:6.2f}" for m in (seconds, cpu, peak))
+        target = f"{TARGETS.get(peer, ''):>9}"
+        print(
+            f"  {peer:12s}{seconds[peer]:10.2f} ({median[peer]:.2f}){cpu[peer]:8.2f}"
+            f"{peak[peer]:7.0f}   {times}{target}"
+        )
+        if "error" in reports[peer][-1]:
+            print("    did not run:", reports[peer][-1]["error"].strip().splitlines()[-1:])
+    _same_means(reports)
+    if "polars" in seconds:
+        ratio, work = (m["abstain"] / m["polars"] for m in (seconds, cpu))
+        print(f"  abstain / polars merely reading: {ratio:.2f}, cpu {work:.2f} (at most 3)")
+    if "abstain'" in seconds:
+        ratio, work = (m["abstain'"] / m["abstain"] for m in (seconds, cpu))
+        print(f"  primed / standard: {ratio:.2f}, cpu {work:.2f} (at most 1.5)")
+
+
+def _same_means(reports: dict[str, list[Report]]) -> None:
+    mine = reports["abstain"][0]["means"]
+    for peer, runs in reports.items():
+        for name, value in runs[0].get("means", {}).items():
+            if name in mine and abs(value - mine[name]) > 1e-9:
+                print(f"    {peer} gives {name} {value:.9f}, abstain {mine[name]:.9f}")
+
+
+def main() -> None:
+    """Print times, memory and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--child", nargs=3)
+    parser.add_argument("--lines", type=int, nargs="+", default=[1_000_000])
+    parser.add_argument("--kinds", nargs="+", default=["sorted", "shuffled"])
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--only", nargs="+", default=list(PEERS))
+    options = parser.parse_args()
+    if options.child:
+        measure_here(*options.child)
+        return
+    ROOM.mkdir(exist_ok=True)
+    (ROOM / "tiny.qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 a 2\n")
+    (ROOM / "tiny.run").write_text("1 Q0 a 1 2.5 t\n1 Q0 b 2 1.5 t\n2 Q0 c 1 2 t\n2 Q0 a 2 1 t\n")
+    for lines in options.lines:
+        for kind in options.kinds:
+            compare(lines, kind, options.only, options.repeat)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""`abstain rank`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from abstain.cli import options
+from abstain.cli.options import ColumnOption, DigitsOption, FormatOption, OutputOption
+
+COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
+
+
+def rank(
+    qrels: Annotated[str, typer.Argument(metavar="QRELS", help="The relevance judgments.")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="The runs to score.")],
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            "-m",
+            metavar="MEASURE",
+            help="AP, NDCG@10, 'RBP(p=0.8)', 'P(rel=2)@10', NDCGt (NDCG'), … Repeatable; the "
+            "first one orders the runs.",
+        ),
+    ] = None,
+    nil: Annotated[
+        str | None,
+        typer.Option(
+            "--nil", metavar="ID", help="The document id that ends a list: NIL, -1. It is no hit."
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit",
+            metavar="N",
+            min=1,
+            help="How long a list could be: a shorter one was ended by its system, a longer one "
+            "is cut.",
+        ),
+    ] = None,
+    nil_as_answer: Annotated[
+        bool,
+        typer.Option(
+            "--nil-as-answer",
+            help="As TREC 2001 had it: the NIL of --nil is a document, right where nothing is.",
+        ),
+    ] = False,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help="A query that a run lacks: empty (an empty list, the default), error or skip.",
+        ),
+    ] = None,
+    ties: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="trec: by score, equal ones by falling document id; rank: by the rank column.",
+        ),
+    ] = "trec",
+    trec_eval: Annotated[
+        bool,
+        typer.Option(
+            "--trec-eval",
+            help="Average as trec_eval does: 0 where nothing is relevant, missing queries left "
+            "out.",
+        ),
+    ] = False,
+    top: Annotated[
+        float | None,
+        typer.Option(
+            metavar="GRADE", help="The grade that is a gain of 1 (default: the largest judged)."
+        ),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", metavar="ATTR", help="Slice by an attribute of --queries."),
+    ] = None,
+    queries: Annotated[
+        str | None,
+        typer.Option("--queries", metavar="FILE", help="A table: query and its attributes."),
+    ] = None,
+    all_queries: Annotated[
+        bool,
+        typer.Option(
+            "--all-queries",
+            help="Score every query of --queries: one without judgments is a nil query.",
+        ),
+    ] = False,
+    per_query: Annotated[
+        bool, typer.Option("--per-query", help="Show each query's scores too.")
+    ] = False,
+    truncation: Annotated[
+        bool,
+        typer.Option(
+            "--truncation",
+            help="Report what truncation does: lengths, original against primed scores, "
+            "inverted pairs, Kendall's τ.",
+        ),
+    ] = False,
+    charts: Annotated[
+        Path | None,
+        typer.Option(
+            "--charts", metavar="DIR", help="Draw that report's charts (SVG) into a folder."
+        ),
+    ] = None,
+    column: ColumnOption = None,
+    from_format: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="FORMAT", help="trec, csv, tsv, jsonl or parquet, if not evident."
+        ),
+    ] = None,
+    format: FormatOption = None,
+    output: OutputOption = None,
+    digits: DigitsOption = 4,
+) -> None:
+    """Score rankings that may stop early, or find nothing.
+
+    \b
+    abstain rank qrels.txt run1.txt run2.txt.gz -m NDCG@10 -m NDCGt
+    abstain rank qrels.txt run.txt --nil NIL --limit 10       (lists that say where they end)
+    abstain rank qrels.txt runs/* --limit 1000 --truncation --charts charts
+    abstain rank qrels.csv run.parquet --queries queries.csv --by type
+
+    TREC files (plain, .gz, .zst) or tables: query, doc, rel for the judgments; query, doc, score
+    and perhaps run for the runs. A query that a run lacks is an empty list; one without relevant
+    documents is scored by the primed measures (RR', RBP', NDCG', AP'; typed RRt, RBPt, …).
+    """
+    from abstain import ranked
+    from abstain.report.ranks import rank_grid
+
+    settings = ranked.check_settings(
+        nil=nil,
+        nil_as_answer=nil_as_answer,
+        limit=limit,
+        missing=missing,
+        ties=ties,
+        trec_eval=trec_eval,
+    )
+    chosen = ranked.ranking_measures(measures or None, settings)
+    with options.working("reading and ranking…"):
+        rankings, slices = ranked.read_rankings(
+            qrels,
+            runs,
+            settings,
+            by=by or (),
+            queries=queries,
+            all_queries=all_queries,
+            top=top,
+            columns=options.known_columns(column, COLUMNS),
+            format=from_format,
+        )
+        result = ranked.score_rankings(
+            rankings, chosen, settings, slices=slices, per_query=per_query
+        )
+    grids, data = [rank_grid(result)], result.to_dict()
+    if truncation or charts is not None:
+        from abstain.report.truncation import scores_grid, truncation_grids, write_charts
+        from abstain.truncation import truncation as report_on
+
+        report = report_on(rankings, settings)
+        data["truncation"] = report.to_dict()
+        grids += truncation_grids(report)
+        if options.chosen_format(format, output) is options.Format.csv:
+            grids = [scores_grid(report)]
+        if charts is not None:
+            with options.working("drawing…"):
+                write_charts(report, charts)
+    options.show_all(grids, data, format=format, output=output, digits=digits)

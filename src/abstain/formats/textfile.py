@@ -1,0 +1,150 @@
+"""White-space separated text files, plain or compressed, in pieces of whole lines."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.errors import InputError
+from abstain.formats.files import GZIP, ZSTD, Opened, ZstandardFile, byte_limit, reason_of
+
+CHUNK = 3 << 20
+"""Bytes read at a time: few enough to stay small, many enough to keep the parser busy."""
+
+LONGEST_LINE = 1 << 20
+"""A longer line is no run and no qrels; reading on would only fill the memory."""
+
+BOM = b"\xef\xbb\xbf"
+NEWLINE, BLANK = 10, 32
+T = TypeVar("T")
+TO_BLANKS = bytes.maketrans(b"\t\v\f\r", b"   \n")
+
+
+def chunks(opened: Opened) -> Iterator[bytes]:
+    """The file's text in pieces of whole lines, unpacked, without a byte order mark."""
+    limit, size = byte_limit(), 0
+    for number, piece in enumerate(_whole_lines(opened)):
+        size += len(piece)
+        if size > limit:
+            raise InputError(
+                f"unpacks to more than {limit:,} bytes (ABSTAIN_MAX_BYTES raises the bound)",
+                opened.name,
+            )
+        yield piece if number else piece.removeprefix(BOM)
+
+
+def ahead(items: Iterator[T]) -> Iterator[T]:
+    """The same items, each made in a thread while the one before is used."""
+    end = object()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        coming = pool.submit(next, items, end)
+        while (item := coming.result()) is not end:
+            coming = pool.submit(next, items, end)
+            yield item  # type: ignore[misc]
+
+
+def lines(opened: Opened) -> Iterator[tuple[int, list[bytes]]]:
+    """Line numbers and their fields: slow and obvious, for saying where something is wrong.
+
+    Blank lines and comments (a first character #, as trec_eval 10) count but are not given.
+    """
+    number = 0
+    for chunk in chunks(opened):
+        for line in chunk.splitlines():
+            number += 1
+            fields = line.split()
+            if fields and not fields[0].startswith(b"#"):
+                yield number, fields
+
+
+def single_spaced(chunk: bytes) -> bytes:
+    """The same lines with their fields separated by exactly one blank.
+
+    Blank lines, comments, leading and trailing white space go. A chunk that is in that form
+    already, as nearly all are, costs one look at each byte.
+    """
+    if any(blank in chunk for blank in (b"\t", b"\r", b"\v", b"\f")):
+        chunk = chunk.translate(TO_BLANKS)
+    if _has_spare_blanks(chunk):
+        chunk = _squeeze(chunk)
+    if b"#" in chunk and (chunk.startswith(b"#") or b"\n#" in chunk):
+        chunk = b"\n".join(line for line in chunk.split(b"\n") if not line.startswith(b"#"))
+    return chunk
+
+
+def _whole_lines(opened: Opened) -> Iterator[bytes]:
+    held = b""  # an unfinished line
+    for block in _blocks(opened):
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield held + block[:end]
+            held = block[end:]
+        else:
+            held += block
+        if len(held) > LONGEST_LINE:
+            raise InputError(f"has a line of more than {LONGEST_LINE >> 20} MiB", opened.name)
+    if held:
+        yield held
+
+
+def _blocks(opened: Opened) -> Iterator[bytes]:
+    """The file's bytes; how it is packed is told by its first bytes, not by its name."""
+    import zstandard
+
+    what = "text"
+    try:
+        with opened.stream() as file:
+            head = file.read(4)
+            file.seek(0)
+            stream: Readable = file
+            if head.startswith(GZIP):
+                what, stream = "gzip", gzip.GzipFile(fileobj=file)
+            elif head == ZSTD:
+                what, stream = "Zstandard", ZstandardFile(file)
+            while block := stream.read(CHUNK):
+                yield block
+    except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
+        reason = "it ends too early" if isinstance(error, EOFError) else reason_of(error)
+        raise InputError(f"is not whole {what} data: {reason}", opened.name) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {reason_of(error)}", opened.name) from None
+
+
+class Readable(Protocol):
+    """All that is asked of a stream of bytes."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+def _has_spare_blanks(chunk: bytes) -> bool:
+    """Is any white space at the start of a line, at its end, or doubled?"""
+    if not chunk or chunk[0] <= BLANK or chunk[-1] == BLANK:
+        return True
+    text = np.frombuffer(chunk, np.uint8)
+    step = 1 << 18  # in the cache
+    for start in range(0, len(text), step):
+        blank = text[start : start + step + 1] <= BLANK
+        if bool((blank[1:] & blank[:-1]).any()):
+            return True
+    return False
+
+
+def _squeeze(chunk: bytes) -> bytes:
+    """Each run of blanks becomes a newline if it holds one, else a single blank."""
+    text = np.frombuffer(chunk, np.uint8)
+    blank = (text == BLANK) | (text == NEWLINE)
+    first = blank.copy()
+    first[1:] &= ~blank[:-1]
+    first[:1] = False  # what stands before the first field separates nothing
+    squeezed: NDArray[np.uint8] = text[~blank | first]
+    starts = np.flatnonzero(first)
+    ends_line = np.zeros(len(starts) + 1, bool)
+    ends_line[np.searchsorted(starts, np.flatnonzero(text == NEWLINE), "right") - 1] = True
+    squeezed[first[~blank | first]] = np.where(ends_line[:-1], NEWLINE, BLANK)
+    return squeezed.tobytes().rstrip(b" ")

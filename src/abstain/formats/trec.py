@@ -1,0 +1,186 @@
+"""TREC runs (query Q0 doc rank score run) and qrels (query 0 doc rel) as columns.
+
+Files are read with polars once their fields are separated by single blanks; what polars
+cannot read is read again slowly, to say where and why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from abstain.errors import InputError, Place, shown
+from abstain.formats.files import Opened
+from abstain.formats.textfile import chunks, lines, single_spaced
+
+RUN_COLUMNS = ("query", "Q0", "doc", "rank", "score", "run")
+QRELS_COLUMNS = ("query", "0", "doc", "rel")
+NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)", re.IGNORECASE)
+WHOLE_NUMBER = re.compile(rb"[+-]?\d{1,18}")
+
+FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+
+Check = Callable[[list[bytes]], str | None]
+"""What is wrong with a line's fields, if anything."""
+
+
+def run_batches(opened: Opened, *, by_rank: bool = False) -> Iterator[pl.DataFrame]:
+    """A run file's rows in batches: query, doc, score, run.
+
+    With ``by_rank`` the score is the rank column with its sign changed, so that higher is
+    better in both cases. Every row has been checked; columns after the sixth are ignored.
+    """
+    order, kind = ("rank", pl.Int64()) if by_rank else ("score", pl.Float64())
+    check = _check_rank if by_rank else _check_score
+    for text in _texts(opened):
+        frame = _parse(text, RUN_COLUMNS, {order: kind}, ("query", "doc", order, "run"))
+        if frame is None or np.isnan(frame[order].to_numpy()).any():
+            raise _explain(opened, "run", check)
+        if by_rank:
+            ranks = frame["rank"].cast(pl.Float64).alias("score")
+            frame = frame.drop("rank").insert_column(2, -ranks)
+        yield frame
+
+
+def read_qrels(opened: Opened) -> pl.DataFrame:
+    """A qrels file's rows: query, doc, rel (a whole number; negative means not judged)."""
+    frames = []
+    for text in _texts(opened):
+        frame = _parse(text, QRELS_COLUMNS, {"rel": pl.Int64()}, ("query", "doc", "rel"))
+        # each row has its four columns, so the total is exact only if none has a fifth
+        if frame is None or text.count(b" ") != 3 * frame.height:
+            raise _explain(opened, "qrels", _check_qrels)
+        frames.append(frame)
+    if not frames:
+        raise InputError("has no judgments (expected lines: query 0 doc rel)", opened.name)
+    return pl.concat(frames)
+
+
+def lines_with(
+    opened: Opened, query: str, *, doc: str | None = None, rank: int | None = None
+) -> list[int]:
+    """The lines of one run that have a query's document, or a rank of it.
+
+    Of several runs in the file, those of the first that has it twice.
+    """
+    seen: dict[tuple[bytes, ...], list[int]] = {}
+    for number, fields in lines(opened):
+        if fields[0] != query.encode():
+            continue
+        if fields[2] == doc.encode() if doc is not None else int(fields[3]) == rank:
+            tag = tuple(fields[5:6])  # runs have one, qrels have not
+            seen.setdefault(tag, []).append(number)
+            if len(seen[tag]) == 2:
+                return seen[tag]
+    return []
+
+
+def looks_like_trec(opened: Opened) -> bool:
+    """Whether the first line has the columns of a run or of qrels.
+
+    >>> looks_like_trec(Opened("run.txt", None, b"q1 Q0 d7 1 12.5 bm25\\n"))
+    True
+    >>> looks_like_trec(Opened("run.txt", None, b"query,doc,score\\n"))
+    False
+    """
+    for _, fields in lines(opened):
+        if len(fields) >= len(RUN_COLUMNS):
+            return bool(NUMBER.fullmatch(fields[4]) or WHOLE_NUMBER.fullmatch(fields[3]))
+        return len(fields) == len(QRELS_COLUMNS) and bool(WHOLE_NUMBER.fullmatch(fields[3]))
+    return False
+
+
+def _texts(opened: Opened) -> Iterator[bytes]:
+    for chunk in chunks(opened):
+        if text := single_spaced(chunk):
+            yield text
+
+
+def _parse(
+    text: bytes,
+    columns: tuple[str, ...],
+    kinds: dict[str, pl.DataType],
+    wanted: tuple[str, ...],
+) -> pl.DataFrame | None:
+    """The wanted columns of single-spaced text, or None where a value is missing or no number."""
+    width = max(len(columns), text.count(b" ", 0, text.find(b"\n")) + 1)
+    names = [f"column_{i}" for i in range(1, width + 1)]  # polars insists on these
+    place = dict(zip(columns, names, strict=False))
+    schema: dict[str, pl.DataType] = dict.fromkeys(names, pl.String())
+    schema |= {place[column]: kind for column, kind in kinds.items()}
+    read = partial(
+        pl.read_csv,
+        text,
+        has_header=False,
+        separator=" ",
+        quote_char=None,
+        schema=schema,
+        columns=[place[column] for column in wanted],
+        glob=False,
+    )
+    try:
+        frame = read()
+    except FAILURES:  # lines of several lengths perhaps, which cost more
+        try:
+            frame = read(truncate_ragged_lines=True)
+        except FAILURES:
+            return None
+    frame.columns = list(wanted)
+    return None if any(column.null_count() for column in frame) else frame
+
+
+def _explain(opened: Opened, kind: str, check: Check) -> InputError:
+    for number, fields in lines(opened):
+        if problem := check(fields):
+            return InputError(problem, Place(opened.name, number))
+    return InputError(f"cannot be read as a TREC {kind}", opened.name)
+
+
+def _check_columns(fields: list[bytes], columns: tuple[str, ...]) -> str | None:
+    if len(fields) < len(columns):
+        return f"{_columns(len(fields))}, expected {len(columns)}: {' '.join(columns)}"
+    for name, field in zip(columns, fields, strict=False):
+        if name in ("query", "doc", "run"):
+            try:
+                field.decode()
+            except UnicodeDecodeError:
+                return f"the {name} is not UTF-8 text (got {_text(field)})"
+    return None
+
+
+def _check_score(fields: list[bytes]) -> str | None:
+    if problem := _check_columns(fields, RUN_COLUMNS):
+        return problem
+    if not NUMBER.fullmatch(fields[4]):
+        return f"the score must be a number (got {_text(fields[4])})"
+    return None
+
+
+def _check_rank(fields: list[bytes]) -> str | None:
+    if problem := _check_columns(fields, RUN_COLUMNS):
+        return problem
+    if not WHOLE_NUMBER.fullmatch(fields[3]):
+        return f"the rank must be a whole number (got {_text(fields[3])})"
+    return None
+
+
+def _check_qrels(fields: list[bytes]) -> str | None:
+    if problem := _check_columns(fields, QRELS_COLUMNS):
+        return problem
+    if len(fields) > len(QRELS_COLUMNS):
+        return f"{_columns(len(fields))}, expected {len(QRELS_COLUMNS)}: {' '.join(QRELS_COLUMNS)}"
+    if not WHOLE_NUMBER.fullmatch(fields[3]):
+        return f"the relevance must be a whole number (got {_text(fields[3])})"
+    return None
+
+
+def _columns(count: int) -> str:
+    return "1 column" if count == 1 else f"{count} columns"
+
+
+def _text(field: bytes) -> str:
+    return shown(field.decode(errors="replace"))

@@ -1,0 +1,368 @@
+"""Measures of rankings as trec_eval defines them, with RBP and the Q-measure.
+
+Each takes rankings and gives a number a row (a run and query), nan where it does not exist.
+`rel` is the lowest grade that counts as relevant, `k` the rank after which nothing counts,
+R the number of relevant documents there are.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+from abstain.measures.registry import Parameter, Undefinedness, ranked
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from abstain.rankings.layout import Bools, Floats, Pool, Rankings
+else:
+    from abstain.measures.lazy import numpy as np
+
+TREC_EVAL = "trec_eval (Buckley, Voorhees, Soboroff), NIST"
+RBP_PAPER = "Moffat & Zobel 2008, Rank-Biased Precision for Measurement of Retrieval Effectiveness"
+LONGER_IS_FREE = (
+    "Never stop: documents after the last relevant one cost nothing, so the longest list wins."
+)
+
+K = Parameter("k", "how many documents count", low=1, whole=True, cutoff=True)
+K_IF_ANY = Parameter(
+    "k", "how many documents count (all if not said)", low=1, whole=True, cutoff=True, optional=True
+)
+REL = Parameter("rel", "the lowest grade that is relevant", low=0, low_open=True, default=1)
+REL_IF_ANY = Parameter(
+    "rel",
+    "the lowest grade that has a gain, of 1 (if not said: gain = grade / top grade)",
+    low=0,
+    low_open=True,
+    optional=True,
+)
+P = Parameter(
+    "p",
+    "the chance of reading on",
+    low=0,
+    high=1,
+    low_open=True,
+    high_open=True,
+    default=0.8,
+    always=True,
+)
+BETA = Parameter(
+    "beta", "how much grades count beside ranks", low=0, high=1e6, default=1, always=True
+)
+NOTHING_RELEVANT = "the query has no relevant document"
+
+
+def _no_relevant(rankings: Rankings, rel: float = 1, **_: object) -> Bools:
+    return np.equal(rankings.per_row(rankings.pool.count(rankings.pool.grade >= rel)), 0)
+
+
+def _no_gain(rankings: Rankings, **_: object) -> Bools:
+    return np.equal(rankings.per_row(rankings.pool.count(rankings.pool.grade > 0)), 0)
+
+
+NO_RELEVANT = Undefinedness(_no_relevant, NOTHING_RELEVANT)
+NO_GAIN = Undefinedness(_no_gain, NOTHING_RELEVANT)
+
+standard = partial(ranked, family="ranking")
+
+
+@standard(
+    "P",
+    formula="(relevant among the first k) / k",
+    example="P@10 = 2 / 10 = 0.2000",
+    latex=r"\frac1k\sum_{i\le k}[r_i\ge rel]",
+    source=TREC_EVAL,
+    gaming="Always list k documents: a shorter list is divided by k all the same.",
+    parameters=(REL, K),
+)
+def precision(rankings: Rankings, *, k: float, rel: float = 1) -> Floats:
+    """The share of relevant documents among the first k.
+
+    It is divided by k even where the list is shorter.
+    """
+    return num_rel_ret(rankings, rel=rel, k=k) / k
+
+
+@standard(
+    "R",
+    formula="(relevant among the first k) / R",
+    example="R = 2 / 3 = 0.6667",
+    latex=r"\frac1R\sum_{i\le k}[r_i\ge rel]",
+    source=TREC_EVAL,
+    gaming=LONGER_IS_FREE,
+    aliases=("recall",),
+    parameters=(REL, K_IF_ANY),
+    undefined=(NO_RELEVANT,),
+)
+def recall(rankings: Rankings, *, k: float | None = None, rel: float = 1) -> Floats:
+    """The share of the relevant documents that are among the first k."""
+    return ratio(num_rel_ret(rankings, rel=rel, k=k), num_rel(rankings, rel=rel))
+
+
+@standard(
+    "Success",
+    formula="1 if one of the first k is relevant, else 0",
+    example="Success@5 = 1.0000",
+    latex=r"[\exists i\le k: r_i\ge rel]",
+    source=TREC_EVAL,
+    gaming="List many unlike documents: one hit is all that counts.",
+    aliases=("hit-rate",),
+    parameters=(REL, K),
+)
+def success(rankings: Rankings, *, k: float, rel: float = 1) -> Floats:
+    """1 if one of the first k is relevant, else 0."""
+    return (num_rel_ret(rankings, rel=rel, k=k) > 0).astype(np.float64)
+
+
+@standard(
+    "RR",
+    formula="1 / rank of the first relevant document",
+    example="RR = 1 / 1 = 1.0000",
+    latex=r"1/\min\{i: r_i\ge rel\}",
+    source="Kantor & Voorhees 2000, The TREC-5 Confusion Track; as in trec_eval",
+    gaming="Only the first hit counts: never stop before one, and nothing after it matters.",
+    aliases=("reciprocal-rank", "recip-rank"),
+    parameters=(REL, K_IF_ANY),
+)
+def reciprocal_rank(rankings: Rankings, *, k: float | None = None, rel: float = 1) -> Floats:
+    """1 / rank of the first relevant document, 0 if there is none."""
+    chosen = _relevant(rankings, rel, k)
+    rows = rankings.row[chosen]
+    first = np.diff(rows, prepend=-1) > 0
+    values = np.zeros(rankings.size)
+    values[rows[first]] = 1 / rankings.rank[chosen][first]
+    return values
+
+
+@standard(
+    "AP",
+    formula="(1/R) Σ P@i over the ranks i of relevant documents",
+    example="AP = (1/1 + 2/3) / 3 = 0.5556",
+    latex=r"\frac1R\sum_{i:\,r_i\ge rel}P@i",
+    source=TREC_EVAL,
+    gaming=LONGER_IS_FREE,
+    aliases=("MAP", "average-precision"),
+    parameters=(REL, K_IF_ANY),
+    undefined=(NO_RELEVANT,),
+)
+def average_precision(rankings: Rankings, *, k: float | None = None, rel: float = 1) -> Floats:
+    """(1/R) Σ precision at the rank of each relevant document."""
+    chosen = _relevant(rankings, rel, k)
+    found = rankings.total(np.where(chosen, rankings.running(chosen) / rankings.rank, 0.0))
+    return ratio(found, num_rel(rankings, rel=rel))
+
+
+@standard(
+    "Rprec",
+    formula="(relevant among the first R) / R",
+    example="Rprec = 2 / 3 = 0.6667",
+    latex=r"\frac1R\sum_{i\le R}[r_i\ge rel]",
+    source=TREC_EVAL,
+    gaming="List at least R documents, whatever they are.",
+    aliases=("R-precision",),
+    parameters=(REL,),
+    undefined=(NO_RELEVANT,),
+)
+def r_precision(rankings: Rankings, *, rel: float = 1) -> Floats:
+    """Precision after R documents, R being the number of relevant ones."""
+    relevant = num_rel(rankings, rel=rel)
+    early = _relevant(rankings, rel, None) & (rankings.rank <= relevant[rankings.row])
+    return ratio(rankings.count(early).astype(np.float64), relevant)
+
+
+@standard(
+    "NDCG",
+    formula="DCG / DCG of the ideal ranking, DCG = Σ grade_i / log2(1 + i)",
+    example="NDCG = (1 + 1/2) / (1 + 0.6309 + 1/2) = 0.7039",
+    latex=r"\frac{\sum_i r_i/\log_2(1+i)}{\sum_i r^*_i/\log_2(1+i)}",
+    source="Järvelin & Kekäläinen 2002, Cumulated Gain-based Evaluation; as in trec_eval",
+    gaming=LONGER_IS_FREE,
+    parameters=(K_IF_ANY,),
+    undefined=(NO_GAIN,),
+)
+def ndcg(rankings: Rankings, *, k: float | None = None) -> Floats:
+    """DCG / ideal DCG, DCG = Σ grade / log2(1 + rank).
+
+    Grades are the gains, so there is no `rel`; the ideal ranks the whole pool.
+    """
+    pool = rankings.pool
+    ideal = pool.total(_discounted(pool.grade, pool.place, k))
+    found = rankings.total(_discounted(rankings.grade, rankings.rank, k))
+    return ratio(found, rankings.per_row(ideal))
+
+
+@standard(
+    "bpref",
+    formula="(1/R) Σ 1 − min(n, R) / min(N, R) over the relevant documents listed",
+    example="bpref = ((1 − 0/1) + (1 − 1/1)) / 3 = 0.3333",
+    latex=r"\frac1R\sum_{r}1-\frac{\min(n_r,R)}{\min(N,R)}",
+    source="Buckley & Voorhees 2004, Retrieval Evaluation with Incomplete Information; as in "
+    "trec_eval",
+    gaming="Documents that nobody judged cost nothing: list what was not in the pools first.",
+    parameters=(REL,),
+    undefined=(NO_RELEVANT,),
+)
+def bpref(rankings: Rankings, *, rel: float = 1) -> Floats:
+    """(1/R) Σ 1 − min(n, R) / min(N, R) over the relevant documents listed.
+
+    n counts the documents judged not relevant that stand before, N all of the query.
+    """
+    pool = rankings.pool
+    chosen = _relevant(rankings, rel, None)
+    relevant = num_rel(rankings, rel=rel)
+    others = rankings.per_row(pool.count(pool.grade < rel))
+    before = rankings.running(~chosen)
+    most = np.maximum(np.minimum(others, relevant), 1)  # 0 only where nothing is divided
+    worse = np.minimum(before, relevant[rankings.row]) / most[rankings.row]
+    return ratio(rankings.total(np.where(chosen, 1 - worse, 0.0)), relevant)
+
+
+@standard(
+    "RBP",
+    formula="(1 − p) Σ r_i p^(i−1), r = grade / top grade",
+    example="RBP(p=0.8) = 0.2 · (1 + 0.64) = 0.3280",
+    latex=r"(1-p)\sum_i r_i\,p^{i-1}",
+    source=RBP_PAPER,
+    gaming=LONGER_IS_FREE,
+    parameters=(P, REL_IF_ANY, K_IF_ANY),
+)
+def rbp(
+    rankings: Rankings, *, p: float = 0.8, k: float | None = None, rel: float | None = None
+) -> Floats:
+    """(1 − p) Σ gain · p^(rank − 1).
+
+    The gain is the grade divided by the pool's top grade; with `rel` it is 1 or 0.
+    """
+    weight = _persistence(rankings, p, k)
+    return (1 - p) * rankings.total(gains(rankings.grade, rankings.pool, rel) * weight)
+
+
+@standard(
+    "RBP-residual",
+    formula="1 − (1 − p) Σ p^(i−1) over the ranks i of judged documents",
+    example="RBP-residual(p=0.8) = 1 − 0.2 · (1 + 0.8 + 0.64) = 0.5120",
+    latex=r"1-(1-p)\sum_{i\ \mathrm{judged}}p^{i-1}",
+    source=RBP_PAPER,
+    gaming="It is no score but how much RBP(p) could still rise if all were judged.",
+    parameters=(P, K_IF_ANY),
+    higher_is_better=False,
+)
+def rbp_residual(rankings: Rankings, *, p: float = 0.8, k: float | None = None) -> Floats:
+    """What RBP could still gain: the weight of all ranks whose document is not judged.
+
+    1 − (1 − p) Σ p^(rank − 1) over the judged, so the ranks after the list's end count too.
+    """
+    judged = (1 - p) * rankings.total(_persistence(rankings, p, k))
+    return np.maximum(1 - judged, 0.0)
+
+
+@standard(
+    "Q",
+    formula="(1/R) Σ (C(i) + β cg(i)) / (i + β cg*(i)) over the ranks i of relevant documents",
+    example="Q(beta=1) = ((1 + 1)/(1 + 1) + (2 + 2)/(3 + 3)) / 3 = 0.5556",
+    latex=r"\frac1R\sum_{i:\,r_i\ge rel}\frac{C(i)+\beta\,cg(i)}{i+\beta\,cg^*(i)}",
+    source="Sakai 2004, New Performance Metrics Based on Multigrade Relevance (NTCIR-4)",
+    gaming=LONGER_IS_FREE,
+    aliases=("Q-measure",),
+    parameters=(BETA, REL),
+    undefined=(NO_RELEVANT,),
+)
+def q_measure(rankings: Rankings, *, beta: float = 1.0, rel: float = 1) -> Floats:
+    """(1/R) Σ (C(i) + β cg(i)) / (i + β cg*(i)) over the ranks i of relevant documents.
+
+    C counts the relevant up to i, cg adds their grades, cg* those of the ideal ranking.
+    """
+    pool = rankings.pool
+    chosen = _relevant(rankings, rel, None)
+    found = rankings.running(chosen)
+    gained = rankings.running(np.where(chosen, rankings.grade, 0.0))
+    ideal = ideal_gain(pool, rel)
+    query = rankings.query[rankings.row]
+    place = np.minimum(rankings.rank, np.diff(pool.offsets)[query])
+    best = ideal[pool.offsets[query] + place]
+    blended = (found + beta * gained) / (rankings.rank + beta * (best - ideal[pool.offsets[query]]))
+    return ratio(rankings.total(np.where(chosen, blended, 0.0)), num_rel(rankings, rel=rel))
+
+
+@standard(
+    "NumRet",
+    formula="d",
+    example="NumRet = 3",
+    latex="d",
+    source=TREC_EVAL,
+    gaming="It rewards nothing: it counts.",
+    aliases=("num_ret",),
+    bounds=(0.0, math.inf),
+    total=True,
+)
+def num_ret(rankings: Rankings) -> Floats:
+    """Documents in the list."""
+    return rankings.depth.astype(np.float64)
+
+
+@standard(
+    "NumRel",
+    formula="R",
+    example="NumRel = 3",
+    latex="R",
+    source=TREC_EVAL,
+    gaming="It does not depend on the run.",
+    aliases=("num_rel",),
+    parameters=(REL,),
+    bounds=(0.0, math.inf),
+    total=True,
+)
+def num_rel(rankings: Rankings, *, rel: float = 1) -> Floats:
+    """Relevant documents known of."""
+    return rankings.per_row(rankings.pool.count(rankings.pool.grade >= rel))
+
+
+@standard(
+    "NumRelRet",
+    formula="Σ_{i ≤ k} [r_i ≥ rel]",
+    example="NumRelRet = 2",
+    latex=r"\sum_{i\le k}[r_i\ge rel]",
+    source=TREC_EVAL,
+    gaming=LONGER_IS_FREE,
+    aliases=("num_rel_ret",),
+    parameters=(REL, K_IF_ANY),
+    bounds=(0.0, math.inf),
+    total=True,
+)
+def num_rel_ret(rankings: Rankings, *, rel: float = 1, k: float | None = None) -> Floats:
+    """Relevant documents in the list."""
+    return rankings.count(_relevant(rankings, rel, k)).astype(np.float64)
+
+
+def gains(grade: Floats, pool: Pool, rel: float | None = None) -> Floats:
+    """Grades as gains in [0, 1]: divided by the pool's top grade, or with `rel` 1 and 0."""
+    if rel is not None:
+        return (grade >= rel).astype(np.float64)
+    return grade / pool.top if pool.top > 0 else np.zeros_like(grade)
+
+
+def ideal_gain(pool: Pool, rel: float) -> Floats:
+    """Running sum of the pool's grades, 0 in front: a query's share is a difference of two."""
+    return np.concatenate(([0.0], np.cumsum(np.where(pool.grade >= rel, pool.grade, 0.0))))
+
+
+def _relevant(rankings: Rankings, rel: float, k: float | None) -> Bools:
+    chosen: Bools = rankings.grade >= rel
+    return chosen if k is None else chosen & (rankings.rank <= k)
+
+
+def _discounted(grade: Floats, rank: Floats | np.ndarray, k: float | None) -> Floats:
+    discounted = grade / np.log2(1 + rank)
+    return discounted if k is None else np.where(rank <= k, discounted, 0.0)
+
+
+def _persistence(rankings: Rankings, p: float, k: float | None) -> Floats:
+    weight = np.power(p, rankings.rank - 1.0)
+    return weight if k is None else np.where(rankings.rank <= k, weight, 0.0)
+
+
+def ratio(above: Floats, below: Floats) -> Floats:
+    """A quotient, nan where there is nothing to divide by."""
+    return np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)

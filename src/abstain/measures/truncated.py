@@ -1,0 +1,173 @@
+"""Measures that know where a list stops (Liu, Moffat, Baldwin and Zhang 2016).
+
+A list that its system ended after d documents is read as if a terminal document stood at
+d + 1. Its gain r_t is what was found of what there is, Σ r / R, and 1 where there was nothing
+to find. A list that only ended because it reached the limit has no terminal document and
+keeps the unmodified measure.
+
+r are gains in [0, 1]: grade / top grade, or 1 and 0 with `rel`. R is the pool's total gain.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from abstain.measures.ranking import REL_IF_ANY, P, gains, ratio
+from abstain.measures.registry import Undefinedness, ranked
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from abstain.rankings.layout import Bools, Floats, Rankings
+else:
+    from abstain.measures.lazy import numpy as np
+
+PAPER = "Liu, Moffat, Baldwin & Zhang 2016, Quit While Ahead: Evaluating Truncated Rankings"
+STOP = (
+    "Stop where what is left is not worth reading: a longer tail costs, and so does stopping "
+    "early. A list that reaches the limit is scored in the original manner."
+)
+
+
+def _open_and_nothing(rankings: Rankings, rel: float | None = None, **_: object) -> Bools:
+    return np.equal(_gains(rankings, rel).there, 0) & ~rankings.stopped
+
+
+NO_END = Undefinedness(
+    _open_and_nothing,
+    "the query has no relevant document and the list reached the limit, so that the unmodified "
+    "measure applies",
+)
+
+primed = partial(ranked, family="truncated", source=PAPER, gaming=STOP)
+
+
+@dataclass(frozen=True)
+class _Gains:
+    """What the four measures share, per document and per row."""
+
+    listed: Floats
+    """Gain of each judged document."""
+    running: Floats
+    """Gain up to and with it."""
+    found: Floats
+    """Gain of each row's list."""
+    there: Floats
+    """R, the gain of each row's pool."""
+    terminal: Floats
+    """r_t, whether or not the row has a terminal document."""
+
+
+def terminal_gain(rankings: Rankings, *, rel: float | None = None) -> Floats:
+    """Gain of the terminal document: Σ r / R, 1 where R = 0."""
+    return _gains(rankings, rel).terminal
+
+
+@primed(
+    "RR'",
+    formula="RR if something relevant is listed; 1/(d + 1) if R = 0; 0 otherwise",
+    example="RR' = 1 / 1 = 1.0000",
+    latex=r"\mathrm{RR}\ \text{or}\ 1/(d+1)\ \text{if}\ R=0",
+    aliases=("RRt",),
+    parameters=(REL_IF_ANY,),
+)
+def reciprocal_rank_t(rankings: Rankings, *, rel: float | None = None) -> Floats:
+    """Reciprocal rank that rewards stopping at once where there is nothing to find.
+
+    Every document with a gain is relevant; with `rel`, every one of that grade or above.
+    """
+    gain = _gains(rankings, rel)
+    nothing = rankings.stopped & (gain.there == 0)
+    values = np.where(nothing, 1 / (rankings.depth + 1.0), 0.0)
+    relevant = gain.listed > 0
+    rows = rankings.row[relevant]
+    first = np.diff(rows, prepend=-1) > 0
+    values[rows[first]] = 1 / rankings.rank[relevant][first]
+    return values
+
+
+@primed(
+    "RBP'",
+    formula="(1 − p) Σ r_i p^(i−1) + r_t p^d, r_t = Σ r_i / R (1 if R = 0)",
+    example="RBP'(p=0.8) = 0.2 · (1 + 0.64) + 2/3 · 0.512 = 0.6693",
+    latex=r"(1-p)\sum_{i\le d} r_i\,p^{i-1}+r_t\,p^d",
+    aliases=("RBPt",),
+    parameters=(P, REL_IF_ANY),
+)
+def rbp_t(rankings: Rankings, *, p: float = 0.8, rel: float | None = None) -> Floats:
+    """Rank-biased precision with the list's end as one more document."""
+    gain = _gains(rankings, rel)
+    listed = (1 - p) * rankings.total(gain.listed * np.power(p, rankings.rank - 1.0))
+    terminal = gain.terminal * np.power(p, rankings.depth.astype(np.float64))
+    return listed + np.where(rankings.stopped, terminal, 0.0)
+
+
+@primed(
+    "NDCG'",
+    formula="DCG of r_1 … r_d, r_t / DCG of the ideal d + 1",
+    example="NDCG' = (1 + 1/2 + 2/3 · 0.4307) / (1 + 0.6309 + 1/2 + 0.4307) = 0.6977",
+    latex=r"\frac{\sum_{i\le d+1} r_i/\log_2(1+i)}{\sum_{i\le d+1} r^*_i/\log_2(1+i)}",
+    aliases=("NDCGt",),
+    parameters=(REL_IF_ANY,),
+    bounds=lambda rel=None: (0.0, math.inf if rel is None else 1.0),
+    undefined=(NO_END,),
+)
+def ndcg_t(rankings: Rankings, *, rel: float | None = None) -> Floats:
+    """Discounted gain with the list's end as one more document, over that of the ideal list.
+
+    The ideal is the pool in descending order, then one 1 in the first empty place if there
+    is one up to d + 1. Without a terminal document both are of d gains.
+    With graded gains it can pass 1, as r_t may be worth more than the ideal's last document.
+    """
+    pool, stopped = rankings.pool, rankings.stopped
+    gain = _gains(rankings, rel)
+    listed = rankings.total(gain.listed / np.log2(1.0 + rankings.rank))
+    terminal = gain.terminal / np.log2(2.0 + rankings.depth)
+
+    best = gains(pool.grade, pool, rel)
+    length = rankings.depth + stopped
+    ideal = pool.total_of_first(best / np.log2(1.0 + pool.place), rankings.query, length)
+    relevant = rankings.per_row(pool.count(best > 0))
+    ideal += np.where(stopped & (relevant < length), 1 / np.log2(2.0 + relevant), 0.0)
+    return ratio(listed + np.where(stopped, terminal, 0.0), ideal)
+
+
+@primed(
+    "AP'",
+    formula="(1/(R + 1)) Σ_{i ≤ d+1} r_i (Σ_{j ≤ i} r_j) / i",
+    example="AP' = (1/1 + 2/3 + 2/3 · (2 + 2/3)/4) / 4 = 0.5278",
+    latex=r"\frac{1}{R+1}\sum_{i\le d+1} r_i\,\frac{\sum_{j\le i} r_j}{i}",
+    aliases=("APt",),
+    parameters=(REL_IF_ANY,),
+    undefined=(NO_END,),
+)
+def average_precision_t(rankings: Rankings, *, rel: float | None = None) -> Floats:
+    """Average precision with the list's end as one more relevant document.
+
+    Without a terminal document (1 / R) Σ over the d.
+    """
+    gain = _gains(rankings, rel)
+    listed = rankings.total(gain.listed * gain.running / rankings.rank)
+    terminal = gain.terminal * (gain.found + gain.terminal) / (rankings.depth + 1)
+    ended = (listed + terminal) / (gain.there + 1)
+    return np.where(rankings.stopped, ended, ratio(listed, gain.there))
+
+
+def _gains(rankings: Rankings, rel: float | None) -> _Gains:
+    """Sums of grades, which are exact, made gains at the end: all found is exactly r_t = 1."""
+    pool = rankings.pool
+    top = pool.top if rel is None and pool.top > 0 else 1.0
+    grade = rankings.grade if rel is None else gains(rankings.grade, pool, rel)
+    ideal = pool.grade if rel is None else gains(pool.grade, pool, rel)
+    found = rankings.total(grade)
+    there = rankings.per_row(pool.total(ideal))
+    return _Gains(
+        listed=grade / top,
+        running=rankings.running(grade) / top,
+        found=found / top,
+        there=there / top,
+        terminal=np.divide(found, there, out=np.ones_like(found), where=there > 0),
+    )

@@ -1,0 +1,1 @@
+"""Rankings: runs and qrels in a form in which every measure is a few array operations."""

@@ -1,0 +1,97 @@
+"""From what was found of each run to rankings: missing queries, NIL and the limit.
+
+Where a list ends (Table 2 of Liu et al. 2016): a NIL at rank i ends it after i − 1
+documents; a list shorter than the limit was ended by its system; a list that reaches the
+limit was not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from abstain.rankings.collector import Collected
+from abstain.rankings.judgments import Judgments
+from abstain.rankings.layout import Bools, Floats, Ints, Pool, Rankings
+from abstain.rankings.piece import NIL
+
+NilMeans = Literal["end", "answer"]
+
+
+def assemble(
+    judgments: Judgments,
+    runs: Sequence[tuple[str, Collected]],
+    *,
+    limit: int | None = None,
+    nil_means: NilMeans = "end",
+) -> Rankings:
+    """Rankings of the runs for gold's queries, run by run.
+
+    ``nil_means="answer"`` is TREC 2001's way: NIL does not end the list but is a document in
+    it, with a gain of 1 where the query has no relevant document and none elsewhere.
+    """
+    queries = len(judgments.queries)
+    counts = [found.lengths[:queries] for _, found in runs]
+    returned = np.concatenate([np.zeros(0, np.int64), *counts])
+    row, rank, grade = _stacked([found for _, found in runs], queries)
+    is_nil = grade == NIL
+    pool = judgments.pool
+    if nil_means == "answer":
+        pool = _with_nil(pool)
+        kept = ~is_nil | _nothing(judgments.pool)[row % max(queries, 1)]
+        grade = np.where(is_nil, pool.top, grade)[kept]
+        row, rank, is_nil = row[kept], rank[kept], is_nil[kept]
+    rankings = Rankings(
+        runs=tuple(name for name, _ in runs),
+        queries=judgments.queries,
+        pool=pool,
+        depth=returned,
+        offsets=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(returned))))),
+        rank=rank,
+        grade=grade,
+        missing=returned == 0,
+        stopped=np.ones(len(returned), bool),
+        returned=returned,
+        nil=_nothing(judgments.pool),
+        unjudged=_unjudged(judgments, [found for _, found in runs]),
+    )
+    ends = np.full(len(returned), np.iinfo(np.int64).max)
+    if nil_means == "end":
+        ends[row[is_nil]] = rank[is_nil] - 1
+    if limit is not None:
+        reached = np.minimum(returned, ends) >= limit
+        rankings = replace(rankings, stopped=~reached)
+        ends = np.minimum(ends, limit)
+    return rankings.first(ends)
+
+
+def _unjudged(judgments: Judgments, runs: Sequence[Collected]) -> tuple[tuple[str, ...], ...]:
+    names = judgments.names()
+    gold = len(judgments.queries)
+    return tuple(tuple(names.gather(np.flatnonzero(found.lengths[gold:]) + gold)) for found in runs)
+
+
+def _stacked(runs: Sequence[Collected], queries: int) -> tuple[Ints, Ints, Floats]:
+    """Row, rank and grade of the documents judged for gold's queries, run after run."""
+    rows, ranks, grades = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
+    for number, found in enumerate(runs):
+        gold = found.code < queries
+        rows.append(found.code[gold] + number * queries)
+        ranks.append(found.rank[gold])
+        grades.append(found.grade[gold])
+    return np.concatenate(rows), np.concatenate(ranks), np.concatenate(grades)
+
+
+def _nothing(pool: Pool) -> Bools:
+    return np.equal(pool.count(pool.grade > 0), 0)
+
+
+def _with_nil(pool: Pool) -> Pool:
+    """The pool with NIL as the one right answer where there is no other."""
+    top = pool.top or 1.0
+    nothing = _nothing(pool)
+    grades = np.insert(pool.grade, pool.offsets[:-1][nothing], top)
+    return Pool(pool.offsets + np.concatenate(([0], np.cumsum(nothing))), grades, top)

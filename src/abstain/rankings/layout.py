@@ -1,0 +1,217 @@
+"""Many rankings at once, in a form in which every measure is a few array operations.
+
+Only judged documents are kept, each with its rank: what is not judged adds nothing to any
+measure but to how long the list is, which is kept as a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.errors import UsageError
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Value = TypeVar("Value", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What is known to be relevant: each query's judged grades, highest first."""
+
+    offsets: Ints
+    """Query q's grades are ``grade[offsets[q]:offsets[q + 1]]``."""
+    grade: Floats
+    """0 is judged and not relevant; what is not judged is not here."""
+    top: float
+    """The grade that counts as a gain of 1: the largest there is, unless told."""
+
+    @property
+    def size(self) -> int:
+        """Number of queries."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each grade."""
+        return np.repeat(np.arange(self.size), np.diff(self.offsets))
+
+    @cached_property
+    def place(self) -> Ints:
+        """The place of each grade in its query's ideal ranking, from 1."""
+        return np.arange(len(self.grade)) - self.offsets[self.query] + 1
+
+    def count(self, chosen: Bools) -> Ints:
+        """How many of the chosen grades each query has."""
+        return np.bincount(self.query[chosen], minlength=self.size)
+
+    def total(self, weights: Floats) -> Floats:
+        """Sum of the weights of each query's grades."""
+        return _sums(self.query, weights, self.size)
+
+    def total_of_first(self, weights: Floats, query: Ints, length: Ints) -> Floats:
+        """Sum of the weights of the first few grades of the given queries.
+
+        Adds each query's own numbers only, in order: no difference of running sums, whose
+        rounding would depend on the other queries.
+        """
+        sums = self.total(weights)[query]
+        part = np.flatnonzero(length < np.diff(self.offsets)[query])
+        owner, place = spread(length[part])
+        picked = weights[self.offsets[query[part]][owner] + place]
+        sums[part] = _sums(owner, picked, len(part))
+        return sums
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """The rankings of some runs for the same queries: a row a run and query, run by run."""
+
+    runs: tuple[str, ...]
+    queries: tuple[str, ...]
+    pool: Pool
+    depth: Ints
+    """Documents in each row's list, judged or not, where the list is taken to end."""
+    offsets: Ints
+    """Row i's judged documents are ``offsets[i]:offsets[i + 1]``."""
+    rank: Ints
+    """Rank of each judged document, from 1, ascending in each row."""
+    grade: Floats
+    """Grade of each judged document."""
+    missing: Bools
+    """Rows whose query the run does not mention: their lists are empty."""
+    stopped: Bools
+    """Rows whose list the system ended itself, rather than the limit on its length."""
+    returned: Ints
+    """Lines the run has for each row, before NIL and the limit were applied."""
+    nil: Bools
+    """Queries for which nothing is relevant."""
+    unjudged: tuple[tuple[str, ...], ...] = ()
+    """Of each run, the queries that gold does not have; they are not scored."""
+
+    @property
+    def size(self) -> int:
+        """Number of rows: runs times queries."""
+        return len(self.depth)
+
+    @cached_property
+    def row(self) -> Ints:
+        """The row of each judged document."""
+        return np.repeat(np.arange(self.size), np.diff(self.offsets))
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each row."""
+        return np.tile(np.arange(len(self.queries)), len(self.runs))
+
+    def count(self, chosen: Bools) -> Ints:
+        """How many of the chosen documents each row has."""
+        return np.bincount(self.row[chosen], minlength=self.size)
+
+    def total(self, weights: Floats) -> Floats:
+        """Sum of the weights of each row's documents, added in rank order."""
+        return _sums(self.row, weights, self.size)
+
+    def running(self, weights: NDArray[np.generic]) -> Floats:
+        """Sum of the weights of a document and of those before it in its row.
+
+        Exact for whole numbers, which grades nearly always are: scale the result, not them.
+        """
+        sums = np.concatenate(([0.0], np.cumsum(weights, dtype=np.float64)))
+        return sums[1:] - sums[self.offsets[self.row]]
+
+    def per_row(self, per_query: NDArray[np.generic]) -> Floats:
+        """A value of each query, given to that query's row in every run."""
+        return np.tile(per_query, len(self.runs)).astype(np.float64)
+
+    def by_run(self, values: NDArray[Value]) -> NDArray[Value]:
+        """Values of rows as a table: a line a run, a column a query."""
+        return values.reshape(len(self.runs), len(self.queries))
+
+    def first(self, depth: Ints) -> Rankings:
+        """The same lists, cut after the given depths."""
+        kept = self.rank <= depth[self.row]
+        offsets = np.concatenate(([0], np.cumsum(self.count(kept))))
+        return replace(
+            self,
+            depth=np.minimum(self.depth, depth),
+            offsets=offsets,
+            rank=self.rank[kept],
+            grade=self.grade[kept],
+        )
+
+
+def _sums(index: Ints, weights: Floats, size: int) -> Floats:
+    # bincount adds in the order given, and of nothing at all makes integers
+    return np.bincount(index, weights, minlength=size).astype(np.float64, copy=False)
+
+
+def spread(lengths: Ints) -> tuple[Ints, Ints]:
+    """Of pieces of the given lengths laid end to end: each item's piece, its place there from 0."""
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    starts = np.cumsum(lengths) - lengths
+    return owner, np.arange(len(owner)) - starts[owner]
+
+
+def one(
+    gains: Sequence[float], pool: int | Sequence[float], *, top: float | None = None
+) -> Rankings:
+    """A single ranking given by its gains, with its pool: how many are relevant, or their gains.
+
+    Gains lie in [0, 1] unless ``top`` says which grade is worth 1; grades above 1 without it
+    are scaled by the largest of the pool.
+    """
+    listed, ideal = _gains(gains, "gains"), _pool(pool)
+    if np.ndim(pool) == 0 and not np.isin(listed, (0.0, 1.0)).all():
+        raise UsageError(
+            "graded gains need the gains of all there was to find, such as pool=[3, 2, 1], "
+            f"not their number (got pool={pool})"
+        )
+    found = np.sort(listed[listed > 0])[::-1]
+    if len(found) > np.count_nonzero(ideal) or (found > ideal[: len(found)]).any():
+        raise UsageError("the ranking has gains that its pool lacks")
+    largest = float(ideal.max(initial=0.0))
+    others = int(np.count_nonzero(listed == 0) - np.count_nonzero(ideal == 0))
+    ideal = np.append(ideal, np.zeros(max(others, 0)))  # what is listed is judged
+    if top is not None and not largest <= top < np.inf:
+        raise UsageError(f"top must be at least the largest gain, {largest:g} (got {top:g})")
+    return Rankings(
+        runs=("",),
+        queries=("",),
+        pool=Pool(np.array([0, len(ideal)]), ideal, max(1.0, largest) if top is None else top),
+        depth=np.array([len(listed)]),
+        offsets=np.array([0, len(listed)]),
+        rank=np.arange(1, len(listed) + 1),
+        grade=listed,
+        missing=np.zeros(1, bool),
+        stopped=np.ones(1, bool),
+        returned=np.array([len(listed)]),
+        nil=np.array([largest == 0]),
+    )
+
+
+def _pool(pool: int | Sequence[float]) -> Floats:
+    if np.ndim(pool) == 0:
+        if isinstance(pool, bool) or not isinstance(pool, (int, np.integer)) or pool < 0:
+            raise UsageError(
+                f"pool is a whole number of documents or the gains of all of them (got {pool!r})"
+            )
+        return np.ones(int(pool))
+    return np.sort(_gains(pool, "the pool's gains"))[::-1]
+
+
+def _gains(gains: object, what: str) -> Floats:
+    try:
+        values = np.array(gains, np.float64)
+    except (TypeError, ValueError):
+        values = np.full(1, np.nan)
+    if values.ndim != 1 or not np.isfinite(values).all() or (values < 0).any():
+        raise UsageError(f"{what} must be a list of finite numbers of 0 or more")
+    return values

@@ -1,0 +1,182 @@
+"""Where judgments and runs come from: TREC files, tables, frames; all checked to one standard."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import narwhals as nw
+import polars as pl
+
+from abstain.errors import InputError, Place, shown
+from abstain.formats import trec
+from abstain.formats.files import PARQUET, Opened, bare_name, open_packed
+from abstain.formats.tables import ROW, Table, format_of_name
+from abstain.formats.textfile import ahead, chunks
+from abstain.questions import collect, open_table, rename, require, text_column
+from abstain.rankings.order import RepeatedError
+
+TREC = "trec"
+BATCH = 1 << 18
+"""Rows of a table that are ranked at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Judgments or runs: a TREC file or a table."""
+
+    name: str
+    """Its place in messages."""
+    run: str
+    """What its run is called, where nothing inside says so."""
+    named: bool
+    """Whether the caller gave that name, which then counts for more than what is inside."""
+    opened: Opened | None = None
+    table: Table | None = None
+
+
+def open_source(
+    data: Any,
+    *,
+    side: Literal["gold", "run"],
+    name: str = "",
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+) -> Source:
+    """A path (TREC, or a table by its bytes or its name) or any dataframe."""
+    if isinstance(data, (str, os.PathLike)):
+        path = os.fspath(data)
+        own = bare_name(path).encode(errors="replace").decode()
+        if format in (None, TREC):
+            opened = open_packed(path)
+            if format == TREC or _is_trec(opened):
+                return Source(path, name or own, bool(name), opened=opened)
+        table = open_table(path, format=format)
+    else:
+        table = open_table(data, name=name or ("qrels" if side == "gold" else "run"))
+        own = "run"
+    table = rename(table, columns or {}, side=side)
+    return Source(table.name, name or own, bool(name), table=table)
+
+
+def _is_trec(opened: Opened) -> bool:
+    """TREC files have no header and often no ending; tables say what they are."""
+    head = next(chunks(opened), b"")[: 1 << 16].lstrip()
+    if head.startswith(PARQUET):
+        return False
+    if trec.looks_like_trec(opened):
+        return True
+    return format_of_name(opened.name) is None and not head.startswith((b"{", b"["))
+
+
+def judgments_of(source: Source) -> pl.DataFrame:
+    """The rows of the qrels: query, doc, rel."""
+    if source.opened is not None:
+        return trec.read_qrels(source.opened)
+    table = _table(source)
+    require(table, "query", "which names the query")
+    require(table, "doc", "which names the document")
+    require(table, "rel", "which holds the grade (0: judged, not relevant)")
+    rows = _rows(table, ("query", "doc"), "rel")
+    if rows.is_empty():
+        raise InputError("has no judgments (expected columns: query, doc, rel)", source.name)
+    rel = _numbers(rows, "rel", table, finite=True)
+    return rows.select("query", "doc").with_columns(rel)
+
+
+def batches_of(source: Source, *, by_rank: bool) -> Iterator[pl.DataFrame]:
+    """The rows of the runs, some at a time: query, doc, score, run.
+
+    With `by_rank` the score is −rank.
+    """
+    if source.opened is not None:
+        yield from ahead(trec.run_batches(source.opened, by_rank=by_rank))
+        return
+    table = _table(source)
+    order = "rank" if by_rank else "score"
+    require(table, "query", "which names the query")
+    require(table, "doc", "which names the document")
+    require(table, order, "by which documents are ordered")
+    texts = ("query", "doc", "run") if "run" in table.columns else ("query", "doc")
+    rows = _rows(table, texts, order)
+    numbers = _numbers(rows, order, table, finite=by_rank)
+    if by_rank and len(fractions := (numbers != numbers.round()).arg_true()):
+        raise InputError(
+            f"the rank must be a whole number (got {numbers[fractions[0]]})",
+            _place(table, rows, fractions[0]),
+        )
+    score = (-numbers if by_rank else numbers).alias("score")
+    run = rows["run"] if "run" in texts else pl.repeat(source.run, rows.height, eager=True)
+    whole = rows.select("query", "doc").with_columns(score, run.alias("run"))
+    for start in range(0, whole.height, BATCH):
+        yield whole[start : start + BATCH]
+
+
+def twice(source: Source, error: RepeatedError) -> InputError:
+    """What stands twice for a query, with its two places."""
+    what = f"document {shown(error.doc)}" if error.doc is not None else f"rank {error.rank}"
+    message = f"{what} stands twice for query {shown(error.query)}"
+    if source.opened is not None:
+        found = trec.lines_with(source.opened, error.query, doc=error.doc, rank=error.rank)
+        if len(found) > 1:
+            place = Place(source.name, found[1])
+            return InputError(f"{message} (first: {Place(source.name, found[0])})", place)
+        return InputError(message, source.name)
+    table = _table(source)
+    has_run = "run" in table.columns
+    texts = ("query", "doc", "run") if has_run else ("query", "doc")
+    rows = _rows(table, texts, "rank" if error.doc is None else "query")
+    if error.doc is None:
+        same = rows["rank"].cast(pl.Float64, strict=False) == error.rank
+    else:
+        same = rows["doc"] == error.doc
+    rows = rows.filter(same & (rows["query"] == error.query))
+    rows = rows.filter(pl.col("run").is_duplicated()) if has_run else rows
+    if rows.height < 2:
+        return InputError(message, source.name)
+    first, second = (_place(table, rows, i) for i in (0, 1))
+    return InputError(f"{message} (first: {first})", second)
+
+
+def _table(source: Source) -> Table:
+    assert source.table is not None
+    return source.table
+
+
+def _rows(table: Table, texts: tuple[str, ...], number: str) -> pl.DataFrame:
+    """The wanted columns, ids as text; none of those may be empty."""
+    lazy = nw.from_native(table.frame).lazy()
+    chosen = [text_column(lazy, c, table.name).alias(c) for c in texts]
+    if number not in texts:
+        chosen.append(nw.col(number))
+    if ROW in lazy.collect_schema().names():
+        chosen.append(nw.col(ROW))
+    rows = collect(lazy.select(*chosen), table.name)
+    for column in texts:
+        empty = (rows[column].is_null() | (rows[column] == "")).arg_true()
+        if len(empty):
+            raise InputError(f"the column '{column}' is empty", _place(table, rows, empty[0]))
+    return rows
+
+
+def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> pl.Series:
+    given = rows[column]
+    kind = "a finite number" if finite else "a number"
+    if given.dtype.is_nested() or given.dtype.is_temporal() or given.dtype == pl.Boolean:
+        raise InputError(
+            f"the column '{column}' must hold {kind} a row (it holds {given.dtype})", table.name
+        )
+    values = given.cast(pl.Float64, strict=False)
+    wrong = (values.is_null() | values.is_nan() | (finite & values.is_infinite())).arg_true()
+    if len(wrong):
+        got = "nothing" if given[wrong[0]] is None else shown(str(given[wrong[0]]))
+        raise InputError(
+            f"the column '{column}' must be {kind} (got {got})", _place(table, rows, wrong[0])
+        )
+    return values.alias(column)
+
+
+def _place(table: Table, rows: pl.DataFrame, index: int) -> Place:
+    return table.place(rows[ROW][index] if ROW in rows.columns else index)

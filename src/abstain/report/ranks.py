@@ -1,0 +1,68 @@
+"""A result of `rank` as a table."""
+
+from __future__ import annotations
+
+from abstain.ranked import RankResult, RankRow
+from abstain.report.grid import Cell, Column, Grid
+
+ALL = "all"
+"""In place of a query's name: the mean over all of them."""
+
+
+def rank_grid(result: RankResult) -> Grid:
+    """Rank, run, slice, query, scores; how many lists were missing and truncated."""
+    settings = result.settings
+    counted = [("missing", any(row.missing for row in result.rows))]
+    counted.append(("truncated", settings.nil is not None or settings.limit is not None))
+    counts = [name for name, shown in counted if shown and not result.per_query]
+    columns = [
+        Column("#"),
+        Column("run"),
+        *(Column(result.slice_label(name)) for name in result.by),
+        *([Column("query")] if result.per_query else []),
+        *(
+            Column(str(item), "count" if item.definition.total else "score")
+            for item in result.measures
+        ),
+        *(Column(name, "count") for name in (["queries"] if result.by else []) + counts),
+    ]
+    rows: list[list[Cell]] = []
+    breaks: set[int] = set()
+    last: tuple[object, ...] | None = None
+    for number, row in enumerate(result.rows):
+        part = (*row.slice.values(), row.run if result.per_query else None)
+        if part != last:
+            breaks.add(number)
+            last = part
+        rows.append(_cells(row, result, counts))
+    return Grid(columns, rows, notes=_notes(result), breaks=breaks)
+
+
+def _cells(row: RankRow, result: RankResult, counts: list[str]) -> list[Cell]:
+    cells: list[Cell] = [row.rank, row.run, *(row.slice[name] or "–" for name in result.by)]
+    if result.per_query:
+        cells.append(ALL if row.query is None else row.query)
+    cells += [row.scores[str(item)] for item in result.measures]
+    if result.by:
+        cells.append(row.queries)
+    return [*cells, *(getattr(row, name) for name in counts)]
+
+
+def _notes(result: RankResult) -> list[str]:
+    said = [sentence(note) for note in result.notes]
+    seen: dict[str, list[str]] = {}
+    for row in result.rows:
+        if row.query is None:
+            for name, reason in row.undefined.items():
+                seen.setdefault(f"{name} is undefined (–) where {reason}", []).append(row.run)
+    for text, names in seen.items():
+        unique = list(dict.fromkeys(names))
+        more = f" and {len(unique) - 3} more" if len(unique) > 3 else ""
+        said.append(f"{text}: {', '.join(unique[:3])}{more}.")
+    return said
+
+
+def sentence(note: str) -> str:
+    """A note with a capital letter and a full stop; a run's or measure's name stays as it is."""
+    text = note[:1].upper() + note[1:]
+    return text if text.endswith((".", "!", "?")) else text + "."

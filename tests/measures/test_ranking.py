@@ -1,0 +1,218 @@
+"""The standard measures of rankings against slow loops, pytrec-eval-terrier and pyNTCIREVAL."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import abstain as ab
+from abstain.measures import definitions
+from tests.rankings import slow
+from tests.rankings.given import frames, rankings_of, values
+
+Numbers = dict[str, dict[str, float]]
+docs = [f"d{i}" for i in range(9)] + ["é", "D1", "d10", "d100"]
+scores = st.sampled_from([-1.5, 0.0, -0.0, 0.25, 1.0, 2.0, float("inf"), float("-inf")])
+runs = st.dictionaries(st.sampled_from("1234"), st.dictionaries(st.sampled_from(docs), scores))
+judged = st.dictionaries(st.sampled_from([*docs, "x", "y"]), st.integers(-2, 4), min_size=1)
+qrels = st.dictionaries(st.sampled_from("1235"), judged, min_size=1)
+KS = (1, 2, 3, 5, 100)
+
+Obvious = Callable[[slow.One], float]
+
+
+def slow_measures() -> Iterator[tuple[str, Obvious]]:
+    """Every standard measure with several parameters, beside its slow loop."""
+    yield "NumRet", lambda e: len(e.grades)
+    yield "Q(beta=2)", lambda e: slow.q_measure(e, 2.0)
+    yield "Q(beta=0)", lambda e: slow.q_measure(e, 0.0)
+    yield "NDCG", slow.ndcg
+    yield "RBP(p=0.6)", lambda e: slow.rbp(e, 0.6)
+    yield "RBP(p=0.6, rel=2)", lambda e: slow.rbp(e, 0.6, rel=2)
+    yield "RBP-residual(p=0.6)", lambda e: slow.rbp_residual(e, 0.6)
+    for rel in (1, 2):
+        yield f"NumRel(rel={rel})", lambda e, r=rel: slow.num_rel(e, r)  # type: ignore[misc]
+        yield f"Rprec(rel={rel})", lambda e, r=rel: slow.r_precision(e, r)  # type: ignore[misc]
+        yield f"bpref(rel={rel})", lambda e, r=rel: slow.bpref(e, r)  # type: ignore[misc]
+        for name, obvious in (
+            ("R", slow.recall),
+            ("RR", slow.reciprocal_rank),
+            ("AP", slow.average_precision),
+            ("P", slow.precision),
+            ("Success", slow.success),
+            ("NumRelRet", lambda e, k, r: sum(slow.relevant(e, r)[:k])),
+        ):
+            for k in KS if name in ("P", "Success") else (None, *KS):
+                text = f"{name}(rel={rel})" + ("" if k is None else f"@{k}")
+                yield text, lambda e, f=obvious, k=k, r=rel: f(e, k, r)  # type: ignore[misc]
+    for k in KS:
+        yield f"NDCG@{k}", lambda e, k=k: slow.ndcg(e, k)  # type: ignore[misc]
+        yield f"RBP(p=0.6)@{k}", lambda e, k=k: slow.rbp(e, 0.6, k)  # type: ignore[misc]
+        residual = f"RBP-residual(p=0.6)@{k}"
+        yield residual, lambda e, k=k: slow.rbp_residual(e, 0.6, k)  # type: ignore[misc]
+
+
+def test_every_standard_measure_has_a_slow_loop() -> None:
+    named = {ab.measure(name).name for name, _ in slow_measures()}
+    assert named == {n for n, d in definitions("ranking").items() if d.family == "ranking"}
+
+
+@given(qrels=qrels, run=runs)
+def test_slow_loops_agree(qrels: Numbers, run: Numbers) -> None:
+    rankings = rankings_of(qrels, run)
+    plain = slow.ones(qrels, run)
+    for name, obvious in slow_measures():
+        expected = np.nan_to_num([obvious(each) for each in plain])
+        np.testing.assert_allclose(values(name, rankings), expected, atol=1e-12, err_msg=name)
+
+
+SHARED_WITH_TREC_EVAL = {
+    "num_ret": "NumRet",
+    "num_rel": "NumRel",
+    "num_rel_ret": "NumRelRet",
+    "map": "AP",
+    "Rprec": "Rprec",
+    "bpref": "bpref",
+    "recip_rank": "RR",
+    "ndcg": "NDCG",
+} | {
+    f"{theirs}_{k}": f"{ours}@{k}"
+    for theirs, ours, ks in [
+        ("P", "P", (5, 10, 100)),
+        ("recall", "R", (5, 10, 100)),
+        ("ndcg_cut", "NDCG", (5, 10, 100)),
+        ("map_cut", "AP", (5, 10, 100)),
+        ("success", "Success", (1, 5, 10)),
+    ]
+    for k in ks
+}
+
+
+@pytest.mark.parametrize("rel", [1, 2])
+@pytest.mark.parametrize("seed", range(8))
+def test_pytrec_eval_agrees(seed: int, rel: int) -> None:
+    """Graded runs with ties, unjudged documents, queries missing from the run and from gold.
+
+    Scores are multiples of 1/8: trec_eval holds them in single precision, and these are the
+    same number there (see the next test for those that are not).
+    """
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.default_rng(seed)
+    names = [f"d{i}" for i in range(300)]
+
+    def some(count: int) -> list[str]:
+        return [str(name) for name in rng.choice(names, count, replace=False)]
+
+    gold = {
+        f"q{q}": {
+            doc: int(rng.choice([-1, 0, 0, 1, 2, 3])) for doc in some(int(rng.integers(1, 80)))
+        }
+        for q in range(40)
+    }
+    run = {
+        f"q{q}": {doc: float(rng.integers(0, 60)) / 8 for doc in some(int(rng.integers(1, 200)))}
+        for q in range(5, 50)
+    }
+    ks = {"P": "5,10,100", "recall": "5,10,100", "ndcg_cut": "5,10,100", "map_cut": "5,10,100"}
+    asked = {name for name in SHARED_WITH_TREC_EVAL if not name[-1].isdigit()}
+    asked |= {f"{name}.{k}" for name, k in (ks | {"success": "1,5,10"}).items()}
+    theirs = pytrec_eval.RelevanceEvaluator(gold, asked, relevance_level=rel).evaluate(run)
+    rankings = rankings_of(gold, run)
+    assert set(rankings.unjudged[0]) == {f"q{q}" for q in range(40, 50)}
+    for name, text in SHARED_WITH_TREC_EVAL.items():
+        takes_rel = any(p.name == "rel" for p in ab.measure(text).definition.parameters)
+        head, at, k = text.partition("@")
+        own = values(f"{head}(rel={rel}){at}{k}" if takes_rel else text, rankings)
+        by_query = dict(zip(rankings.queries, own, strict=True))
+        for query in gold:
+            if query in theirs:
+                assert by_query[query] == pytest.approx(theirs[query][name], abs=1e-9)
+            elif name != "num_rel":
+                assert by_query[query] == 0  # missing from the run: trec_eval -c
+    for name in ("map", "ndcg", "recip_rank", "P_10"):
+        head, at, k = SHARED_WITH_TREC_EVAL[name].partition("@")
+        text = head if head == "NDCG" else f"{head}(rel={rel}){at}{k}"
+        means = [scores[name] for scores in theirs.values()]
+        ours = ab.rank(*frames(gold, run), measures=[text], trec_eval=True)
+        assert ours.rows[0].scores[str(ab.measure(text))] == pytest.approx(np.mean(means), abs=1e-9)
+
+
+def test_double_precision_decides_where_trec_eval_sees_a_tie() -> None:
+    """1 + 1e-9 and 1 are one number in single precision, so trec_eval goes by document id."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    gold, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1 + 1e-9, "b": 1.0}}
+    theirs = pytrec_eval.RelevanceEvaluator(gold, {"recip_rank"}).evaluate(run)
+    assert theirs["q"]["recip_rank"] == 0.5
+    assert values("RR", rankings_of(gold, run))[0] == 1.0
+
+
+def test_q_measure_by_hand() -> None:
+    """Grades 3, 0, 1 with one more 2 to find, β = 1: (4/4 + (2 + 4)/(3 + 6)) / 3."""
+    score = ab.measure("Q")([3, 0, 1], pool=[3, 2, 1])
+    assert score == pytest.approx((1 + 6 / 9) / 3)
+
+
+BY_HAND = {
+    "P@2": 1 / 2,
+    "P@10": 2 / 10,
+    "P(rel=2)@3": 1 / 3,
+    "R": 2 / 3,
+    "R@1": 1 / 3,
+    "Success@1": 1,
+    "Success(rel=4)@3": 0,
+    "RR": 1,
+    "RR(rel=3)": 1,
+    "AP": (1 + 2 / 3) / 3,
+    "AP(rel=2)": 1 / 2,
+    "Rprec": 2 / 3,
+    "NDCG": (3 + 1 / 2) / (3 + 2 / math.log2(3) + 1 / 2),
+    "NDCG@1": 1,
+    "bpref": ((1 - 0) + (1 - 1 / 1)) / 3,
+    "RBP(p=0.5)": 0.5 * (1 + 1 / 3 * 0.25),
+    "RBP(p=0.5, rel=1)": 0.5 * (1 + 0.25),
+    "RBP-residual(p=0.5)": 1 - 0.5 * (1 + 0.5 + 0.25),
+    "NumRet": 3,
+    "NumRel": 3,
+    "NumRelRet": 2,
+}
+"""Grades 3, 0, 1 listed of 3, 2, 1 (and the 0)."""
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_by_hand(name: str) -> None:
+    assert ab.measure(name)([3, 0, 1], pool=[3, 2, 1]) == pytest.approx(BY_HAND[name])
+
+
+@pytest.mark.parametrize("name", ["AP", "NDCG", "NDCG@10", "R", "R@5", "Rprec", "bpref", "Q"])
+@pytest.mark.parametrize("gains", [[], [0, 0]])
+def test_without_a_relevant_document_they_are_undefined(name: str, gains: list[float]) -> None:
+    score = ab.measure(name)(gains, pool=0)
+    assert isinstance(score, ab.Undefined)
+    assert score.reason == "the query has no relevant document"
+
+
+@pytest.mark.parametrize("name", ["P@10", "RR", "RR@3", "Success@5", "RBP(p=0.8)", "NumRelRet"])
+def test_and_these_are_0(name: str) -> None:
+    assert ab.measure(name)([0, 0], pool=0) == 0
+    assert ab.measure(name)([], pool=0) == 0
+
+
+@given(grades=st.lists(st.integers(0, 3), max_size=15), more=st.lists(st.integers(0, 3)))
+def test_pyntcireval_agrees_on_q_and_rbp(grades: list[int], more: list[int]) -> None:
+    metrics = pytest.importorskip("pyNTCIREVAL.metrics")
+    pool = [*grades, *more]
+    if not any(pool):
+        return
+    xrelnum = [pool.count(grade) for grade in range(4)]
+    ranked = list(enumerate(grades))
+    for beta in (1.0, 0.5, 10.0):
+        theirs = metrics.QMeasure(xrelnum, [1, 2, 3], beta).compute(ranked) if ranked else 0.0
+        ours = ab.measure(f"Q(beta={beta})")(grades, pool=pool, top=3)
+        assert ours == pytest.approx(theirs, abs=1e-9)
+    theirs = metrics.RBP(xrelnum, [1, 2, 3], 0.8).compute(ranked) if ranked else 0.0
+    assert ab.measure("RBP")(grades, pool=pool, top=3) == pytest.approx(theirs, abs=1e-9)
