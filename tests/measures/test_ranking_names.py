@@ -118,5 +118,5 @@ def test_the_example_on_the_card_is_right(name: str) -> None:
 def test_a_measure_of_rankings_credits_no_blanks() -> None:
     with pytest.raises(ab.UsageError, match="has no κ"):
         ab.measure("AP").kappa(ab.Counts(right=1))
-    with pytest.raises(ab.UsageError, match="not of counts"):
+    with pytest.raises(ab.UsageError, match="expected one of counts"):
         ab.score_counts({"a": ab.Counts(right=1)}, measures=["AP"])
