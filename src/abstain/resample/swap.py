@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abstain.errors import UsageError
 from abstain.resample.draws import Block
 from abstain.resample.stability import Gap, Ratio, differences
 
@@ -23,6 +24,7 @@ WIDTH = 0.01
 BINS = 21
 EDGE = 1e-9
 """A difference of exactly a bin's edge belongs to that bin, whatever rounding says."""
+WIDEST = 1e9
 MOST_BINS = 10_000
 SLACK = 1e-12
 """1 − 95/100 is not quite 0.05."""
@@ -154,6 +156,11 @@ def block_swaps(
 
 def fine_bins(spans: Sequence[float], width: float, bins: int) -> list[int]:
     """How many bins hold every difference that a measure can show."""
+    for span in spans:
+        if not span / width < WIDEST:
+            raise UsageError(
+                f"scores that span {span:g} do not fit bins of {width:g}; --width names a wider one"
+            )
     return [max(bins, min(MOST_BINS, math.ceil(span / width + EDGE) + 1)) for span in spans]
 
 
