@@ -558,3 +558,11 @@ def test_many_problems_of_a_kind_are_told_as_one(here: Here, ending: str, where:
     second_row = {"csv": 3, "jsonl": 2, "parquet": 2}[ending]
     assert unknown[where] == second_row
     assert unknown["details"][-1][where] == second_row + 5_998
+
+
+def test_a_flood_of_repeats_is_counted_not_listed(here: Here) -> None:
+    here.write("gold.csv", "question,correct\nq1,A\n")
+    here.write("flood.csv", "question,answer\n" + "q1,A\n" * 30_001)
+    line = here.refuses("score", "gold.csv", "flood.csv")
+    assert line.startswith("flood.csv:3: run 'flood' has question 'q1' again")
+    assert "(and 29,999 more;" in line

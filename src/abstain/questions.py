@@ -50,6 +50,8 @@ def open_table(data: Any, *, name: str = "", format: str | None = None) -> Table
         return read_table(os.fspath(data), format=format)
     try:
         frame = nw.from_native(data)
+    except nw.exceptions.DuplicateError:
+        raise InputError("two columns have the same name", name or "the frame") from None
     except TypeError:
         raise UsageError(
             f"expected a path or a dataframe (polars, pandas, pyarrow, duckdb), "

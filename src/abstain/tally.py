@@ -25,6 +25,9 @@ MAX_CELLS = 4 << 30
 """Runs × questions that are held in memory; more are refused."""
 
 EMPTY_CELL = 255
+MOST_REPEATS = 10_000
+"""Repeated questions that are looked up one by one; a file with more is no slip."""
+
 BLOCK = 1 << 21
 
 
@@ -103,8 +106,9 @@ def kind_matrix(judged: Judged, frame: nw.LazyFrame[Any]) -> KindMatrix:
         row = order[part["run"].to_physical().to_numpy()]
         flat[row * width + part[INDEX].to_numpy()] = part[KIND].to_numpy()
     empty = flat == EMPTY_CELL
-    if np.count_nonzero(empty) != flat.size - cells.height:
-        raise _first_repeat(judged)
+    repeated = cells.height - (flat.size - np.count_nonzero(empty))
+    if repeated:
+        raise _first_repeat(judged, int(repeated))
     flat[empty] = blank_kind(Why.MISSING)
     return KindMatrix(names.cast(pl.String).to_list(), kinds)
 
@@ -141,7 +145,7 @@ def _tally_in_engine(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]
     if faults.height:
         raise _first_fault(judged, int(faults["n"].sum()))
     if (total["rows"] > total["distinct"]).any():
-        raise _first_repeat(judged)
+        raise _first_repeat(judged, int((total["rows"] - total["distinct"]).sum()))
     sizes = slice_sizes(judged.gold.frame, by)
     return with_missing(kinds, sizes, columns, questions=len(judged.gold))
 
@@ -213,8 +217,8 @@ def _first_fault(judged: Judged, count: int) -> Exception:
     raise AssertionError("a fault was counted but not found")
 
 
-def repeats(judged: Judged) -> list[Problem]:
-    """Every response to a question that its run has answered before."""
+def repeats(judged: Judged, *, most: int = MOST_REPEATS) -> list[Problem]:
+    """Responses to a question that their run has answered before, so many at most."""
     found: list[Problem] = []
     for frame in judged.frames:
         keys = frame.group_by("run", INDEX).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
@@ -233,6 +237,8 @@ def repeats(judged: Judged) -> list[Problem]:
                 first[key] = row
                 continue
             found.append(_repeat(judged, row, first[key]))
+            if len(found) >= most:
+                return found
     return found
 
 
@@ -251,9 +257,8 @@ def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Probl
     )
 
 
-def _first_repeat(judged: Judged) -> Exception:
-    found = repeats(judged)
-    return found[0].error(len(found) - 1)
+def _first_repeat(judged: Judged, count: int) -> Exception:
+    return repeats(judged, most=1)[0].error(count - 1)
 
 
 def missing_problems(judged: Judged) -> list[Problem]:
