@@ -1,6 +1,6 @@
 """`abstain campaign` against polars reading and joining the same files: one run, ratios.
 
-    python benchmarks/campaign.py [--questions 100000] [--runs 200] [--repeat 3]
+    python benchmarks/campaign.py [--questions 100000] [--runs 200] [--repeat 3] [--test-size 20]
 
 The peer reads the responses and joins them with the gold, nothing more: once keeping the joined
 table, once only streaming through it. abstain judges, checks, breaks down by every attribute, pairs
@@ -41,7 +41,7 @@ assert campaign.matrix.outcomes.size == {size}
 """
 
 
-def with_attributes(gold: str) -> None:
+def with_attributes(gold: str, test_size: int) -> None:
     """Give the gold tests, types, options and auxiliary questions."""
     import polars as pl
 
@@ -50,7 +50,7 @@ def with_attributes(gold: str) -> None:
     auxiliary = pl.when(i % 7 == 6).then(pl.col("question").shift(1)).otherwise(pl.lit(""))
     frame.with_columns(
         options=pl.lit("1|2|3|4|5"),
-        test=(i // 100).cast(pl.String),
+        test=(i // test_size).cast(pl.String),
         type=(i % 5).cast(pl.String),
         nca=pl.when(i % 3 == 0).then(pl.lit("yes")).otherwise(pl.lit("no")),
         auxiliary_of=auxiliary,
@@ -63,10 +63,11 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=100_000)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--test-size", type=int, default=20, help="questions a reading test")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         gold, runs = make(Path(folder), given.questions, given.runs, shuffled=False)
-        with_attributes(gold)
+        with_attributes(gold, given.test_size)
         values = {"gold": gold, "runs": runs, "size": given.questions * given.runs}
         values["folder"] = str(Path(folder) / "out")
         code = {"polars, joined": JOINED, "polars, streamed": STREAMED, "abstain": ABSTAIN}
@@ -74,7 +75,10 @@ def main() -> None:
         for _ in range(given.repeat):
             for name, text in code.items():
                 found[name].append(timed(text.format(**values)))
-    print(f"{given.runs} runs × {given.questions:,} questions, median of {given.repeat}")
+    print(
+        f"{given.runs} runs × {given.questions:,} questions, {given.test_size} a test, "
+        f"median of {given.repeat}"
+    )
     print(f"{'':26}{'seconds':>9}{'cpu s':>9}{'MiB':>9}")
     middle = {n: [median(x) for x in zip(*rows, strict=True)] for n, rows in found.items()}
     for name, (wall, cpu, memory) in middle.items():
