@@ -173,9 +173,8 @@ def reading(c: Campaign) -> Table:
         blocks += [summary["median"], summary["mean"], summary["standard deviation"]]
     passed = tests_passed(c)
     columns[1:1] = [Column("tests passed", "count")]
-    rows: list[list[Cell]] = [
-        [c.runs[i], int(passed[i]), *(float(block[i]) for block in blocks)] for i in c.order
-    ]
+    summed = np.stack(blocks, axis=-1)
+    rows: list[list[Cell]] = [[c.runs[i], int(passed[i]), *summed[i].tolist()] for i in c.order]
     return Table(
         "reading",
         "Reading perspective",
@@ -193,14 +192,14 @@ def by_part(c: Campaign, attribute: str, name: str, title: str) -> Table:
     scores = np.concatenate([c.scores[:, None], c.slice_scores(attribute)], axis=1)
     columns = [Column("run"), Column("all", "score")]
     columns += [Column(part, "score") for part in c.slices[attribute].names]
-    rows: list[list[Cell]] = [[c.runs[i], *map(float, scores[i])] for i in c.order]
+    rows: list[list[Cell]] = [[c.runs[i], *scores[i].tolist()] for i in c.order]
     grid = Grid(columns, rows, breaks={len(rows)})
     for word, values in over_runs(scores).items():
         grid.dim.add(len(grid.rows))
-        grid.rows.append([word, *map(float, values)])
+        grid.rows.append([word, *values.tolist()])
     for reference, (k, parts) in c.baselines.items():
         grid.dim.add(len(grid.rows))
-        grid.rows.append([reference, c.measure(k), *map(float, c.measure(parts[attribute]))])
+        grid.rows.append([reference, c.measure(k), *c.measure(parts[attribute]).tolist()])
     sizes = c.slices[attribute].sizes
     reading_text = "Questions: " + ", ".join(
         f"{part} {size}" for part, size in zip(c.slices[attribute].names, sizes, strict=True)
@@ -220,14 +219,14 @@ def subset_table(c: Campaign) -> Table | None:
         return None
     chosen.sort(key=lambda item: (item[1] != ROLE, item[0] == "auxiliary"))
     columns = [Column("run"), Column("all", "score"), *(Column(n, "score") for n, _, _ in chosen)]
-    blocks = [c.scores, *(c.slice_scores(a)[:, part] for _, a, part in chosen)]
-    rows: list[list[Cell]] = [[c.runs[i], *(float(b[i]) for b in blocks)] for i in c.order]
+    scores = np.stack([c.scores, *(c.slice_scores(a)[:, part] for _, a, part in chosen)], axis=-1)
+    rows: list[list[Cell]] = [[c.runs[i], *scores[i].tolist()] for i in c.order]
     grid = Grid(columns, rows, breaks={len(rows)})
-    for word, values in over_runs(np.stack(blocks, axis=-1)).items():
+    for word, values in over_runs(scores).items():
         grid.dim.add(len(grid.rows))
-        grid.rows.append([word, *map(float, values)])
+        grid.rows.append([word, *values.tolist()])
     sizes = ", ".join(f"{n} {int(c.slices[a].sizes[part])}" for n, a, part in chosen)
-    reading_text = f"Questions: {sizes}." + left_out(*blocks)
+    reading_text = f"Questions: {sizes}." + left_out(scores)
     return Table("subsets", f"{c.measure} on subsets", reading_text, grid)
 
 
@@ -237,22 +236,19 @@ def attribute_table(c: Campaign, attribute: str) -> Table:
     counts = c.sliced[attribute]
     scores = c.slice_scores(attribute)
     total = CountsArray(counts.table.sum(axis=0))
-    sizes = s.sizes
-    summary = over_runs(scores)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        right, unanswered = (100 * share / total.n for share in (total.right, total.unanswered))
+    undefined = np.isnan(scores).all(axis=0).tolist()
+    best = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=0)
+    best_runs = ["" if none else c.runs[i] for none, i in zip(undefined, best.tolist(), strict=True)]
+    best_scores = np.take_along_axis(scores, best[None], axis=0)[0]
     columns = [Column(attribute), Column("questions", "count")]
     columns += [Column("right %", "percent"), Column("unanswered %", "percent")]
     columns += [Column(w, "score") for w in ("mean", "median", "st. dev.", "best")]
     columns.append(Column("best run"))
-    rows: list[list[Cell]] = []
-    for part, name in enumerate(s.names):
-        k = total[part]
-        own = scores[:, part]
-        defined = not np.isnan(own).all()
-        best = int(np.nanargmax(own)) if defined else 0
-        share = [100 * k.right / k.n, 100 * k.unanswered / k.n] if k.n else [None, None]
-        cells: list[Cell] = [name, int(sizes[part]), *share]
-        cells += [float(values[part]) for values in summary.values()]
-        rows.append([*cells, float(own[best]), c.runs[best] if defined else ""])
+    numbers = (right, unanswered, *over_runs(scores).values(), best_scores)
+    cells = [s.names, s.sizes.tolist(), *(block.tolist() for block in numbers), best_runs]
+    rows: list[list[Cell]] = [list(row) for row in zip(*cells, strict=True)]
     return Table(
         f"over_{_safe(attribute)}",
         f"Over all runs, by {attribute}",
@@ -264,29 +260,26 @@ def attribute_table(c: Campaign, attribute: str) -> Table:
 
 def question_table(c: Campaign) -> Table:
     """Every question, the hardest first: how many runs had it right, wrong, blank."""
-    right, wrong, blank = (c.matrix.per_question(*o) for o in ((0,), (1,), (2, 3, 4)))
-    ids = c.matrix.questions["question"].to_list()
+    per_outcome = [c.matrix.per_question(*o) for o in ((0,), (1,), (2, 3, 4))]
+    right = per_outcome[0]
+    questions = c.matrix.questions
     shown = [n for n in (c.topic, c.test) if n]
     columns = [Column("question"), *(Column(n) for n in shown)]
     columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
-    attributes = [c.matrix.questions[n].to_list() for n in shown]
     more = _question_details(c)
     columns += [Column(name) for name in more]
-    hardest = np.lexsort((np.arange(len(ids)), right))
-    rows: list[list[Cell]] = [
-        [
-            *(ids[i], *(a[i] or "" for a in attributes)),
-            *(int(right[i]), int(wrong[i]), int(blank[i])),
-            *(column[i] for column in more.values()),
-        ]
-        for i in hardest
-    ]
+    hardest = np.lexsort((np.arange(len(right)), right))
+    cells: list[list[Cell]] = [questions["question"][hardest].to_list()]
+    cells += [questions[n].fill_null("")[hardest].to_list() for n in shown]
+    cells += [block[hardest].tolist() for block in per_outcome]
+    cells += [[column[i] for i in hardest] for column in more.values()]
+    rows: list[list[Cell]] = [list(row) for row in zip(*cells, strict=True)]
     nobody = int((right == 0).sum())
     return Table(
         "questions",
         "Questions",
         f"How many of the {len(c.runs)} runs had each question right, the hardest first. Nobody "
-        f"had {nobody} of the {len(ids)} right ({100 * nobody / len(ids):.1f} %).",
+        f"had {nobody} of the {len(right)} right ({100 * nobody / len(right):.1f} %).",
         Grid(columns, rows),
     )
 

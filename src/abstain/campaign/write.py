@@ -103,7 +103,7 @@ def results_text(
         ],
         "tables": {table.name: _table_data(table) for table in tables},
     }
-    return msgspec.json.encode(data).decode() + "\n"
+    return msgspec.json.encode(data, enc_hook=_plain_number).decode() + "\n"
 
 
 def _reasons(c: Campaign, run: int) -> dict[str, str]:
@@ -121,13 +121,20 @@ def _table_data(table: Table) -> dict[str, Any]:
         "title": table.title,
         "reading": table.reading,
         "columns": [table.grid.columns[i].name for i in keep],
-        "rows": [[_plain(row[i]) for i in keep] for row in table.grid.rows[:LONGEST]],
+        "rows": [[row[i] for i in keep] for row in table.grid.rows[:LONGEST]],
         **({"rows_in_all": len(table.grid.rows)} if len(table.grid.rows) > LONGEST else {}),
     }
 
 
 def _whole(numbers: dict[str, float | None]) -> dict[str, float | None]:
     return {k: int(v) if v is not None and float(v).is_integer() else v for k, v in numbers.items()}
+
+
+def _plain_number(value: Any) -> float | None:
+    """A score that knows why it is undefined, as JSON has it: null."""
+    if not isinstance(value, float):
+        raise TypeError(f"{type(value).__name__} has no place in a table")
+    return None if value != value else float(value)
 
 
 def _plain(cell: Any) -> Any:

@@ -139,12 +139,20 @@ def csv_text(text: str) -> str:
 def to_csv(grid: Grid) -> str:
     """Full precision, empty where undefined, no notes."""
     keep = [(i, c.kind) for i, c in enumerate(grid.columns) if c.kind != "bar"]
-    columns = [[_csv_cell(row[i], kind) for row in grid.rows] for i, kind in keep]
+    columns = [_csv_column([row[i] for row in grid.rows], kind) for i, kind in keep]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([csv_text(grid.columns[i].name) for i, _ in keep])
     writer.writerows(zip(*columns, strict=True))
     return out.getvalue()
+
+
+def _csv_column(cells: list[Cell], kind: Kind) -> list[Cell]:
+    """The cells of a column; one of nothing but scores or whole numbers needs no look at each."""
+    types = set(map(type, cells))
+    if types <= {int} or (kind != "count" and types <= {float, int}):
+        return [None if cell != cell else cell for cell in cells]
+    return [_csv_cell(cell, kind) for cell in cells]
 
 
 def _csv_cell(cell: Cell, kind: Kind) -> Cell:

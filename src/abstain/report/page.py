@@ -11,6 +11,7 @@ from abstain import __version__
 from abstain.report.campaign_charts import Figure, campaign_figures
 from abstain.report.cards import signature
 from abstain.report.grid import clean
+from abstain.report.library import chart_library
 from abstain.report.scores import policy_sentence
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def campaign_page(
         version=__version__,
         style=Markup(_asset("assets/report.css")),
         script=Markup(_asset("assets/report.js")),
-        library=Markup(_library()),
+        library=Markup(chart_library()),
         data=Markup(_harmless_json(data)),
     )
 
@@ -60,15 +61,6 @@ def campaign_page(
 @functools.cache
 def _asset(name: str) -> str:
     return (files("abstain.report") / name).read_text("utf-8")
-
-
-@functools.cache
-def _library() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script, closed to the page's own markup."""
-    import vl_convert
-
-    bundle = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
-    return bundle.replace("</script", "<\\/script")
 
 
 def _harmless_json(data: Any) -> str:
