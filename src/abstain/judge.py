@@ -183,7 +183,7 @@ def _with_kinds(
     join_on = INDEX if align == "position" else "question"
     if join_on == INDEX and "question" in names:
         frame = frame.drop("question")
-    frame = frame.join(_in_engine(keys, frame), on=join_on, how="left")
+    frame = frame.join(in_engine(keys, frame), on=join_on, how="left")
     if align == "position":
         frame = frame.with_columns(nw.col(CORRECT).is_null().alias("__lost"))
     if several:
@@ -287,7 +287,7 @@ def _accept_several(
             right = accepted.rename({"accepted": column}).with_columns(
                 pl.lit(value=True).alias(mark)
             )
-            frame = frame.join(_in_engine(right, frame), on=["question", column], how="left")
+            frame = frame.join(in_engine(right, frame), on=["question", column], how="left")
     return frame
 
 
@@ -302,7 +302,7 @@ def _normalised(frame: nw.LazyFrame[Any], normal: Any) -> nw.LazyFrame[Any]:
             schema={column: pl.String, "__normal": pl.String},
         )
         frame = (
-            frame.join(_in_engine(mapping, frame), on=column, how="left")
+            frame.join(in_engine(mapping, frame), on=column, how="left")
             .drop(column)
             .rename({"__normal": column})
         )
@@ -318,7 +318,7 @@ def _by_position(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     return nw.from_native(native.with_columns(position.alias(INDEX)))
 
 
-def _in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """A small table, moved to the engine of the frame that it will be joined with."""
     native = like.to_native()
     if isinstance(native, pl.LazyFrame):

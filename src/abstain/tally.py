@@ -133,14 +133,8 @@ def _tally_matrix(matrix: KindMatrix, judged: Judged, by: Sequence[str]) -> Tall
 
 def _tally_in_engine(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> Tallies:
     columns = [BY + name for name in by]
-    label = judged.sources[0].table.name
-    kinds = counted(frame, columns, label)
-    total = collect(
-        frame.group_by("run").agg(
-            nw.len().alias("rows"), nw.col(INDEX).n_unique().alias("distinct")
-        ),
-        label,
-    )
+    kinds = counted(frame, columns, judged.sources[0].table.name)
+    total = rows_by_run(judged, frame)
     faults = kinds.filter(pl.col(KIND) >= KINDS)
     if faults.height:
         raise _first_fault(judged, int(faults["n"].sum()))
@@ -148,6 +142,13 @@ def _tally_in_engine(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]
         raise _first_repeat(judged, int((total["rows"] - total["distinct"]).sum()))
     sizes = slice_sizes(judged.gold.frame, by)
     return with_missing(kinds, sizes, columns, questions=len(judged.gold))
+
+
+def rows_by_run(judged: Judged, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+    """For each run, how many rows it has and how many questions of the gold those are for."""
+    known = frame.filter(~nw.col(INDEX).is_null())
+    sizes = nw.len().alias("rows"), nw.col(INDEX).n_unique().alias("distinct")
+    return collect(known.group_by("run").agg(*sizes), judged.sources[0].table.name)
 
 
 def counted(frame: nw.LazyFrame[Any], columns: Sequence[str], label: str) -> pl.DataFrame:
@@ -221,6 +222,11 @@ def repeats(judged: Judged, *, most: int = MOST_REPEATS) -> list[Problem]:
     """Responses to a question that their run has answered before, so many at most."""
     found: list[Problem] = []
     for frame in judged.frames:
+        sizes = rows_by_run(judged, frame)
+        suspects = sizes.filter(pl.col("rows") > pl.col("distinct"))["run"].to_list()
+        if not suspects:
+            continue
+        frame = frame.filter(nw.col("run").is_in(suspects))
         keys = frame.group_by("run", INDEX).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
         names = [c for c in frame.collect_schema().names() if not c.startswith("__")]
         extra = [c for c in (FILE, ROW, INDEX, KIND) if c in frame.collect_schema().names()]
@@ -266,9 +272,13 @@ def missing_problems(judged: Judged) -> list[Problem]:
     found: list[Problem] = []
     ids = judged.gold.frame["question"]
     for frame in judged.frames:
+        sizes = rows_by_run(judged, frame)
+        whole = sizes.filter(pl.col("distinct") == len(ids))["run"].to_list()
         row = [ROW] if ROW in frame.collect_schema().names() else []
         seen = collect(
-            frame.select("run", INDEX, FILE, *row).filter(~nw.col(INDEX).is_null()),
+            frame.select("run", INDEX, FILE, *row).filter(
+                ~nw.col(INDEX).is_null(), ~nw.col("run").is_in(whole)
+            ),
             judged.sources[0].table.name,
         ).unique(["run", INDEX])
         seen = seen.sort(FILE, "run", INDEX)

@@ -6,7 +6,7 @@ cause is the problem and what it explains are its details.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from abstain.judge import (
     Problem,
     check_align,
     fault_problem,
+    in_engine,
     judge,
 )
 from abstain.misnumbering import misnumbered, split_id
@@ -133,7 +134,8 @@ def validate_runs(
 
 def _faults(judged: Judged) -> list[Problem]:
     found: list[Problem] = []
-    for rows in _rows(judged, nw.col(KIND) >= KINDS, most=MOST):
+    for frame in judged.frames:
+        rows = _first_rows(frame.filter(nw.col(KIND) >= KINDS), judged)
         found += [
             fault_problem(judged, row, hints=number < HINTS)
             for number, row in enumerate(rows.iter_rows(named=True))
@@ -144,13 +146,13 @@ def _faults(judged: Judged) -> list[Problem]:
 def _no_answers(judged: Judged) -> list[Problem]:
     """Questions said to be answered, without an answer: they count as blanks."""
     gold, found = judged.gold, []
-    for rows in _rows(judged, nw.col(KIND) < KINDS):
-        if "answered" not in rows.columns:
+    said_yes = nw.col("answered").str.to_lowercase().is_in(YES)
+    nothing = nw.col("answer").is_null() | (nw.col("answer") == "")
+    for frame in judged.frames:
+        if "answered" not in frame.collect_schema().names():
             continue
-        said_yes = pl.col("answered").str.to_lowercase().is_in(YES)
-        for row in rows.filter(said_yes & (pl.col("answer").fill_null("") == "")).iter_rows(
-            named=True
-        ):
+        lacking = frame.filter(nw.col(KIND) < KINDS, said_yes, nothing)
+        for row in _first_rows(lacking, judged).iter_rows(named=True):
             question = gold.frame["question"][row[INDEX]]
             message = (
                 f"question {shown(question)} is said to be answered but has no answer, "
@@ -167,45 +169,45 @@ def _not_options(judged: Judged) -> list[Problem]:
     gold: Gold = judged.gold
     if "options" not in gold.frame.columns:
         return []
-    options = gold.frame["options"].to_list()
     found: list[Problem] = []
-    for rows in _rows(judged, nw.col(KIND) < KINDS):
-        given = [c for c in ("answer", "candidate") if c in rows.columns]
-        allowed = pl.Series(
-            "__options", [options[i] for i in rows[INDEX]], dtype=pl.List(pl.String)
-        )
-        for column in given:
-            value = pl.col(column)
-            bad = rows.with_columns(allowed).filter(
-                value.is_not_null()
-                & (value != "")
-                & (pl.col("__options").list.len() > 0)
-                & ~pl.col("__options").list.contains(value)
-                & ~value.is_in(NONE_WORDS)  # "there is no answer" needs no option of its own
-            )
-            found += [
-                Problem(
-                    "unknown option",
-                    judged.place(row),
+    for frame in judged.frames:
+        names = frame.collect_schema().names()
+        for column in (c for c in ("answer", "candidate") if c in names):
+            given = frame.filter(nw.col(KIND) < KINDS, ~nw.col(column).is_null())
+            pairs = collect(given.select(INDEX, column).unique(), judged.sources[0].table.name)
+            unknown = _outside_options(pairs, gold.frame["options"])
+            if unknown.is_empty():
+                continue
+            bad = given.join(in_engine(unknown, frame), on=[INDEX, column], how="inner")
+            for row in _first_rows(bad, judged).iter_rows(named=True):
+                question = gold.frame["question"][row[INDEX]]
+                options = ", ".join(gold.frame["options"][row[INDEX]].to_list()[:10])
+                message = (
                     f"{column} {shown(row[column])} is not an option of question "
-                    f"{shown(gold.frame['question'][row[INDEX]])} "
-                    f"(its options: {', '.join(row['__options'][:10])})",
-                    row["run"],
-                    gold.frame["question"][row[INDEX]],
+                    f"{shown(question)} (its options: {options})"
                 )
-                for row in bad.iter_rows(named=True)
-            ]
+                found.append(
+                    Problem("unknown option", judged.place(row), message, row["run"], question)
+                )
     return found
 
 
-def _rows(judged: Judged, which: nw.Expr, *, most: int | None = None) -> Iterator[pl.DataFrame]:
-    """The rows of each engine that fulfil a condition, in the order of their files."""
-    for frame in judged.frames:
-        order = [c for c in (FILE, ROW) if c in frame.collect_schema().names()]
-        chosen = frame.filter(which).sort(order)
-        yield collect(
-            chosen.head(most) if most is not None else chosen, judged.sources[0].table.name
-        )
+def _outside_options(pairs: pl.DataFrame, options: pl.Series) -> pl.DataFrame:
+    """Of pairs of a question's position and a text, those whose question has no such option."""
+    text, allowed = pl.col(pairs.columns[1]), pl.col("__options")
+    known = pairs.with_columns(options.gather(pairs[INDEX]).alias("__options"))
+    return known.filter(
+        text != "",
+        allowed.list.len() > 0,
+        ~allowed.list.contains(text),
+        ~text.is_in(NONE_WORDS),  # "there is no answer" needs no option of its own
+    ).drop("__options")
+
+
+def _first_rows(chosen: nw.LazyFrame[Any], judged: Judged) -> pl.DataFrame:
+    """Rows in the order of their files, so many at most."""
+    order = [c for c in (FILE, ROW) if c in chosen.collect_schema().names()]
+    return collect(chosen.sort(order).head(MOST), judged.sources[0].table.name)
 
 
 # ------------------------------------------------------------------------ one cause for many

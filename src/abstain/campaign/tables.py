@@ -238,9 +238,9 @@ def attribute_table(c: Campaign, attribute: str) -> Table:
     total = CountsArray(counts.table.sum(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
         right, unanswered = (100 * share / total.n for share in (total.right, total.unanswered))
-    undefined = np.isnan(scores).all(axis=0).tolist()
+    undefined = np.asarray(np.isnan(scores).all(axis=0))
     best = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=0)
-    best_runs = ["" if none else c.runs[i] for none, i in zip(undefined, best.tolist(), strict=True)]
+    best_runs = np.where(undefined, "", np.array(c.runs, object)[best]).tolist()
     best_scores = np.take_along_axis(scores, best[None], axis=0)[0]
     columns = [Column(attribute), Column("questions", "count")]
     columns += [Column("right %", "percent"), Column("unanswered %", "percent")]
