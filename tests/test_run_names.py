@@ -16,6 +16,7 @@ from abstain.run_names import RunName, parse_run_name
         ("uaic21310BGEN", ("uaic2", 2013, 10, "bg", "en")),
         ("71301enen", ("7", 2013, 1, "en", "en")),
         ("team-111301enen", ("team-11", 2013, 1, "en", "en")),
+        ("second/try/jucs1302enen", ("jucs", 2013, 2, "en", "en")),
     ],
 )
 def test_ids_that_fit(run: str, parts: tuple[str, int, int, str, str]) -> None:

@@ -34,7 +34,7 @@ def parse_run_name(run: str) -> RunName | None:
     >>> parse_run_name("team07_run1") is None
     True
     """
-    found = _CLEF.fullmatch(run.strip())
+    found = _CLEF.fullmatch(run.strip().rpartition("/")[2])  # folders tell files apart
     if found is None:
         return None
     return RunName(

@@ -566,3 +566,29 @@ def test_an_audit_that_checks_nothing_is_no_pass(files: Here) -> None:
     said = files("audit", "names.csv")
     assert said.code == 2
     assert "nothing could be checked: say what the columns hold" in said.err
+
+
+# ------------------------------------------------------------------- outputs, before any work
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("score", "gold.csv", "run.csv", "-o", "run.csv"),
+        ("score", "gold.csv", "run.csv", "-o", "./gold.csv"),
+        ("compare", "gold.csv", "run.csv", "run.csv", "--chart", "link.svg"),
+        ("convert", "run.csv", "run.csv", "--force"),
+    ],
+)
+def test_an_input_is_never_overwritten(files: Here, args: tuple[str, ...]) -> None:
+    os.symlink("run.csv", "link.svg")
+    said = files(*args)
+    assert said.code == 2
+    assert said.err.endswith("is one of the inputs; it is left as it is\n")
+    assert (Path("gold.csv").read_text(), Path("run.csv").read_text()) == (GOLD, RUN)
+
+
+def test_a_folder_that_is_not_there_is_said_before_reading(files: Here) -> None:
+    said = files("score", "no-such.csv", "run.csv", "-o", "nowhere/scores.csv")
+    assert (said.code, said.out) == (2, "")
+    assert said.err == "nowhere/scores.csv: cannot be written: there is no folder nowhere\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -22,6 +23,7 @@ from abstain.cli import (
     tune,
     validate,
 )
+from abstain.cli.command import Command
 
 app = typer.Typer(
     name="abstain",
@@ -57,21 +59,21 @@ def abstain(
         typer.echo(context.get_help())
 
 
-app.command("score", short_help="Score runs against a gold.")(score.score)
-app.command("validate", short_help="Would these runs be accepted?")(validate.validate)
-app.command("baseline", short_help="Write a reference run: random, first, blank…")(
-    baseline.baseline
+COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
+    ("score", score.score, "Score runs against a gold."),
+    ("validate", validate.validate, "Would these runs be accepted?"),
+    ("baseline", baseline.baseline, "Write a reference run: random, first, blank…"),
+    ("campaign", campaign.campaign, "Every table of an overview."),
+    ("rank", rank.rank, "Score rankings that may stop early."),
+    ("curve", curve.curve, "When should it have stayed silent?"),
+    ("tune", tune.tune, "The threshold to abstain at."),
+    ("compare", compare.compare, "Is the difference between runs real?"),
+    ("meta", meta.meta, "Judge the measures: stability, sensitivity, power, agreement."),
+    ("audit", audit.audit, "Does a published table agree with itself?"),
+    ("convert", convert.convert, "From one table format to another."),
+    ("measures", explain.measures, "List the measures."),
+    ("explain", explain.explain, "Tell the story of one measure."),
+    ("demo", demo.demo, "See it at work."),
 )
-app.command("campaign", short_help="Every table of an overview.")(campaign.campaign)
-app.command("rank", short_help="Score rankings that may stop early.")(rank.rank)
-app.command("curve", short_help="When should it have stayed silent?")(curve.curve)
-app.command("tune", short_help="The threshold to abstain at.")(tune.tune)
-app.command("compare", short_help="Is the difference between runs real?")(compare.compare)
-app.command("meta", short_help="Judge the measures: stability, sensitivity, power, agreement.")(
-    meta.meta
-)
-app.command("audit", short_help="Does a published table agree with itself?")(audit.audit)
-app.command("convert", short_help="From one table format to another.")(convert.convert)
-app.command("measures", short_help="List the measures.")(explain.measures)
-app.command("explain", short_help="Tell the story of one measure.")(explain.explain)
-app.command("demo", short_help="See it at work.")(demo.demo)
+for name, function, help_text in COMMANDS:
+    app.command(name, cls=Command, short_help=help_text)(function)
