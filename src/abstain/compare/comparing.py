@@ -11,17 +11,16 @@ import numpy as np
 
 from abstain.compare.bootstrap import resampled
 from abstain.compare.bounds import bounds_of, correct_for_judge, read_confusion
+from abstain.compare.delta_method import delta, logit, standard_error
 from abstain.compare.functional import THREE, difference
 from abstain.compare.hypotheses import mcnemar
 from abstain.compare.inputs import Paired, from_gold, from_judged
 from abstain.compare.intervals import (
     DEFAULT,
+    OF_ONE_PROPORTION,
     Interval,
     cell_interval,
-    delta,
     interval,
-    logit,
-    standard_error,
 )
 from abstain.compare.letters import letter_groups, letters
 from abstain.compare.multiplicity import adjust
@@ -213,7 +212,7 @@ def _difference_intervals(
                 for a, b in zip(low, high, strict=True)
             ]
             continue
-        method = DEFAULT if settings.method in ("wilson", "clopper-pearson") else settings.method
+        method = DEFAULT if settings.method in OF_ONE_PROPORTION else settings.method
         spans += [
             cell_interval(
                 f,

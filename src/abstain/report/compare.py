@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from abstain.compare.functional import THREE
-from abstain.compare.intervals import METHODS, RANDOM
+from abstain.compare.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
 from abstain.compare.randomisation import EXACT_CLUSTERS
 from abstain.compare.result import TESTS, Comparison, Pair
 from abstain.errors import plural
@@ -353,7 +353,7 @@ def how(c: Comparison) -> str:
     """How intervals and p-values were made."""
     s = c.settings
     text = f"Intervals: {100 * s.level:g} %, {METHODS[s.method]} ({s.method})"
-    text += "; of differences: logit. " if s.method in ("wilson", "clopper-pearson") else ". "
+    text += "; of differences: logit. " if s.method in OF_ONE_PROPORTION else ". "
     text += f"Test: {TESTS[s.test]}"
     drawn = [p for p in c.pairs if not p.exact] if s.test != "wilcoxon" else []
     exact = sum(p.exact for p in c.pairs)
