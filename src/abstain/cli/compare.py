@@ -34,8 +34,11 @@ def compare(
         list[str] | None, typer.Argument(metavar="RUN", help="The runs to compare, two or more.")
     ] = None,
     measure: Annotated[
-        str, typer.Option("--measure", "-m", metavar="MEASURE", help="What runs are compared by.")
-    ] = "c@1",
+        str | None,
+        typer.Option(
+            "--measure", "-m", metavar="MEASURE", help="What runs are compared by; c@1 if not said."
+        ),
+    ] = None,
     reference: Annotated[
         str | None,
         typer.Option(metavar="RUN", help="Compare each run with this one, corrected by max-T."),
@@ -56,7 +59,7 @@ def compare(
         ),
     ] = None,
     trials: Annotated[
-        int, typer.Option(min=100, help="Random trials, where a test is not exact.")
+        int, typer.Option(min=100, max=1_000_000, help="Random trials, where a test is not exact.")
     ] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the trials.")] = 0,
     detect: Annotated[
@@ -78,7 +81,10 @@ def compare(
     ] = False,
     scores: Annotated[
         bool,
-        typer.Option("--scores", help="The file holds scores: a row a topic, a column a system."),
+        typer.Option(
+            "--scores",
+            help="The file holds scores: a column a system, or rows as `rank --per-query` writes.",
+        ),
     ] = False,
     grade: Annotated[
         list[str] | None,
@@ -182,7 +188,8 @@ def _compared(
             raise UsageError("--scores takes one file")
         if more["judge_error"] or more["by"] or more["policy"]:
             raise UsageError("--judge-error, --by and --policy do not go with --scores")
-        return compare_scores(files[0], **settings)
+        return compare_scores(files[0], measure_name=more["measure_name"], **settings)
+    more["measure_name"] = more["measure_name"] or "c@1"
     if judged:
         return compare_judged(files, grades=grades, **settings, **more)
     if len(files) < 2:

@@ -80,6 +80,13 @@ def read_confusion(source: Any) -> Array:
             f"{', '.join(frame.columns)})",
             table.name,
         )
+    odd = [n for w, n in named.items() if w not in ("true", "judged", "count", *WORDS)]
+    if odd:
+        raise InputError(
+            f"has a column '{odd[0]}', expected true and {', '.join(WORDS)} (what the judge said), "
+            "or true, judged and count",
+            table.name,
+        )
     found = np.zeros((3, 3))
     rows = frame.to_dicts()
     if "judged" in named and "count" in named:
@@ -97,6 +104,11 @@ def read_confusion(source: Any) -> Array:
     if not found.sum():
         raise InputError("has no counts of verdicts (columns right, wrong, blank)", table.name)
     return found
+
+
+def never_checked(confusion: Array) -> tuple[str, ...]:
+    """The verdicts that no checked response should have had."""
+    return tuple(word for word, n in zip(WORDS, confusion.sum(axis=1), strict=True) if not n)
 
 
 def _word(name: Any) -> str:
