@@ -13,6 +13,8 @@ import polars as pl
 from abstain.errors import InputError, UnknownNameError, UsageError, plural, shown
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from abstain.outcomes import Array
 
 TOPIC = ("topic", "query", "question")
@@ -89,12 +91,14 @@ def _from_rows(
     systems = frame[run].unique(maintain_order=True).to_list()
     _check_systems(len(systems), "run", table)
     topics = frame.unique(key, maintain_order=True, keep="first")
-    placed = frame.join(
-        topics.select(key).with_row_index("topic at"), on=key, maintain_order="left"
-    ).join(pl.DataFrame({run: systems}).with_row_index("system at"), on=run, maintain_order="left")
     scores = np.full((len(systems), topics.height), math.nan)
-    scores[placed["system at"].to_numpy(), placed["topic at"].to_numpy()] = placed[name].to_numpy()
+    places = _places(frame[run], systems), _places(frame[key], topics[key].to_list())
+    scores[places] = frame[name].to_numpy()
     return ScoreTable(f"mean {name}", topics[key].to_list(), systems, scores, topics)
+
+
+def _places(texts: pl.Series, among: list[str]) -> npt.NDArray[np.int64]:
+    return texts.cast(pl.Enum(among)).to_physical().cast(pl.Int64).to_numpy()
 
 
 def _score_column(

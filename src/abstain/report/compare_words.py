@@ -196,8 +196,9 @@ def _reference(c: Comparison) -> list[str]:
         if runs:
             verb = "is" if len(runs) == 1 else "are"
             said.append(f"{_names(runs, most=5)} {verb} {word} {c.settings.reference}.")
+    who = f"{plural(rest, 'run')} cannot" if rest else "There is no run that cannot"
     said.append(
-        f"{plural(rest, 'run')} cannot be told apart from {c.settings.reference} "
+        f"{who} be told apart from {c.settings.reference} "
         f"(max-T over {plural(len(c.pairs), 'comparison')}, {100 * c.alpha:g} %)."
     )
     return said
