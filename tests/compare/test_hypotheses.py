@@ -135,6 +135,22 @@ def test_randomisation_holds_its_level_and_has_power() -> None:
     assert rates[1] > 0.8
 
 
+def test_swapping_clusters_holds_the_level_that_swapping_questions_does_not() -> None:
+    """Two equal runs whose ten outcomes in a cluster mostly go together, fourteen clusters."""
+    generator = np.random.default_rng(29)
+    measure, times, groups = ab.measure("c@1"), 300, 14
+    shares = generator.dirichlet([0.4, 0.5, 0.1], size=(times, 2, groups, 1))
+    draw = generator.random((times, 2, groups, 10, 1))
+    hot = np.eye(3)[(draw > shares.cumsum(axis=-1)[..., :2]).sum(axis=-1)]
+    flips = Flips(groups, trials=0, seed=0)
+    tables = hot.sum(axis=3)
+    whole = [randomise_clusters(measure, own, [(0, 1)], flips)[0].p for own in tables]
+    joint = np.einsum("tgqi,tgqj->tij", hot[:, 0], hot[:, 1]).astype(np.int64)
+    single = [p.p for p in randomise(measure, joint)]
+    assert np.mean(np.array(whole) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / times)
+    assert np.mean(np.array(single) <= 0.05) > 0.2
+
+
 def test_max_t_holds_its_level_over_all_runs() -> None:
     """Eight runs like the reference: any claim at all in at most 5 % of the samples."""
     generator = np.random.default_rng(23)

@@ -172,3 +172,14 @@ def test_a_judges_table_is_read_in_both_shapes(tmp_path: object) -> None:
     with pytest.raises(UsageError, match="says nothing"):
         correct_for_judge(ab.measure("c@1"), np.ones(3), np.ones((3, 3)))
     assert math.isfinite(correct_for_judge(ab.measure("c@1"), np.ones(3), np.eye(3)).score)
+
+
+def test_a_correction_knows_clusters() -> None:
+    """All right or all wrong by clusters of ten: the interval is that of so few questions."""
+    m = ab.measure("accuracy")
+    confusion = np.array([[95.0, 5, 0], [5, 95, 0], [0, 0, 50]])
+    table = np.array([[10.0, 0, 0], [0, 10, 0]] * 5)
+    plain = correct_for_judge(m, table.sum(axis=0), confusion)
+    clustered = correct_for_judge(m, table.sum(axis=0), confusion, clusters=table)
+    assert clustered.score == plain.score == pytest.approx(0.5)
+    assert clustered.high - clustered.low > 2 * (plain.high - plain.low)

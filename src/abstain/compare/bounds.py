@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.compare.functional import cells_of
+from abstain.compare.delta_method import effective
+from abstain.compare.functional import JEFFREYS, cells_of, one_run
 from abstain.errors import InputError, UsageError, shown
 from abstain.measures import Measure
 from abstain.outcomes import CountsArray
@@ -140,6 +141,7 @@ def correct_for_judge(
     cells: Array,
     confusion: Array,
     *,
+    clusters: Array | None = None,
     level: float = 0.95,
     seed: int = 0,
     draws: int = DRAWS,
@@ -147,7 +149,8 @@ def correct_for_judge(
     """The score if the judge had not erred: shares q judged = p true · rates, solved for p.
 
     A verdict that was never checked has no rates: the judge is taken at its word there. The
-    interval draws the rates and the judged shares from their posteriors (Jeffreys).
+    interval draws the rates and the judged shares from their posteriors (Jeffreys); clustered
+    questions count by their effective number.
     """
     if measure.definition.needs_candidates:
         raise UsageError(f"{measure} asks for candidates, which a judge's table does not hold")
@@ -156,8 +159,12 @@ def correct_for_judge(
         raise UsageError("the judge's table says nothing: its verdicts do not depend on the truth")
     generator = np.random.default_rng([seed, 7])
     score = float(_solved(measure, (cells / cells.sum())[None], rates[None])[0])
-    judged = generator.standard_gamma(cells + 0.5, size=(draws, 3))
-    prior = np.where(confusion.sum(axis=1, keepdims=True) > 0, confusion + 0.5, np.eye(3) * 1e9)
+    several = clusters if clusters is not None and len(clusters) > 1 else None
+    worth = float(effective(one_run(measure), cells, several, level=level)) / cells.sum()
+    judged = generator.standard_gamma(cells * worth + JEFFREYS, size=(draws, 3))
+    prior = np.where(
+        confusion.sum(axis=1, keepdims=True) > 0, confusion + JEFFREYS, np.eye(3) * 1e9
+    )
     drawn = generator.standard_gamma(prior, size=(draws, 3, 3))
     values = _solved(
         measure,

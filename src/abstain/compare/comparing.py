@@ -189,6 +189,7 @@ def _rows(
                     chosen,
                     THREE.merge(table.counts.table[i]),
                     confusion,
+                    clusters=table.clustered(i),
                     level=settings.level,
                     seed=settings.seed,
                 ),
