@@ -70,6 +70,8 @@ def test_few_trials_show_nothing_after_holm() -> None:
     said = told(compare_judged(graded(letters), test="bootstrap", trials=100))
     assert "With 100 trials no p is below 0.02, which Holm's correction for 10 pairs" in said
     assert "or --trials 1,000 ask for less" in said
+    strict = told(compare_judged(graded(letters), test="bootstrap", trials=100, level=0.99))
+    assert "no difference shows at the 1 % level; take --trials 10,000." in strict
 
 
 # ------------------------------------------------------------------------------ reversals, slices
@@ -113,6 +115,10 @@ def test_a_run_without_a_score_has_no_letter_and_separates_nobody() -> None:
     marks = {row.run: row.letters for row in found.rows}
     assert marks == {"good": "a", "fair": "a", "bad": "b", "mute": ""}
     assert found.separated() == ["bad"]
+    two = compare_judged(
+        graded({k: letters[k] for k in ("good", "bad", "mute")}), measure_name="precision"
+    )
+    assert "too many groups" not in told(two)
 
 
 def test_measures_of_other_things_are_refused() -> None:

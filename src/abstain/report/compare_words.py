@@ -51,11 +51,16 @@ def _resolution(c: Comparison) -> list[str]:
     units = c.questions if c.clusters is None else c.clusters
     if not tested or units < 2:
         return []
-    floor, source, cure = _smallest_p(c, units, tested)
+    floor, source, by_trials = _smallest_p(c, units)
+    trials = f"--trials {10 ** math.ceil(math.log10(2 * tested / c.alpha)):,}"
     times = tested if c.settings.correction == "holm" and not c.settings.reference else 1
     level = f"at the {100 * c.alpha:g} % level"
     if floor > c.alpha:
-        return [f"With {source} no p is below {_short(floor)}: no difference shows {level}{cure}."]
+        enough = f"{math.ceil(1 - math.log2(c.alpha) - 1e-9)} {source.split()[-1]}"
+        cure = f"take {trials}" if by_trials else f"that takes {enough} or more"
+        return [
+            f"With {source} no p is below {_short(floor)}: no difference shows {level}; {cure}."
+        ]
     reach = floor * times
     if times == 1 or 10 * reach <= c.alpha or (reach <= c.alpha and c.clusters is None):
         return []
@@ -68,23 +73,20 @@ def _resolution(c: Comparison) -> list[str]:
         if reach > c.alpha
         else "only runs that are ahead in nearly every cluster can be told apart"
     )
-    return [f"{text}. --correction bh, --reference RUN{cure or ' or fewer runs'} ask for less."]
+    last = trials if by_trials else "fewer runs"
+    return [f"{text}. --correction bh, --reference RUN or {last} ask for less."]
 
 
-def _smallest_p(c: Comparison, units: int, tested: int) -> tuple[float, str, str]:
-    """The smallest p that there can be, where it comes from, and what helps."""
+def _smallest_p(c: Comparison, units: int) -> tuple[float, str, bool]:
+    """The smallest p that there can be, where it comes from, and whether trials are what limits."""
     s = c.settings
-    signs = 2.0 ** (1 - min(units, 1000))
     drawn = s.reference is not None and units > EXACT_CLUSTERS
     drawn |= s.test == "randomisation" and not all(p.exact for p in c.pairs)
     trial = (2 if s.test == "bootstrap" else 1) / (s.trials + 1)
+    signs = 2.0 ** (1 - min(units, 1000))
     if s.test == "bootstrap" or (drawn and trial > signs):
-        enough = 10 ** math.ceil(math.log10(2 * tested / c.alpha))
-        return trial, f"{s.trials:,} trials", f" or --trials {enough:,}"
-    name = "question" if c.clusters is None else "cluster"
-    takes = math.ceil(1 - math.log2(c.alpha) - 1e-9)
-    cure = f"; that takes {plural(takes, name)} or more" if signs > c.alpha else ""
-    return signs, plural(units, name), cure
+        return trial, f"{s.trials:,} trials", True
+    return signs, f"{units:,} {'questions' if c.clusters is None else 'clusters'}", False
 
 
 def _short(p: float) -> str:
@@ -178,7 +180,7 @@ def _many(c: Comparison) -> list[str]:
         )
     if c.grouped:
         said.append("Runs that share a letter (group) cannot be told apart.")
-    elif len(c.rows) > 2:
+    elif sum(not isinstance(row.score, Undefined) for row in c.rows) > 2:
         said.append("There are too many groups for letters.")
     same = [p for p in c.pairs if p.error == 0 and p.difference == 0]
     if same:
