@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.compare import Comparison, compare_judged
+from abstain.compare import Comparison, compare, compare_judged
 from abstain.compare import swaps as swaps_module
 from abstain.compare.bounds import never_checked, read_confusion
 from abstain.compare.scores import compare_scores
@@ -98,6 +99,14 @@ def test_many_slices_are_cut_by_attribute_and_said(here: Here) -> None:
     assert "Slices; 12 of 20 parts by part" in out
     assert len(re.findall(r"^part +p\d\d", out, re.M)) == 12
     assert len(re.findall(r"^half +[ht] ", out, re.M)) == 2
+
+
+def test_a_move_that_is_worth_nothing_is_worth_nothing(here: Here) -> None:
+    """Accuracy sees no difference between wrong and blank: no −0.0000."""
+    graded({"one": "aa--ab", "two": "aaabab"}).write_csv(here.folder / "graded.csv")
+    out = here("compare", "--judged", "graded.csv", "-m", "accuracy").out
+    assert re.search(r"blank → wrong +1 +0\.0000", out)
+    assert "−0.0000" not in out
 
 
 def test_slices_are_of_two_runs(here: Here) -> None:
@@ -213,3 +222,22 @@ def test_max_t_says_how_many_trials_it_can_hold(monkeypatch: pytest.MonkeyPatch)
     frame = graded(dict.fromkeys("xyz", "ab-"))
     with pytest.raises(UsageError, match="take --trials 500 or fewer"):
         compare_judged(frame, reference="x")
+
+
+# ---------------------------------------------------------------------------- the bundled campaign
+
+
+def test_sixteen_clusters_hardly_tell_1431_pairs_apart() -> None:
+    """2/2¹⁶ times 1,431 is 0.0437: Holm leaves room for the clearest pairs alone, BH for more."""
+    folder = files("abstain") / "examples" / "qa4mre2013"
+    gold, runs = str(folder / "gold.csv"), str(folder / "runs.csv.gz")
+    strict = compare(gold, runs, cluster="test")
+    said = told(strict)
+    assert strict.separated() == []
+    assert min(p.adjusted for p in strict.pairs) == pytest.approx(2 / 2**16 * 1431)
+    assert "With 16 clusters no p is below 0.00003, which Holm's correction for 1,431 pairs" in said
+    assert "only runs that are ahead in nearly every cluster can be told apart" in said
+    relaxed = compare(gold, runs, cluster="test", correction="bh")
+    assert relaxed.separated() == ["jucs1302enen"]
+    against = compare(gold, runs, cluster="test", reference="jucs1302enen")
+    assert all(against.differs(p) and p.difference < 0 for p in against.pairs)

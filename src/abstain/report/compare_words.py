@@ -243,7 +243,7 @@ def _reversal(o: Origin, attribute: str, difference: float) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{value:+.4f}".replace("-", "−")
+    return f"{round(value, 4) + 0.0:+.4f}".replace("-", "−")
 
 
 def _bounds(c: Comparison) -> list[str]:
