@@ -213,7 +213,7 @@ def bundled() -> object:
 
 def test_the_bundled_campaign_says_who_is_separated(bundled: object) -> None:
     from abstain.compare import Comparison
-    from abstain.report.compare import sentences
+    from abstain.report.compare_words import sentences
 
     assert isinstance(bundled, Comparison)
     said = " ".join(sentences(bundled))

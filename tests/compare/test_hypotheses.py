@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -17,15 +17,8 @@ from abstain.compare.hypotheses import mcnemar, wilcoxon
 from abstain.compare.letters import letter_groups, letters
 from abstain.compare.multiplicity import adjust, benjamini_hochberg, holm
 from abstain.compare.planning import plan
-from abstain.compare.randomisation import (
-    Flips,
-    common_swaps,
-    exact_p,
-    max_t,
-    randomise,
-    randomise_clusters,
-    randomise_scores,
-)
+from abstain.compare.randomisation import exact_p, randomise
+from abstain.compare.swaps import Flips, common_swaps, max_t, randomise_clusters, randomise_scores
 from tests.compare import slow
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -109,9 +102,8 @@ def test_clusters_are_swapped_whole() -> None:
                 found[g, place[letter]] += 1
         return found
 
-    found = randomise_clusters(
-        ab.measure(name), table(one), table(other), Flips(3, trials=100, seed=0)
-    )
+    tables = np.stack([table(one), table(other)])
+    (found,) = randomise_clusters(ab.measure(name), tables, [(0, 1)], Flips(3, trials=100, seed=0))
     assert found.exact
     assert found.p == pytest.approx(hits / 8)
 
@@ -141,6 +133,22 @@ def test_randomisation_holds_its_level_and_has_power() -> None:
         rates.append(np.mean([p.p <= 0.05 for p in found]))
     assert 0.02 <= rates[0] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 600)
     assert rates[1] > 0.8
+
+
+def test_swapping_clusters_holds_the_level_that_swapping_questions_does_not() -> None:
+    """Two equal runs whose ten outcomes in a cluster mostly go together, fourteen clusters."""
+    generator = np.random.default_rng(29)
+    measure, times, groups = ab.measure("c@1"), 300, 14
+    shares = generator.dirichlet([0.4, 0.5, 0.1], size=(times, 2, groups, 1))
+    draw = generator.random((times, 2, groups, 10, 1))
+    hot = np.eye(3)[(draw > shares.cumsum(axis=-1)[..., :2]).sum(axis=-1)]
+    flips = Flips(groups, trials=0, seed=0)
+    tables = hot.sum(axis=3)
+    whole = [randomise_clusters(measure, own, [(0, 1)], flips)[0].p for own in tables]
+    joint = np.einsum("tgqi,tgqj->tij", hot[:, 0], hot[:, 1]).astype(np.int64)
+    single = [p.p for p in randomise(measure, joint)]
+    assert np.mean(np.array(whole) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / times)
+    assert np.mean(np.array(single) <= 0.05) > 0.2
 
 
 def test_max_t_holds_its_level_over_all_runs() -> None:
@@ -188,6 +196,10 @@ def test_wilcoxon_sign_by_sign_and_scipy() -> None:
     for size in (4, 8, 11):
         differences = RNG.normal(0.4, 1, size=size)
         assert wilcoxon(differences) == pytest.approx(slow.wilcoxon(list(differences)), abs=1e-12)
+    small = np.array([0.1, 0.1, -0.1, 0.3, 0.0, 0.2, 0.2])
+    ranks = np.array([2, 2, -2, 6, 4.5, 4.5])
+    ways = np.array([(np.array(s) * np.abs(ranks)).sum() for s in product((-1, 1), repeat=6)])
+    assert wilcoxon(small) == pytest.approx((np.abs(ways) >= ranks.sum()).mean())
     ties = np.round(RNG.normal(0.2, 1, size=80), 1)
     kept = ties[ties != 0]
     assert wilcoxon(ties) == pytest.approx(stats.wilcoxon(kept, method="asymptotic").pvalue)

@@ -15,16 +15,15 @@ from scipy import stats
 import abstain as ab
 from abstain.cli.options import CI_METHODS
 from abstain.compare.bootstrap import bca_levels, resampled
+from abstain.compare.delta_method import degrees_of_freedom, delta, effective, logit, standard_error
 from abstain.compare.functional import THREE, cells_of, difference, influence, one_run
 from abstain.compare.intervals import (
     METHODS,
-    PROPORTIONS,
     Interval,
     cell_interval,
     interval,
-    logit,
-    standard_error,
 )
+from abstain.compare.proportions import PROPORTIONS
 from abstain.errors import UsageError
 from abstain.outcomes import Counts
 from tests.compare import slow
@@ -121,6 +120,47 @@ def test_the_error_of_a_difference_is_that_of_paired_influences() -> None:
     expected = math.sqrt(80 / 79 * sum(d * d for d in differences)) / 80
     found = standard_error(difference(ab.measure("c@1")), joint.ravel(), None)
     assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_default_of_a_proportion_by_hand() -> None:
+    """With n = 100, x = 7: log((x + .6)/(n − x + .6)) ± 1.96 √(1/(x + .6) + 1/(n − x + .6))."""
+    found = interval(ab.measure("accuracy"), Counts(right=7, wrong=93))
+    middle, reach = math.log(7.6 / 93.6), 1.959964 * math.sqrt(1 / 7.6 + 1 / 93.6)
+    expected = [1 / (1 + math.exp(-(middle + side * reach))) for side in (-1, 1)]
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_default_is_the_same_at_both_ends() -> None:
+    """c − w with right and wrong exchanged: the interval is mirrored."""
+    m = ab.measure("S(t=0.5)")
+    table = np.array([[9.0, 1, 0], [10, 0, 0], [7, 1, 2], [10, 0, 0], [9, 0, 1], [8, 2, 0]])
+    low, high = logit(one_run(m), table.sum(axis=0), table, level=0.95)
+    turned = table[:, [1, 0, 2]]
+    other_low, other_high = logit(one_run(m), turned.sum(axis=0), turned, level=0.95)
+    assert (other_low, other_high) == pytest.approx((-high, -low), abs=1e-9)
+
+
+def test_the_worth_of_clusters_by_hand() -> None:
+    """Four clusters of four that are all right or all wrong: 4 questions, cut by t with 3 degrees.
+
+    The spread of the cluster sums is none, so the degrees are G − 1. Var with clusters is
+    4/3 · 4 · 4² · ¼ / 16² = 1/12, of single questions ¼/15: the effect is 5, and 16/5 remain.
+    """
+    f = one_run(ab.measure("precision"))
+    table = np.array([[4.0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 4, 0]])
+    found = effective(f, table.sum(axis=0), table, level=0.95)
+    t = float(stats.t(3).ppf(0.975))
+    assert found == pytest.approx(16 / 5 * (1.959964 / t) ** 2, rel=1e-5)
+
+
+def test_where_few_clusters_carry_the_variance_the_degrees_are_few() -> None:
+    """Satterthwaite: of sums 1, 1, …, 1, 6 the largest says nearly all."""
+    sums = np.array([1.0] * 15 + [6.0])
+    second, fourth = 51.0, 15 + 6.0**4
+    expected = 2 * second**2 / (fourth - second**2 / 16)
+    assert expected < 5
+    assert degrees_of_freedom(sums) == pytest.approx(expected)
+    assert degrees_of_freedom(np.array([1.0, -1, 1, -1, 1, -1])) == 5
 
 
 # ------------------------------------------------------------------------------- proportions
@@ -262,6 +302,8 @@ SIZE = 3000
         Setting(0.5, 0.25, 100, 1, 0.0),
         Setting(0.05, 0.1, 100, 5, 0.3),
         Setting(0.8, 0.1, 400, 10, 0.2),
+        Setting(0.95, 0.025, 100, 10, 0.2),
+        Setting(0.05, 0.4, 100, 10, 0.2),
     ],
     ids=str,
 )
@@ -294,6 +336,22 @@ def test_intervals_of_differences_cover() -> None:
         drawn = generator.multinomial(150, joint, size=SIZE).astype(float)
         low, high = logit(f, drawn, None, level=0.95)
         assert 0.925 <= np.mean((low <= true) & (true <= high)) <= 0.975
+
+
+def test_differences_of_clustered_runs_that_hardly_disagree_are_covered() -> None:
+    """Too often rather than too seldom, where the plain delta method falls below 90 %."""
+    generator = np.random.default_rng(6)
+    f = difference(ab.measure("c@1"))
+    joint = np.array([0.9, 0.005, 0, 0.01, 0.05, 0, 0.01, 0.005, 0.02])
+    own = generator.standard_gamma(np.maximum(joint * 4, 1e-12), size=(SIZE, 10, 9))
+    table = generator.multinomial(10, own / own.sum(axis=-1, keepdims=True)).astype(float)
+    true = float(f.value(joint))
+    shares = []
+    for method in (logit, delta):
+        low, high = method(f, table.sum(axis=1), table, level=0.95)
+        shares.append(np.mean((low <= true) & (true <= high)))
+    assert shares[0] > 0.97
+    assert shares[1] < 0.9
 
 
 def test_a_difference_takes_no_method_of_one_proportion() -> None:

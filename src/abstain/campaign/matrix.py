@@ -86,15 +86,11 @@ class Slices:
 
 def slices_of(questions: pl.DataFrame, attribute: str) -> Slices:
     """The parts by an attribute, in natural order; questions without a value are in none."""
-    column = questions[attribute]
+    column = questions[attribute].cast(pl.String)
     column = column.set(column == "", None)
-    names = sorted((str(v) for v in column.drop_nulls().unique()), key=natural)
-    position = pl.DataFrame(
-        {attribute: names, "part": range(len(names))},
-        schema={attribute: pl.String, "part": pl.Int64},
-    )
-    placed = column.to_frame().join(position, on=attribute, how="left", maintain_order="left")
-    return Slices(attribute, names, placed["part"].fill_null(-1).to_numpy())
+    names = sorted(column.drop_nulls().unique().to_list(), key=natural)
+    places = column.cast(pl.Enum(names)).to_physical().cast(pl.Int64)
+    return Slices(attribute, names, places.fill_null(-1).to_numpy())
 
 
 def natural(text: str) -> tuple[tuple[int, float, str], ...]:

@@ -62,7 +62,7 @@ def _best(c: Campaign) -> str:
 
 
 def _separated(c: Campaign) -> Iterator[str]:
-    from abstain.report.compare import how, verdict
+    from abstain.report.compare_words import how, verdict
 
     if c.comparison is not None:
         yield from verdict(c.comparison)

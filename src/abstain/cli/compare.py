@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,6 +22,11 @@ from abstain.cli.options import (
 from abstain.cli.score import COLUMNS
 from abstain.errors import UsageError
 
+if TYPE_CHECKING:
+    from abstain.compare import Comparison
+
+DEFAULT_MEASURE = "c@1"
+
 
 def compare(
     gold: Annotated[
@@ -34,8 +39,11 @@ def compare(
         list[str] | None, typer.Argument(metavar="RUN", help="The runs to compare, two or more.")
     ] = None,
     measure: Annotated[
-        str, typer.Option("--measure", "-m", metavar="MEASURE", help="What runs are compared by.")
-    ] = "c@1",
+        str | None,
+        typer.Option(
+            "--measure", "-m", metavar="MEASURE", help="What runs are compared by; c@1 if not said."
+        ),
+    ] = None,
     reference: Annotated[
         str | None,
         typer.Option(metavar="RUN", help="Compare each run with this one, corrected by max-T."),
@@ -56,7 +64,7 @@ def compare(
         ),
     ] = None,
     trials: Annotated[
-        int, typer.Option(min=100, help="Random trials, where a test is not exact.")
+        int, typer.Option(min=100, max=1_000_000, help="Random trials, where a test is not exact.")
     ] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the trials.")] = 0,
     detect: Annotated[
@@ -78,7 +86,10 @@ def compare(
     ] = False,
     scores: Annotated[
         bool,
-        typer.Option("--scores", help="The file holds scores: a row a topic, a column a system."),
+        typer.Option(
+            "--scores",
+            help="The file holds scores: a column a system, or rows as `rank --per-query` writes.",
+        ),
     ] = False,
     grade: Annotated[
         list[str] | None,
@@ -117,6 +128,8 @@ def compare(
     from abstain.report.compare import compare_chart, compare_grids, pair_grid
 
     settings: dict[str, Any] = {
+        "columns": options.known_columns(column, COLUMNS),
+        "format": from_format,
         "reference": reference,
         "test": test,
         "correction": correction,
@@ -128,23 +141,28 @@ def compare(
         "power": power,
         "cluster": cluster,
     }
-    columns = options.known_columns(column, COLUMNS)
     files = [gold, *(runs or ())]
+    grades = options.pairs(grade, "--grade", "meh=wrong")
+    if judged and scores:
+        raise UsageError("--judged and --scores exclude each other")
+    if grades and not judged:
+        raise UsageError("--grade goes with --judged")
+    if scores and (judge_error or by or policy):
+        raise UsageError("--judge-error, --by and --policy do not go with --scores")
+    outcomes = {
+        "measure_name": measure or DEFAULT_MEASURE,
+        "by": by or (),
+        "policy": policy,
+        "judge_error": judge_error,
+    }
     with options.counting("comparing…") as progress:
-        result = _compared(
-            files,
-            {**settings, "progress": progress, "columns": columns, "format": from_format},
-            judged=judged,
-            scores=scores,
-            more={
-                "measure_name": measure,
-                "judge_error": judge_error,
-                "by": by or (),
-                "policy": policy,
-            },
-            grades=options.pairs(grade, "--grade", "meh=wrong"),
-            match={"align": align, "match": match},
-        )
+        settings["progress"] = progress
+        if scores:
+            result = _of_scores(files, measure, settings)
+        elif judged:
+            result = _of_judged(files, grades, settings | outcomes)
+        else:
+            result = _of_gold(files, settings | outcomes | {"align": align, "match": match})
     if chart is not None:
         from abstain.report.charts import write_chart
 
@@ -159,32 +177,23 @@ def compare(
     )
 
 
-def _compared(
-    files: list[str],
-    settings: dict[str, Any],
-    *,
-    judged: bool,
-    scores: bool,
-    more: dict[str, Any],
-    grades: dict[str, str],
-    match: dict[str, Any],
-) -> Any:
-    from abstain.compare import compare as with_gold
-    from abstain.compare import compare_judged
+def _of_scores(files: list[str], measure: str | None, settings: dict[str, Any]) -> Comparison:
     from abstain.compare.scores import compare_scores
 
-    if judged and scores:
-        raise UsageError("--judged and --scores exclude each other")
-    if grades and not judged:
-        raise UsageError("--grade goes with --judged")
-    if scores:
-        if len(files) > 1:
-            raise UsageError("--scores takes one file")
-        if more["judge_error"] or more["by"] or more["policy"]:
-            raise UsageError("--judge-error, --by and --policy do not go with --scores")
-        return compare_scores(files[0], **settings)
-    if judged:
-        return compare_judged(files, grades=grades, **settings, **more)
+    if len(files) > 1:
+        raise UsageError("--scores takes one file")
+    return compare_scores(files[0], measure_name=measure, **settings)
+
+
+def _of_judged(files: list[str], grades: dict[str, str], settings: dict[str, Any]) -> Comparison:
+    from abstain.compare import compare_judged
+
+    return compare_judged(files, grades=grades, **settings)
+
+
+def _of_gold(files: list[str], settings: dict[str, Any]) -> Comparison:
+    from abstain.compare import compare
+
     if len(files) < 2:
         raise UsageError("name the gold and the runs, or say --judged or --scores")
-    return with_gold(files[0], files[1:], **settings, **more, **match)
+    return compare(files[0], files[1:], **settings)

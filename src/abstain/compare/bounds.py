@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.compare.functional import cells_of
+from abstain.compare.delta_method import effective
+from abstain.compare.functional import JEFFREYS, cells_of, one_run
 from abstain.errors import InputError, UsageError, shown
 from abstain.measures import Measure
 from abstain.outcomes import CountsArray
@@ -80,6 +81,13 @@ def read_confusion(source: Any) -> Array:
             f"{', '.join(frame.columns)})",
             table.name,
         )
+    odd = [n for w, n in named.items() if w not in ("true", "judged", "count", *WORDS)]
+    if odd:
+        raise InputError(
+            f"has a column '{odd[0]}', expected true and {', '.join(WORDS)} (what the judge said), "
+            "or true, judged and count",
+            table.name,
+        )
     found = np.zeros((3, 3))
     rows = frame.to_dicts()
     if "judged" in named and "count" in named:
@@ -97,6 +105,11 @@ def read_confusion(source: Any) -> Array:
     if not found.sum():
         raise InputError("has no counts of verdicts (columns right, wrong, blank)", table.name)
     return found
+
+
+def never_checked(confusion: Array) -> tuple[str, ...]:
+    """The verdicts that no checked response should have had."""
+    return tuple(word for word, n in zip(WORDS, confusion.sum(axis=1), strict=True) if not n)
 
 
 def _word(name: Any) -> str:
@@ -128,6 +141,7 @@ def correct_for_judge(
     cells: Array,
     confusion: Array,
     *,
+    clusters: Array | None = None,
     level: float = 0.95,
     seed: int = 0,
     draws: int = DRAWS,
@@ -135,7 +149,8 @@ def correct_for_judge(
     """The score if the judge had not erred: shares q judged = p true · rates, solved for p.
 
     A verdict that was never checked has no rates: the judge is taken at its word there. The
-    interval draws the rates and the judged shares from their posteriors (Jeffreys).
+    interval draws the rates and the judged shares from their posteriors (Jeffreys); clustered
+    questions count by their effective number.
     """
     if measure.definition.needs_candidates:
         raise UsageError(f"{measure} asks for candidates, which a judge's table does not hold")
@@ -144,8 +159,12 @@ def correct_for_judge(
         raise UsageError("the judge's table says nothing: its verdicts do not depend on the truth")
     generator = np.random.default_rng([seed, 7])
     score = float(_solved(measure, (cells / cells.sum())[None], rates[None])[0])
-    judged = generator.standard_gamma(cells + 0.5, size=(draws, 3))
-    prior = np.where(confusion.sum(axis=1, keepdims=True) > 0, confusion + 0.5, np.eye(3) * 1e9)
+    several = clusters if clusters is not None and len(clusters) > 1 else None
+    worth = float(effective(one_run(measure), cells, several, level=level)) / cells.sum()
+    judged = generator.standard_gamma(cells * worth + JEFFREYS, size=(draws, 3))
+    prior = np.where(
+        confusion.sum(axis=1, keepdims=True) > 0, confusion + JEFFREYS, np.eye(3) * 1e9
+    )
     drawn = generator.standard_gamma(prior, size=(draws, 3, 3))
     values = _solved(
         measure,

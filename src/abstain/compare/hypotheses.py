@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.compare.swaps import EXACT_CLUSTERS, Flips, randomise_scores
+
 if TYPE_CHECKING:
     from abstain.outcomes import Array
 
@@ -25,13 +27,20 @@ def mcnemar(only_one: int, only_other: int) -> float:
 
 
 def wilcoxon(differences: Array) -> float:
-    """Wilcoxon's signed-rank p; zeros are dropped, exact for up to 50 differences without ties."""
+    """Wilcoxon's signed-rank p; zeros are dropped, ties share their ranks.
+
+    Exact for up to 16 differences, and for up to 50 without ties; normal beyond.
+    """
+    from scipy.stats import rankdata
     from scipy.stats import wilcoxon as signed_rank
 
     known = differences[~np.isnan(differences)]
     known = known[known != 0]
     if not len(known):
         return 1.0
+    if len(known) <= EXACT_CLUSTERS:
+        ranks = np.sign(known) * rankdata(np.abs(known))
+        return randomise_scores(ranks, Flips(len(ranks), trials=0, seed=0)).p
     size = np.abs(known)
     untied = len(np.unique(size)) == len(size)
     method = "exact" if untied and len(known) <= 50 else "asymptotic"

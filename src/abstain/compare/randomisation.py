@@ -7,7 +7,7 @@ number of questions; and with three outcomes the whole null distribution is one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 CLOSE = 1e-12
 EXACT_STATES = 400_000
 UNLIKELY = 1e-20
-EXACT_CLUSTERS = 16
+ROUNDING = 1e-12
+LEAST = 1e-18
+"""No p is quite 0."""
 BLOCK_BYTES = 1 << 26
 
 
@@ -94,11 +96,11 @@ def exact_p(measure: Measure, table: IntArray) -> float:
     cells = cells_of(measure)
     weights, first = _lattice(table) if len(table) == 3 else _product(table)
     total = table.sum(axis=0) + table.sum(axis=1)
-    drawn = _difference(measure, cells, first, total - first)
-    seen = _difference(measure, cells, table.sum(axis=1), table.sum(axis=0))
-    calm = weights[~_extreme(drawn, seen)].sum()
-    loud = weights[_extreme(drawn, seen)].sum()
-    return float(min(1.0, max(loud, 1e-18 + loud + max(0.0, 1 - calm - loud - 1e-12))))
+    drawn = score_difference(measure, cells, first, total - first)
+    seen = score_difference(measure, cells, table.sum(axis=1), table.sum(axis=0))
+    loud = float(weights[extreme(drawn, seen)].sum())
+    unseen = max(0.0, 1 - float(weights.sum()) - ROUNDING)
+    return min(1.0, loud + unseen + LEAST)
 
 
 def _likely(m: int) -> IntArray:
@@ -172,9 +174,9 @@ def sampled_p(
     words = questions // 64 + 1
     block = max(1, min(trials, BLOCK_BYTES // (8 * words * len(kinds))))
     generators = [np.random.default_rng([seed, kind]) for kind in range(len(kinds))]
-    extreme = np.zeros(len(joint), np.int64)
+    hits = np.zeros(len(joint), np.int64)
     first_margin, second_margin = joint.sum(axis=2), joint.sum(axis=1)
-    seen = _difference(measure, cells, first_margin, second_margin)
+    seen = score_difference(measure, cells, first_margin, second_margin)
     for start in range(0, trials, block):
         size = min(block, trials - start)
         tosses = [
@@ -190,11 +192,11 @@ def sampled_p(
                 first[i] += heads
                 first[j] += m - heads
             total = first_margin[number] + second_margin[number]
-            drawn = _difference(measure, cells, first.T, total - first.T)
-            extreme[number] += int(np.count_nonzero(_extreme(drawn, seen[number])))
+            drawn = score_difference(measure, cells, first.T, total - first.T)
+            hits[number] += int(np.count_nonzero(extreme(drawn, seen[number])))
             if start + size == trials:
                 progress(1)
-    return np.asarray((extreme + 1) / (trials + 1))
+    return np.asarray((hits + 1) / (trials + 1))
 
 
 class Tosses:
@@ -219,94 +221,10 @@ class Tosses:
         return self.known[m]
 
 
-def _difference(measure: Measure, cells: Cells, first: Array, second: Array) -> Array:
+def score_difference(measure: Measure, cells: Cells, first: Array, second: Array) -> Array:
     return np.asarray(measure(cells.counts(second)) - measure(cells.counts(first)))
 
 
-def _extreme(drawn: Array, seen: Array | float) -> npt.NDArray[np.bool_]:
+def extreme(drawn: Array, seen: Array | float) -> npt.NDArray[np.bool_]:
     """At least as far from 0 as what was seen; what has no value speaks for the null."""
     return ~(np.abs(drawn) < np.abs(seen) - CLOSE)
-
-
-# -------------------------------------------------------------------------- clusters and scores
-
-
-class Flips:
-    """Rows of ±1, one a cluster: all of them where there are few (up to a change of all signs).
-
-    They are made block by block, the same each time: memory stays bounded.
-    """
-
-    def __init__(self, groups: int, *, trials: int, seed: int) -> None:
-        self.groups, self.seed = groups, seed
-        self.exact = groups <= EXACT_CLUSTERS
-        self.trials = 1 << max(groups - 1, 0) if self.exact else trials
-
-    def __matmul__(self, table: Array) -> Array:
-        """The rows times a table of clusters (groups, k)."""
-        if self.exact:
-            codes = np.arange(self.trials)
-            return np.asarray((1.0 - 2.0 * (codes[:, None] >> np.arange(self.groups) & 1)) @ table)
-        generator = np.random.default_rng([self.seed, 99])
-        block = max(1, BLOCK_BYTES // (8 * self.groups))
-        parts = []
-        for start in range(0, self.trials, block):
-            shape = (min(block, self.trials - start), self.groups)
-            parts.append((generator.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0) @ table)
-        return np.concatenate(parts)
-
-
-def randomise_clusters(measure: Measure, first: Array, second: Array, flips: Flips) -> PValue:
-    """p by swapping whole clusters; `first` and `second` hold cell counts a cluster (groups, k)."""
-    cells = cells_of(measure)
-    total = (first + second).sum(axis=0)
-    half = (total + flips @ (first - second)) / 2
-    drawn = _difference(measure, cells, half, total - half)
-    seen = _difference(measure, cells, first.sum(axis=0), second.sum(axis=0))
-    return _counted(drawn, float(seen), exact=flips.exact)
-
-
-def randomise_scores(differences: Array, flips: Flips) -> PValue:
-    """p of a mean of paired differences (already summed by cluster where there are some)."""
-    drawn = (flips @ differences[:, None])[:, 0]
-    return _counted(drawn, float(differences.sum()), exact=flips.exact)
-
-
-def _counted(drawn: Array, seen: float, *, exact: bool) -> PValue:
-    hits = int(np.count_nonzero(_extreme(drawn, seen)))
-    if exact:
-        return PValue(hits / len(drawn), exact=True)
-    return PValue((hits + 1) / (len(drawn) + 1), exact=False)
-
-
-def max_t(drawn: Array, seen: Array, *, exact: bool) -> Array:
-    """Adjusted p of many runs against one, by the largest standardised difference of each trial.
-
-    `drawn` (trials, runs) holds the differences after common swaps, `seen` those observed: the
-    correlation that a shared reference brings is in the trials (Westfall and Young 1993).
-    """
-    known = ~np.isnan(seen)
-    found = np.full(len(seen), np.nan)
-    if not known.any():
-        return found
-    drawn, seen = np.nan_to_num(drawn[:, known], nan=np.inf), np.abs(seen[known])
-    finite = np.where(np.isinf(drawn), 0, drawn)
-    spread = np.sqrt((finite**2).mean(axis=0))
-    scale = np.where(spread > CLOSE, spread, 1)
-    largest = (np.abs(drawn) / scale).max(axis=1)
-    hits = np.array([np.count_nonzero(_extreme(largest, z)) for z in seen / scale])
-    found[known] = hits / len(drawn) if exact else (hits + 1) / (len(drawn) + 1)
-    return found
-
-
-def common_swaps(measure: Measure, runs: Sequence[Array], reference: Array, flips: Flips) -> Array:
-    """Differences (trials, runs) from a reference when the same clusters are swapped for all."""
-    cells = cells_of(measure)
-    size = len(cells)
-    rows = flips @ np.concatenate([own - reference for own in runs], axis=1)
-    found = np.empty((len(rows), len(runs)))
-    for number, own in enumerate(runs):
-        total = (own + reference).sum(axis=0)
-        half = (total + rows[:, number * size : (number + 1) * size]) / 2
-        found[:, number] = _difference(measure, cells, total - half, half)
-    return found

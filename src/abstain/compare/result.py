@@ -26,6 +26,7 @@ TESTS = {
     "wilcoxon": "Wilcoxon's signed-rank test",
 }
 Progress = Callable[[int, int], None]
+LEAST_TRIALS, MOST_TRIALS = 100, 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,10 @@ class Settings:
         if self.test not in TESTS:
             raise UnknownNameError("test", self.test, TESTS, hint=f"there are {', '.join(TESTS)}")
         adjust(np.array([]), self.correction)
-        if self.trials < 100:
-            raise UsageError(f"at least 100 trials are needed (got {self.trials})")
+        if not LEAST_TRIALS <= self.trials <= MOST_TRIALS:
+            raise UsageError(
+                f"trials are between {LEAST_TRIALS:,} and {MOST_TRIALS:,} (got {self.trials:,})"
+            )
         check_level(self.level)
         return replace(self, method=check_method(self.method))
 
@@ -140,6 +143,12 @@ class Comparison:
     notes: tuple[str, ...] = ()
     grouped: bool = False
     """Whether letters could be given."""
+    widest: float | None = None
+    """The largest difference that there can be; None where scores may have any size."""
+    judge_sample: int = 0
+    """Responses of which a judge's verdict was checked by hand."""
+    never_checked: tuple[str, ...] = ()
+    """Verdicts that no checked response should have had."""
 
     @property
     def alpha(self) -> float:
@@ -156,9 +165,11 @@ class Comparison:
         return [p for p in self.pairs if abs(place[p.run] - place[p.against]) == 1]
 
     def separated(self) -> list[str]:
-        """Runs that were found different from every other."""
+        """Runs that were found different from every other that has a score."""
         found = {row.run: [0, 0] for row in self.rows}
         for pair in self.pairs:
+            if math.isnan(pair.adjusted):
+                continue
             for run in (pair.run, pair.against):
                 found[run][0] += 1
                 found[run][1] += self.differs(pair)
@@ -166,7 +177,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain data: what `--format json` prints."""
-        from abstain.report.compare import sentences
+        from abstain.report.compare_words import sentences
 
         s = self.settings
         plain: dict[str, Any] = {

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.compare.bootstrap import levels_from_jackknife
-from abstain.compare.comparing import bootstrap_p, letters_of, plan_of, wanted_pairs
 from abstain.compare.hypotheses import wilcoxon
 from abstain.compare.inputs import clusters_of
 from abstain.compare.intervals import Interval
 from abstain.compare.multiplicity import adjust
-from abstain.compare.randomisation import Flips, PValue, max_t, randomise_scores
-from abstain.compare.result import Comparison, Pair, Progress, RunRow, Settings
-from abstain.errors import InputError, Place, UsageError, plural, shown
+from abstain.compare.pairs import bootstrap_p, letters_of, made_pairs, plan_of, wanted_pairs
+from abstain.compare.randomisation import PValue
+from abstain.compare.result import Comparison, Progress, RunRow, Settings
+from abstain.compare.score_table import ScoreTable, read_scores
+from abstain.compare.swaps import Flips, max_t, randomise_scores
+from abstain.errors import InputError, UnknownNameError, UsageError
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
@@ -29,53 +31,10 @@ METHODS = ("delta", "percentile", "bca")
 BLOCK = 1 << 22
 
 
-def read_scores(
-    source: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None
-) -> tuple[list[str], list[str], Array, Any]:
-    """Topics, systems, scores (systems × topics, NaN where there is none) and the frame.
-
-    The column `topic`, `query` or `question` (else the first one) names the topic; every other
-    column of numbers is a system.
-    """
-    import polars as pl
-
-    from abstain.questions import collect, into_lazy, open_table, rename
-
-    table = rename(open_table(source, name="scores", format=format), columns or {}, side="run")
-    frame = collect(into_lazy(table.frame).select(*table.columns), table.name)
-    key = next((c for c in ("topic", "query", "question") if c in frame.columns), frame.columns[0])
-    topics = [str(v) for v in frame[key].cast(pl.String).fill_null("").to_list()]
-    if len(set(topics)) < len(topics):
-        twice = next(t for t in topics if topics.count(t) > 1)
-        raise InputError(f"topic {shown(twice)} stands twice", table.name)
-    systems: list[str] = []
-    rows: list[Array] = []
-    for name in frame.columns:
-        if name == key:
-            continue
-        texts = frame[name].cast(pl.String).str.strip_chars()
-        texts = texts.set(texts.str.to_lowercase().is_in(["", "nan", "na", "null"]), None)
-        numbers = texts.cast(pl.Float64, strict=False)
-        bad = numbers.is_null() & texts.is_not_null()
-        if bad.all() or (bad.any() and numbers.is_null().all()):
-            continue  # words: an attribute of the topics
-        if bad.any():
-            at = int(bad.arg_true()[0])
-            place = table.place(at) if hasattr(table, "place") else Place(table.name)
-            raise InputError(f"{shown(texts[at])} in column '{name}' is no score", place)
-        systems.append(name)
-        rows.append(numbers.fill_null(math.nan).to_numpy())
-    if len(systems) < 2:
-        raise InputError(
-            f"has {plural(len(systems), 'column')} of scores, expected two systems or more",
-            table.name,
-        )
-    return topics, systems, np.stack(rows).astype(np.float64), frame
-
-
 def compare_scores(
     source: Any,
     *,
+    measure_name: str | None = None,
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
     progress: Progress = lambda _, __: None,
@@ -90,23 +49,20 @@ def compare_scores(
         raise UsageError(f"scores take the interval methods {', '.join(METHODS)} (got '{method}')")
     if rules.test == "mcnemar":
         raise UsageError("McNemar's test is for right and wrong; scores take wilcoxon")
-    topics, systems, scores, frame = read_scores(source, columns=columns, format=format)
+    if rules.test == "wilcoxon" and rules.cluster:
+        raise UsageError("Wilcoxon's test knows no clusters; take randomisation")
+    table = read_scores(source, measure=measure_name, columns=columns, format=format)
+    if rules.cluster:
+        table = _without(table, rules.cluster)
+    systems, scores = table.systems, table.scores
     known: npt.NDArray[np.bool_] = ~np.any(np.isnan(scores), axis=0)
     if not known.any():
         raise InputError("there is no topic on which all systems have a score")
-    absent = {
-        s: int(gone) for s, gone in zip(systems, np.isnan(scores).sum(axis=1), strict=True) if gone
-    }
+    gone = np.isnan(scores).sum(axis=1)
+    absent = {system: int(n) for system, n in zip(systems, gone, strict=True) if n}
     clusters = None
     if rules.cluster:
-        if rules.cluster not in frame.columns:
-            raise UsageError(f"the scores have no column '{rules.cluster}' to cluster by")
-        import polars as pl
-
-        text = frame.select(pl.col(rules.cluster).cast(pl.String)).filter(pl.Series(known))
-        clusters = clusters_of(text, rules.cluster)
-        keep = [i for i, s in enumerate(systems) if s != rules.cluster]
-        systems, scores = [systems[i] for i in keep], scores[keep]
+        clusters = clusters_of(table.attributes.filter(known), rules.cluster)
     scores = scores[:, known]
     means = scores.mean(axis=1)
     order = sorted(range(len(systems)), key=lambda i: (-means[i], systems[i]))
@@ -130,19 +86,15 @@ def compare_scores(
         )
     else:
         adjusted = adjust(p, rules.correction)
-    pairs = tuple(
-        Pair(
-            systems[i],
-            systems[j],
-            value,
-            span,
-            error,
-            test.p,
-            float(adjusted[k]),
-            test.exact,
-            scores.shape[1],
-        )
-        for k, ((i, j), (value, span, error, test)) in enumerate(zip(wanted, found, strict=True))
+    pairs = made_pairs(
+        systems,
+        wanted,
+        differences=np.array([f[0] for f in found]),
+        spans=[f[1] for f in found],
+        errors=np.array([f[2] for f in found]),
+        tested=[f[3] for f in found],
+        adjusted=adjusted,
+        questions=scores.shape[1],
     )
     marks = letters_of(pairs, [systems[i] for i in order], rules)
     rows = []
@@ -150,17 +102,33 @@ def compare_scores(
         value, span, _ = mean_interval(scores[i], clusters, rules)
         rows.append(RunRow(systems[i], value, span, None, "" if marks is None else marks[at]))
     return Comparison(
-        measure="mean score",
+        measure=table.measure,
         settings=rules,
         rows=tuple(rows),
         pairs=pairs,
         questions=scores.shape[1],
-        in_all=len(topics),
+        in_all=len(table.topics),
         absent=absent,
         clusters=groups,
-        question_ids=tuple(t for t, keep in zip(topics, known, strict=True) if keep),
+        question_ids=tuple(t for t, keep in zip(table.topics, known, strict=True) if keep),
         plan=plan_of(np.array([f[2] for f in found]), scores.shape[1], rules),
         grouped=marks is not None,
+    )
+
+
+def _without(table: ScoreTable, cluster: str) -> ScoreTable:
+    """The table without the system that is no system but the clusters' column."""
+    import polars as pl
+
+    if cluster not in table.attributes.columns:
+        there_are = f"there are {', '.join(table.attributes.columns)}"
+        raise UnknownNameError("column", cluster, table.attributes.columns, hint=there_are)
+    keep = [i for i, system in enumerate(table.systems) if system != cluster]
+    return replace(
+        table,
+        systems=[table.systems[i] for i in keep],
+        scores=table.scores[keep],
+        attributes=table.attributes.with_columns(pl.col(cluster).cast(pl.String)),
     )
 
 

@@ -1,0 +1,103 @@
+"""What all comparisons do with their pairs: which there are, what comes out, groups, a plan."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.compare.intervals import Interval
+from abstain.compare.letters import letter_groups, letters
+from abstain.compare.planning import Plan, plan
+from abstain.compare.randomisation import PValue
+from abstain.compare.result import Pair, Settings
+from abstain.errors import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array
+
+MOST_PAIRS = 20_000
+MOST_NAMED = 6
+
+
+def wanted_pairs(
+    runs: Sequence[str], order: Sequence[int], reference: str | None
+) -> list[tuple[int, int]]:
+    """The pairs (run, against): all of them, the better first; or each against a reference."""
+    if reference is not None:
+        if reference not in runs:
+            more = ", …" if len(runs) > MOST_NAMED else ""
+            there_are = f"there are {', '.join(runs[:MOST_NAMED])}{more}"
+            raise UnknownNameError("run", reference, runs, hint=there_are)
+        at = runs.index(reference)
+        return [(i, at) for i in order if i != at]
+    if len(runs) == 2:
+        return [(1, 0)]
+    if len(runs) * (len(runs) - 1) // 2 > MOST_PAIRS:
+        raise UsageError(
+            f"{len(runs):,} runs make more than {MOST_PAIRS:,} pairs; compare them with one: "
+            "--reference RUN"
+        )
+    return [(i, j) for at, i in enumerate(order) for j in order[at + 1 :]]
+
+
+def made_pairs(
+    names: Sequence[str],
+    wanted: Sequence[tuple[int, int]],
+    *,
+    differences: Array,
+    spans: Sequence[Interval],
+    errors: Array,
+    tested: Sequence[PValue],
+    adjusted: Array,
+    questions: int,
+) -> tuple[Pair, ...]:
+    """Pairs from what was found of each; where there is no difference there is no p."""
+    return tuple(
+        Pair(
+            names[i],
+            names[j],
+            float(differences[k]),
+            spans[k],
+            float(errors[k]),
+            math.nan if math.isnan(differences[k]) else tested[k].p,
+            float(adjusted[k]),
+            tested[k].exact,
+            questions,
+        )
+        for k, (i, j) in enumerate(wanted)
+    )
+
+
+def bootstrap_p(values: Array) -> float:
+    """Twice the smaller share of resamples on either side of no difference."""
+    low = int(np.count_nonzero(~(values > 0)))
+    high = int(np.count_nonzero(~(values < 0)))
+    return min(1.0, 2 * (min(low, high) + 1) / (len(values) + 1))
+
+
+def letters_of(
+    pairs: Sequence[Pair], ordered: Sequence[str], settings: Settings
+) -> list[str] | None:
+    """The letters of runs, the best first, by the pairs found different; None: none to show."""
+    if settings.reference is not None or len(ordered) < 3:
+        return None
+    place = {run: i for i, run in enumerate(ordered)}
+    alpha = 1 - settings.level + 1e-12
+    different = [(place[p.run], place[p.against]) for p in pairs if p.adjusted <= alpha]
+    groups = letter_groups(len(ordered), different)
+    return None if groups is None else letters(len(ordered), groups)
+
+
+def plan_of(errors: Array, questions: int, settings: Settings) -> Plan | None:
+    """A plan from the middle standard error of all pairs."""
+    known = errors[~np.isnan(errors) & (errors > 0)]
+    return plan(
+        float(np.median(known)) if len(known) else math.nan,
+        questions,
+        detect=settings.detect,
+        power=settings.power,
+        level=settings.level,
+    )

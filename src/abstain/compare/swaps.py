@@ -1,0 +1,118 @@
+"""Paired randomisation of whole clusters, of scores, and of many runs against one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.compare.functional import cells_of
+from abstain.compare.randomisation import CLOSE, PValue, extreme, score_difference
+from abstain.measures import Measure
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array
+
+EXACT_CLUSTERS = 16
+BLOCK_BYTES = 1 << 26
+MOST_KEPT = 1 << 24
+"""Numbers kept for all runs at once."""
+
+
+class Flips:
+    """Rows of ±1, one a cluster: all of them where there are few (up to a change of all signs).
+
+    They are made block by block, the same each time: memory stays bounded.
+    """
+
+    def __init__(self, groups: int, *, trials: int, seed: int) -> None:
+        self.groups, self.seed = groups, seed
+        self.exact = groups <= EXACT_CLUSTERS
+        self.trials = 1 << max(groups - 1, 0) if self.exact else trials
+
+    def __matmul__(self, table: Array) -> Array:
+        """The rows times a table of clusters (groups, k)."""
+        if self.exact:
+            codes = np.arange(self.trials)
+            return np.asarray((1.0 - 2.0 * (codes[:, None] >> np.arange(self.groups) & 1)) @ table)
+        generator = np.random.default_rng([self.seed, 99])
+        block = max(1, BLOCK_BYTES // (8 * self.groups))
+        parts = []
+        for start in range(0, self.trials, block):
+            shape = (min(block, self.trials - start), self.groups)
+            parts.append((generator.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0) @ table)
+        return np.concatenate(parts)
+
+
+def randomise_clusters(
+    measure: Measure,
+    tables: Array,
+    wanted: Sequence[tuple[int, int]],
+    flips: Flips,
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[PValue]:
+    """p of pairs by swapping whole clusters; `tables` (runs, groups, k) holds cell counts.
+
+    What the flips make of a run is the same in all its pairs, and is kept where memory allows.
+    """
+    cells = cells_of(measure)
+    sums = tables.sum(axis=1)
+    kept = flips.trials * sums.size <= MOST_KEPT
+    flipped = [flips @ own for own in tables] if kept else []
+    found = []
+    for i, j in wanted:
+        total = sums[i] + sums[j]
+        moved = flipped[i] - flipped[j] if kept else flips @ (tables[i] - tables[j])
+        half = (total + moved) / 2
+        drawn = score_difference(measure, cells, half, total - half)
+        seen = float(score_difference(measure, cells, sums[i], sums[j]))
+        found.append(_counted(drawn, seen, exact=flips.exact))
+        progress(1)
+    return found
+
+
+def randomise_scores(differences: Array, flips: Flips) -> PValue:
+    """p of a mean of paired differences (already summed by cluster where there are some)."""
+    drawn = (flips @ differences[:, None])[:, 0]
+    return _counted(drawn, float(differences.sum()), exact=flips.exact)
+
+
+def _counted(drawn: Array, seen: float, *, exact: bool) -> PValue:
+    hits = int(np.count_nonzero(extreme(drawn, seen)))
+    if exact:
+        return PValue(hits / len(drawn), exact=True)
+    return PValue((hits + 1) / (len(drawn) + 1), exact=False)
+
+
+def max_t(drawn: Array, seen: Array, *, exact: bool) -> Array:
+    """Adjusted p of many runs against one, by the largest standardised difference of each trial.
+
+    `drawn` (trials, runs) holds the differences after common swaps, `seen` those observed: the
+    correlation that a shared reference brings is in the trials (Westfall and Young 1993).
+    """
+    known = ~np.isnan(seen)
+    found = np.full(len(seen), np.nan)
+    if not known.any():
+        return found
+    drawn, seen = np.nan_to_num(drawn[:, known], nan=np.inf), np.abs(seen[known])
+    finite = np.where(np.isinf(drawn), 0, drawn)
+    spread = np.sqrt((finite**2).mean(axis=0))
+    scale = np.where(spread > CLOSE, spread, 1)
+    largest = (np.abs(drawn) / scale).max(axis=1)
+    hits = np.array([np.count_nonzero(extreme(largest, z)) for z in seen / scale])
+    found[known] = hits / len(drawn) if exact else (hits + 1) / (len(drawn) + 1)
+    return found
+
+
+def common_swaps(measure: Measure, runs: Sequence[Array], reference: Array, flips: Flips) -> Array:
+    """Differences (trials, runs) from a reference when the same clusters are swapped for all."""
+    cells = cells_of(measure)
+    size = len(cells)
+    rows = flips @ np.concatenate([own - reference for own in runs], axis=1)
+    found = np.empty((len(rows), len(runs)))
+    for number, own in enumerate(runs):
+        total = (own + reference).sum(axis=0)
+        half = (total + rows[:, number * size : (number + 1) * size]) / 2
+        found[:, number] = score_difference(measure, cells, total - half, half)
+    return found

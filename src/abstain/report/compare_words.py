@@ -1,0 +1,332 @@
+"""A comparison in words: which differences are real, where they come from, how it was found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from abstain.compare.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
+from abstain.compare.result import TESTS, Comparison
+from abstain.compare.swaps import EXACT_CLUSTERS
+from abstain.compare.transitions import Origin
+from abstain.errors import plural
+from abstain.outcomes import Undefined
+from abstain.report.scores import policy_sentence
+
+CORRECTED = {
+    "holm": "corrected by Holm",
+    "bh": "corrected by Benjamini and Hochberg",
+    "none": "not corrected",
+}
+MOST_QUESTIONS = 5
+
+
+def sentences(c: Comparison) -> list[str]:
+    """What follows, in words."""
+    said = [_what(c)]
+    said += _undefined(c)
+    said += verdict(c)
+    said += _origin(c)
+    said += _bounds(c)
+    said += _corrected(c)
+    said += _plan(c)
+    said.append(how(c))
+    said += [note[:1].upper() + note[1:].rstrip(".") + "." for note in c.notes]
+    if c.policy is not None:
+        said.append(policy_sentence(c.policy, c.touched))
+    return said
+
+
+def verdict(c: Comparison) -> list[str]:
+    """Which differences are real."""
+    of_pairs = _two if len(c.rows) == 2 else _many
+    return [*(_reference if c.settings.reference else of_pairs)(c), *_resolution(c)]
+
+
+def _resolution(c: Comparison) -> list[str]:
+    """What no test could have found: so few clusters, questions or trials have no smaller p."""
+    tested = sum(not math.isnan(p.adjusted) for p in c.pairs)
+    units = c.questions if c.clusters is None else c.clusters
+    if not tested or units < 2:
+        return []
+    floor, source, by_trials = _smallest_p(c, units)
+    trials = f"--trials {10 ** math.ceil(math.log10(2 * tested / c.alpha)):,}"
+    times = tested if c.settings.correction == "holm" and not c.settings.reference else 1
+    level = f"at the {100 * c.alpha:g} % level"
+    if floor > c.alpha:
+        enough = f"{math.ceil(1 - math.log2(c.alpha) - 1e-9)} {source.split()[-1]}"
+        cure = f"take {trials}" if by_trials else f"that takes {enough} or more"
+        return [
+            f"With {source} no p is below {_short(floor)}: no difference shows {level}; {cure}."
+        ]
+    reach = floor * times
+    if times == 1 or 10 * reach <= c.alpha or (reach <= c.alpha and c.clusters is None):
+        return []
+    text = (
+        f"With {source} no p is below {_short(floor)}, which Holm's correction for {tested:,} "
+        f"pairs makes {_short(min(1.0, reach))}: "
+    )
+    text += (
+        f"no pair can be told apart {level}"
+        if reach > c.alpha
+        else "only runs that are ahead in nearly every cluster can be told apart"
+    )
+    last = trials if by_trials else "fewer runs"
+    return [f"{text}. --correction bh, --reference RUN or {last} ask for less."]
+
+
+def _smallest_p(c: Comparison, units: int) -> tuple[float, str, bool]:
+    """The smallest p that there can be, where it comes from, and whether trials are what limits."""
+    s = c.settings
+    drawn = s.reference is not None and units > EXACT_CLUSTERS
+    drawn |= s.test == "randomisation" and not all(p.exact for p in c.pairs)
+    trial = (2 if s.test == "bootstrap" else 1) / (s.trials + 1)
+    signs = 2.0 ** (1 - min(units, 1000))
+    if s.test == "bootstrap" or (drawn and trial > signs):
+        return trial, f"{s.trials:,} trials", True
+    return signs, f"{units:,} {'questions' if c.clusters is None else 'clusters'}", False
+
+
+def _short(p: float) -> str:
+    """A p-value of any size in few digits.
+
+    >>> _short(2.0**-15), _short(0.25)
+    ('0.00003', '0.25')
+    """
+    return np.format_float_positional(
+        p, precision=1 if p < 0.001 else 2, fractional=False, trim="-"
+    )
+
+
+def _what(c: Comparison) -> str:
+    text = f"{plural(len(c.rows), 'run')}, paired by question on "
+    if c.questions == c.in_all:
+        text += plural(c.questions, "question")
+    else:
+        text += (
+            f"the {c.questions:,} of {plural(c.in_all, 'question')} that all of them have "
+            f"({_names(f'{run} lacks {gone:,}' for run, gone in c.absent.items())})"
+        )
+    if c.clusters is not None:
+        text += f" in {plural(c.clusters, 'cluster')} ({c.settings.cluster})"
+        if c.clusters < 2:
+            text += ": one cluster shows no spread, so there is no interval and p is 1"
+    elif c.questions == 1:
+        text += ": one question shows no spread, so there is no interval and p is 1"
+    return text + "."
+
+
+def _names(items: Iterable[str], most: int = 3) -> str:
+    listed = list(items)
+    tail = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + tail
+
+
+def _undefined(c: Comparison) -> list[str]:
+    found: dict[str, list[str]] = {}
+    for row in c.rows:
+        if isinstance(row.score, Undefined):
+            found.setdefault(row.score.reason, []).append(row.run)
+    return [
+        f"{c.measure} is undefined (–) where {reason}: {_names(runs)}."
+        for reason, runs in found.items()
+    ]
+
+
+def _two(c: Comparison) -> list[str]:
+    (pair,) = c.pairs
+    if math.isnan(pair.difference):
+        return ["Where a score is undefined there is no difference to test."]
+    if c.origin is not None and np.trace(c.origin.transitions) == c.questions and not pair.p < 1:
+        alike = f"{pair.run} and {pair.against} have the same outcome on every question"
+        return [f"{alike}: there is no difference to be seen."]
+    size = f"{abs(pair.difference):.4f}"
+    test = f"p = {p_text(pair.p)}".replace("= <", "< ")
+    if pair.difference == 0:
+        return [f"{pair.run} and {pair.against} have the same {c.measure} ({test})."]
+    ahead = "ahead of" if pair.difference > 0 else "behind"
+    text = f"{pair.run} is {ahead} {pair.against} by {size} ({test}): "
+    if c.differs(pair):
+        return [text + f"a difference at the {100 * c.alpha:g} % level."]
+    return [text + f"not a difference at the {100 * c.alpha:g} % level, chance could have made it."]
+
+
+def _many(c: Comparison) -> list[str]:
+    tested = [p for p in c.pairs if not math.isnan(p.adjusted)]
+    found = sum(c.differs(p) for p in tested)
+    said = [
+        f"Of {plural(len(tested), 'pair')}, {plural(found, 'differs', 'differ')} at the "
+        f"{100 * c.alpha:g} % level ({CORRECTED[c.settings.correction]})."
+    ]
+    separated = c.separated()
+    if separated:
+        runs = _names(separated, most=5)
+        verb = "is" if len(separated) == 1 else "are"
+        said.append(f"{runs} {verb} separated from all others.")
+    else:
+        said.append("No run is separated from all others.")
+    near = [p for p in c.neighbours() if not math.isnan(p.adjusted)]
+    alike = sum(not c.differs(p) for p in near)
+    if near:
+        most = "most neighbours" if 2 * alike > len(near) else "some neighbours"
+        head = "All neighbours differ" if not alike else f"But {most} are not told apart"
+        if alike and not separated:
+            head = head.removeprefix("But ").capitalize()
+        said.append(
+            f"{head}: {alike} of {plural(len(near), 'pair')} next to each other in the ranking "
+            "could have come by chance."
+        )
+    if c.grouped:
+        said.append("Runs that share a letter (group) cannot be told apart.")
+    elif sum(not isinstance(row.score, Undefined) for row in c.rows) > 2:
+        said.append("There are too many groups for letters.")
+    same = [p for p in c.pairs if p.error == 0 and p.difference == 0]
+    if same:
+        pairs = _names(f"{p.run} and {p.against}" for p in same)
+        said.append(f"Alike throughout, as far as {c.measure} can tell: {pairs}.")
+    return said
+
+
+def _reference(c: Comparison) -> list[str]:
+    better = [p.run for p in c.pairs if c.differs(p) and p.difference > 0]
+    worse = [p.run for p in c.pairs if c.differs(p) and p.difference < 0]
+    rest = sum(not math.isnan(p.adjusted) for p in c.pairs) - len(better) - len(worse)
+    said = []
+    for runs, word in ((better, "above"), (worse, "below")):
+        if runs:
+            verb = "is" if len(runs) == 1 else "are"
+            said.append(f"{_names(runs, most=5)} {verb} {word} {c.settings.reference}.")
+    who = f"{plural(rest, 'run')} cannot" if rest else "There is no run that cannot"
+    said.append(
+        f"{who} be told apart from {c.settings.reference} "
+        f"(max-T over {plural(len(c.pairs), 'comparison')}, {100 * c.alpha:g} %)."
+    )
+    return said
+
+
+def _origin(c: Comparison) -> list[str]:
+    o = c.origin
+    if o is None or math.isnan(o.knowing) or not np.abs(o.contributions).any():
+        return []
+    pair = c.pairs[0]
+    text = (
+        f"Of the difference of {_signed(pair.difference)}, {_signed(o.knowing)} is knowing more "
+        f"or less and {_signed(o.abstaining)} is when to abstain"
+    )
+    if o.without_candidate:
+        moves = plural(o.without_candidate, "move")
+        verb = "counts" if o.without_candidate == 1 else "count"
+        text += f" ({moves} from or to a blank without a candidate {verb} as abstaining)"
+    said = [text + "."]
+    moved = np.argsort(-np.abs(o.contributions), kind="stable")[:MOST_QUESTIONS]
+    alike = np.abs(np.abs(o.contributions) - np.abs(o.contributions[moved[0]])) < 1e-12
+    if alike.sum() <= MOST_QUESTIONS:
+        listed = [
+            f"{c.question_ids[i]} ({_signed(float(o.contributions[i]))})"
+            for i in moved
+            if abs(o.contributions[i]) > 0
+        ]
+        said.append(f"The questions that carry it: {', '.join(listed)}.")
+    said += [_reversal(o, attribute, pair.difference) for attribute in o.reversals]
+    return said
+
+
+def _reversal(o: Origin, attribute: str, difference: float) -> str:
+    parts = [s for s in o.slices if s.attribute == attribute and abs(s.difference) > 1e-12]
+    listed = _names((f"{s.name} {_signed(s.difference)}" for s in parts), most=4)
+    return (
+        f"Simpson's reversal by {attribute}: {_signed(difference)} over all questions, but the "
+        f"other way in every part ({listed})."
+    )
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 4) + 0.0:+.4f}".replace("-", "−")
+
+
+def _bounds(c: Comparison) -> list[str]:
+    unknown = [row for row in c.rows if row.unknown and row.bounds is not None]
+    if not unknown:
+        return []
+    total = sum(row.unknown for row in unknown)
+    said = [
+        f"{plural(total, 'response is', 'responses are')} unknown (unparseable, failed or missing):"
+        f" worst and best are the scores over all {plural(c.in_all, 'question')} and all ways they "
+        "could have gone."
+    ]
+    if len(c.rows) == 2 and all(row.bounds is not None for row in c.rows):
+        first, second = c.rows
+        assert first.bounds is not None
+        assert second.bounds is not None
+        if first.bounds[0] > second.bounds[1]:
+            said.append(f"{first.run} stays ahead of {second.run} whatever they were.")
+        else:
+            said.append("They could turn the order of the two runs.")
+    return said
+
+
+def _corrected(c: Comparison) -> list[str]:
+    if not any(row.corrected is not None for row in c.rows):
+        return []
+    said = [
+        "The corrected scores undo the judge's errors by its rates on a sample of "
+        f"{plural(c.judge_sample, 'checked response')}; their intervals include the uncertainty of "
+        "those rates."
+    ]
+    if c.never_checked:
+        said.append(
+            f"No response that is truly {' or '.join(c.never_checked)} was checked: there the "
+            "judge is taken at its word."
+        )
+    return said
+
+
+def _plan(c: Comparison) -> list[str]:
+    if c.plan is None:
+        return []
+    p = c.plan
+    if c.widest is not None and p.visible > c.widest:
+        return ["This test set is too small to show any difference reliably."]
+    whose = "at the disagreement seen" if len(c.pairs) == 1 else "at the median disagreement"
+    said = [
+        f"This test set shows a difference of {p.visible:.3f} with a power of "
+        f"{100 * p.power_asked:g} % ({whose}, one comparison)."
+    ]
+    if p.detect is not None:
+        assert p.power is not None
+        assert p.needed is not None
+        said.append(
+            f"A difference of {p.detect:g} would be found with a power of {100 * p.power:.0f} %; "
+            f"{100 * p.power_asked:g} % takes {plural(p.needed, 'question')}."
+        )
+    return said
+
+
+def how(c: Comparison) -> str:
+    """How intervals and p-values were made."""
+    s = c.settings
+    text = f"Intervals: {100 * s.level:g} %, {METHODS[s.method]} ({s.method})"
+    text += "; of differences: logit. " if s.method in OF_ONE_PROPORTION else ". "
+    text += f"Test: {TESTS[s.test]}"
+    drawn = [p for p in c.pairs if not p.exact] if s.test != "wilcoxon" else []
+    exact = sum(p.exact for p in c.pairs)
+    if exact:
+        text += ", exact" if exact == len(c.pairs) else f", exact for {plural(exact, 'pair')}"
+    swapped = c.questions if c.clusters is None else c.clusters
+    chance = drawn or s.method in RANDOM or (s.reference and swapped > EXACT_CLUSTERS)
+    text += "; max-T by randomisation" if s.reference and s.test != "randomisation" else ""
+    text += f"; {s.trials:,} trials, seed {s.seed}." if chance else "."
+    return text
+
+
+def p_text(p: float) -> str:
+    """A p-value as people read it.
+
+    >>> p_text(0.04211), p_text(1e-9)
+    ('0.0421', '<0.0001')
+    """
+    if math.isnan(p):
+        return "–"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"

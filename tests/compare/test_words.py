@@ -1,0 +1,243 @@
+"""What a comparison says in words, and what it refuses to be asked."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import abstain as ab
+from abstain.compare import Comparison, compare, compare_judged
+from abstain.compare import swaps as swaps_module
+from abstain.compare.bounds import never_checked, read_confusion
+from abstain.compare.scores import compare_scores
+from abstain.compare.swaps import Flips, randomise_clusters
+from abstain.errors import InputError, UsageError
+from abstain.report.compare_words import sentences
+from tests.helpers import Here
+
+GRADES = {"a": "CORRECT", "b": "INCORRECT", "-": "NOT_ATTEMPTED"}
+
+
+def graded(runs: dict[str, str], **attributes: list[str]) -> pl.DataFrame:
+    """Judged rows from letters: a right, b wrong, - blank."""
+    rows: dict[str, list[str]] = {"run": [], "question": [], "grade": []}
+    for run, letters in runs.items():
+        rows["run"] += [run] * len(letters)
+        rows["question"] += [f"q{i}" for i in range(len(letters))]
+        rows["grade"] += [GRADES[x] for x in letters]
+    return pl.DataFrame(rows | {name: own * len(runs) for name, own in attributes.items()})
+
+
+def told(found: Comparison) -> str:
+    return " ".join(sentences(found))
+
+
+# ------------------------------------------------------------------- what no test could have found
+
+
+def test_few_questions_show_nothing_whatever_the_difference() -> None:
+    said = told(compare_judged(graded({"one": "bbbb", "two": "aaaa"})))
+    assert "With 4 questions no p is below 0.12: no difference shows at the 5 % level" in said
+    assert "that takes 6 questions or more" in said
+    six = compare_judged(graded({"one": "bbbbbb", "two": "aaaaaa"}))
+    assert six.differs(six.pairs[0])
+    assert "no p is below" not in told(six)
+
+
+def test_few_clusters_and_many_pairs_show_nothing_after_holm() -> None:
+    """Eight clusters: p is 2/2⁸ at best, and ten pairs make that 0.078."""
+    documents = [f"d{i // 2}" for i in range(16)]
+    runs = dict.fromkeys("vwxy", "a" * 16) | {"z": "b" * 16}
+    frame = graded(runs, document=documents)
+    said = told(compare_judged(frame, cluster="document"))
+    assert "With 8 clusters no p is below 0.0078, which Holm's correction for 10 pairs" in said
+    assert "makes 0.078: no pair can be told apart at the 5 % level" in said
+    assert "--correction bh, --reference RUN or fewer runs ask for less" in said
+    relaxed = compare_judged(frame, cluster="document", correction="bh")
+    assert sum(relaxed.differs(p) for p in relaxed.pairs) == 4
+    assert "no p is below" not in told(relaxed)
+    against = compare_judged(frame, cluster="document", reference="z")
+    assert all(against.differs(p) for p in against.pairs)
+    assert "There is no run that cannot be told apart from z" in told(against)
+
+
+def test_few_trials_show_nothing_after_holm() -> None:
+    letters = dict.fromkeys("vwxy", "a" * 100 + "b" * 100) | {"z": "b" * 200}
+    said = told(compare_judged(graded(letters), test="bootstrap", trials=100))
+    assert "With 100 trials no p is below 0.02, which Holm's correction for 10 pairs" in said
+    assert "or --trials 1,000 ask for less" in said
+    strict = told(compare_judged(graded(letters), test="bootstrap", trials=100, level=0.99))
+    assert "no difference shows at the 1 % level; take --trials 10,000." in strict
+
+
+# ------------------------------------------------------------------------------ reversals, slices
+
+
+def test_a_simpson_reversal_is_said_with_its_parts() -> None:
+    """Precision: 1/1 and 2/5 against 4/5 and 0/1, but 3/6 against 4/6."""
+    letters = {"other": "aaaab" + "b----", "own": "a----" + "aabbb"}
+    found = compare_judged(
+        graded(letters, part=["x"] * 5 + ["y"] * 5), by=["part"], measure_name="precision"
+    )
+    assert found.pairs[0].difference == pytest.approx(3 / 6 - 4 / 6)
+    said = told(found)
+    assert "Simpson's reversal by part: −0.1667 over all questions" in said
+    assert "y +0.4000" in said
+    assert "x +0.2000" in said
+
+
+def test_many_slices_are_cut_by_attribute_and_said(here: Here) -> None:
+    parts = [f"p{i:02}" for i in range(20)]
+    frame = graded({"one": "ab" * 10, "two": "ba" * 10}, part=parts, half=["h", "t"] * 10)
+    frame.write_csv(here.folder / "graded.csv")
+    out = here("compare", "--judged", "graded.csv", "--by", "part", "--by", "half").out
+    assert "Slices; 12 of 20 parts by part" in out
+    assert len(re.findall(r"^part +p\d\d", out, re.M)) == 12
+    assert len(re.findall(r"^half +[ht] ", out, re.M)) == 2
+
+
+def test_a_move_that_is_worth_nothing_is_worth_nothing(here: Here) -> None:
+    """Accuracy sees no difference between wrong and blank: no −0.0000."""
+    graded({"one": "aa--ab", "two": "aaabab"}).write_csv(here.folder / "graded.csv")
+    out = here("compare", "--judged", "graded.csv", "-m", "accuracy").out
+    assert re.search(r"blank → wrong +1 +0\.0000", out)
+    assert "−0.0000" not in out
+
+
+def test_slices_are_of_two_runs(here: Here) -> None:
+    frame = graded({"one": "ab", "two": "ba", "three": "aa"}, part=["x", "y"])
+    with pytest.raises(UsageError, match=r"difference of two runs \(got 3\)"):
+        compare_judged(frame, by=["part"])
+
+
+# --------------------------------------------------------------------------------------- undefined
+
+
+def test_a_run_without_a_score_has_no_letter_and_separates_nobody() -> None:
+    letters = {"good": "a" * 12, "fair": "a" * 11 + "b", "bad": "b" * 12, "mute": "-" * 12}
+    found = compare_judged(graded(letters), measure_name="precision")
+    marks = {row.run: row.letters for row in found.rows}
+    assert marks == {"good": "a", "fair": "a", "bad": "b", "mute": ""}
+    assert found.separated() == ["bad"]
+    two = compare_judged(
+        graded({k: letters[k] for k in ("good", "bad", "mute")}), measure_name="precision"
+    )
+    assert "too many groups" not in told(two)
+
+
+def test_measures_of_other_things_are_refused() -> None:
+    with pytest.raises(UsageError, match="CWS is a measure of confidence, expected one of counts"):
+        compare_judged(graded({"one": "ab", "two": "ba"}), measure_name="CWS")
+
+
+# ------------------------------------------------------------------------------------------- judge
+
+
+def test_a_judges_table_is_read_strictly() -> None:
+    with pytest.raises(InputError, match="has a column 'rihgt', expected true and right"):
+        read_confusion(pl.DataFrame({"true": ["right"], "rihgt": [3], "wrong": [1]}))
+
+
+def test_a_judges_sample_is_told() -> None:
+    judge = pl.DataFrame({"true": ["right", "wrong"], "right": [40, 5], "wrong": [10, 45]})
+    assert never_checked(read_confusion(judge)) == ("blank",)
+    said = told(compare_judged(graded({"one": "aab-", "two": "abb-"}), judge_error=judge))
+    assert "on a sample of 100 checked responses" in said
+    assert (
+        "No response that is truly blank was checked: there the judge is taken at its word" in said
+    )
+
+
+# ---------------------------------------------------------------------------------- scores by query
+
+WIDE: dict[str, list[Any]] = {
+    "query": ["1", "2", "3", "4"],
+    "x": [0.5, 0.25, 1.0, None],
+    "y": [0.75, 0.5, 0.0, 0.5],
+}
+
+
+def long_scores() -> pl.DataFrame:
+    """The same scores as `rank --per-query` writes them: the means beside a rank."""
+    rows: list[dict[str, Any]] = []
+    for rank, run in enumerate("xy", 1):
+        rows += [
+            {"#": None, "run": run, "query": q, "AP": s, "RR": 0.1}
+            for q, s in zip(WIDE["query"], WIDE[run], strict=True)
+            if s is not None
+        ]
+        rows.append({"#": rank, "run": run, "query": "all", "AP": 0.99, "RR": 0.1})
+    return pl.DataFrame(rows)
+
+
+def test_scores_by_row_are_those_by_column() -> None:
+    wide = compare_scores(pl.DataFrame(WIDE), test="wilcoxon")
+    rows = compare_scores(long_scores(), measure_name="ap", test="wilcoxon")
+    assert rows.pairs == wide.pairs
+    assert (rows.questions, rows.in_all, rows.absent) == (3, 4, {"x": 1})
+    assert rows.measure == "mean AP"
+    assert rows.pairs[0].difference == pytest.approx((0.25 + 0.25 - 1) / 3)
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "said"),
+    [
+        (long_scores(), {}, r"say which with -m \(AP, RR\)"),
+        (long_scores(), {"measure_name": "PA"}, "no score 'PA'.*there are AP, RR"),
+        (pl.DataFrame(WIDE), {"measure_name": "AP"}, "here each column is a system"),
+        (pl.DataFrame(WIDE), {"cluster": "doc"}, "no column 'doc'; there are query, x, y"),
+        (pl.DataFrame(WIDE), {"cluster": "x", "test": "wilcoxon"}, "knows no clusters"),
+        (pl.DataFrame(WIDE | {"y": [0.1, float("inf"), 1, 1]}), {}, "'inf' in column 'y' is no"),
+        (pl.concat([long_scores()] * 2), {"measure_name": "AP"}, "topic '1' stands twice for 'x'"),
+        (pl.DataFrame(WIDE), {"trials": 10**9}, "trials are between 100 and 1,000,000"),
+    ],
+)
+def test_scores_that_cannot_be_compared(
+    frame: pl.DataFrame, options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises((UsageError, InputError), match=said):
+        compare_scores(frame, **options)
+
+
+# ------------------------------------------------------------------------------------------ memory
+
+
+def test_clusters_flip_alike_kept_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = np.random.default_rng(3).integers(0, 4, size=(3, 20, 3)).astype(float)
+    wanted, measure = [(0, 1), (0, 2), (1, 2)], ab.measure("c@1")
+    kept = randomise_clusters(measure, tables, wanted, Flips(20, trials=500, seed=1))
+    monkeypatch.setattr(swaps_module, "MOST_KEPT", 0)
+    assert randomise_clusters(measure, tables, wanted, Flips(20, trials=500, seed=1)) == kept
+
+
+def test_max_t_says_how_many_trials_it_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    from abstain.compare import outcome_pairs
+
+    monkeypatch.setattr(outcome_pairs, "MOST_DRAWN", 1000)
+    frame = graded(dict.fromkeys("xyz", "ab-"))
+    with pytest.raises(UsageError, match="take --trials 500 or fewer"):
+        compare_judged(frame, reference="x")
+
+
+# ---------------------------------------------------------------------------- the bundled campaign
+
+
+def test_sixteen_clusters_hardly_tell_1431_pairs_apart() -> None:
+    """2/2¹⁶ times 1,431 is 0.0437: Holm leaves room for the clearest pairs alone, BH for more."""
+    folder = files("abstain") / "examples" / "qa4mre2013"
+    gold, runs = str(folder / "gold.csv"), str(folder / "runs.csv.gz")
+    strict = compare(gold, runs, cluster="test")
+    said = told(strict)
+    assert strict.separated() == []
+    assert min(p.adjusted for p in strict.pairs) == pytest.approx(2 / 2**16 * 1431)
+    assert "With 16 clusters no p is below 0.00003, which Holm's correction for 1,431 pairs" in said
+    assert "only runs that are ahead in nearly every cluster can be told apart" in said
+    relaxed = compare(gold, runs, cluster="test", correction="bh")
+    assert relaxed.separated() == ["jucs1302enen"]
+    against = compare(gold, runs, cluster="test", reference="jucs1302enen")
+    assert all(against.differs(p) and p.difference < 0 for p in against.pairs)
