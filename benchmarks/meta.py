@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from abstain.measures import measure
+from abstain.resample.cells import of_outcomes
 from abstain.resample.evaluation import evaluate
-from abstain.resample.sources import of_outcomes
 
 MEASURES = ("c@1", "accuracy", "UF")
 FUZZINESS = np.arange(1, 11) / 100

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,9 @@ from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.scores import policy_sentence
 from abstain.resample.agreement import COEFFICIENTS, LABELS
-from abstain.resample.evaluation import MetaResult
+from abstain.resample.result import MetaResult
+
+SMALL = 1e-3
 
 
 def meta_grids(result: MetaResult) -> list[Grid]:
@@ -86,9 +89,9 @@ def _sensitivity(result: MetaResult) -> Grid:
     rows: list[list[Cell]] = [
         [
             row.measure,
-            None if row.required is None else f"{row.required:.{_digits(row.width)}f}",
+            in_bins(row.required, row.width),
             _range(row.required_range, row.width),
-            None if row.highest is None else f"{row.highest:.2f}".replace("-", "−"),
+            in_bins(row.highest, row.width),
             None if row.relative is None else 100 * row.relative,
             None if row.sensitivity is None else 100 * row.sensitivity,
         ]
@@ -96,38 +99,45 @@ def _sensitivity(result: MetaResult) -> Grid:
     ]
     notes = [f"{row.measure}: {row.reason}." for row in result.swap if row.reason]
     notes.append(
-        f"{_drawn(result)} and disjoint. The required difference is where at most "
-        f"{100 - result.confidence:g} % of the comparisons swap; the range allows two Monte Carlo "
-        "errors. Relative: over the highest score seen. Sensitivity: the share that reaches it."
+        f"{_drawn(result)} and disjoint. The required difference is the first at which, and above "
+        f"which, at most {100 - result.confidence:g} % of the comparisons swap; the range allows "
+        "two Monte Carlo errors. Relative: over the highest score seen. Sensitivity: the share of "
+        "the comparisons that reach it."
     )
     title = f"Sensitivity: the difference required at {result.confidence:g} %"
     return Grid(columns, rows, title=title, notes=notes)
 
 
-def _digits(width: float) -> int:
-    return max(2, len(f"{width:g}".partition(".")[2]))
+def in_bins(value: float | None, width: float) -> str | None:
+    """A score as exact as bins of this width make it, and to two decimals at least.
+
+    >>> in_bins(0.3, 0.01), in_bins(41, 1), in_bins(0.0035, 0.0005), in_bins(4e-9, 1e-11)
+    ('0.30', '41.00', '0.0035', '4e-09')
+    """
+    if value is None:
+        return None
+    digits = -math.floor(math.log10(width) + 1e-9)
+    fixed = -6 <= digits <= 6
+    text = f"{value:.{max(2, digits)}f}" if fixed else f"{value:.4g}"
+    return text.replace("-", "−") if fixed else text
 
 
 def _range(bounds: tuple[float | None, float | None], width: float) -> Cell:
-    digits = _digits(width)
-    if bounds == (None, None):
+    low, high = (in_bins(bound, width) for bound in bounds)
+    if low is None:
         return None
-    low, high = ("" if b is None else f"{b:.{digits}f}" for b in bounds)
-    return f"{low} to {high}" if high else f"above {low}"
+    return f"above {low}" if high is None else f"{low} to {high}"
 
 
 def _required(result: MetaResult) -> Grid:
     sizes = sorted({item.questions for item in result.requirements})
     columns = [Column("questions", "count"), *(Column(name, "score") for name in result.measures)]
     known = {(item.questions, item.measure): item.required for item in result.requirements}
-    digits = _digits(result.swap[0].width)
-    rows: list[list[Cell]] = []
-    for size in sizes:
-        row: list[Cell] = [size]
-        for name in result.measures:
-            value = known[size, name]
-            row.append(None if value is None else f"{value:.{digits}f}")
-        rows.append(row)
+    widths = {row.measure: row.width for row in result.swap}
+    rows: list[list[Cell]] = [
+        [size, *(in_bins(known[size, name], widths[name]) for name in result.measures)]
+        for size in sizes
+    ]
     return Grid(
         columns,
         rows,
@@ -153,7 +163,7 @@ def _power(result: MetaResult) -> Grid:
             item.bootstrap,
             None if item.discriminative_power is None else 100 * item.discriminative_power,
             item.tukey,
-            item.honest_difference,
+            _small(item.honest_difference),
         ]
         for item in result.power
     ]
@@ -164,6 +174,11 @@ def _power(result: MetaResult) -> Grid:
     return Grid(
         columns, rows, title=f"Power: pairs of runs told apart at {level:g} %", notes=[note]
     )
+
+
+def _small(value: float | None) -> Cell:
+    """A score, with its first digits where four decimals would show none."""
+    return f"{value:.3g}" if value and abs(value) < SMALL else value
 
 
 def _agreement(result: MetaResult) -> Grid:
@@ -181,7 +196,13 @@ def _agreement(result: MetaResult) -> Grid:
         for item in result.agreement
         if item.reason
     ]
-    title = f"Agreement: how far two measures order the {plural(len(result.runs), 'run')} alike"
+    common = {item.runs for item in result.agreement}
+    over = f"the {plural(min(common), 'run')}" if len(common) == 1 else "the runs"
+    if len(common) > 1:
+        columns.insert(2, Column("runs", "count"))
+        for row, item in zip(rows, result.agreement, strict=True):
+            row.insert(2, item.runs)
+    title = f"Agreement: how far two measures order {over} alike"
     return Grid(columns, rows, title=title, notes=notes)
 
 

@@ -15,8 +15,10 @@ from abstain.formats.tables import ROW, Table
 from abstain.measures import Measure, measure
 from abstain.outcomes import KINDS, OUTCOMES, Policy, Why, blanks_by_reason
 from abstain.questions import check_mapping, collect, describe, into_lazy, open_table, read_gold
-from abstain.resample.evaluation import MetaResult, evaluate
-from abstain.resample.sources import BLANK, EXCLUDED, Source, of_counts, of_outcomes, of_scores
+from abstain.resample.cells import BLANK, EXCLUDED, of_outcomes
+from abstain.resample.evaluation import evaluate
+from abstain.resample.result import MetaResult
+from abstain.resample.sources import Source, of_counts, of_scores
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -40,7 +42,7 @@ def meta(
     format: str | None = None,
     **options: Any,
 ) -> MetaResult:
-    """Judge measures by how they order the runs of a campaign; `options` as in `evaluate`."""
+    """Judge measures by how they order the runs of a campaign; `options` as in `Settings`."""
     from abstain.campaign.matrix import outcome_matrix
     from abstain.judge import check_align, judge
     from abstain.scoring import open_runs
