@@ -77,6 +77,9 @@ def test_ties_elsewhere_are_no_swaps_but_are_told() -> None:
     row = row_of([100, 100], [30, 4], tied_elsewhere=[10, 50])
     assert row.required == 0.01
     assert row.tied_elsewhere == 0.5
+    never = row_of([100, 100], [0, 0], tied_elsewhere=[90, 100])
+    assert never.required is None  # nothing was ever kept, nor reversed
+    assert "only 10 of 200 comparisons differ on both subsets" in never.reason
 
 
 def test_beyond_the_listed_bins() -> None:
@@ -97,7 +100,8 @@ def test_where_bins_run_thin_the_rest_is_one_open_bin() -> None:
     assert row_of(thin, [40, *([0] * 11), 2]).required is None
     too_few = row_of([3, 2, 4], [1, 0, 0])
     assert too_few.required is None
-    assert too_few.reason == "only 9 of 9 comparisons differ, and 5 % swaps take 20 to show"
+    few = "only 9 of 9 comparisons differ on both subsets"
+    assert too_few.reason == f"{few}, and 5 % swaps take 20 to show"
 
 
 def test_reasons() -> None:

@@ -138,11 +138,13 @@ def _required(result: MetaResult) -> Grid:
         [size, *(in_bins(known[size, name], widths[name]) for name in result.measures)]
         for size in sizes
     ]
+    gaps = any(item.required is None for item in result.requirements)
+    unknown = ["–: so few questions show no difference that holds."] if gaps else []
     return Grid(
         columns,
         rows,
         title="The difference required, by the number of questions",
-        notes=[result.advice] if result.advice else [],
+        notes=[*unknown, *([result.advice] if result.advice else [])],
     )
 
 
@@ -209,7 +211,8 @@ def _agreement(result: MetaResult) -> Grid:
 def _notes(result: MetaResult) -> list[str]:
     said = [f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}."]
     for note in result.notes:
-        text = note if "@" in note.split(" ", 1)[0] else note[:1].upper() + note[1:]
+        named = note.startswith(result.measures)
+        text = note if named else note[:1].upper() + note[1:]
         said.append(text if text.endswith(".") else text + ".")
     if result.policy is not None:
         rules = Policy.of(result.policy)

@@ -67,34 +67,40 @@ def advice_of(
         own = questions_needed([p for p in points if p.measure == row.measure], asked)
         if own is not None:
             needs.setdefault(asked, []).append((row.measure, own))
-    return " ".join([*said, *(_needed(*item, source.questions // 2) for item in needs.items())])
+    said += [_needed(*item) for item in needs.items()]
+    tried = source.questions // 2
+    if any(n > tried for own in needs.values() for _, n in own):
+        said.append(
+            f"Beyond the {tried:,} that could be tried, the required difference is taken to fall "
+            "with the root of the number of questions."
+        )
+    return " ".join(said)
 
 
-def _needed(difference: float, needs: Sequence[tuple[str, int]], tried: int) -> str:
+def _needed(difference: float, needs: Sequence[tuple[str, int]]) -> str:
     told = [f"{n:,} with {name}" for name, n in needs]
     told[0] = told[0].replace(" with", " questions with", 1)
-    tail = (
-        f"; beyond the {tried:,} that could be tried, the required difference is taken to fall "
-        "with the root of the number of questions"
-        if max(n for _, n in needs) > tried
-        else ""
-    )
-    return f"A difference of {difference:g} would need about {_listed(told)}{tail}."
+    return f"A difference of {difference:g} would need about {_listed(told)}."
 
 
 def _least(known: Sequence[Swap]) -> str:
     """Which measure needs least; on different scales as a share of the highest score."""
     one_scale = len({row.width for row in known}) == 1
     amounts = [(row.required if one_scale else row.relative) for row in known]
-    low = min((a for a in amounts if a is not None), default=None)
-    best = [row for row, amount in zip(known, amounts, strict=True) if amount == low]
+    low = min((a for a in amounts if a is not None), default=0.0)
+    best = [
+        row
+        for row, amount in zip(known, amounts, strict=True)
+        if amount is None or math.isclose(amount, low, rel_tol=1e-9)
+    ]
     names = _listed([row.measure for row in best])
     needs = "needs" if len(best) == 1 else "need"
     size = plural(best[0].size, "question")
     share = _listed(list(dict.fromkeys(f"{100 * (row.sensitivity or 0):.0f} %" for row in best)))
     needed = _listed(list(dict.fromkeys(_amount(row) for row in best)))
+    which = "the smallest difference" if len(known) > 1 else "this difference"
     text = (
-        f"On {size} {names} {needs} the smallest difference"
+        f"On {size} {names} {needs} {which}"
         f"{'' if one_scale else ', as a share of the highest score'}: {needed} between two runs is "
         f"reversed on other questions at most {100 - best[0].confidence:g} times in 100, and "
         f"{share} of the comparisons reach it"

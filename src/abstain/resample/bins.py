@@ -69,7 +69,7 @@ def required_bin(rates: Array, tails: Array, counts: IntArray, limit: float) -> 
 
     A rate of 5 % takes 20 comparisons to show, so bins with fewer are passed over; where no larger
     bin has as many, a bin is open: it stands for all that is above it too. `counts` are of the
-    comparisons that differ at all.
+    comparisons that differ on both subsets.
     """
     enough = math.ceil(1 / limit - EDGE)
     full = counts >= enough

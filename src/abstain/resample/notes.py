@@ -110,7 +110,7 @@ def _rising(source: Source, requirements: Sequence[Requirement]) -> list[str]:
             if (more.required or 0) > (fewer.required or 0):
                 found.append(
                     f"{name} seems to require more on {more.questions:,} questions than on "
-                    f"{fewer.questions:,}: that is chance, and more --trials would settle it"
+                    f"{fewer.questions:,}: that is chance, which more --trials make smaller"
                 )
                 break
     return found

@@ -178,14 +178,19 @@ class SwapTally:
         )
 
     @property
-    def telling(self) -> IntArray:
-        """Comparisons by bin that differ at all: a tie cannot swap, so it proves nothing."""
+    def differing(self) -> IntArray:
+        """Comparisons by bin that differ in the first place: a tie cannot swap."""
         return np.asarray(self.table[:TIED].sum(axis=0))
+
+    @property
+    def telling(self) -> IntArray:
+        """Those that differ on both subsets: the others can neither be kept nor be reversed."""
+        return np.asarray(self.table[KEPT] + self.table[SWAPPED])
 
     def _required(self, limit: float) -> tuple[int | None, str]:
         """The bin of the required difference, or why there is none."""
         telling = self.telling
-        total, differing = int(self.table.sum()), int(telling.sum())
+        total, differing = int(self.table.sum()), int(self.differing.sum())
         at = required_bin(*self._rates(), telling, limit)
         if at is not None:
             return at, ""
@@ -194,22 +199,22 @@ class SwapTally:
         if not differing:
             return None, "no two runs differ on any subset"
         enough = np.ceil(1 / limit - EDGE)
-        if differing < enough:
-            few = f"only {differing:,} of {total:,} comparisons differ"
+        if telling.sum() < enough:
+            few = f"only {telling.sum():,} of {total:,} comparisons differ on both subsets"
             return None, f"{few}, and {100 * limit:.3g} % swaps take {enough:,.0f} to show"
         return None, f"at no difference do at most {100 * limit:.3g} % of the comparisons swap"
 
     def _rates(self) -> tuple[Array, Array]:
         """Swap rates by bin, ties aside, and from each bin on."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return self.table[SWAPPED] / self.telling, self.tail.values()
+            return self.table[SWAPPED] / self.differing, self.tail.values()
 
     def _range(self, limit: float) -> tuple[float | None, float | None]:
         if self.rate.batches < 2:
             return None, None
         rates, tails = self._rates()
         error, tail_error = (np.nan_to_num(own.errors()) for own in (self.rate, self.tail))
-        error = error * self.table.sum(axis=0) / np.maximum(1, self.telling)
+        error = error * self.table.sum(axis=0) / np.maximum(1, self.differing)
         low, high = (
             required_bin(
                 rates + sign * 2 * error, tails + sign * 2 * tail_error, self.telling, limit
