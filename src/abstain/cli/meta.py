@@ -156,9 +156,9 @@ def meta(
     abstain meta --judged grades.csv --draws shared --trials 10000 --chart meta.svg
 
     Stability: error rate and ties (Buckley and Voorhees 2000). Sensitivity: the difference that
-    keeps its sign (Voorhees and Buckley 2002). Power: pairs that a bootstrap (Sakai 2006) and
-    Tukey's HSD (Carterette 2012) tell apart. Agreement: Kendall's and AP correlation, Spearman,
-    rank-biased overlap. And advice from all that.
+    other questions do not reverse (Voorhees and Buckley 2002). Power: pairs that a bootstrap
+    (Sakai 2006) and Tukey's HSD (Carterette 2012) tell apart. Agreement: Kendall's and AP
+    correlation, Spearman, rank-biased overlap. And advice from all that.
     """
     from abstain.formats.files import refuse_unwritable
     from abstain.report.charts import ENDINGS
