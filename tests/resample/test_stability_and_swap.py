@@ -146,6 +146,16 @@ def test_the_whole_way_with_scores_and_own_subsets() -> None:
     assert list(result.swap[0].rates) == pytest.approx(rates)
 
 
+@pytest.mark.parametrize("draws", ["paired", "shared"])
+def test_a_run_without_scores_does_not_hide_the_highest(draws: str) -> None:
+    """The first run answers nothing and has no precision; the other is always right."""
+    matrix = np.array([[4] * 8, [0] * 8], np.uint8)
+    result = evaluate(source_of(matrix, ["precision"]), only=["sensitivity"], trials=3, draws=draws)
+    assert result.swap[0].highest == 1
+    assert (result.swap[0].comparisons, result.swap[0].undefined) == (0, 3)
+    assert result.swap[0].reason == "the measure exists on no pair of subsets"
+
+
 # ------------------------------------------------------------------------- distributions
 
 
@@ -282,19 +292,35 @@ def test_the_number_of_threads_changes_nothing(draws: Any, monkeypatch: pytest.M
         assert results[0].to_dict() == results[1].to_dict() == results[2].to_dict()
 
 
-def test_monte_carlo_error_is_what_seeds_differ_by() -> None:
-    """The error that one run of trials states, against how much many of them differ."""
+@pytest.mark.parametrize("trials", [100, 250])
+def test_monte_carlo_error_is_what_seeds_differ_by(trials: int) -> None:
+    """The error that one run of trials states, against how much many of them differ.
+
+    Above a hundred trials it comes from batches of them.
+    """
     matrix = literal.campaign(5, 40, seed=2)
     source = source_of(matrix, ["c@1"])
     for draws in ("paired", "shared"):
         found = [
-            evaluate(source, only=["stability"], trials=100, draws=draws, seed=seed, threads=1)
+            evaluate(
+                source,
+                only=["stability", "sensitivity"],
+                trials=trials,
+                sizes=[20],
+                draws=draws,
+                seed=seed,
+                threads=1,
+            )
             for seed in range(60)
         ]
         for values, errors in (("ties", "ties_se"), ("error", "error_se")):
             seen = np.std([getattr(r.stability[0], values)[4] for r in found])
             said = np.mean([getattr(r.stability[0], errors)[4] for r in found])
             assert 0.6 < said / seen < 1.6, (draws, values)
+        for bin in (2, 20):  # a closed one, and the open one
+            seen = np.std([r.swap[0].rates[bin] for r in found])
+            said = np.mean([r.swap[0].rates_se[bin] for r in found])
+            assert 0.6 < said / seen < 1.6, (draws, bin)
 
 
 def test_progress_is_told_to_the_end() -> None:

@@ -139,7 +139,7 @@ def _required(result: MetaResult) -> Grid:
         for size in sizes
     ]
     gaps = any(item.required is None for item in result.requirements)
-    unknown = ["–: so few questions show no difference that holds."] if gaps else []
+    unknown = ["–: no difference could be told."] if gaps else []
     return Grid(
         columns,
         rows,
@@ -199,7 +199,8 @@ def _agreement(result: MetaResult) -> Grid:
         if item.reason
     ]
     common = {item.runs for item in result.agreement}
-    over = f"the {plural(min(common), 'run')}" if len(common) == 1 else "the runs"
+    alike = len(common) == 1 and min(common) > 1
+    over = f"the {plural(min(common), 'run')}" if alike else "the runs"
     if len(common) > 1:
         columns.insert(2, Column("runs", "count"))
         for row, item in zip(rows, result.agreement, strict=True):

@@ -169,8 +169,8 @@ class Comparing:
                 bins=self.bins[m],
                 batch=batches(trials, ROOM // self.bins[m]),
             )
-        highest = max(float(np.fmax.reduce(own[m], axis=None)) for own in block.scores)
-        return won, swapped, highest
+        highest = np.fmax.reduce([np.fmax.reduce(own[m], axis=None) for own in block.scores])
+        return won, swapped, float(highest)
 
     def curve(self, plan: Plan, swap: Sequence[Swap]) -> list[Requirement]:
         """The difference required by the number of questions; `swap` is one point of it."""
