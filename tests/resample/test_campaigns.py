@@ -138,6 +138,10 @@ def test_how_many_questions_a_difference_needs() -> None:
     a = (0.3 * 8 + 0.2 * 10 + 0.2 * 10.5) / 3
     assert questions_needed(points, 0.1) == math.ceil((a / 0.1) ** 2)
     assert questions_needed([Requirement("m", 10, None)], 0.1) is None
+    assert questions_needed([*points, Requirement("m", 200, None)], 0.1) is None
+    assert questions_needed([], 0.1) is None
+    any_is_enough = [Requirement("m", 10, 0.2), Requirement("m", 20, 0.0)]
+    assert questions_needed(any_is_enough, 0.1) == 20
 
 
 def test_runs_like_those_of_clef_2009() -> None:

@@ -33,10 +33,11 @@ def questions_needed(points: Sequence[Point], difference: float) -> int | None:
 
     Where the sizes that were tried reach it, the smallest from which on all do. Beyond them by
     required = a/√questions, as chance differences shrink, with a from the larger half of the sizes.
+    Nothing is said where the largest size tells no difference: what smaller ones did was chance.
     """
-    known = sorted((p.questions, p.required) for p in points if p.required is not None)
-    if not known:
+    if not points or max(points, key=lambda p: p.questions).required is None:
         return None
+    known = sorted((p.questions, p.required) for p in points if p.required is not None)
     reached = None
     for size, required in reversed(known):
         if required > difference:
