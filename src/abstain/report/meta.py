@@ -12,6 +12,7 @@ from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.scores import policy_sentence
 from abstain.resample.agreement import COEFFICIENTS, LABELS
+from abstain.resample.bins import edge
 from abstain.resample.result import MetaResult
 
 SMALL = 1e-3
@@ -275,8 +276,13 @@ def _stability_chart(result: MetaResult) -> dict[str, Any]:
 
 
 def _swap_chart(result: MetaResult) -> dict[str, Any]:
+    units, unit = _units(result)
     rows = [
-        {"measure": row.measure, "difference": k * row.width, "swap rate": rate}
+        {
+            "measure": row.measure,
+            "difference": edge(k, row.width) / units[row.measure],
+            "swap rate": rate,
+        }
         for row in result.swap
         for k, rate in enumerate(row.rates)
         if rate is not None
@@ -285,18 +291,29 @@ def _swap_chart(result: MetaResult) -> dict[str, Any]:
         "mark": {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"},
         "encoding": {"y": {"datum": round(1 - result.confidence / 100, 12)}},
     }
-    layer = lines("difference", "swap rate", colour="measure", x_title="difference (bin)")
-    subtitle = f"dashed: {100 - result.confidence:g} %"
+    layer = lines("difference", "swap rate", colour="measure", x_title=f"difference{unit}")
+    subtitle = (
+        f"dashed: {100 - result.confidence:g} %; one point a bin, the last for all from it on"
+    )
     return chart("Swap rates", rows, [layer, limit], subtitle=subtitle)
 
 
+def _units(result: MetaResult) -> tuple[dict[str, float], str]:
+    """What differences are counted in: themselves, or bins where measures have their own scales."""
+    widths = {row.measure: row.width for row in result.swap}
+    if len(set(widths.values())) == 1:
+        return dict.fromkeys(widths, 1.0), ""
+    return widths, ", in bins"
+
+
 def _required_chart(result: MetaResult) -> dict[str, Any]:
+    units, unit = _units(result)
     rows = [
-        {"measure": p.measure, "questions": p.questions, "required": p.required}
+        {"measure": p.measure, "questions": p.questions, "required": p.required / units[p.measure]}
         for p in result.requirements
         if p.required is not None
     ]
-    layer = lines("questions", "required", colour="measure", y_title="required difference")
+    layer = lines("questions", "required", colour="measure", y_title=f"required difference{unit}")
     return chart("The difference required, by the number of questions", rows, [layer])
 
 
