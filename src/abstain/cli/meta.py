@@ -237,7 +237,7 @@ def meta(
     )
     if chart is not None:
         from abstain.report.charts import write_chart
-        from abstain.report.meta import meta_chart
+        from abstain.report.meta_charts import meta_chart
 
         write_chart(meta_chart(result), chart)
 
