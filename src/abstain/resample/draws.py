@@ -35,7 +35,7 @@ CHUNK = 1000
 """Trials that are held at once."""
 
 FEW = 8
-BATCHES = 100
+BATCHES, FEWEST_BATCHES = 100, 20
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -141,14 +141,14 @@ def _chunk(
 
 
 def batches(trials: int, room: int = BLOCK) -> npt.NDArray[np.int32]:
-    """The batch of each trial: at most a hundred, and as many as there is `room` for.
+    """The batch of each trial: as many as there is `room` for, from twenty to a hundred.
 
     How much batches differ says how much trials do, at the cost of a few sums each.
 
-    >>> batches(4, 2).tolist(), batches(3).tolist()
-    ([0, 0, 1, 1], [0, 1, 2])
+    >>> batches(3).tolist(), batches(40, 20)[:6].tolist()
+    ([0, 1, 2], [0, 0, 1, 1, 2, 2])
     """
-    count = max(2, min(BATCHES, room))
+    count = max(FEWEST_BATCHES, min(BATCHES, room))
     return (np.arange(trials) * min(count, trials) // trials).astype(np.int32)
 
 

@@ -23,8 +23,8 @@ KEPT, SWAPPED, TIED_ELSEWHERE, TIED = range(4)
 """What becomes of a comparison: the order is the same on the other subset, or the opposite one, or
 the runs tie there; or they tie in the first place."""
 STATES = 4
-ROOM = 1 << 17
-"""Counts that the batches of a measure may take, a state."""
+ROOM = 1 << 12
+"""Counts that the batches of a measure may take, a state: few enough to be added up in no time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
