@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from abstain.measures import measure
+from abstain.resample.cells import of_outcomes
 from abstain.resample.evaluation import evaluate
-from abstain.resample.sources import of_outcomes
 
 MEASURES = ("c@1", "accuracy", "UF")
 FUZZINESS = np.arange(1, 11) / 100
@@ -117,10 +117,10 @@ def paper(rounds: int, share: int) -> None:
         cpu, clock = (
             min(t[k] for t in times["loop"]) / min(t[k] for t in times[draws]) for k in (0, 1)
         )
-        verdict = "ok" if clock >= wanted else "TOO SLOW"
+        verdict = "ok" if min(cpu, clock) >= wanted else "TOO SLOW"
         print(
             f"  {draws}: {_both(times[draws])}, {cpu:,.0f} times faster (by the clock "
-            f"{clock:,.0f}; at least {wanted}: {verdict})"
+            f"{clock:,.0f}; both at least {wanted}: {verdict})"
         )
 
 

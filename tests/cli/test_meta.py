@@ -91,7 +91,13 @@ def test_parts_looks_and_the_seed(files: Here) -> None:
     assert markdown.count("**") == 10
     latex = files("meta", "gold.csv", "runs.csv", *QUICK, "-o", "out.tex")
     assert latex.out == ""
-    assert (files.folder / "out.tex").read_text().count("\\begin{tabular}") == 5
+    text = (files.folder / "out.tex").read_text()
+    assert text.count("\\begin{tabular}") == 5
+    assert "% Stability: how often another sample reverses two runs, in percent\n" in text
+    body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
+    assert r"$\pm$" in body
+    assert r"Kendall $\tau$-b & $\tau$\_AP & Spearman $\rho$" in body
+    assert body.isascii()
 
 
 @pytest.mark.parametrize("ending", ["json", "svg", "html"])
@@ -240,6 +246,9 @@ def test_several_samples_a_question(files: Here) -> None:
         (("--fuzziness", "2"), "a fuzziness is a share"),
         (("--seed", "-1"), "the seed must be 0 or more"),
         (("--sizes", "13"), "from 1 to 12 (got 13)"),
+        (("--size", "0"), "the size of a subset must be from 1 to 12 (got 0)"),
+        (("--size", "-3"), "the size of a subset must be from 1 to 12 (got -3)"),
+        (("--size", "0", "--only", "stability"), "must be from 1 to 24 (got 0)"),
         (("--bins", "1"), "bins must be from 2"),
         (("--width", "0"), "the width of a bin"),
         (("--difference", "0"), "the difference must be above 0"),
@@ -251,6 +260,25 @@ def test_several_samples_a_question(files: Here) -> None:
 )
 def test_refusals(files: Here, args: tuple[str, ...], said: str) -> None:
     assert said in files.refuses("meta", "gold.csv", "runs.csv", *args)
+
+
+@pytest.mark.parametrize("option", ["-o", "--chart"])
+def test_a_folder_that_is_not_there_costs_no_time(
+    files: Here, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from abstain.resample import inputs
+
+    monkeypatch.setattr(inputs, "evaluate", None)  # calling it would be another error
+    said = files.refuses("meta", "gold.csv", "runs.csv", option, "nowhere/x.json")
+    assert said == "nowhere/x.json: cannot be written: its folder does not exist"
+    (files.folder / "folder.json").mkdir()
+    said = files.refuses("meta", "gold.csv", "runs.csv", option, "folder.json")
+    assert said == "folder.json: is a directory, expected a file to write"
+
+
+def test_the_result_and_its_chart_are_two_files(files: Here) -> None:
+    said = files.refuses("meta", "gold.csv", "runs.csv", "-o", "x.json", "--chart", "x.json")
+    assert said == "the result and its chart cannot both be 'x.json'"
 
 
 def test_a_chart_that_cannot_be_drawn_costs_no_time(files: Here) -> None:
@@ -274,3 +302,184 @@ def test_a_hundred_thousand_trials(files: Here) -> None:
     curve = said.data["stability"][0]
     assert curve["comparisons"] == 10 * 100_000
     assert curve["curve"][0]["error_se"] < 0.001
+
+
+# ----------------------------------------------------------------- one difference, any scale
+
+
+def matrix(scale: float = 1, runs: int = 8, topics: int = 40, seed: int = 1) -> str:
+    """Systems of rising ability over topics, in any unit."""
+    rng = random.Random(seed)
+    rows = [["topic", *(f"s{k}" for k in range(runs))]]
+    for q in range(topics):
+        drawn = [min(1, max(0, rng.gauss(0.3 + 0.05 * k, 0.25))) for k in range(runs)]
+        rows.append([f"t{q}", *(repr(round(v, 3) * scale) for v in drawn)])
+    return csv_text(rows)
+
+
+@pytest.mark.parametrize(("scale", "width"), [(100, 1), (1e-6, 1e-8), (1e100, 1e98), (10, 0.1)])
+def test_bins_follow_the_scale_of_the_scores(files: Here, scale: float, width: float) -> None:
+    files.write("share.csv", matrix())
+    files.write("other.csv", matrix(scale))
+    said = files("meta", "--scores", "share.csv", "other.csv", *QUICK)
+    assert (said.code, said.err) == (0, "")
+    text = " ".join(said.out.split())
+    assert f"other spans {scale:g}, so its bins are {width:g} wide (--width)" in text
+    assert "share spans" not in text
+    data = files("meta", "--scores", "share.csv", "other.csv", *QUICK, "-f", "json").data
+    share, other = data["sensitivity"]
+    assert (share["width"], other["width"]) == (0.01, pytest.approx(width))
+    assert other["required"] == pytest.approx(share["required"] * scale)
+    assert other["sensitivity"] == share["sensitivity"]
+    assert f"A difference of {5 * width:g} would need about" in data["advice"]
+    assert data["power"][0]["bootstrap"] == data["power"][1]["bootstrap"]
+    wide = files("meta", "--scores", "other.csv", *QUICK, "--width", str(2 * width), "-f", "json")
+    assert wide.data["sensitivity"][0]["width"] == 2 * width
+
+
+def test_charts_of_two_scales_count_in_bins(files: Here) -> None:
+    files.write("share.csv", matrix())
+    files.write("percent.csv", matrix(100))
+    how = ("meta", "--scores", "share.csv", "percent.csv", "--only", "sensitivity", *QUICK)
+    assert files(*how, "--chart", "x.json").code == 0
+    rates, required = json.loads((files.folder / "x.json").read_text())["vconcat"]
+    for drawn, name in ((rates, "difference"), (required, "required")):
+        values = drawn["data"]["values"]
+        share, percent = (
+            [row[name] for row in values if row["measure"] == m] for m in ("share", "percent")
+        )
+        assert share == pytest.approx(percent)
+        assert max(share) > 10
+        assert "in bins" in json.dumps(drawn["layer"])
+
+
+def test_scores_beyond_all_bounds_are_refused(files: Here) -> None:
+    files.write("big.csv", "topic,a,b\nt1,1,2\nt2,1e308,-1e308\n")
+    assert (
+        files.refuses("meta", "--scores", "big.csv")
+        == "big.csv:3: the score of 'a' is '1e308', expected a number within ±1e+150"
+    )
+
+
+def test_table_curve_and_advice_name_one_difference(files: Here) -> None:
+    """Few questions: what is required lies beyond the 21 bins, and everything says so."""
+    files.write("m.csv", matrix(topics=32))
+    how = ("meta", "--scores", "m.csv", "--trials", "200", "--only", "sensitivity")
+    data = files(*how, "-f", "json").data
+    (row,) = data["sensitivity"]
+    assert row["required"] > 0.2
+    assert len(row["bins"]) == 21
+    curve = {p["questions"]: p["required"] for p in data["required_by_questions"]}
+    assert curve[16] == row["required"]
+    assert f"{row['required']:g} or more between two runs" in data["advice"]
+    text = " ".join(files(*how).out.split())
+    assert f"m {row['required']:.2f} " in text
+    assert f"m requires {row['required']:g}, which further bins of the same width tell" in text
+    assert "the 21 that are listed, the last open from 0.2 on" in text
+    more = files(*how, "--bins", "101", "-f", "json").data["sensitivity"][0]
+    names = ("required", "required_range", "sensitivity", "relative")
+    assert [more[n] for n in names] == [row[n] for n in names]
+    assert more["within_bins"] == more["required"]
+
+
+def test_many_ties_make_no_difference_enough(files: Here) -> None:
+    """One topic of 40 tells two systems from the rest: no subset confirms what another shows."""
+    rows = [["topic", *"abcdef"]]
+    rows += [
+        [f"t{q}", *("1" if q == 3 and s in "ab" else "0" for s in "abcdef")] for q in range(40)
+    ]
+    files.write("ties.csv", csv_text(rows))
+    how = ("meta", "--scores", "ties.csv", "--only", "sensitivity", *QUICK)
+    text = " ".join(files(*how).out.split())
+    assert "only 0 of 300 comparisons differ on both subsets, and 5 % swaps take 20" in text
+    (row,) = files(*how, "-f", "json").data["sensitivity"]
+    assert (row["required"], row["sensitivity"]) == (None, None)
+
+
+def test_agreement_alone(files: Here) -> None:
+    """It takes two measures and one question, and says what is missing in the user's terms."""
+    for name in ("one.csv", "other.csv"):
+        files.write(name, "topic,a,b,c\nt1,0.1,0.2,0.3\n")
+    alone = ("--only", "agreement")
+    found = files("meta", "--scores", "one.csv", "other.csv", *alone, "-f", "json")
+    assert found.data["agreement"][0]["tau_b"] == 1
+    assert (
+        files.refuses("meta", "--scores", "one.csv", *alone)
+        == "agreement needs two measures: give another matrix"
+    )
+    assert (
+        files.refuses("meta", "gold.csv", "runs.csv", "-m", "c@1", *alone)
+        == "agreement needs two measures: name another with -m"
+    )
+    assert "at least 2 questions (got 1)" in files.refuses("meta", "--scores", "one.csv")
+
+
+def test_agreement_says_how_many_runs_have_both_scores(files: Here) -> None:
+    silent = "".join(f"silent,q{k:02},\n" for k in range(QUESTIONS))
+    files.write("runs.csv", tables()["runs.csv"] + silent)
+    asked = ("meta", "gold.csv", "runs.csv", "--only", "agreement")
+    said = files(*asked, "-m", "precision", "-m", "c@1").out
+    assert "how far two measures order the 5 runs alike" in said
+    said = files(*asked, "-m", "precision", "-m", "c@1", "-m", "accuracy").out
+    assert "how far two measures order the runs alike" in said
+    rows = [line.split()[:3] for line in said.splitlines()[4:7]]
+    assert rows == [
+        ["precision", "c@1", "5"],
+        ["precision", "accuracy", "5"],
+        ["c@1", "accuracy", "6"],
+    ]
+
+
+def test_a_single_trial_is_told(files: Here) -> None:
+    said = " ".join(files("meta", "gold.csv", "runs.csv", "--trials", "1").out.split())
+    assert "A single trial cannot contradict itself: its error rate is 0" in said
+    assert "A single trial has no Monte Carlo error" in said
+    assert "single trial" not in files("meta", "gold.csv", "runs.csv", *QUICK).out
+
+
+def test_a_curve_that_rises_is_told() -> None:
+    import numpy as np
+
+    from abstain.resample.notes import _rising
+    from abstain.resample.result import Requirement
+    from abstain.resample.sources import of_scores
+
+    source = of_scores(["a", "b"], {"m": np.zeros((2, 3)), "n": np.zeros((2, 3))})
+    points = [
+        Requirement(name, size, required)
+        for name, own in (("m", (0.4, None, 0.5, 0.3)), ("n", (0.4, 0.4, 0.3, None)))
+        for size, required in zip((5, 6, 7, 8), own, strict=True)
+    ]
+    (said,) = _rising(source, points)
+    assert said.startswith("m seems to require more on 7 questions than on 5: that is chance")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", ": is empty, expected a header and rows"),
+        (b"topic,a,b\n", ": has a header but no rows"),
+        (b"topic,a,b\nt1,1,0\nt2,1,0\nt1,0,1\n", ":4: topic 't1' stands twice"),
+        (b"topic,a,a\nt1,1,0\nt2,1,0\n", ":1: column 'a' stands twice in the header"),
+        (b"topic\nt1\nt2\n", ": has no column of scores"),
+        (b"topic,a,b\nt1,,1\nt2,nan,0\n", ": no topic has a score for every system"),
+        (b"topic,a,b\nt1,inf,1\nt2,1,0\n", ":2: the score of 'a' is 'inf', expected a number"),
+        (b"topic,a,b\nt1,1\nt2,1,0\n", ":2: has 2 cells, expected 3"),
+    ],
+)
+def test_hostile_matrices(files: Here, content: bytes, said: str) -> None:
+    files.write("m.csv", content)
+    assert files.refuses("meta", "--scores", "m.csv").startswith(f"m.csv{said}")
+
+
+def test_marks_and_line_ends_of_other_systems(files: Here) -> None:
+    plain = matrix()
+    files.write("plain.csv", plain)
+    files.write("windows.csv", b"\xef\xbb\xbf" + plain.replace("\n", "\r\n").encode())
+    found = [
+        files("meta", "--scores", name, *QUICK, "-f", "json").data["sensitivity"][0]
+        for name in ("plain.csv", "windows.csv")
+    ]
+    for row in found:
+        row.pop("measure")
+    assert found[0] == found[1]

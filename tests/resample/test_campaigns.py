@@ -15,9 +15,9 @@ import pytest
 import abstain as ab
 from abstain.resample import MetaResult, evaluate
 from abstain.resample.advice import questions_needed
-from abstain.resample.draws import stream
-from abstain.resample.evaluation import Requirement
-from abstain.resample.sources import of_outcomes, random_parts
+from abstain.resample.cells import of_outcomes
+from abstain.resample.chance import random_parts, stream
+from abstain.resample.result import Requirement
 from tests.helpers import needs
 from tests.resample import literal
 
@@ -62,7 +62,7 @@ def test_the_bundled_campaign_against_a_plain_loop(bundled: MetaResult) -> None:
     pairs = np.array(list(combinations(range(54), 2))).T
     for m, name in enumerate(MEASURES):
         greater, smaller = np.zeros((2, 10, len(pairs[0])), int)
-        counter, swapped = np.zeros((2, 21), int)
+        counter, swapped = np.zeros((2, 201), int)
         highest = -1.0
         for trial in range(100):
             both = []
@@ -79,19 +79,23 @@ def test_the_bundled_campaign_against_a_plain_loop(bundled: MetaResult) -> None:
                 wins = (np.abs(a - b) >= margin - 1e-12) & (np.abs(a - b) > 1e-12)
                 greater[k] += wins & (a > b)
                 smaller[k] += wins & (a < b)
-            place = np.minimum((np.abs(a - b) * 100 + 1e-9).astype(int), 20)
+            place = (np.abs(a - b) * 100 + 1e-9).astype(int)
             swap = (np.abs(a - b) > 1e-12) & (np.abs(c - d) > 1e-12) & ((a > b) != (c > d))
-            counter += np.bincount(place, minlength=21)
-            swapped += np.bincount(place[swap], minlength=21)
+            counter += np.bincount(place, minlength=201)
+            swapped += np.bincount(place[swap], minlength=201)
         total = 100 * len(pairs[0])
         error = np.minimum(greater, smaller).sum(axis=1) / total
         assert bundled.stability[m].error == pytest.approx(error.tolist())
         ties = 1 - (greater + smaller).sum(axis=1) / total
         assert bundled.stability[m].ties == pytest.approx(ties.tolist())
         row = bundled.swap[m]
-        assert list(row.counts) == counter.tolist()
+        listed = [[*own[:20].tolist(), int(own[20:].sum())] for own in (counter, swapped)]
+        assert list(row.counts) == listed[0]
+        assert list(row.rates) == pytest.approx([b / a for a, b in zip(*listed, strict=True)])
+        within = next(k for k in range(1, 21) if listed[1][k] <= 0.05 * listed[0][k])
+        assert row.within_bins == pytest.approx(within / 100)
         required = next(
-            k for k in range(1, 21) if counter[k] >= 20 and swapped[k] <= 0.05 * counter[k]
+            k for k in range(1, 201) if counter[k] >= 20 and swapped[k] <= 0.05 * counter[k]
         )
         assert row.required == pytest.approx(required / 100)
         assert row.sensitivity == pytest.approx(counter[required:].sum() / total)
@@ -107,7 +111,7 @@ def test_the_bundled_campaign_says_all_that_the_paper_does(bundled: MetaResult) 
         assert list(ties) == sorted(ties)  # type: ignore[type-var]
         assert all(se is not None and se > 0 for se in curve.error_se)
     by_name = {row.measure: row for row in bundled.swap}
-    assert (by_name["UF"].needed or 0) > 1.4 * (by_name["accuracy"].needed or 9)
+    assert (by_name["UF"].required or 0) > 1.4 * (by_name["accuracy"].required or 9)
     sizes = {p.questions for p in bundled.requirements}
     assert max(sizes) == 142
     assert min(sizes) < 30
@@ -134,6 +138,10 @@ def test_how_many_questions_a_difference_needs() -> None:
     a = (0.3 * 8 + 0.2 * 10 + 0.2 * 10.5) / 3
     assert questions_needed(points, 0.1) == math.ceil((a / 0.1) ** 2)
     assert questions_needed([Requirement("m", 10, None)], 0.1) is None
+    assert questions_needed([*points, Requirement("m", 200, None)], 0.1) is None
+    assert questions_needed([], 0.1) is None
+    any_is_enough = [Requirement("m", 10, 0.2), Requirement("m", 20, 0.0)]
+    assert questions_needed(any_is_enough, 0.1) == 20
 
 
 def test_runs_like_those_of_clef_2009() -> None:

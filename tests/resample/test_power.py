@@ -12,9 +12,11 @@ import pytest
 
 import abstain as ab
 from abstain.resample import evaluate
-from abstain.resample.draws import Plan, stream
+from abstain.resample.cells import of_outcomes
+from abstain.resample.chance import random_multiplicities, stream
+from abstain.resample.draws import Plan
 from abstain.resample.power import discriminative_power, exceeding, honest_ranges, significance
-from abstain.resample.sources import of_outcomes, of_scores, random_multiplicities
+from abstain.resample.sources import of_scores
 from tests.resample import literal
 
 SCORES = np.array([[0.9, 0.4, 0.7, 0.8], [0.2, 0.3, 0.6, 0.5], [0.8, 0.1, 0.9, 0.3]])
@@ -45,7 +47,7 @@ def test_bootstrap_of_scores_against_all_resamples(draws: Any) -> None:
     """Four topics have 256 resamples: the exact level of each pair."""
     trials = 20_000
     source = of_scores(list("abc"), {"m": SCORES})
-    found = significance(source, Plan(trials=trials, draws=draws))[0]
+    found = significance(source, Plan(trials=trials, draws=draws), source.full())[0]
     for level, (x, y) in zip(found, combinations(range(3), 2), strict=True):
         exact = sakai((SCORES[x] - SCORES[y]).tolist(), list(product(range(4), repeat=4)))
         assert close(level, exact, trials), (x, y, level, exact)
@@ -58,7 +60,7 @@ def test_bootstrap_of_outcomes_against_all_resamples(draws: Any, name: str) -> N
     trials = 20_000
     measure = ab.measure(name)
     source = of_outcomes(list("abc"), OUTCOMES, [measure])
-    found = significance(source, Plan(trials=trials, draws=draws))[0]
+    found = significance(source, Plan(trials=trials, draws=draws), source.full())[0]
 
     def score(run: int, picked: Any) -> float:
         own = OUTCOMES[run][list(picked)]
@@ -76,7 +78,7 @@ def test_bootstrap_equals_a_loop_over_the_same_resamples() -> None:
     rng = np.random.default_rng(1)
     scores = rng.random((5, 20))
     source = of_scores(list("abcde"), {"m": scores})
-    found = significance(source, Plan(trials=60, draws="shared", seed=3))[0]
+    found = significance(source, Plan(trials=60, draws="shared", seed=3), source.full())[0]
     weights = random_multiplicities(stream(3, 2, 0), 60, 20).astype(int)
     picked = [[k for k, times in enumerate(row) for _ in range(times)] for row in weights]
     expected = [
@@ -122,7 +124,8 @@ def test_pairs_are_counted_and_the_curve_is_sorted() -> None:
     rng = np.random.default_rng(0)
     weak = rng.random(60) * 0.2
     scores = np.stack([weak + 0.6, weak, weak])
-    (power,) = discriminative_power(of_scores(list("abc"), {"m": scores}), Plan(trials=300))
+    source = of_scores(list("abc"), {"m": scores})
+    (power,) = discriminative_power(source, Plan(trials=300), source.full())
     assert (power.pairs, power.bootstrap, power.tukey) == (3, 2, 2)
     assert power.asl == tuple(sorted(power.asl))
     assert power.asl[-1] == 1.0

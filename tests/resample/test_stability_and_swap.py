@@ -13,18 +13,12 @@ import pytest
 
 import abstain as ab
 from abstain.resample import MetaResult, evaluate
-from abstain.resample.draws import Block, stream
-from abstain.resample.sources import (
-    Outcomes,
-    Source,
-    of_counts,
-    of_outcomes,
-    of_scores,
-    random_cells,
-    random_parts,
-)
-from abstain.resample.stability import FUZZINESS, StabilityTally, block_wins, gaps_of
-from abstain.resample.swap import SwapTally, block_swaps, fine_bins
+from abstain.resample.cells import Outcomes, of_outcomes
+from abstain.resample.chance import random_cells, random_parts, stream
+from abstain.resample.draws import Block
+from abstain.resample.evaluation import Comparing
+from abstain.resample.settings import PARTS, Settings
+from abstain.resample.sources import Source, of_counts, of_scores
 from tests.resample import literal
 from tests.resample.literal import MEASURES, Subsets
 
@@ -64,8 +58,8 @@ def drawn(source: Source, subsets: Subsets, *, by_cells: bool) -> tuple[Any, Any
             second.append(other[:, 0])
         else:
             scores = source.weighed(weights)
-            first.append(scores[:, :, x])
-            second.append(scores[:, :, y])
+            first.append(scores[:, x])
+            second.append(scores[:, y])
     return np.stack(first, axis=1), np.stack(second, axis=1)
 
 
@@ -73,23 +67,11 @@ def ours(source: Source, first: Subsets, second: Subsets, *, by_cells: bool) -> 
     """Our counting, on given subsets."""
     x, y = drawn(source, first, by_cells=by_cells)
     x2, y2 = drawn(source, second, by_cells=by_cells)
-    pairs, trials = x.shape[1:]
-    block = Block(slice(0, pairs), slice(0, trials), x, y, x2, y2)
-    full = source.full()
-    ends = np.array(list(combinations(range(len(source.runs)), 2))).T
-    same = np.full(len(source.measures), 1e-12)
-    wins = StabilityTally(source.measures, pairs, FUZZINESS)
-    ahead = full[:, ends[0]] - full[:, ends[1]]
-    gaps = gaps_of(block.x, block.y, same)
-    wins.add(block_wins(block, np.array(FUZZINESS), ahead, same, gaps))
-    wins.close()
-    fine = fine_bins(source.spans, 0.01, 21)
-    swaps = SwapTally(
-        source.measures, size=len(next(iter(first.values()))[0]), width=0.01, bins=21, fine=fine
-    )
-    swaps.add(block_swaps(block, width=0.01, bins=21, fine=fine, same=same, gaps=gaps))
-    swaps.close()
-    return wins.results(), swaps.results(95)
+    block = Block(slice(0, x.shape[1]), (x, y, x2, y2))
+    widths = [0.01] * len(source.measures)
+    comparing = Comparing(source, source.full(), Settings(), widths)
+    size = len(next(iter(first.values()))[0])
+    return comparing.tallied(lambda use: [[use(block)]], size=size, parts=PARTS)
 
 
 @pytest.mark.parametrize("by_cells", [False, True])
@@ -164,21 +146,14 @@ def test_the_whole_way_with_scores_and_own_subsets() -> None:
     assert list(result.swap[0].rates) == pytest.approx(rates)
 
 
-def test_required_difference_and_sensitivity_by_hand() -> None:
-    """First bin with at most 5 % swaps, ties aside; the share of comparisons from there on."""
-    tally = SwapTally(["m"], size=10, width=0.01, bins=5, fine=[7])
-    tally.counts = [np.array([100, 50, 40, 0, 20, 10, 2])]
-    tally.swaps = [np.array([4, 10, 3, 0, 1, 0, 0])]
-    tally.ties = np.array([90])
-    tally.highest = np.array([0.5])
-    tally.rate.add(np.array([[[4, 10, 3, 0, 1]]]), np.array([[[100, 50, 40, 0, 32]]]))
-    (row,) = tally.results(95)
-    # 4 % of bin 0, but 4 of the 10 that differ at all; 20 %; 7.5 %; nothing; 1 of 32.
-    assert row.required == 0.04
-    assert row.sensitivity == 32 / 222
-    assert row.relative == pytest.approx(0.08)
-    (loose,) = tally.results(92)
-    assert loose.required == 0.02
+@pytest.mark.parametrize("draws", ["paired", "shared"])
+def test_a_run_without_scores_does_not_hide_the_highest(draws: str) -> None:
+    """The first run answers nothing and has no precision; the other is always right."""
+    matrix = np.array([[4] * 8, [0] * 8], np.uint8)
+    result = evaluate(source_of(matrix, ["precision"]), only=["sensitivity"], trials=3, draws=draws)
+    assert result.swap[0].highest == 1
+    assert (result.swap[0].comparisons, result.swap[0].undefined) == (0, 3)
+    assert result.swap[0].reason == "the measure exists on no pair of subsets"
 
 
 # ------------------------------------------------------------------------- distributions
@@ -223,7 +198,7 @@ def test_the_same_distribution_over_many_seeds(draws: str, size: int) -> None:
             trials=12,
             size=size,
             sizes=[size],
-            draws=draws,  # type: ignore[arg-type]
+            draws=draws,
             seed=seed,
             threads=1,
         )
@@ -317,19 +292,35 @@ def test_the_number_of_threads_changes_nothing(draws: Any, monkeypatch: pytest.M
         assert results[0].to_dict() == results[1].to_dict() == results[2].to_dict()
 
 
-def test_monte_carlo_error_is_what_seeds_differ_by() -> None:
-    """The error that one run of trials states, against how much many of them differ."""
+@pytest.mark.parametrize("trials", [100, 250])
+def test_monte_carlo_error_is_what_seeds_differ_by(trials: int) -> None:
+    """The error that one run of trials states, against how much many of them differ.
+
+    Above a hundred trials it comes from batches of them.
+    """
     matrix = literal.campaign(5, 40, seed=2)
     source = source_of(matrix, ["c@1"])
     for draws in ("paired", "shared"):
         found = [
-            evaluate(source, only=["stability"], trials=100, draws=draws, seed=seed, threads=1)
+            evaluate(
+                source,
+                only=["stability", "sensitivity"],
+                trials=trials,
+                sizes=[20],
+                draws=draws,
+                seed=seed,
+                threads=1,
+            )
             for seed in range(60)
         ]
         for values, errors in (("ties", "ties_se"), ("error", "error_se")):
             seen = np.std([getattr(r.stability[0], values)[4] for r in found])
             said = np.mean([getattr(r.stability[0], errors)[4] for r in found])
             assert 0.6 < said / seen < 1.6, (draws, values)
+        for bin in (2, 20):  # a closed one, and the open one
+            seen = np.std([r.swap[0].rates[bin] or 0 for r in found])
+            said = np.mean([r.swap[0].rates_se[bin] or 0 for r in found])
+            assert 0.6 < said / seen < 1.6, (draws, bin)
 
 
 def test_progress_is_told_to_the_end() -> None:

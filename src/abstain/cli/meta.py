@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,7 +15,6 @@ from abstain.cli.options import (
     AlignOption,
     ColumnOption,
     DigitsOption,
-    Format,
     FormatOption,
     FromOption,
     MatchOption,
@@ -23,9 +22,6 @@ from abstain.cli.options import (
 )
 from abstain.cli.score import COLUMNS
 from abstain.errors import UsageError
-
-if TYPE_CHECKING:
-    from abstain.resample import MetaResult
 
 
 def meta(
@@ -84,8 +80,8 @@ def meta(
         list[float] | None,
         typer.Option(
             metavar="F",
-            help="Scores that differ by less than this share of the larger tie. "
-            "Repeatable (default: 0.01 to 0.1).",
+            help="Scores that differ by less than this share of the larger one tie (its absolute "
+            "value). Repeatable (default: 0.01 to 0.1).",
         ),
     ] = None,
     draws: Annotated[
@@ -100,9 +96,17 @@ def meta(
         float, typer.Option(metavar="PERCENT", help="How sure a conclusion has to be.")
     ] = 95,
     bins: Annotated[
-        int, typer.Option(metavar="N", help="Bins of the difference; the last one is open.")
+        int,
+        typer.Option(metavar="N", help="Bins of the difference to list; the last one is open."),
     ] = 21,
-    width: Annotated[float, typer.Option(metavar="W", help="The width of a bin.")] = 0.01,
+    width: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W",
+            help="The width of a bin (default: 0.01; a hundredth of what the scores span if they "
+            "are on another scale).",
+        ),
+    ] = None,
     sizes: Annotated[
         list[int] | None,
         typer.Option(
@@ -110,9 +114,12 @@ def meta(
         ),
     ] = None,
     difference: Annotated[
-        float,
-        typer.Option(metavar="X", help="The difference to advise on: how many questions it needs."),
-    ] = 0.05,
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="The difference to advise on: how many questions it needs (default: 5 bins).",
+        ),
+    ] = None,
     resamples: Annotated[
         int, typer.Option(metavar="N", help="Resamples and permutations of the tests of power.")
     ] = 1000,
@@ -149,11 +156,13 @@ def meta(
     abstain meta --judged grades.csv --draws shared --trials 10000 --chart meta.svg
 
     Stability: error rate and ties (Buckley and Voorhees 2000). Sensitivity: the difference that
-    keeps its sign (Voorhees and Buckley 2002). Power: pairs that a bootstrap (Sakai 2006) and
-    Tukey's HSD (Carterette 2012) tell apart. Agreement: Kendall's and AP correlation, Spearman,
-    rank-biased overlap. And advice from all that.
+    other questions do not reverse (Voorhees and Buckley 2002). Power: pairs that a bootstrap
+    (Sakai 2006) and Tukey's HSD (Carterette 2012) tell apart. Agreement: Kendall's and AP
+    correlation, Spearman, rank-biased overlap. And advice from all that.
     """
+    from abstain.formats.files import refuse_unwritable
     from abstain.report.charts import ENDINGS
+    from abstain.report.meta import meta_grids, tidy_grid
     from abstain.resample import inputs
 
     files = [gold, *(runs or ())]
@@ -171,6 +180,11 @@ def meta(
         raise UsageError("--counts takes one file")
     if chart is not None and chart.suffix.lower() not in ENDINGS:
         raise UsageError(f"a chart's file ends in {', '.join(ENDINGS)} (got '{chart}')")
+    for file in (output, chart):
+        if file is not None:
+            refuse_unwritable(file)
+    if output is not None and output == chart:
+        raise UsageError(f"the result and its chart cannot both be '{output}'")
     chosen = measures or list(inputs.DEFAULT_MEASURES)
     columns = options.known_columns(column, COLUMNS)
     reading: dict[str, Any] = {"columns": columns, "format": from_format}
@@ -213,40 +227,19 @@ def meta(
                 **reading,
                 **how,
             )
-    _show(result, format=format, output=output, digits=digits)
+    options.show_all(
+        meta_grids(result),
+        result.to_dict(),
+        format=format,
+        output=output,
+        digits=digits,
+        whole=tidy_grid(result),
+    )
     if chart is not None:
         from abstain.report.charts import write_chart
-        from abstain.report.meta import meta_chart
+        from abstain.report.meta_charts import meta_chart
 
         write_chart(meta_chart(result), chart)
-
-
-def _show(result: MetaResult, *, format: Format | None, output: Path | None, digits: int) -> None:
-    """One table after another; JSON is the whole result, CSV one long table."""
-    from abstain.report.meta import meta_grids, tidy_grid
-
-    ending = options.ENDINGS.get(output.suffix.lower()) if output else None
-    chosen = format or ending or Format.table
-    if chosen in (Format.json, Format.csv):
-        options.show(
-            tidy_grid(result), result.to_dict(), format=chosen, output=output, digits=digits
-        )
-        return
-    grids = meta_grids(result)
-    if output is None and chosen is Format.table:
-        for number, grid in enumerate(grids):
-            if number:
-                sys.stdout.write("\n\n")
-                sys.stdout.flush()
-            options.show(grid, {}, format=chosen, output=None, digits=digits)
-        return
-    text = "\n".join(options.as_text(grid, {}, chosen, digits) for grid in grids)
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        from abstain.formats.files import write_text
-
-        write_text(output, text)
 
 
 @contextmanager

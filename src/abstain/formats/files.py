@@ -168,6 +168,18 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
+def refuse_unwritable(path: str | os.PathLike[str]) -> None:
+    """Say that a file cannot be written before the work that fills it, as far as that shows."""
+    target = Path(path)
+    if target.is_dir():
+        raise InputError("is a directory, expected a file to write", str(target))
+    folder = Path(os.path.realpath(target)).parent
+    if not folder.is_dir():
+        raise InputError("cannot be written: its folder does not exist", str(target))
+    if not target.exists() and not os.access(folder, os.W_OK):
+        raise InputError("cannot be written: permission denied", str(target))
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file whole or not at all."""
     with whole(path) as draft:

@@ -107,7 +107,11 @@ _LATEX = {
     "]": "{]}",
     "κ": r"$\kappa$",
     "β": r"$\beta$",
+    "τ": r"$\tau$",
+    "ρ": r"$\rho$",
     "·": r"$\cdot$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
     "−": r"$-$",
     "–": r"--",
     "′": r"$'$",
@@ -192,7 +196,7 @@ def to_markdown(grid: Grid, *, digits: int = 4) -> str:
 
 
 def to_latex(grid: Grid, *, digits: int = 4) -> str:
-    """A booktabs tabular, ready to paste."""
+    """A booktabs tabular, ready to paste; its title and notes are comments."""
     columns = [(i, c) for i, c in enumerate(grid.columns) if c.kind != "bar"]
     spec = "".join("l" if c.kind == "text" else "r" for _, c in columns)
     lines = [f"\\begin{{tabular}}{{{spec}}}", "\\toprule"]
@@ -204,5 +208,7 @@ def to_latex(grid: Grid, *, digits: int = 4) -> str:
         cells = [latex_text(cell_text(row[i], c.kind, digits)) for i, c in columns]
         lines.append(" & ".join(cells) + r" \\")
     lines += ["\\bottomrule", "\\end{tabular}"]
+    if grid.title:
+        lines = [f"% {clean(grid.title)}", *lines]
     lines += [f"% {clean(note)}" for note in grid.notes]
     return "\n".join(lines) + "\n"

@@ -1,17 +1,17 @@
-"""What resampling says of measures, as tables and charts."""
+"""What resampling says of measures, as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import math
 
 from abstain.errors import plural
 from abstain.outcomes import Policy
-from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.scores import policy_sentence
 from abstain.resample.agreement import COEFFICIENTS, LABELS
-from abstain.resample.evaluation import MetaResult
+from abstain.resample.result import MetaResult
+
+SMALL = 1e-3
 
 
 def meta_grids(result: MetaResult) -> list[Grid]:
@@ -40,7 +40,7 @@ def tidy_grid(result: MetaResult) -> Grid:
     return Grid(columns, rows)
 
 
-def _drawn(result: MetaResult) -> str:
+def how_drawn(result: MetaResult) -> str:
     plan = result.plan
     whose = "each pair its own" if plan.draws == "paired" else "one for all pairs"
     return (
@@ -63,7 +63,7 @@ def _stability(result: MetaResult) -> Grid:
         columns,
         rows,
         title="Stability: how often another sample reverses two runs, in percent",
-        notes=[f"{_drawn(result)}; ± is the Monte Carlo error."],
+        notes=[f"{how_drawn(result)}; ± is the Monte Carlo error."],
     )
 
 
@@ -86,9 +86,9 @@ def _sensitivity(result: MetaResult) -> Grid:
     rows: list[list[Cell]] = [
         [
             row.measure,
-            None if row.required is None else f"{row.required:.{_digits(row.width)}f}",
+            in_bins(row.required, row.width),
             _range(row.required_range, row.width),
-            None if row.highest is None else f"{row.highest:.2f}".replace("-", "−"),
+            in_bins(row.highest, row.width),
             None if row.relative is None else 100 * row.relative,
             None if row.sensitivity is None else 100 * row.sensitivity,
         ]
@@ -96,43 +96,52 @@ def _sensitivity(result: MetaResult) -> Grid:
     ]
     notes = [f"{row.measure}: {row.reason}." for row in result.swap if row.reason]
     notes.append(
-        f"{_drawn(result)} and disjoint. The required difference is where at most "
-        f"{100 - result.confidence:g} % of the comparisons swap; the range allows two Monte Carlo "
-        "errors. Relative: over the highest score seen. Sensitivity: the share that reaches it."
+        f"{how_drawn(result)} and disjoint. The required difference is the first at which, and "
+        f"above which, at most {100 - result.confidence:g} % of the comparisons swap; the range "
+        "allows two Monte Carlo errors. Relative: over the highest score seen. Sensitivity: the "
+        "share of the comparisons that reach it."
     )
     title = f"Sensitivity: the difference required at {result.confidence:g} %"
     return Grid(columns, rows, title=title, notes=notes)
 
 
-def _digits(width: float) -> int:
-    return max(2, len(f"{width:g}".partition(".")[2]))
+def in_bins(value: float | None, width: float) -> str | None:
+    """A score as exact as bins of this width make it, and to two decimals at least.
+
+    >>> in_bins(0.3, 0.01), in_bins(41, 1), in_bins(0.0035, 0.0005), in_bins(4e-9, 1e-11)
+    ('0.30', '41.00', '0.0035', '4e-09')
+    """
+    if value is None:
+        return None
+    digits = -math.floor(math.log10(width) + 1e-9)
+    fixed = -6 <= digits <= 6
+    text = f"{value:.{max(2, digits)}f}" if fixed else f"{value:.4g}"
+    return text.replace("-", "−") if fixed else text
 
 
 def _range(bounds: tuple[float | None, float | None], width: float) -> Cell:
-    digits = _digits(width)
-    if bounds == (None, None):
+    low, high = (in_bins(bound, width) for bound in bounds)
+    if low is None:
         return None
-    low, high = ("" if b is None else f"{b:.{digits}f}" for b in bounds)
-    return f"{low} to {high}" if high else f"above {low}"
+    return f"above {low}" if high is None else f"{low} to {high}"
 
 
 def _required(result: MetaResult) -> Grid:
     sizes = sorted({item.questions for item in result.requirements})
     columns = [Column("questions", "count"), *(Column(name, "score") for name in result.measures)]
     known = {(item.questions, item.measure): item.required for item in result.requirements}
-    digits = _digits(result.swap[0].width)
-    rows: list[list[Cell]] = []
-    for size in sizes:
-        row: list[Cell] = [size]
-        for name in result.measures:
-            value = known[size, name]
-            row.append(None if value is None else f"{value:.{digits}f}")
-        rows.append(row)
+    widths = {row.measure: row.width for row in result.swap}
+    rows: list[list[Cell]] = [
+        [size, *(in_bins(known[size, name], widths[name]) for name in result.measures)]
+        for size in sizes
+    ]
+    gaps = any(item.required is None for item in result.requirements)
+    unknown = ["–: no difference could be told."] if gaps else []
     return Grid(
         columns,
         rows,
         title="The difference required, by the number of questions",
-        notes=[result.advice] if result.advice else [],
+        notes=[*unknown, *([result.advice] if result.advice else [])],
     )
 
 
@@ -153,7 +162,7 @@ def _power(result: MetaResult) -> Grid:
             item.bootstrap,
             None if item.discriminative_power is None else 100 * item.discriminative_power,
             item.tukey,
-            item.honest_difference,
+            _small(item.honest_difference),
         ]
         for item in result.power
     ]
@@ -164,6 +173,11 @@ def _power(result: MetaResult) -> Grid:
     return Grid(
         columns, rows, title=f"Power: pairs of runs told apart at {level:g} %", notes=[note]
     )
+
+
+def _small(value: float | None) -> Cell:
+    """A score, with its first digits where four decimals would show none."""
+    return f"{value:.3g}" if value and abs(value) < SMALL else value
 
 
 def _agreement(result: MetaResult) -> Grid:
@@ -181,144 +195,24 @@ def _agreement(result: MetaResult) -> Grid:
         for item in result.agreement
         if item.reason
     ]
-    title = f"Agreement: how far two measures order the {plural(len(result.runs), 'run')} alike"
+    common = {item.runs for item in result.agreement}
+    alike = len(common) == 1 and min(common) > 1
+    over = f"the {plural(min(common), 'run')}" if alike else "the runs"
+    if len(common) > 1:
+        columns.insert(2, Column("runs", "count"))
+        for row, item in zip(rows, result.agreement, strict=True):
+            row.insert(2, item.runs)
+    title = f"Agreement: how far two measures order {over} alike"
     return Grid(columns, rows, title=title, notes=notes)
 
 
 def _notes(result: MetaResult) -> list[str]:
     said = [f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}."]
     for note in result.notes:
-        text = note if "@" in note.split(" ", 1)[0] else note[:1].upper() + note[1:]
+        named = note.startswith(result.measures)
+        text = note if named else note[:1].upper() + note[1:]
         said.append(text if text.endswith(".") else text + ".")
     if result.policy is not None:
         rules = Policy.of(result.policy)
         said.append(policy_sentence(rules, dict(result.touched or {})))
     return said
-
-
-# ---------------------------------------------------------------------------------- charts
-
-
-def meta_chart(result: MetaResult) -> dict[str, Any]:
-    """All parts below one another: the paper's figures, and a heat map of the agreement."""
-    charts = []
-    if result.stability:
-        charts.append(_stability_chart(result))
-    if result.swap:
-        charts += [_swap_chart(result), _required_chart(result)]
-    if result.power:
-        charts.append(_asl_chart(result))
-    if result.agreement:
-        charts += _heat_maps(result)
-    if not charts:
-        charts.append(chart("Nothing to show", [], []))
-    for own in charts:
-        own.pop("$schema")
-        own.pop("config")
-    if len(charts) == 1:
-        return {"$schema": SCHEMA, **charts[0], "config": CONFIG}
-    joined = {"vconcat": charts, "resolve": {"scale": {"color": "independent"}}}
-    return {"$schema": SCHEMA, **joined, "config": CONFIG}
-
-
-def _stability_chart(result: MetaResult) -> dict[str, Any]:
-    rows = [
-        {
-            "measure": item.measure,
-            "fuzziness": level,
-            "ties": ties,
-            "error": error,
-            "low": error - 2 * (se or 0),
-            "high": error + 2 * (se or 0),
-        }
-        for item in result.stability
-        for level, ties, error, se in zip(
-            item.fuzziness, item.ties, item.error, item.error_se, strict=True
-        )
-        if error is not None
-    ]
-    titles = {"x_title": "proportion of ties", "y_title": "error rate"}
-    return chart(
-        "Stability",
-        rows,
-        [
-            bands("ties", "low", "high", colour="measure", **titles),
-            lines("ties", "error", colour="measure", **titles),
-        ],
-        subtitle=f"{_drawn(result)}; one point a fuzziness, band: two Monte Carlo errors",
-    )
-
-
-def _swap_chart(result: MetaResult) -> dict[str, Any]:
-    rows = [
-        {"measure": row.measure, "difference": k * row.width, "swap rate": rate}
-        for row in result.swap
-        for k, rate in enumerate(row.rates)
-        if rate is not None
-    ]
-    limit = {
-        "mark": {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"},
-        "encoding": {"y": {"datum": round(1 - result.confidence / 100, 12)}},
-    }
-    layer = lines("difference", "swap rate", colour="measure", x_title="difference (bin)")
-    subtitle = f"dashed: {100 - result.confidence:g} %"
-    return chart("Swap rates", rows, [layer, limit], subtitle=subtitle)
-
-
-def _required_chart(result: MetaResult) -> dict[str, Any]:
-    rows = [
-        {"measure": p.measure, "questions": p.questions, "required": p.required}
-        for p in result.requirements
-        if p.required is not None
-    ]
-    layer = lines("questions", "required", colour="measure", y_title="required difference")
-    return chart("The difference required, by the number of questions", rows, [layer])
-
-
-def _asl_chart(result: MetaResult) -> dict[str, Any]:
-    rows = [
-        {
-            "measure": item.measure,
-            "pair": round(k * (item.pairs - 1) / max(1, len(item.asl) - 1)) + 1,
-            "ASL": level,
-        }
-        for item in result.power
-        for k, level in enumerate(item.asl)
-    ]
-    layer = lines("pair", "ASL", colour="measure", x_title="pairs of runs, the surest first")
-    return chart("Achieved significance levels", rows, [layer])
-
-
-def _heat_maps(result: MetaResult) -> list[dict[str, Any]]:
-    maps = []
-    for name in COEFFICIENTS:
-        rows = _square(result, name)
-        layer = cells("measure", "and", "value")
-        for axis in ("x", "y"):
-            layer["encoding"][axis]["sort"] = list(result.measures)
-        layer["encoding"]["color"]["scale"]["domain"] = [0 if name == "rbo" else -1, 1]
-        text = {
-            "mark": {"type": "text", "fontSize": 11, "color": "white", "stroke": "none"},
-            "encoding": {
-                **{axis: dict(layer["encoding"][axis]) for axis in ("x", "y")},
-                "text": {"field": "value", "type": "quantitative", "format": ".2f"},
-                "color": {
-                    "condition": {"test": "datum.value > 0.6", "value": "black"},
-                    "value": "white",
-                },
-            },
-        }
-        side = max(160, 48 * len(result.measures))
-        maps.append(
-            chart(f"Agreement: {LABELS[name]}", rows, [layer, text], width=side, height=side)
-        )
-    return maps
-
-
-def _square(result: MetaResult, name: str) -> Sequence[dict[str, Any]]:
-    rows = [{"measure": m, "and": m, "value": 1.0} for m in result.measures]
-    for item in result.agreement:
-        value = getattr(item, name)
-        rows.append({"measure": item.first, "and": item.second, "value": value})
-        rows.append({"measure": item.second, "and": item.first, "value": value})
-    return rows

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from abstain.errors import plural
+from abstain.resample.bins import edge
 from abstain.resample.sources import Scores, Source
 from abstain.resample.swap import Swap
 
@@ -23,15 +24,20 @@ if TYPE_CHECKING:
         def required(self) -> float | None: ...
 
 
+FIVE = 5
+"""Bins that make the difference to advise on, unless one is given."""
+
+
 def questions_needed(points: Sequence[Point], difference: float) -> int | None:
     """How many questions make a difference hold.
 
     Where the sizes that were tried reach it, the smallest from which on all do. Beyond them by
     required = a/√questions, as chance differences shrink, with a from the larger half of the sizes.
+    Nothing is said where the largest size tells no difference: what smaller ones did was chance.
     """
-    known = sorted((p.questions, p.required) for p in points if p.required)
-    if not known:
+    if not points or max(points, key=lambda p: p.questions).required is None:
         return None
+    known = sorted((p.questions, p.required) for p in points if p.required is not None)
     reached = None
     for size, required in reversed(known):
         if required > difference:
@@ -45,9 +51,9 @@ def questions_needed(points: Sequence[Point], difference: float) -> int | None:
 
 
 def advice_of(
-    swap: Sequence[Swap], points: Sequence[Point], source: Source, difference: float
+    swap: Sequence[Swap], points: Sequence[Point], source: Source, difference: float | None
 ) -> str:
-    """The paragraph."""
+    """The paragraph; without a difference to advise on it takes five bins of each measure."""
     known = [row for row in swap if row.required is not None]
     said: list[str] = []
     if known:
@@ -56,40 +62,58 @@ def advice_of(
     for row in swap:
         if row.required is None:
             said.append(f"{row.measure} requires no difference that could be told: {row.reason}.")
-    needs = [
-        (row.measure, questions_needed([p for p in points if p.measure == row.measure], difference))
-        for row in swap
-    ]
-    told = [f"{n:,} with {name}" for name, n in needs if n is not None]
-    told[:1] = [text.replace(" with", " questions with", 1) for text in told[:1]]
-    if told:
-        most = max(n for _, n in needs if n is not None)
-        tail = (
-            f"; that is beyond the {source.questions // 2:,} that could be tried, as the required "
-            "difference falls with the root of the number of questions"
-            if most > source.questions // 2
-            else ""
+    needs: dict[float, list[tuple[str, int]]] = {}
+    for row in swap:
+        asked = difference or edge(FIVE, row.width)
+        own = questions_needed([p for p in points if p.measure == row.measure], asked)
+        if own is not None:
+            needs.setdefault(asked, []).append((row.measure, own))
+    said += [_needed(*item) for item in needs.items()]
+    tried = source.questions // 2
+    if any(n > tried for own in needs.values() for _, n in own):
+        said.append(
+            f"Beyond the {tried:,} that could be tried, the required difference is taken to fall "
+            "with the root of the number of questions."
         )
-        said.append(f"A difference of {difference:g} would need about {_listed(told)}{tail}.")
     return " ".join(said)
 
 
+def _needed(difference: float, needs: Sequence[tuple[str, int]]) -> str:
+    told = [f"{n:,} with {name}" for name, n in needs]
+    told[0] = told[0].replace(" with", " questions with", 1)
+    return f"A difference of {difference:g} would need about {_listed(told)}."
+
+
 def _least(known: Sequence[Swap]) -> str:
-    low = min(row.required for row in known if row.required is not None)
-    best = [row for row in known if row.required == low]
+    """Which measure needs least; on different scales as a share of the highest score."""
+    one_scale = len({row.width for row in known}) == 1
+    amounts = [(row.required if one_scale else row.relative) for row in known]
+    low = min((a for a in amounts if a is not None), default=0.0)
+    best = [
+        row
+        for row, amount in zip(known, amounts, strict=True)
+        if amount is None or math.isclose(amount, low, rel_tol=1e-9)
+    ]
     names = _listed([row.measure for row in best])
     needs = "needs" if len(best) == 1 else "need"
     size = plural(best[0].size, "question")
     share = _listed(list(dict.fromkeys(f"{100 * (row.sensitivity or 0):.0f} %" for row in best)))
+    needed = _listed(list(dict.fromkeys(_amount(row) for row in best)))
+    which = "the smallest difference" if len(known) > 1 else "this difference"
     text = (
-        f"On {size} {names} {needs} the smallest difference: {low:g} or more between two runs "
-        f"keeps its sign on other questions {best[0].confidence:g} times in 100, and {share} of "
-        "the comparisons reach it"
+        f"On {size} {names} {needs} {which}"
+        f"{'' if one_scale else ', as a share of the highest score'}: {needed} between two runs is "
+        f"reversed on other questions at most {100 - best[0].confidence:g} times in 100, and "
+        f"{share} of the comparisons reach it"
     )
     others = [row for row in known if row not in best]
     if others:
         text += "; " + _listed([f"{row.measure} needs {row.required:g}" for row in others])
     return text + "."
+
+
+def _amount(row: Swap) -> str:
+    return f"{row.required:g} or more" if row.required else "any difference"
 
 
 def _spans(known: Sequence[Swap], source: Source) -> list[str]:

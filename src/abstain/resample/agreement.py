@@ -19,7 +19,7 @@ COEFFICIENTS = ("tau_b", "tau_ap", "spearman", "rbo")
 LABELS = {"tau_b": "Kendall τ-b", "tau_ap": "τ_AP", "spearman": "Spearman ρ", "rbo": "RBO"}
 PERSISTENCE = 0.9
 DECIMALS = 12
-"""Scores that agree so far are equal."""
+"""Scores that agree so far, as shares of the largest, are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def agreements(
 
 
 def _agreement(first: str, second: str, x: Array, y: Array, p: float) -> Agreement:
-    x, y = np.round(x, DECIMALS), np.round(y, DECIMALS)
+    x, y = (_rounded(v) for v in (x, y))
     flat = [name for name, v in ((first, x), (second, y)) if len(v) < 2 or np.ptp(v) == 0]
     if flat:
         few = f"only {len(x)} of the runs have both scores"
@@ -72,6 +72,11 @@ def _agreement(first: str, second: str, x: Array, y: Array, p: float) -> Agreeme
         spearman_rho(x, y),
         rank_biased_overlap(x, y, p=p),
     )
+
+
+def _rounded(v: Array) -> Array:
+    scale = float(np.abs(v).max(initial=0)) or 1.0
+    return np.asarray(np.round(v / scale, DECIMALS))
 
 
 def kendall_tau_b(x: Array, y: Array) -> float:

@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from abstain.resample.sources import Source, random_parts
+from abstain.resample.chance import random_parts, stream
+from abstain.resample.sources import Pairs, Source
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from abstain.outcomes import Array, IntArray
 
 Draws: TypeAlias = Literal["paired", "shared"]
@@ -32,6 +35,7 @@ CHUNK = 1000
 """Trials that are held at once."""
 
 FEW = 8
+BATCHES, FEWEST_BATCHES = 100, 20
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -56,28 +60,30 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some trials of some pairs: scores of both runs on a subset, and perhaps on a disjoint one.
-
-    All arrays are measures × pairs × trials.
-    """
+    """Some trials of some pairs: the scores of both runs on a subset, and on a disjoint one."""
 
     pairs: slice
-    trials: slice
-    x: Array
-    y: Array
-    x2: Array | None
-    y2: Array | None
+    scores: tuple[Array, ...]
+    """Measures × pairs × trials of the first run and of the second, then on the disjoint subset;
+    with `ends` measures × runs × trials on the subset, then on the disjoint one."""
+    ends: Pairs | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Pairs and trials."""
+        return self.pairs.stop - self.pairs.start, self.scores[0].shape[2]
+
+    def of(self, measure: int) -> list[Array]:
+        """x and y of one measure, and on the disjoint subset: each pairs × trials."""
+        if self.ends is None:
+            return [scores[measure] for scores in self.scores]
+        return [scores[measure].take(end, axis=0) for scores in self.scores for end in self.ends]
 
 
 def all_pairs(runs: int) -> tuple[IntArray, IntArray]:
     """Every pair of runs once: the positions of the first and of the second."""
     first, second = np.triu_indices(runs, 1)
     return first.astype(np.int64), second.astype(np.int64)
-
-
-def stream(seed: int, *path: int) -> np.random.Generator:
-    """The random stream of a place."""
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=path)))
 
 
 def subsets(
@@ -105,11 +111,12 @@ def _chunk(
     pairs = all_pairs(len(source.runs))
     length = trials.stop - trials.start
     most = BLOCK // length
-    shared: list[Array] = []
+    shared: tuple[Array, ...] = ()
     if plan.draws == "shared":
         rng = stream(plan.seed, *path)
-        weights = random_parts(rng, length, source.questions, plan.size, disjoint=disjoint)
-        shared = [np.ascontiguousarray(source.weighed(w).transpose(0, 2, 1)) for w in weights]
+        parts = random_parts(rng, length, source.questions, plan.size, disjoint=disjoint)
+        scores = np.split(source.on(np.concatenate(parts)), len(parts), axis=2)
+        shared = tuple(np.ascontiguousarray(own) for own in scores)
     else:
         most = min(most, HELD // (length * source.cost()))
     blocks = list(enumerate(cut(len(pairs[0]), max(1, most))))
@@ -118,12 +125,11 @@ def _chunk(
         place, own = item
         ends = pairs[0][own], pairs[1][own]
         if shared:
-            x, y, *more = (s.take(end, axis=1) for s in shared for end in ends)
-            return use(Block(own, trials, x, y, *(more or (None, None))))
+            return use(Block(own, shared, ends))
         first, second = source.subsets(
             stream(plan.seed, *path, place), ends, trials=length, size=plan.size, disjoint=disjoint
         )
-        return use(Block(own, trials, *first, *(second or (None, None))))
+        return use(Block(own, (*first, *(second or ()))))
 
     # A few blocks that only look scores up are done before threads have begun.
     threads = 1 if shared and len(blocks) < FEW else plan.threads
@@ -132,6 +138,18 @@ def _chunk(
             share = done[0] + done[1] * count / len(blocks)
             plan.progress(f"drawing subsets of {plan.size:,}", share)
         yield result
+
+
+def batches(trials: int, room: int = BLOCK) -> npt.NDArray[np.int32]:
+    """The batch of each trial: as many as there is `room` for, from twenty to a hundred.
+
+    How much batches differ says how much trials do, at the cost of a few sums each.
+
+    >>> batches(3).tolist(), batches(40, 20)[:6].tolist()
+    ([0, 1, 2], [0, 0, 1, 1, 2, 2])
+    """
+    count = max(FEWEST_BATCHES, min(BATCHES, room))
+    return (np.arange(trials) * min(count, trials) // trials).astype(np.int32)
 
 
 def permutations(source: Source, plan: Plan, *, part: int) -> Iterator[Array]:

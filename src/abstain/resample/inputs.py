@@ -15,8 +15,10 @@ from abstain.formats.tables import ROW, Table
 from abstain.measures import Measure, measure
 from abstain.outcomes import KINDS, OUTCOMES, Policy, Why, blanks_by_reason
 from abstain.questions import check_mapping, collect, describe, into_lazy, open_table, read_gold
-from abstain.resample.evaluation import MetaResult, evaluate
-from abstain.resample.sources import BLANK, EXCLUDED, Source, of_counts, of_outcomes, of_scores
+from abstain.resample.cells import BLANK, EXCLUDED, of_outcomes
+from abstain.resample.evaluation import evaluate
+from abstain.resample.result import MetaResult
+from abstain.resample.sources import Source, of_counts, of_scores
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 DEFAULT_MEASURES = ("c@1", "accuracy", "UF")
 TOPICS = ("topic", "question", "query", "qid", "id", "")
+LARGEST = 1e150
+"""Sums and squares of scores within it are numbers."""
 MISSING = ("", "na", "nan", "null", "none", "-", "–")
 
 
@@ -40,7 +44,7 @@ def meta(
     format: str | None = None,
     **options: Any,
 ) -> MetaResult:
-    """Judge measures by how they order the runs of a campaign; `options` as in `evaluate`."""
+    """Judge measures by how they order the runs of a campaign; `options` as in `Settings`."""
     from abstain.campaign.matrix import outcome_matrix
     from abstain.judge import check_align, judge
     from abstain.scoring import open_runs
@@ -218,8 +222,8 @@ def _matrix(data: Any, name: str, format: str | None) -> _Matrix:
     is_id = first.strip().lower() in TOPICS or _is_text(frame[first])
     topics = frame[first].cast(pl.String).to_list() if is_id else None
     if topics is not None and len(set(topics)) < len(topics):
-        twice = next(t for t in topics if topics.count(t) > 1)
-        raise InputError(f"topic {shown(str(twice))} stands twice", table.name)
+        row = int((~frame[first].is_first_distinct()).arg_max() or 0)
+        raise InputError(f"topic {shown(str(topics[row]))} stands twice", table.place(row))
     systems = [c for c in frame.columns if not (is_id and c == first)]
     if not systems:
         raise InputError("has no column of scores, expected a system a column", table.name)
@@ -250,13 +254,13 @@ def _numbers(column: pl.Series, table: Table) -> npt.NDArray[np.float64]:
             f"column '{column.name}' holds {column.dtype}, expected scores", table.name
         ) from None
     bad = values.is_null() & text.is_not_null()
-    infinite = values.is_infinite().fill_null(value=False)
-    for wrong in (bad, infinite):
+    boundless = (values.abs() > LARGEST).fill_null(value=False) & ~values.is_nan()
+    expected = ("a number", f"a number within ±{LARGEST:g}")
+    for wrong, what in zip((bad, boundless), expected, strict=True):
         if wrong.any():
             row = int(wrong.arg_max() or 0)
             raise InputError(
-                f"the score of {shown(column.name)} is {shown(str(column[row]))}, "
-                "expected a number",
+                f"the score of {shown(column.name)} is {shown(str(column[row]))}, expected {what}",
                 table.place(row),
             )
     return values.fill_null(float("nan")).to_numpy().astype(np.float64)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abstain.resample.chance import random_multiplicities, stream
+from abstain.resample.comparisons import SAME
 from abstain.resample.draws import (
     BLOCK,
     CHUNK,
@@ -21,10 +23,9 @@ from abstain.resample.draws import (
     all_pairs,
     cut,
     permutations,
-    stream,
     threaded,
 )
-from abstain.resample.sources import Pairs, Scores, Source, random_multiplicities
+from abstain.resample.sources import Pairs, Scores, Source
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 RESAMPLES = 1000
 POINTS = 1000
 """Points of an ASL curve that are kept."""
-SAME = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +75,19 @@ class Power:
         }
 
 
-def discriminative_power(source: Source, plan: Plan, *, alpha: float = 0.05) -> list[Power]:
-    """Both tests, all pairs, all measures."""
+def discriminative_power(
+    source: Source, plan: Plan, full: Array, *, alpha: float = 0.05
+) -> list[Power]:
+    """Both tests, all pairs, all measures; `full` are the scores on all questions."""
     first, second = all_pairs(len(source.runs))
-    full = source.full()
     gap = np.abs(full[:, first] - full[:, second])
-    asl = significance(source, plan)
+    asl = significance(source, plan, full)
     largest = honest_ranges(source, plan)
     found = []
     for m, name in enumerate(source.measures):
         exists = ~np.isnan(gap[m]) & ~np.isnan(asl[m])
         levels = np.sort(asl[m][exists])
-        p = exceeding(largest[m], gap[m][exists])
+        p = exceeding(largest[m], gap[m][exists], slack=SAME * source.spans[m])
         honest = _honest(largest[m], alpha)
         found.append(
             Power(
@@ -121,7 +122,7 @@ def _thinned(levels: Array) -> Array:
 # ------------------------------------------------------------------------ paired bootstrap
 
 
-def significance(source: Source, plan: Plan) -> Array:
+def significance(source: Source, plan: Plan, full: Array) -> Array:
     """The achieved significance level of every pair: measures × pairs.
 
     The share of resamples whose statistic is as far from the observed one as that is from no
@@ -129,7 +130,6 @@ def significance(source: Source, plan: Plan) -> Array:
     measure of counts is re-scored, and its difference taken as it is.
     """
     pairs = all_pairs(len(source.runs))
-    full = source.full()
     beyond = np.zeros((len(source.measures), len(pairs[0])), np.int64)
     defined = np.zeros_like(beyond)
     for own, more, existing in _exceedances(source, plan, pairs, full):
@@ -164,10 +164,12 @@ def _resampled(
 ) -> Callable[[tuple[int, slice]], tuple[slice, IntArray, IntArray]]:
     """What to do with a block of pairs, in one chunk of resamples."""
     weights = scores = None
+    # Student's t has no unit; a difference of scores has theirs.
+    scale = 1.0 if isinstance(source, Scores) else np.array(source.spans)[:, None, None]
     if plan.draws == "shared":
         weights = random_multiplicities(stream(plan.seed, 2, number), length, source.questions)
         if not isinstance(source, Scores):
-            scores = source.weighed(weights).transpose(0, 2, 1)
+            scores = source.weighed(weights)
 
     def work(item: tuple[int, slice]) -> tuple[slice, IntArray, IntArray]:
         place, own = item
@@ -188,7 +190,7 @@ def _resampled(
             observed = full[:, ends[0]] - full[:, ends[1]]
             null = x - y - observed[..., None]
         reach = np.abs(observed)[..., None]
-        slack = SAME * np.maximum(1, np.where(np.isfinite(reach), reach, 1))
+        slack = SAME * np.maximum(scale, np.where(np.isfinite(reach), reach, 0))
         beyond = np.abs(null) >= reach - slack
         return own, beyond.sum(axis=-1), (~np.isnan(null)).sum(axis=-1)
 
@@ -199,6 +201,9 @@ def student(features: Array, pairs: Pairs, weights: npt.NDArray[Any]) -> tuple[A
     """Student's t of the resampled, recentred differences, and of the observed ones."""
     z = features[pairs[0]] - features[pairs[1]]
     n = z.shape[1]
+    # t has no unit: squares of very large or very small scores would leave the range of numbers.
+    largest = np.abs(z).max(axis=1, keepdims=True)
+    z /= np.where(largest > 0, largest, 1)
     centre = z.mean(axis=1, keepdims=True)
     w = z - centre
     wide = weights.astype(np.float64)
@@ -232,9 +237,9 @@ def honest_ranges(source: Source, plan: Plan) -> Array:
     return np.concatenate(pieces, axis=-1)
 
 
-def exceeding(largest: Array, gaps: Array) -> Array:
-    """The share of the largest differences that reach each gap."""
+def exceeding(largest: Array, gaps: Array, *, slack: float = SAME) -> Array:
+    """The share of the largest differences that reach each gap, or miss it by `slack`."""
     ranges = np.sort(largest[~np.isnan(largest)])
     if not len(ranges):
         return np.full(len(gaps), np.nan)
-    return 1 - np.searchsorted(ranges, gaps - SAME, side="left") / len(ranges)
+    return 1 - np.searchsorted(ranges, gaps - slack, side="left") / len(ranges)

@@ -6,31 +6,28 @@ of the first difference says which difference is needed for a conclusion to hold
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.errors import UsageError
-from abstain.resample.draws import Block
-from abstain.resample.stability import Gap, Ratio, differences
+from abstain.resample.bins import EDGE, edge, required_bin
+from abstain.resample.comparisons import Gap, Ratio, histogram, plain
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from abstain.outcomes import Array, IntArray
 
-WIDTH = 0.01
-BINS = 21
-EDGE = 1e-9
-"""A difference of exactly a bin's edge belongs to that bin, whatever rounding says."""
-WIDEST = 1e9
-MOST_BINS = 10_000
-SLACK = 1e-12
-"""1 − 95/100 is not quite 0.05."""
+KEPT, SWAPPED, TIED_ELSEWHERE, TIED = range(4)
+"""What becomes of a comparison: the order is the same on the other subset, or the opposite one, or
+the runs tie there; or they tie in the first place."""
+STATES = 4
+ROOM = 1 << 12
+"""Counts that the batches of a measure may take, a state: few enough to be added up in no time."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Swap:
     """One row of the paper's Table 2, and the swap rates that it comes from."""
 
@@ -40,20 +37,25 @@ class Swap:
     width: float
     confidence: float
     rates: tuple[float | None, ...]
-    """Swap rate by bin of the difference; the last bin is open."""
+    """Swap rate by listed bin of the difference; the last of them is open."""
     rates_se: tuple[float | None, ...]
     counts: tuple[int, ...]
     required: float | None
     """The difference required, or None: `reason` says why."""
     required_range: tuple[float | None, float | None]
     """The same with rates two Monte Carlo errors lower and higher."""
+    within_bins: float | None
+    """The same by the listed bins alone, of which the last is open."""
     reason: str
     highest: float | None
     sensitivity: float | None
+    """The share of the comparisons that differ by as much as is required."""
     comparisons: int
     undefined: int
-    needed: float | None
-    """The difference required by as many bins as it takes: no last bin stands in the way."""
+    ties: int
+    """Comparisons without any difference: they are in the first bin."""
+    tied_elsewhere: float | None
+    """Of the differences that reach what is required, the share that is none elsewhere."""
 
     @property
     def relative(self) -> float | None:
@@ -65,218 +67,181 @@ class Swap:
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         bins = [
-            {"from": k * self.width, "count": count, "swap_rate": rate, "se": se}
+            {"from": edge(k, self.width), "count": count, "swap_rate": rate, "se": se}
             for k, (count, rate, se) in enumerate(
                 zip(self.counts, self.rates, self.rates_se, strict=True)
             )
         ]
-        plain: dict[str, Any] = {
-            "measure": self.measure,
-            "size": self.size,
-            "required": self.required,
-            "required_range": list(self.required_range),
-            "highest": self.highest,
-            "relative": self.relative,
-            "sensitivity": self.sensitivity,
-            "comparisons": self.comparisons,
-            "undefined": self.undefined,
-            "bins": bins,
-        }
-        if self.reason:
-            plain["reason"] = self.reason
-        return plain
+        names = ("measure", "size", "width", "required", "within_bins", "highest", "relative")
+        more = ("sensitivity", "tied_elsewhere", "comparisons", "ties", "undefined")
+        plain: dict[str, Any] = {name: getattr(self, name) for name in (*names, *more)}
+        plain |= {"required_range": list(self.required_range), "bins": bins}
+        return plain | ({"reason": self.reason} if self.reason else {})
 
 
 @dataclass(frozen=True, slots=True)
-class BlockSwaps:
-    """What one block says."""
+class Swaps:
+    """What some pairs of one measure say."""
 
-    counts: list[IntArray]
-    swaps: list[IntArray]
-    """A measure's own bins, as many as its scores can differ by."""
-    trial_counts: IntArray
-    trial_swaps: IntArray
-    """Measures × trials × bins, the last one open."""
-    highest: Array
-    missing: IntArray
-    ties: IntArray
-    """Comparisons without any difference: they are in the first bin."""
+    table: IntArray
+    """Batches × states × bins, as many bins as the measure's scores can differ by."""
+    left_out: int
 
 
-def block_swaps(
-    block: Block,
-    *,
-    width: float,
-    bins: int,
-    fine: Sequence[int],
-    same: Array,
-    gaps: Sequence[Gap],
-) -> BlockSwaps:
-    """Bin the first difference, and see whether the second has the other sign."""
-    assert block.x2 is not None
-    assert block.y2 is not None
-    measures, pairs, trials = block.x.shape
-    counts, swaps = [], []
-    trial_counts = np.empty((measures, trials, bins), np.int64)
-    trial_swaps = np.empty_like(trial_counts)
-    highest = np.full(measures, -np.inf)
-    missing = np.zeros(measures, np.int64)
-    ties = np.zeros(measures, np.int64)
-    of_trial = np.broadcast_to(np.arange(trials)[None, :] * bins, (pairs, trials))
-    for m in range(measures):
-        first, gone1 = gaps[m]
-        second, gone2 = differences(block.x2[m], block.y2[m], same[m])
-        bin_of = np.minimum((np.abs(first) / width + EDGE).astype(np.int64), fine[m] - 1)
-        swapped = first * second < 0
-        equal = first.size - np.count_nonzero(first)
-        at = of_trial + np.minimum(bin_of, bins - 1)
-        if gone1 is not None or gone2 is not None:
-            kept = np.ones(first.shape, np.bool_)
-            for gone in (gone1, gone2):
-                if gone is not None:
-                    kept &= ~gone
-            swapped &= kept
-            missing[m] = kept.size - np.count_nonzero(kept)
-            equal = np.count_nonzero((first == 0) & kept)
-            counts.append(np.bincount(bin_of[kept], minlength=fine[m]))
-            kept_at = at[kept]
-        else:
-            counts.append(np.bincount(bin_of.ravel(), minlength=fine[m]))
-            kept_at = at.ravel()
-        swaps.append(np.bincount(bin_of[swapped], minlength=fine[m]))
-        ties[m] = equal
-        length = trials * bins
-        trial_counts[m] = np.bincount(kept_at, minlength=length).reshape(trials, bins)
-        trial_swaps[m] = np.bincount(at[swapped], minlength=length).reshape(trials, bins)
-        for scores in (block.x[m], block.y[m], block.x2[m], block.y2[m]):
-            top = scores.max()
-            highest[m] = max(highest[m], np.nanmax(scores, initial=-np.inf) if top != top else top)
-    return BlockSwaps(counts, swaps, trial_counts, trial_swaps, highest, missing, ties)
+def swaps_of(
+    gap: Gap, elsewhere: Gap, *, width: float, bins: int, batch: npt.NDArray[np.int32]
+) -> Swaps:
+    """Bin the first difference, and see what the disjoint subset says."""
+    place = (gap.size / width + EDGE).astype(np.int32)
+    np.minimum(place, bins - 1, out=place)
+    keys = _states(gap, elsewhere) * np.int32(bins)
+    keys += place
+    keys += batch * np.int32(STATES * bins)
+    missing = _either(gap.missing, elsewhere.missing)
+    if missing is not None:
+        keys = keys[~missing]
+    table = histogram(keys, int(batch[-1]) + 1, STATES, bins)
+    return Swaps(table, place.size - keys.size)
 
 
-def fine_bins(spans: Sequence[float], width: float, bins: int) -> list[int]:
-    """How many bins hold every difference that a measure can show."""
-    for span in spans:
-        if not span / width < WIDEST:
-            raise UsageError(
-                f"scores that span {span:g} do not fit bins of {width:g}; --width names a wider one"
-            )
-    return [max(bins, min(MOST_BINS, math.ceil(span / width + EDGE) + 1)) for span in spans]
+def _states(gap: Gap, elsewhere: Gap) -> npt.NDArray[np.uint8]:
+    swapped = (gap.ahead & elsewhere.behind) | (gap.behind & elsewhere.ahead)
+    states = np.where(elsewhere.differs, swapped, np.uint8(TIED_ELSEWHERE))
+    states[~gap.differs] = TIED
+    return states
+
+
+def _either(
+    one: npt.NDArray[np.bool_] | None, other: npt.NDArray[np.bool_] | None
+) -> npt.NDArray[np.bool_] | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return one | other
 
 
 class SwapTally:
-    """Adds blocks up."""
+    """Adds up what the pairs of one measure say."""
 
-    def __init__(
-        self, measures: Sequence[str], *, size: int, width: float, bins: int, fine: Sequence[int]
-    ) -> None:
-        self.measures, self.size, self.width, self.bins = list(measures), size, width, bins
-        self.fine = list(fine)
-        self.counts = [np.zeros(f, np.int64) for f in fine]
-        self.swaps = [np.zeros(f, np.int64) for f in fine]
-        self.rate = Ratio((len(measures), bins))
-        self.highest = np.full(len(measures), -np.inf)
-        self.missing = np.zeros(len(measures), np.int64)
-        self.ties = np.zeros(len(measures), np.int64)
-        self.chunk: list[IntArray] = []
+    def __init__(self, measure: str, *, size: int, width: float, bins: int, listed: int) -> None:
+        self.measure, self.size, self.width = measure, size, width
+        self.listed = listed
+        self.table = np.zeros((STATES, bins), np.int64)
+        self.rate, self.tail = Ratio((bins,)), Ratio((bins,))
+        self.highest = -np.inf
+        self.left_out = 0
+        self.chunk: IntArray | None = None
 
-    def add(self, block: BlockSwaps) -> None:
-        """A block of the chunk of trials that is being drawn."""
-        for m in range(len(self.measures)):
-            self.counts[m] += block.counts[m]
-            self.swaps[m] += block.swaps[m]
-        self.highest = np.maximum(self.highest, block.highest)
-        self.missing += block.missing
-        self.ties += block.ties
-        own = [block.trial_swaps, block.trial_counts]
-        self.chunk = [a + b for a, b in zip(self.chunk, own, strict=True)] if self.chunk else own
+    def add(self, swaps: Swaps, highest: float) -> None:
+        """Some pairs of the chunk of trials that is being drawn, and the best score in it."""
+        self.chunk = swaps.table if self.chunk is None else self.chunk + swaps.table
+        self.highest = np.fmax(self.highest, highest)
+        self.left_out += swaps.left_out
 
     def close(self) -> None:
-        """All pairs of the chunk are in."""
-        if self.chunk:
-            self.rate.add(*self.chunk)
-            self.chunk = []
+        """All pairs of the chunk are in: its batches say how much trials differ."""
+        if self.chunk is not None:
+            counts, swapped = self.chunk.sum(axis=1), self.chunk[:, SWAPPED]
+            self.table += self.chunk.sum(axis=0)
+            self.rate.add(swapped, counts)
+            self.tail.add(_from_here_on(swapped), _from_here_on(counts - self.chunk[:, TIED]))
+            self.chunk = None
 
-    def results(self, confidence: float) -> list[Swap]:
-        """One row a measure."""
-        rates, errors = self.rate.values(), self.rate.errors()
-        return [self._row(m, confidence, rates[m], errors[m]) for m in range(len(self.measures))]
-
-    def _row(
-        self,
-        m: int,
-        confidence: float,
-        rates: list[float | None],
-        errors: list[float | None],
-    ) -> Swap:
-        counts, swaps = self.counts[m], self.swaps[m]
+    def result(self, confidence: float) -> Swap:
+        """The row."""
+        counts = self.table.sum(axis=0)
+        ties = int(self.table[TIED].sum())
         total = int(counts.sum())
         limit = 1 - confidence / 100
-        shown = [int(k) for k in counts[: self.bins - 1]] + [int(counts[self.bins - 1 :].sum())]
-        reason, required, needed = "", None, None
-        bounds: tuple[float | None, float | None] = (None, None)
-        if not total:
-            reason = "the measure exists on no pair of subsets"
-        elif self.ties[m] == total:
-            reason = "no two runs differ on any subset"
-        else:
-            # Ties cannot swap: that the first bin is full of them makes no difference enough.
-            telling = int(counts[0] - self.ties[m])
-            start = 0 if telling and int(swaps[0]) / telling <= limit + SLACK else 1
-            required = _first(rates, shown, limit, self.width, start)
-            low, high = (
-                [
-                    None if rate is None else rate + sign * 2 * (error or 0)
-                    for rate, error in zip(rates, errors, strict=True)
-                ]
-                for sign in (-1, 1)
-            )
-            bounds = (
-                _first(low, shown, limit, self.width, start),
-                _first(high, shown, limit, self.width, start),
-            )
-            whole = [int(s) / int(c) if c else None for s, c in zip(swaps, counts, strict=True)]
-            needed = _first(whole, counts.tolist(), limit, self.width, start)
-            if required is None:
-                reason = (
-                    f"no bin of differences has {math.ceil(1 / limit - EDGE):,} comparisons and at "
-                    f"most {100 * limit:.3g} % swaps"
-                )
-        sensitivity = None
-        if required is not None:
-            sensitivity = int(counts[round(required / self.width) :].sum()) / total
+        at, reason = self._required(limit)
+        reaching = self.table[:, at:].sum(axis=1) if at is not None else None
+        differing = None if reaching is None else int(reaching[:TIED].sum())
         return Swap(
-            measure=self.measures[m],
+            measure=self.measure,
             size=self.size,
             width=self.width,
             confidence=confidence,
-            rates=tuple(rates),
-            rates_se=tuple(errors),
-            counts=tuple(shown),
-            required=required,
-            required_range=bounds,
+            rates=plain(self._listed(self.rate.values(), self.tail.values())),
+            rates_se=plain(self._listed(self.rate.errors(), self.tail.errors())),
+            counts=tuple(self._listed(counts, _from_here_on(counts)).tolist()),
+            required=self._edge(at),
+            required_range=self._range(limit) if at is not None else (None, None),
+            within_bins=self._edge(self._within(limit)),
             reason=reason,
-            highest=float(self.highest[m]) if math.isfinite(self.highest[m]) else None,
-            sensitivity=sensitivity,
+            highest=float(self.highest) if np.isfinite(self.highest) else None,
+            sensitivity=None if differing is None else differing / total,
             comparisons=total,
-            undefined=int(self.missing[m]),
-            needed=needed,
+            undefined=self.left_out,
+            ties=ties,
+            tied_elsewhere=(
+                None if reaching is None else int(reaching[TIED_ELSEWHERE]) / max(1, differing or 0)
+            ),
         )
 
+    @property
+    def differing(self) -> IntArray:
+        """Comparisons by bin that differ in the first place: a tie cannot swap."""
+        return np.asarray(self.table[:TIED].sum(axis=0))
 
-def _first(
-    rates: Sequence[float | None],
-    counts: Sequence[int],
-    limit: float,
-    width: float,
-    start: int,
-) -> float | None:
-    """The lower edge of the first bin (from `start` on) whose swap rate is within the limit.
+    @property
+    def telling(self) -> IntArray:
+        """Those that differ on both subsets: the others can neither be kept nor be reversed."""
+        return np.asarray(self.table[KEPT] + self.table[SWAPPED])
 
-    A rate of 5 % takes 20 comparisons to show; bins with fewer are passed over.
-    """
-    enough = math.ceil(1 / limit - EDGE)
-    for k, (rate, count) in enumerate(zip(rates, counts, strict=True)):
-        if k >= start and rate is not None and count >= enough and rate <= limit + SLACK:
-            return round(k * width, 12)
-    return None
+    def _required(self, limit: float) -> tuple[int | None, str]:
+        """The bin of the required difference, or why there is none."""
+        telling = self.telling
+        total, differing = int(self.table.sum()), int(self.differing.sum())
+        at = required_bin(*self._rates(), telling, limit)
+        if at is not None:
+            return at, ""
+        if not total:
+            return None, "the measure exists on no pair of subsets"
+        if not differing:
+            return None, "no two runs differ on any subset"
+        enough = np.ceil(1 / limit - EDGE)
+        if telling.sum() < enough:
+            few = f"only {telling.sum():,} of {total:,} comparisons differ on both subsets"
+            return None, f"{few}, and {100 * limit:.3g} % swaps take {enough:,.0f} to show"
+        return None, f"at no difference do at most {100 * limit:.3g} % of the comparisons swap"
+
+    def _rates(self) -> tuple[Array, Array]:
+        """Swap rates by bin, ties aside, and from each bin on."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.table[SWAPPED] / self.differing, self.tail.values()
+
+    def _range(self, limit: float) -> tuple[float | None, float | None]:
+        if self.rate.batches < 2:
+            return None, None
+        rates, tails = self._rates()
+        error, tail_error = (np.nan_to_num(own.errors()) for own in (self.rate, self.tail))
+        error = error * self.table.sum(axis=0) / np.maximum(1, self.differing)
+        low, high = (
+            required_bin(
+                rates + sign * 2 * error, tails + sign * 2 * tail_error, self.telling, limit
+            )
+            for sign in (-1, 1)
+        )
+        return self._edge(low), self._edge(high)
+
+    def _within(self, limit: float) -> int | None:
+        """As `_required` by the listed bins alone."""
+        rates, tails = self._rates()
+        telling = self.telling
+        return required_bin(
+            self._listed(rates, tails),
+            tails[: self.listed],
+            self._listed(telling, _from_here_on(telling)),
+            limit,
+        )
+
+    def _listed(self, closed: Any, from_here_on: Any) -> Any:
+        """Values of the listed bins, of which the last is open."""
+        return np.append(closed[: self.listed - 1], from_here_on[self.listed - 1])
+
+    def _edge(self, at: int | None) -> float | None:
+        return None if at is None else edge(at, self.width)
+
+
+def _from_here_on(counts: IntArray) -> IntArray:
+    """Sums over each bin and those above it."""
+    return counts[..., ::-1].cumsum(axis=-1)[..., ::-1]

@@ -1,0 +1,153 @@
+"""What resampling says of measures, as charts: the papers' figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines
+from abstain.report.meta import how_drawn
+from abstain.resample.agreement import COEFFICIENTS, LABELS
+from abstain.resample.bins import edge
+from abstain.resample.result import MetaResult
+
+
+def meta_chart(result: MetaResult) -> dict[str, Any]:
+    """All parts below one another: the paper's figures, and a heat map of the agreement."""
+    charts = []
+    if result.stability:
+        charts.append(_stability_chart(result))
+    if result.swap:
+        charts += [_swap_chart(result), _required_chart(result)]
+    if result.power:
+        charts.append(_asl_chart(result))
+    if result.agreement:
+        charts += _heat_maps(result)
+    if not charts:
+        charts.append(chart("Nothing to show", [], []))
+    for own in charts:
+        own.pop("$schema")
+        own.pop("config")
+    if len(charts) == 1:
+        return {"$schema": SCHEMA, **charts[0], "config": CONFIG}
+    joined = {"vconcat": charts, "resolve": {"scale": {"color": "independent"}}}
+    return {"$schema": SCHEMA, **joined, "config": CONFIG}
+
+
+def _stability_chart(result: MetaResult) -> dict[str, Any]:
+    rows = [
+        {
+            "measure": item.measure,
+            "fuzziness": level,
+            "ties": ties,
+            "error": error,
+            "low": error - 2 * (se or 0),
+            "high": error + 2 * (se or 0),
+        }
+        for item in result.stability
+        for level, ties, error, se in zip(
+            item.fuzziness, item.ties, item.error, item.error_se, strict=True
+        )
+        if error is not None
+    ]
+    titles = {"x_title": "proportion of ties", "y_title": "error rate"}
+    return chart(
+        "Stability",
+        rows,
+        [
+            bands("ties", "low", "high", colour="measure", **titles),
+            lines("ties", "error", colour="measure", **titles),
+        ],
+        subtitle=f"{how_drawn(result)}; one point a fuzziness, band: two Monte Carlo errors",
+    )
+
+
+def _swap_chart(result: MetaResult) -> dict[str, Any]:
+    units, unit = _units(result)
+    rows = [
+        {
+            "measure": row.measure,
+            "difference": edge(k, row.width) / units[row.measure],
+            "swap rate": rate,
+        }
+        for row in result.swap
+        for k, rate in enumerate(row.rates)
+        if rate is not None
+    ]
+    limit = {
+        "mark": {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"},
+        "encoding": {"y": {"datum": round(1 - result.confidence / 100, 12)}},
+    }
+    layer = lines("difference", "swap rate", colour="measure", x_title=f"difference{unit}")
+    subtitle = (
+        f"dashed: {100 - result.confidence:g} %; one point a bin, the last for all from it on"
+    )
+    return chart("Swap rates", rows, [layer, limit], subtitle=subtitle)
+
+
+def _units(result: MetaResult) -> tuple[dict[str, float], str]:
+    """What differences are counted in: themselves, or bins where measures have their own scales."""
+    widths = {row.measure: row.width for row in result.swap}
+    if len(set(widths.values())) == 1:
+        return dict.fromkeys(widths, 1.0), ""
+    return widths, ", in bins"
+
+
+def _required_chart(result: MetaResult) -> dict[str, Any]:
+    units, unit = _units(result)
+    rows = [
+        {"measure": p.measure, "questions": p.questions, "required": p.required / units[p.measure]}
+        for p in result.requirements
+        if p.required is not None
+    ]
+    layer = lines("questions", "required", colour="measure", y_title=f"required difference{unit}")
+    return chart("The difference required, by the number of questions", rows, [layer])
+
+
+def _asl_chart(result: MetaResult) -> dict[str, Any]:
+    rows = [
+        {
+            "measure": item.measure,
+            "pair": round(k * (item.pairs - 1) / max(1, len(item.asl) - 1)) + 1,
+            "ASL": level,
+        }
+        for item in result.power
+        for k, level in enumerate(item.asl)
+    ]
+    layer = lines("pair", "ASL", colour="measure", x_title="pairs of runs, the surest first")
+    return chart("Achieved significance levels", rows, [layer])
+
+
+def _heat_maps(result: MetaResult) -> list[dict[str, Any]]:
+    maps = []
+    for name in COEFFICIENTS:
+        rows = _square(result, name)
+        layer = cells("measure", "and", "value")
+        for axis in ("x", "y"):
+            layer["encoding"][axis]["sort"] = list(result.measures)
+        layer["encoding"]["color"]["scale"]["domain"] = [0 if name == "rbo" else -1, 1]
+        text = {
+            "mark": {"type": "text", "fontSize": 11, "color": "white", "stroke": "none"},
+            "encoding": {
+                **{axis: dict(layer["encoding"][axis]) for axis in ("x", "y")},
+                "text": {"field": "value", "type": "quantitative", "format": ".2f"},
+                "color": {
+                    "condition": {"test": "datum.value > 0.6", "value": "black"},
+                    "value": "white",
+                },
+            },
+        }
+        side = max(160, 48 * len(result.measures))
+        maps.append(
+            chart(f"Agreement: {LABELS[name]}", rows, [layer, text], width=side, height=side)
+        )
+    return maps
+
+
+def _square(result: MetaResult, name: str) -> Sequence[dict[str, Any]]:
+    rows = [{"measure": m, "and": m, "value": 1.0} for m in result.measures]
+    for item in result.agreement:
+        value = getattr(item, name)
+        rows.append({"measure": item.first, "and": item.second, "value": value})
+        rows.append({"measure": item.second, "and": item.first, "value": value})
+    return rows
