@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from abstain.confidence.api import curve, curve_judged, tune, tune_judged
     from abstain.confidence.result import CurveResult
-    from abstain.confidence.tuning import TuneResult
+    from abstain.confidence.tuned import TuneResult
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
@@ -25,7 +25,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "CurveResult": "confidence.result",
-    "TuneResult": "confidence.tuning",
+    "TuneResult": "confidence.tuned",
     "curve": "confidence.api",
     "curve_judged": "confidence.api",
     "tune": "confidence.api",

@@ -13,7 +13,8 @@ import pytest
 import abstain as ab
 from abstain.confidence.curve import curves
 from abstain.confidence.matrix import read_judged_matrix
-from abstain.confidence.tuning import Split, tune_matrix
+from abstain.confidence.split import Split
+from abstain.confidence.tuning import tune_matrix
 from tests.helpers import Here, needs
 
 SETS = ("arc", "truthfulqa")

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import abstain as ab
 from abstain.confidence.choose import KeepRisk, Maximise, Threshold
 from abstain.confidence.curve import Curve
-from abstain.confidence.tuning import Split, tune_matrix
+from abstain.confidence.split import Split
+from abstain.confidence.tuning import tune_matrix
 from abstain.measures.sequences import Answers
 from abstain.outcomes import OUTCOMES
 from tests.confidence.data import Row, informed, matrix_of, slow_counts

@@ -20,7 +20,7 @@ from abstain.cli.score import COLUMNS
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
-    from abstain.confidence.tuning import TuneResult
+    from abstain.confidence.tuned import TuneResult
 
 
 def tune(

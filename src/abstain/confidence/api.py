@@ -14,7 +14,9 @@ from abstain.confidence.choose import SHRINK
 from abstain.confidence.curve import curves
 from abstain.confidence.matrix import ConfidenceMatrix, read_judged_matrix, read_matrix
 from abstain.confidence.result import DEFAULT_MEASURES, CurveResult, split_measures
-from abstain.confidence.tuning import Split, TuneResult, tune_matrix
+from abstain.confidence.split import Split
+from abstain.confidence.tuned import TuneResult
+from abstain.confidence.tuning import tune_matrix
 from abstain.errors import UsageError, shown
 from abstain.measures import Measure, measure
 from abstain.outcomes import Policy

@@ -20,7 +20,7 @@ from abstain.questions import collect, open_table, read_gold, rename, require
 
 if TYPE_CHECKING:
     from abstain.confidence.matrix import ConfidenceMatrix
-    from abstain.confidence.tuning import TuneResult
+    from abstain.confidence.tuned import TuneResult
 
 KIND = "abstain thresholds"
 

@@ -123,7 +123,7 @@ class Bin:
 
 def reliability(answers: Answers, bins: int = 10, *, mass: bool = False) -> list[Bin]:
     """The bins of a reliability diagram, the empty ones left out."""
-    from abstain.measures.confidence import mass_bins, width_bins
+    from abstain.measures.calibration import mass_bins, width_bins
 
     own = answers.calibrated
     if not own.size:

@@ -8,263 +8,26 @@ difference is shown as the optimism that was avoided.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain import __version__
 from abstain.confidence.choose import SHRINK, Aim, KeepRisk, Maximise, Threshold
 from abstain.confidence.curve import Curve
 from abstain.confidence.matrix import ConfidenceMatrix, counted
-from abstain.errors import UsageError, nearest, plural
+from abstain.confidence.split import Split
+from abstain.confidence.tuned import Part, Standing, Tuned, TuneResult
+from abstain.errors import UsageError, plural
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import Counts, Undefined
+from abstain.outcomes import Counts
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    import polars as pl
 
     from abstain.outcomes import IntArray
 
     BoolArray = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """How the questions are parted: by folds, by an attribute's value, or as a mask says."""
-
-    folds: int = 5
-    repeats: int = 1
-    attribute: str | None = None
-    value: str | None = None
-    tune_on: Any = None
-    """A mask over the questions, where a gold of its own is judged on."""
-    label: str = ""
-
-    def parts(self, questions: pl.DataFrame, seed: int) -> Iterator[list[tuple[Any, Any]]]:
-        """For each repeat the pairs of masks: tune on, judge on."""
-        if self.tune_on is not None:
-            yield [_checked(self.tune_on, ~self.tune_on, self.label)]
-            return
-        if self.attribute is not None:
-            yield [self._named(questions)]
-            return
-        size = questions.height
-        if self.folds < 2:
-            raise UsageError(
-                "tuned and judged on the same questions a threshold flatters itself: --folds is 2 "
-                f"or more (got {self.folds})"
-            )
-        if self.folds > size:
-            raise UsageError(f"{self.folds} folds of {plural(size, 'question')} leave one empty")
-        # By the order of ids, so that the order of rows changes nothing.
-        by_id = questions["question"].arg_sort().to_numpy()
-        for repeat in range(self.repeats):
-            draw = np.random.default_rng([seed, repeat]).permutation(size)
-            fold = np.empty(size, np.int64)
-            fold[by_id] = draw % self.folds
-            yield [(fold != f, fold == f) for f in range(self.folds)]
-
-    def _named(self, questions: pl.DataFrame) -> tuple[Any, Any]:
-        values = questions[self.attribute or ""].cast(str)
-        tune = (values == self.value).fill_null(value=False).to_numpy()
-        if not tune.any():
-            near = nearest(self.value or "", values.drop_nulls().unique().to_list())
-            hint = f" (nearest: {', '.join(near)})" if near else ""
-            raise UsageError(
-                f"no question has {self.attribute} '{self.value}'{hint}: nothing to tune on"
-            )
-        return _checked(tune, ~tune, f"{self.attribute}={self.value}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """How the questions were parted."""
-        if self.tune_on is not None:
-            return {"judged_on": self.label}
-        if self.attribute is not None:
-            return {"tuned_on": {self.attribute: self.value}}
-        return {"folds": self.folds, "repeats": self.repeats}
-
-
-def _checked(tune: BoolArray, judge: BoolArray, label: str) -> tuple[BoolArray, BoolArray]:
-    if not tune.any():
-        raise UsageError(f"the split {label} leaves no question to tune on")
-    if not judge.any():
-        raise UsageError(f"the split {label} leaves no question to judge on")
-    return tune, judge
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Counts with the score, the risk and the coverage that they mean."""
-
-    counts: Counts
-    score: float
-
-    @property
-    def risk(self) -> float:
-        """The share wrong of what was answered."""
-        k = self.counts
-        return k.wrong / k.answered if k.answered else Undefined("no question was answered")
-
-    @property
-    def coverage(self) -> float:
-        """The share answered."""
-        return self.counts.answered / self.counts.n if self.counts.n else math.nan
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data; null where undefined."""
-        return {
-            "score": _plain(self.score),
-            "risk": _plain(self.risk),
-            "coverage": _plain(self.coverage),
-            "counts": self.counts.to_dict(),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One tuning and one judging."""
-
-    threshold: Threshold
-    tuned_on: int
-    tuned: Standing
-    """On the questions it was tuned on: no result."""
-    judged: Standing
-    everything: Standing
-
-
-@dataclass(frozen=True, slots=True)
-class Tuned:
-    """A run with its threshold, judged on questions that had no say in it.
-
-    Scores are means over repeats of the score over all questions judged in one.
-    """
-
-    run: str
-    threshold: Threshold
-    """To use from now on: tuned on every question that may be tuned on."""
-    judged: Standing
-    everything: Standing
-    submitted: Standing
-    hindsight: Standing
-    """The best one threshold for the judged questions themselves: out of reach."""
-    tuned: float
-    """The mean score on the questions tuned on: no result."""
-    parts: tuple[Part, ...]
-    without: int = 0
-    """Answers that have no confidence and so are left blank."""
-    direction: int = 1
-    """−1 where a lower score is better: a gain is a gain."""
-
-    @property
-    def optimism(self) -> float:
-        """How much the score on the tuning questions would have flattered."""
-        return self.direction * (self.tuned - self.judged.score)
-
-    @property
-    def gain(self) -> float:
-        """Against answering everything, on the same questions."""
-        return self.direction * (self.judged.score - self.everything.score)
-
-    def held(self, alpha: float) -> float:
-        """The share of parts whose judged risk is at most α; answering nothing has none."""
-        risks = [p.judged.risk for p in self.parts]
-        return sum(not r > alpha for r in risks) / len(risks)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data. The score of the tuning questions appears as optimism alone."""
-        thresholds = [p.threshold.value for p in self.parts]
-        finite = [t for t in thresholds if math.isfinite(t)]
-        return {
-            "run": self.run,
-            **self.threshold.to_dict(),
-            "judged": self.judged.to_dict(),
-            "answer_everything": self.everything.to_dict(),
-            "as_submitted": self.submitted.to_dict(),
-            "best_in_hindsight": self.hindsight.to_dict(),
-            "gain": _plain(self.gain),
-            "optimism_avoided": _plain(self.optimism),
-            "parts": len(self.parts),
-            "thresholds_of_parts": {
-                "lowest": min(finite) if finite else None,
-                "highest": max(finite) if finite else None,
-                "answer_nothing": len(thresholds) - len(finite),
-            },
-            "without_confidence": self.without,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class TuneResult:
-    """Thresholds of runs, with all that it takes to trust them."""
-
-    aim: Aim
-    measure: Measure
-    split: Split
-    seed: int
-    runs: tuple[Tuned, ...]
-    questions: int
-    matrix: ConfidenceMatrix = field(repr=False)
-    per: str | None = None
-    shrink: float = SHRINK
-    notes: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain data: what `--format json` prints."""
-        plain = self.provenance()
-        plain["results"] = [run.to_dict() for run in self.runs]
-        if isinstance(self.aim, KeepRisk):
-            for own, run in zip(plain["results"], self.runs, strict=True):
-                own["held"] = run.held(self.aim.alpha)
-        return plain
-
-    def provenance(self) -> dict[str, Any]:
-        """What was done to what."""
-        plain: dict[str, Any] = {
-            "abstain": __version__,
-            "questions": self.questions,
-            "policy": self.matrix.policy.to_dict(),
-            "aim": self.aim.to_dict(),
-            "measure": str(self.measure),
-            "split": self.split.to_dict(),
-            "seed": self.seed,
-            "sources": list(self.matrix.sources),
-        }
-        if self.per is not None:
-            plain |= {"per": self.per, "shrink": self.shrink}
-        if self.notes:
-            plain["notes"] = list(self.notes)
-        return plain
-
-    def threshold_data(self) -> dict[str, Any]:
-        """Thresholds with their provenance, ready to apply."""
-        thresholds = []
-        for run in self.runs:
-            judged = {k: v for k, v in run.judged.to_dict().items() if k != "counts"}
-            thresholds.append({"run": run.run, **run.threshold.to_dict(), "judged": judged})
-        return {"kind": "abstain thresholds", **self.provenance(), "thresholds": thresholds}
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row a run (polars)."""
-        import polars as pl
-
-        return pl.DataFrame(
-            [
-                {
-                    "run": r.run,
-                    "threshold": None if math.isinf(r.threshold.value) else r.threshold.value,
-                    f"{self.measure}": _plain(r.judged.score),
-                    "answer everything": _plain(r.everything.score),
-                    "gain": _plain(r.gain),
-                    "optimism": _plain(r.optimism),
-                    "risk": _plain(r.judged.risk),
-                    "coverage": _plain(r.judged.coverage),
-                }
-                for r in self.runs
-            ]
-        )
 
 
 def tune_matrix(
@@ -449,7 +212,3 @@ def _mean_standing(tables: Sequence[IntArray], measure: Measure) -> Standing:
     if len(tables) == 1:
         return Standing(Counts(*tables[0].tolist()), score)
     return Standing(Counts(*np.mean(tables, axis=0).tolist()), score)
-
-
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)

@@ -197,6 +197,12 @@ class Answers:
         return len(self.right)
 
 
+TIES = "tied answers: the mean over every order of them"
+ONE_POINT = "one point for each distinct confidence: tied answers are answered together"
+MISSING_LAST = "answers without a confidence are the least sure"
+WITHOUT_LEFT_OUT = "answers without a confidence are left out"
+"""What the conventions of several measures say."""
+
 NO_ANSWERS = Undefinedness(lambda a: a.size == 0, "there is no answer")
 NO_CONFIDENCE = Undefinedness(lambda a: not a.stated.any(), "no answer has a confidence")
 SOME_WITHOUT = Undefinedness(

@@ -8,7 +8,7 @@ from typing import Any
 
 from abstain.confidence.choose import KeepRisk
 from abstain.confidence.result import CurveResult
-from abstain.confidence.tuning import Tuned, TuneResult
+from abstain.confidence.tuned import Tuned, TuneResult
 from abstain.errors import plural
 from abstain.report.charts import bands, chart, lines, points
 from abstain.report.grid import Cell, Column, Grid, Kind
