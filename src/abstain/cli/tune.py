@@ -47,6 +47,14 @@ def tune(
     delta: Annotated[
         float, typer.Option(help="With --risk: the chance that is left of being above it.")
     ] = 0.1,
+    next_questions: Annotated[
+        bool,
+        typer.Option(
+            "--next",
+            help="With --risk: bound the share of wrong answers seen on the next questions, as "
+            "many as are judged on, and not only the risk behind it.",
+        ),
+    ] = False,
     split: Annotated[
         str | None,
         typer.Option(
@@ -143,6 +151,7 @@ def tune(
         "maximise": maximise,
         "risk": risk,
         "delta": delta,
+        "next_questions": next_questions,
         "split": _split(split),
         "folds": folds,
         "repeats": repeats,
@@ -156,7 +165,7 @@ def tune(
     }
     result = _tuned(files, judged, grade, test_gold, align, match, shared)
     _write(result, files, output, threshold_file, columns, from_format, judged=judged)
-    from abstain.report.curves import tune_grid
+    from abstain.report.thresholds import tune_grid
 
     options.show(tune_grid(result), result.to_dict(), format=format, output=None, digits=digits)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from abstain import __version__
-from abstain.confidence.choose import SHRINK, Aim, KeepRisk, Threshold
+from abstain.confidence.bounds import Aim, KeepRisk
+from abstain.confidence.choose import SHRINK, Threshold
 from abstain.confidence.matrix import ConfidenceMatrix
 from abstain.confidence.split import Split
 from abstain.measures import Measure
@@ -56,6 +57,32 @@ class Part:
     judged: Standing
     everything: Standing
 
+    @property
+    def over_all(self) -> float:
+        """The share wrong of the answers to all questions, tuned on or judged; 0 of none."""
+        tuned, judged = self.tuned.counts, self.judged.counts
+        answered = tuned.answered + judged.answered
+        return (tuned.wrong + judged.wrong) / answered if answered else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Of so many parts, in how many the share of wrong answers kept to its bound."""
+
+    parts: int
+    silent: int
+    """Parts that answer nothing."""
+    seen: int
+    """Within the bound on the judged questions: a sample, with noise of its own."""
+    over_all: int
+    """Within the bound over all questions, of which the part tuned on is a sample."""
+    refuted: int
+    """So many wrong answers among the judged that they speak against the bound (5 %)."""
+
+    def to_dict(self) -> dict[str, int]:
+        """The numbers as plain data."""
+        return asdict(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
@@ -74,6 +101,8 @@ class Tuned:
     """The best one threshold for the judged questions themselves: out of reach."""
     tuned: float
     """The mean score on the questions tuned on: no result."""
+    tuned_risk: float
+    """The share wrong of the answers to the questions tuned on: no result."""
     parts: tuple[Part, ...]
     without: int = 0
     """Answers that have no confidence and so are left blank."""
@@ -90,10 +119,16 @@ class Tuned:
         """Against answering everything, on the same questions."""
         return self.direction * (self.judged.score - self.everything.score)
 
-    def held(self, alpha: float) -> float:
-        """The share of parts whose judged risk is at most α; answering nothing has none."""
-        risks = [p.judged.risk for p in self.parts]
-        return sum(not r > alpha for r in risks) / len(risks)
+    def kept(self, aim: KeepRisk) -> Kept:
+        """In how many parts the bound held. Answering nothing, nothing is wrong."""
+        judged = [p.judged.counts for p in self.parts]
+        return Kept(
+            len(self.parts),
+            silent=sum(math.isinf(p.threshold.value) for p in self.parts),
+            seen=sum(k.wrong <= aim.alpha * k.answered + 1e-9 for k in judged),
+            over_all=sum(p.over_all <= aim.alpha + 1e-12 for p in self.parts),
+            refuted=sum(aim.refuted(k.wrong, k.answered) for k in judged),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data. The score of the tuning questions appears as optimism alone."""
@@ -139,7 +174,7 @@ class TuneResult:
         plain["results"] = [run.to_dict() for run in self.runs]
         if isinstance(self.aim, KeepRisk):
             for own, run in zip(plain["results"], self.runs, strict=True):
-                own["held"] = run.held(self.aim.alpha)
+                own["kept"] = run.kept(self.aim).to_dict()
         return plain
 
     def provenance(self) -> dict[str, Any]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.confidence.choose import SHRINK, Aim, KeepRisk, Maximise, Threshold
+from abstain.confidence.bounds import Aim, KeepNext, KeepRisk
+from abstain.confidence.choose import SHRINK, Maximise, Threshold
 from abstain.confidence.curve import Curve
 from abstain.confidence.matrix import ConfidenceMatrix, counted
 from abstain.confidence.split import Split
@@ -36,36 +38,23 @@ def tune_matrix(
     maximise: str | Measure | None = None,
     risk: float | None = None,
     delta: float = 0.1,
+    next_questions: bool = False,
     split: Split | None = None,
     per: str | None = None,
     shrink: float = SHRINK,
     seed: int = 0,
 ) -> TuneResult:
     """Tune every run of a matrix."""
-    if risk is not None and maximise is not None:
-        raise UsageError("--maximise and --risk exclude each other")
-    aim: Aim = Maximise(count_measure(maximise or "c@1")) if risk is None else KeepRisk(risk, delta)
+    aim = _aim(maximise, risk, delta, next_questions=next_questions)
     if per is not None and isinstance(aim, KeepRisk):
         raise UsageError("--per goes with --maximise: a bound for each slice needs its own --risk")
     if shrink < 0 or not math.isfinite(shrink):
         raise UsageError(f"--shrink is 0 or more questions (got {shrink:g})")
     measure = aim.measure if isinstance(aim, Maximise) else count_measure("c@1")
     chosen = split or Split()
-    slices = _slices(matrix, per)
+    choosing = _Choosing(matrix, aim, per, _slices(matrix, per), shrink)
     parts = list(chosen.parts(matrix.questions, seed))
-    runs = tuple(
-        _tune_run(matrix, n, aim, measure, parts, per, slices, shrink)
-        for n in range(len(matrix.runs))
-    )
-    notes = [*matrix.notes]
-    for own in runs:
-        if own.without:
-            notes.append(
-                f"run '{own.run}': {plural(own.without, 'answer has', 'answers have')} no "
-                "confidence: left blank by any threshold"
-            )
-        if math.isinf(own.threshold.value):
-            notes.append(_why_silent(own, aim))
+    runs = tuple(_tune_run(choosing, n, measure, parts) for n in range(len(matrix.runs)))
     return TuneResult(
         aim,
         measure,
@@ -76,17 +65,40 @@ def tune_matrix(
         matrix,
         per,
         shrink,
-        tuple(notes),
+        (*matrix.notes, *(note for own in runs for note in _notes(own, aim))),
     )
 
 
+def _aim(
+    maximise: str | Measure | None, risk: float | None, delta: float, *, next_questions: bool
+) -> Aim:
+    if risk is None:
+        if next_questions:
+            raise UsageError("--next goes with --risk: it is about the share of wrong answers")
+        return Maximise(count_measure(maximise or "c@1"))
+    if maximise is not None:
+        raise UsageError("--maximise and --risk exclude each other")
+    return KeepNext(risk, delta) if next_questions else KeepRisk(risk, delta)
+
+
+def _notes(own: Tuned, aim: Aim) -> list[str]:
+    found = []
+    if own.without:
+        have = plural(own.without, "answer has", "answers have")
+        found.append(f"run '{own.run}': {have} no confidence: left blank by any threshold")
+    if math.isinf(own.threshold.value):
+        found.append(_why_silent(own, aim))
+    return found
+
+
 def _why_silent(own: Tuned, aim: Aim) -> str:
-    if isinstance(aim, KeepRisk):
-        return (
-            f"run '{own.run}': no threshold keeps the risk at {aim.alpha:g} surely enough (at "
-            f"least {aim.least} right answers in a row are needed): it should answer nothing"
-        )
-    return f"run '{own.run}': nothing scores better than to answer nothing"
+    if not isinstance(aim, KeepRisk):
+        return f"run '{own.run}': nothing scores better than to answer nothing"
+    needed = "" if isinstance(aim, KeepNext) else f" (it takes at least {aim.least} right answers)"
+    return (
+        f"run '{own.run}': no threshold keeps the risk at {aim.alpha:g} surely enough{needed}: it "
+        "should answer nothing"
+    )
 
 
 def _slices(matrix: ConfidenceMatrix, per: str | None) -> npt.NDArray[np.str_] | None:
@@ -95,108 +107,108 @@ def _slices(matrix: ConfidenceMatrix, per: str | None) -> npt.NDArray[np.str_] |
     return np.array(matrix.questions[per].cast(str).fill_null("").to_list(), dtype=np.str_)
 
 
+@dataclass(frozen=True, slots=True)
+class _Choosing:
+    """How thresholds are chosen for the runs of a matrix, and what they make of these."""
+
+    matrix: ConfidenceMatrix
+    aim: Aim
+    per: str | None
+    slices: npt.NDArray[np.str_] | None
+    shrink: float
+
+    def threshold(self, run: int, where: BoolArray, ahead: BoolArray | int) -> Threshold:
+        """The threshold tuned on some questions for others, or for so many that are to come."""
+        name, answers = self.matrix.runs[run], self.matrix.answers(run, where)
+        if not answers.stated.any():
+            raise UsageError(f"run '{name}' has no confidence in the part to tune on")
+        curve = Curve.of(name, answers)
+        if not isinstance(self.aim, KeepNext) or isinstance(ahead, int):
+            coming: Curve | int = ahead if isinstance(ahead, int) else 0
+        else:
+            coming = Curve.of(name, self.matrix.answers(run, ahead))
+        common = self.aim.choose(curve, coming)
+        if self.per is None or self.slices is None or not isinstance(self.aim, Maximise):
+            return Threshold(common)
+        values = {}
+        for value in np.unique(self.slices[where]):
+            inside = where & (self.slices == value)
+            own = Curve.of(name, self.matrix.answers(run, inside))
+            values[str(value)] = self.aim.choose_with(own, curve, self.shrink)
+        return Threshold(common, self.per, values)
+
+    def counts(self, run: int, threshold: Threshold, where: BoolArray) -> IntArray:
+        """The counts of a run that keeps to a threshold."""
+        sure = threshold.answered(self.matrix.confidence[run], self.slices)
+        return counted(self.matrix.thresholded(run, sure)[where])
+
+    def everything(self, run: int, where: BoolArray) -> IntArray:
+        """The counts of a run that gives every answer and candidate."""
+        sure = np.ones(self.matrix.questions.height, bool)
+        return counted(self.matrix.thresholded(run, sure)[where])
+
+    def hindsight(self, run: int, measure: Measure, where: BoolArray) -> IntArray:
+        """The counts at the best one threshold for these very questions."""
+        best = Maximise(measure).choose(Curve.of("", self.matrix.answers(run, where)))
+        return self.counts(run, Threshold(best), where)
+
+
 def _tune_run(
-    matrix: ConfidenceMatrix,
+    choosing: _Choosing,
     run: int,
-    aim: Aim,
     measure: Measure,
     repeats: Sequence[Sequence[tuple[BoolArray, BoolArray]]],
-    per: str | None,
-    slices: npt.NDArray[np.str_] | None,
-    shrink: float,
 ) -> Tuned:
-    name = matrix.runs[run]
+    matrix, name = choosing.matrix, choosing.matrix.runs[run]
     stated, have = matrix.stated(run)
     if not stated:
         raise UsageError(f"run '{name}' has no confidence: there is no threshold to tune")
-    everything = np.ones(matrix.questions.height, bool)
     parts: list[Part] = []
     pooled: list[dict[str, IntArray]] = []
     for pairs in repeats:
         sums: dict[str, IntArray] = {}
         for tune, judge in pairs:
-            threshold = _choose(matrix, run, aim, tune, per, slices, shrink)
+            threshold = choosing.threshold(run, tune, judge)
             own = {
-                "judged": _at_threshold(matrix, run, threshold, slices, judge),
-                "everything": _answering(matrix, run, everything, judge),
+                "tuned": choosing.counts(run, threshold, tune),
+                "judged": choosing.counts(run, threshold, judge),
+                "everything": choosing.everything(run, judge),
                 "submitted": matrix.counts(run, judge),
             }
-            tuned = _at_threshold(matrix, run, threshold, slices, tune)
-            stand = {k: _standing(v, measure) for k, v in own.items()}
-            parts.append(
-                Part(
-                    threshold,
-                    int(tune.sum()),
-                    _standing(tuned, measure),
-                    stand["judged"],
-                    stand["everything"],
-                )
-            )
-            for key, value in {**own, "tuned": tuned}.items():
+            stand = {k: _standing(own[k], measure) for k in ("tuned", "judged", "everything")}
+            parts.append(Part(threshold, int(tune.sum()), **stand))
+            for key, value in own.items():
                 sums[key] = sums.get(key, 0) + value
         judged_all = np.any([judge for _, judge in pairs], axis=0)
-        sums["hindsight"] = _hindsight(matrix, run, measure, judged_all)
+        sums["hindsight"] = choosing.hindsight(run, measure, judged_all)
         pooled.append(sums)
-    may_tune = repeats[0][0][0] if len(repeats) == 1 and len(repeats[0]) == 1 else everything
-    final = _choose(matrix, run, aim, may_tune, per, slices, shrink)
     mean = {key: _mean_standing([p[key] for p in pooled], measure) for key in pooled[0]}
     return Tuned(
         name,
-        final,
+        _to_use(choosing, run, parts, repeats),
         mean["judged"],
         mean["everything"],
         mean["submitted"],
         mean["hindsight"],
         mean["tuned"].score,
+        mean["tuned"].risk,
         tuple(parts),
         have - stated,
         1 if measure.higher_is_better else -1,
     )
 
 
-def _choose(
-    matrix: ConfidenceMatrix,
+def _to_use(
+    choosing: _Choosing,
     run: int,
-    aim: Aim,
-    where: BoolArray,
-    per: str | None,
-    slices: npt.NDArray[np.str_] | None,
-    shrink: float,
+    parts: Sequence[Part],
+    repeats: Sequence[Sequence[tuple[BoolArray, BoolArray]]],
 ) -> Threshold:
-    answers = matrix.answers(run, where)
-    if not answers.stated.any():
-        raise UsageError(f"run '{matrix.runs[run]}' has no confidence in the part to tune on")
-    curve = Curve.of(matrix.runs[run], answers)
-    common = aim.choose(curve)
-    if per is None or slices is None or not isinstance(aim, Maximise):
-        return Threshold(common)
-    values = {}
-    for value in np.unique(slices[where]):
-        inside = where & (slices == value)
-        own = Curve.of(matrix.runs[run], matrix.answers(run, inside))
-        values[str(value)] = aim.choose_with(own, curve, shrink)
-    return Threshold(common, per, values)
-
-
-def _at_threshold(
-    matrix: ConfidenceMatrix,
-    run: int,
-    threshold: Threshold,
-    slices: npt.NDArray[np.str_] | None,
-    where: BoolArray,
-) -> IntArray:
-    return _answering(matrix, run, threshold.answered(matrix.confidence[run], slices), where)
-
-
-def _answering(
-    matrix: ConfidenceMatrix, run: int, answered: BoolArray, where: BoolArray
-) -> IntArray:
-    return counted(matrix.thresholded(run, answered)[where])
-
-
-def _hindsight(matrix: ConfidenceMatrix, run: int, measure: Measure, where: BoolArray) -> IntArray:
-    best = Maximise(measure).choose(Curve.of("", matrix.answers(run, where)))
-    return _at_threshold(matrix, run, Threshold(best), None, where)
+    """The threshold to use from now on: the one that was judged, or tuned on every question."""
+    if len(parts) == 1:
+        return parts[0].threshold
+    everything = np.ones(choosing.matrix.questions.height, bool)
+    return choosing.threshold(run, everything, int(repeats[0][0][1].sum()))
 
 
 def _standing(counts: IntArray, measure: Measure) -> Standing:
