@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from abstain.confidence.api import curve, curve_judged, tune, tune_judged
     from abstain.confidence.result import CurveResult
+    from abstain.confidence.several import SeveralResult, score_several
     from abstain.confidence.tuned import TuneResult
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.measures import Measure, list_measures, measure
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "CurveResult": "confidence.result",
+    "SeveralResult": "confidence.several",
     "TuneResult": "confidence.tuned",
     "curve": "confidence.api",
     "curve_judged": "confidence.api",
@@ -54,6 +56,7 @@ _HOME = {
     "score": "scoring",
     "score_counts": "scoring",
     "score_judged": "scoring",
+    "score_several": "confidence.several",
 }
 
 __all__ = [
@@ -68,6 +71,7 @@ __all__ = [
     "Policy",
     "RankResult",
     "ScoreResult",
+    "SeveralResult",
     "TuneResult",
     "Undefined",
     "UnknownNameError",
@@ -86,6 +90,7 @@ __all__ = [
     "score",
     "score_counts",
     "score_judged",
+    "score_several",
     "tune",
     "tune_judged",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,7 +23,17 @@ from abstain.errors import UsageError
 
 COLUMNS = (
     *("question", "correct", "options", "answer", "answered", "candidate", "confidence", "why"),
-    *("run", "outcome", "grade", "right", "wrong", "unanswered", "unanswered_right"),
+    *(
+        "run",
+        "rank",
+        "known",
+        "outcome",
+        "grade",
+        "right",
+        "wrong",
+        "unanswered",
+        "unanswered_right",
+    ),
     *("unanswered_wrong", "unanswered_empty", "questions"),
 )
 
@@ -66,6 +77,13 @@ def score(
     counts: Annotated[
         bool,
         typer.Option("--counts", help="The file holds counts: run, right, wrong, unanswered…"),
+    ] = False,
+    several: Annotated[
+        bool,
+        typer.Option(
+            "--several",
+            help="Several answers a question, each a row with a confidence or a rank: K and MRR.",
+        ),
     ] = False,
     grade: Annotated[
         list[str] | None,
@@ -111,6 +129,7 @@ def score(
     abstain score gold.csv run1.csv run2.csv -m c@1 -m F --by topic
     abstain score --judged grades.csv              (rows with an outcome or a grade)
     abstain score --counts counts.csv              (right, wrong, unanswered)
+    abstain score --several gold.csv lists.csv     (several answers a question: K, MRR)
 
     A gold has the columns question, correct and any attributes; a run has question, answer and
     perhaps answered, candidate, confidence, why, run. An empty answer is a blank.
@@ -127,6 +146,24 @@ def score(
         raise UsageError("--grade goes with --judged")
     if skip_inconsistent and not counts:
         raise UsageError("--skip-inconsistent goes with --counts")
+    if several:
+        others = {
+            "--judged": judged,
+            "--counts": counts,
+            "--ci": ci,
+            "--cluster": cluster,
+            "--baselines": baselines,
+            "--break-even": break_even,
+            "--split": split,
+            "--align": align != "id",
+        }
+        for name, given in others.items():
+            if given:
+                raise UsageError(f"--several and {name} exclude each other")
+        if len(files) < 2:
+            raise UsageError("name the gold and at least one run")
+        _several(files, measures, by, policy, match, columns, from_format, format, output, digits)
+        return
     with options.working("counting…"):
         if counts:
             if len(files) > 1:
@@ -189,6 +226,36 @@ def score(
         output=output,
         digits=digits,
     )
+
+
+def _several(
+    files: list[str],
+    measures: list[str] | None,
+    by: list[str] | None,
+    policy: list[str] | None,
+    match: str,
+    columns: dict[str, str],
+    from_format: str | None,
+    format: options.Format | None,
+    output: Path | None,
+    digits: int,
+) -> None:
+    from abstain.confidence.several import MEASURES, score_several
+    from abstain.report.several import several_grid
+
+    with options.working("counting…"):
+        result = score_several(
+            files[0],
+            files[1:],
+            measures=measures or MEASURES,
+            by=by or (),
+            policy=policy,
+            match=match,
+            columns=columns,
+            format=from_format,
+        )
+    grid = several_grid(result)
+    options.show(grid, result.to_dict(), format=format, output=output, digits=digits)
 
 
 def _add_break_even(data: dict[str, object], result: object) -> None:

@@ -94,7 +94,8 @@ def k_measure(a: Answers) -> float:
     formula="(1/n) Σ_q 1/rank of the first right",
     latex=r"\frac{1}{n}\sum_q \frac{1}{r_q}",
     source="Voorhees 1999, The TREC-8 Question Answering Track Report",
-    convention=f"by confidence; tied answers all take the last rank of theirs; {MISSING_LAST}",
+    convention="by rank where there is one, otherwise by confidence; tied answers all take the "
+    f"last rank of theirs; {MISSING_LAST}",
     undefined=(),
     gaming="Hand in many answers: a wrong one costs nothing once the right one stands above it.",
 )
@@ -106,7 +107,7 @@ def mean_reciprocal_rank(a: Answers) -> float:
     if not own.size:
         return 0.0
     question = _question(own)
-    sure = np.where(own.stated, own.confidence, -1.0)
+    sure = np.where(own.stated, own.confidence, -1.0) if own.rank is None else -own.rank
     best = np.full(int(question.max()) + 1, -np.inf)
     np.maximum.at(best, question[own.right], sure[own.right])
     rank = np.bincount(question[sure >= best[question]], minlength=len(best))

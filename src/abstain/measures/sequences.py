@@ -123,8 +123,9 @@ class Answers:
     """The answers of one run: whether each is right, and how sure its system was.
 
     `given` is False for a candidate behind a blank. With several answers a question, `question`
-    numbers the question of each, `known` says how many right answers each question has and
-    `repeat` marks answers that say again what was said before.
+    numbers the question of each, `known` says how many right answers each question has, `repeat`
+    marks answers that say again what was said before and `rank` orders them, where it is not the
+    confidence that does.
     """
 
     right: BoolArray
@@ -134,6 +135,7 @@ class Answers:
     question: IntArray | None = None
     known: IntArray | None = None
     repeat: BoolArray | None = None
+    rank: Array | None = None
 
     @classmethod
     def of(cls, right: Any, confidence: Any, *, questions: int | None = None, **more: Any) -> Any:
