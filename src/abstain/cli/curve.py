@@ -119,6 +119,7 @@ def curve(
     if grade and not judged:
         raise UsageError("--grade goes with --judged")
     files = [gold, *(runs or ())]
+    options.refuse_overwriting({"-o": output, "--chart": chart}, files)
     columns = options.known_columns(column, COLUMNS)
     shared: dict[str, Any] = {
         "measures": measures or (),

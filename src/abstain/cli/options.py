@@ -132,6 +132,18 @@ def known_columns(texts: Iterable[str] | None, known: Iterable[str]) -> dict[str
     return mapping
 
 
+def refuse_overwriting(outputs: Mapping[str, Path | None], inputs: Iterable[str | Path]) -> None:
+    """Refuse to write a file that is read, or one file twice; `outputs` is option to path."""
+    read = {Path(name).resolve(): f"{name}, which is read" for name in inputs}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        place = path.resolve()
+        if place in read:
+            raise UsageError(f"{option} {path} would overwrite {read[place]}")
+        read[place] = f"what {option} writes"
+
+
 def show(
     grid: Grid,
     data: Mapping[str, Any] | list[Any],

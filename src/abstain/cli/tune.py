@@ -142,7 +142,24 @@ def tune(
     """
     files = [gold, *(runs or ())]
     columns = options.known_columns(column, COLUMNS)
+    read = [*files, *(f for f in (test_gold, apply) if f is not None)]
+    options.refuse_overwriting({"-o": output, "--threshold-file": threshold_file}, read)
     if apply is not None:
+        tuning = {
+            "--maximise": maximise,
+            "--risk": risk,
+            "--next": next_questions,
+            "--split": split,
+            "--test-gold": test_gold,
+            "--folds": folds,
+            "--per": per,
+            "--run": run,
+            "--threshold-file": threshold_file,
+            "--judged": judged,
+        }
+        for name, given in tuning.items():
+            if given:
+                raise UsageError(f"--apply tunes nothing: it does not go with {name}")
         _apply(apply, files, output, columns, from_format)
         return
     if grade and not judged:

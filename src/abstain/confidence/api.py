@@ -127,7 +127,7 @@ def tune(
     `split` names an attribute and the value to tune on; `test_gold` holds other questions to
     judge on, answered in the same runs; otherwise it is cross-fitted over `folds` (5).
     """
-    _one_split(split, test_gold, folds)
+    _one_split(split, test_gold, folds, repeats)
     needed = tuple(name for name in (per, split[0] if split else None) if name)
     standard: Any = gold
     parting = Split(folds=folds or 5, repeats=repeats)
@@ -168,7 +168,7 @@ def tune_judged(
     **reading: Any,
 ) -> TuneResult:
     """As `tune`, for rows that carry their own outcome."""
-    _one_split(split, None, folds)
+    _one_split(split, None, folds, repeats)
     needed = tuple(dict.fromkeys(n for n in (per, split[0] if split else None) if n))
     matrix = read_judged_matrix(runs, attributes=needed, **reading)
     parting = Split(folds=folds or 5, repeats=repeats)
@@ -187,7 +187,7 @@ def tune_judged(
     )
 
 
-def _one_split(split: Any, test_gold: Any, folds: int | None) -> None:
+def _one_split(split: Any, test_gold: Any, folds: int | None, repeats: int) -> None:
     given = [
         name
         for name, value in (("--split", split), ("--test-gold", test_gold), ("--folds", folds))
@@ -195,6 +195,10 @@ def _one_split(split: Any, test_gold: Any, folds: int | None) -> None:
     ]
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} exclude each other")
+    if repeats > 1 and given and folds is None:
+        raise UsageError(f"{given[0]} parts the questions one way: --repeats goes with --folds")
+    if repeats < 1:
+        raise UsageError(f"--repeats is 1 or more (got {repeats})")
     if folds is not None and folds < 2:
         raise UsageError(
             "tuned and judged on the same questions a threshold flatters itself: --folds is 2 or "

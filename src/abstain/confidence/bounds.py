@@ -81,6 +81,12 @@ class KeepRisk:
         wanted = np.unique(np.linspace(start, total, STEPS).astype(np.int64))
         return np.unique(np.searchsorted(curve.answered, wanted))
 
+    def hindsight(self, curve: Curve) -> float:
+        """The threshold that answers most with a share wrong of at most α, verdicts known."""
+        reached = curve.reached()
+        within = reached.wrong <= self.alpha * reached.answered + 1e-9
+        return float(reached.thresholds[np.flatnonzero(within)[-1]])
+
     def refuted(self, wrong: float, answered: float) -> bool:
         """Whether so many wrong answers speak against a risk of α (exact binomial test, 5 %)."""
         return self.chance(wrong, answered) < SIGNIFICANT

@@ -66,14 +66,14 @@ class Threshold:
                 raise UsageError(f"a threshold is from 0 to 1 (got {value:g})")
             return float(value)
 
-        values = plain.get("thresholds") or {}
+        if "threshold" not in plain:
+            raise UsageError("a run has no 'threshold': a number, or null to answer nothing")
+        per, values = plain.get("per"), plain.get("thresholds", {})
+        if per is not None and not isinstance(per, str):
+            raise UsageError(f"'per' must name an attribute (got {per!r})")
         if not isinstance(values, Mapping):
             raise UsageError("'thresholds' must map slices to numbers")
-        return cls(
-            number(plain.get("threshold")),
-            plain.get("per"),
-            {str(k): number(v) for k, v in values.items()},
-        )
+        return cls(number(plain["threshold"]), per, {str(k): number(v) for k, v in values.items()})
 
     def __str__(self) -> str:
         return "answer nothing" if math.isinf(self.value) else f"{self.value:.4g}"

@@ -17,6 +17,10 @@ from abstain.outcomes import Counts, Undefined
 if TYPE_CHECKING:
     import polars as pl
 
+KIND = "abstain thresholds"
+VERSION = 1
+"""Of the file of thresholds: higher once an older reader would misread it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -201,7 +205,8 @@ class TuneResult:
         for run in self.runs:
             judged = {k: v for k, v in run.judged.to_dict().items() if k != "counts"}
             thresholds.append({"run": run.run, **run.threshold.to_dict(), "judged": judged})
-        return {"kind": "abstain thresholds", **self.provenance(), "thresholds": thresholds}
+        mark = {"kind": KIND, "version": VERSION}
+        return {**mark, **self.provenance(), "thresholds": thresholds}
 
     def to_frame(self) -> pl.DataFrame:
         """One row a run (polars)."""

@@ -149,7 +149,11 @@ class _Choosing:
 
     def hindsight(self, run: int, measure: Measure, where: BoolArray) -> IntArray:
         """The counts at the best one threshold for these very questions."""
-        best = Maximise(measure).choose(Curve.of("", self.matrix.answers(run, where)))
+        curve = Curve.of("", self.matrix.answers(run, where))
+        if isinstance(self.aim, KeepRisk):
+            best = self.aim.hindsight(curve)
+        else:
+            best = Maximise(measure).choose(curve)
         return self.counts(run, Threshold(best), where)
 
 

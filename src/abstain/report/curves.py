@@ -104,6 +104,13 @@ def curve_notes(result: CurveResult, view: str) -> list[str]:
             f"{along} = knowing (everything answered) + silence (as many blanks, blindly) + "
             "choosing (these blanks); left: up to the oracle, which answers what it gets right."
         )
+    if view == "blanks":
+        said.append(
+            "precision: blanks that were due, of the blanks; recall: of those due; F1: their "
+            "harmonic mean. over-abstention: blank where an answer was due; under-abstention: "
+            "answered where a blank was. Against its own candidates a blank is due where the "
+            "answer or candidate is wrong or there is none."
+        )
     if matrix.touched:
         said.append(policy_sentence(matrix.policy, matrix.touched))
     return said
