@@ -125,7 +125,9 @@ def tune(
     """The threshold to abstain at, chosen on one part of the questions and judged on another.
 
     `split` names an attribute and the value to tune on; `test_gold` holds other questions to
-    judge on, answered in the same runs; otherwise it is cross-fitted over `folds` (5).
+    judge on, answered in the same runs; otherwise it is cross-fitted over `folds` (5). With `risk`
+    the share of wrong answers is bounded: in the long run, or, with `next_questions`, as it will
+    be seen on as many questions as a part judges.
     """
     _one_split(split, test_gold, folds, repeats)
     needed = tuple(name for name in (per, split[0] if split else None) if name)
