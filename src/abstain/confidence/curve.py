@@ -75,7 +75,7 @@ class Curve:
     @property
     def counts(self) -> CountsArray:
         """The counts of the run at each threshold."""
-        table = np.zeros((len(self.answered), WIDTH), np.int64)
+        table = np.zeros((WIDTH, len(self.answered)), np.int64).T  # each column in one piece
         table[:, 0], table[:, 1] = self.right, self.wrong
         table[:, 2] = self.right[-1] - self.right
         table[:, 3] = self.wrong[-1] - self.wrong
