@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from abstain.confidence.api import curve, curve_judged, tune, tune_judged
     from abstain.confidence.result import CurveResult
-    from abstain.confidence.several import SeveralResult, score_several
+    from abstain.confidence.several import SeveralResult, score_several, score_several_judged
     from abstain.confidence.tuned import TuneResult
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.measures import Measure, list_measures, measure
@@ -57,6 +57,7 @@ _HOME = {
     "score_counts": "scoring",
     "score_judged": "scoring",
     "score_several": "confidence.several",
+    "score_several_judged": "confidence.several",
 }
 
 __all__ = [
@@ -91,6 +92,7 @@ __all__ = [
     "score_counts",
     "score_judged",
     "score_several",
+    "score_several_judged",
     "tune",
     "tune_judged",
 ]

@@ -160,7 +160,8 @@ def test_every_format(files: Here, format: str) -> None:
     [
         (["gold.csv", "lists.csv", "-m", "c@1"], "are for K and MRR, not for c@1"),
         (["gold.csv"], "name the gold and at least one run"),
-        (["gold.csv", "lists.csv", "--judged"], "--several and --judged exclude each other"),
+        (["gold.csv", "lists.csv", "--ci"], "--several and --ci exclude each other"),
+        (["--judged", "lists.csv"], "has no column 'outcome'"),
         (["gold.csv", "lists.csv", "--by", "typ"], "has no attribute 'typ' (nearest: type)"),
         (["gold.csv", "bad.csv"], "bad.csv:2: rank is 'first', expected 1 or more"),
         (["gold.csv", "far.csv"], "far.csv:2: question 'q9' is not in the gold"),
@@ -181,3 +182,58 @@ def test_the_frame(files: Here) -> None:
     frame = result.to_frame()
     assert frame.columns[:5] == ["rank", "run", "type", "K", "MRR"]
     assert frame.height == 4
+
+
+JUDGED = """run,question,answer,grade,confidence,known,type
+careful,q1,France,right,0.9,3,list
+careful,q1,Spain,right,0.6,3,list
+careful,q1,France,right,0.3,3,list
+careful,q2,Lyon,wrong,0.4,1,factoid
+careful,q2,Paris,right,0.8,1,factoid
+bold,q1,Greece,wrong,1,3,list
+bold,q2,Paris,right,1,1,factoid
+"""
+
+
+def test_judged_rows(here: Here) -> None:
+    """As against a gold: (0.9 + 0.6 + 0)/3 and (0.8 − 0.4)/2; −1/3 and 1."""
+    here.write("j.csv", JUDGED)
+    said = here("score", "--several", "--judged", "j.csv", "-f", "json")
+    assert said.code == 0, said.err
+    found = {r["run"]: r for r in said.data["results"]}
+    assert found["careful"]["scores"]["K"] == pytest.approx((0.5 + 0.2) / 2)
+    assert found["careful"]["answers"]["repeated"] == 1
+    assert found["bold"]["scores"]["K"] == pytest.approx((-1 / 3 + 1) / 2)
+    assert found["bold"]["scores"]["MRR"] == pytest.approx(1 / 2)
+    said = here("score", "--several", "--judged", "j.csv", "--by", "type", "-m", "K", "-f", "json")
+    slices = {(r["run"], r["slice"]["type"]): r["scores"]["K"] for r in said.data["results"]}
+    assert slices["careful", "list"] == pytest.approx(0.5)
+
+
+def test_judged_rows_without_known_or_answer(here: Here) -> None:
+    here.write("j.csv", "question,grade,confidence\nq1,right,0.5\nq1,wrong,0.25\n")
+    said = here("score", "--several", "--judged", "j.csv")
+    out = " ".join(said.out.split())
+    assert "Known answers of a question: one" in out
+    assert "No column 'answer' shows repeats" in out
+    (row,) = ab.score_several_judged("j.csv").rows
+    assert row.scores["K"] == pytest.approx((0.5 - 0.25) / 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("question,grade,confidence\nq1,right,7\n", "j.csv:2: confidence is 7, expected 0 to 1"),
+        ("question,grade,rank\nq1,right,0\n", "j.csv:2: rank is '0', expected 1 or more"),
+        ("grade,rank\nright,1\n", "has no column 'question'"),
+        ("question,grade\n,right\n", "j.csv:2: the row has no question id"),
+        (
+            "question,grade,known\nq1,right,2\nq1,wrong,3\n",
+            "question 'q1' is in two slices of known",
+        ),
+        ("question,grade,known\nq1,right,\n", "known is empty for question 'q1'"),
+    ],
+)
+def test_judged_refusals(here: Here, text: str, said: str) -> None:
+    here.write("j.csv", text)
+    assert said in here.refuses("score", "--several", "--judged", "j.csv")

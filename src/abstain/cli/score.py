@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +19,9 @@ from abstain.cli.options import (
     OutputOption,
 )
 from abstain.errors import UsageError
+
+if TYPE_CHECKING:
+    from abstain.confidence.several import SeveralResult
 
 COLUMNS = (
     *("question", "correct", "options", "answer", "answered", "candidate", "confidence", "why"),
@@ -147,8 +149,9 @@ def score(
     if skip_inconsistent and not counts:
         raise UsageError("--skip-inconsistent goes with --counts")
     if several:
+        from abstain.report.several import several_grid
+
         others = {
-            "--judged": judged,
             "--counts": counts,
             "--ci": ci,
             "--cluster": cluster,
@@ -160,9 +163,16 @@ def score(
         for name, given in others.items():
             if given:
                 raise UsageError(f"--several and {name} exclude each other")
-        if len(files) < 2:
-            raise UsageError("name the gold and at least one run")
-        _several(files, measures, by, policy, match, columns, from_format, format, output, digits)
+        shared: dict[str, Any] = {
+            "measures": measures or ("K", "MRR"),
+            "by": by or (),
+            "policy": policy,
+            "columns": columns,
+            "format": from_format,
+        }
+        lists = _several(files, match, grade if judged else None, shared, judged=judged)
+        grid = several_grid(lists)
+        options.show(grid, lists.to_dict(), format=format, output=output, digits=digits)
         return
     with options.working("counting…"):
         if counts:
@@ -230,32 +240,21 @@ def score(
 
 def _several(
     files: list[str],
-    measures: list[str] | None,
-    by: list[str] | None,
-    policy: list[str] | None,
     match: str,
-    columns: dict[str, str],
-    from_format: str | None,
-    format: options.Format | None,
-    output: Path | None,
-    digits: int,
-) -> None:
-    from abstain.confidence.several import MEASURES, score_several
-    from abstain.report.several import several_grid
+    grade: list[str] | None,
+    shared: dict[str, Any],
+    *,
+    judged: bool,
+) -> SeveralResult:
+    from abstain.confidence.several import score_several, score_several_judged
 
+    if not judged and len(files) < 2:
+        raise UsageError("name the gold and at least one run, or say --judged")
     with options.working("counting…"):
-        result = score_several(
-            files[0],
-            files[1:],
-            measures=measures or MEASURES,
-            by=by or (),
-            policy=policy,
-            match=match,
-            columns=columns,
-            format=from_format,
-        )
-    grid = several_grid(result)
-    options.show(grid, result.to_dict(), format=format, output=output, digits=digits)
+        if judged:
+            grades = options.pairs(grade, "--grade", "meh=wrong")
+            return score_several_judged(files, grades=grades, **shared)
+        return score_several(files[0], files[1:], match=match, **shared)
 
 
 def _add_break_even(data: dict[str, object], result: object) -> None:

@@ -15,7 +15,10 @@ import numpy as np
 import polars as pl
 
 from abstain import __version__
+from abstain.confidence.matrix import checked_confidence
 from abstain.errors import InputError, UsageError, shown
+from abstain.formats.tables import ROW
+from abstain.grades import graded_lists
 from abstain.judge import FILE, INDEX, KIND, Judged, judge
 from abstain.measures import Measure, measure
 from abstain.measures.sequences import Answers
@@ -28,9 +31,11 @@ from abstain.ties import places
 
 if TYPE_CHECKING:
     from abstain.outcomes import IntArray
+    from abstain.questions import Responses
 
 MEASURES = ("K", "MRR")
 KNOWN = "known"
+ORDERS = ("confidence", "rank")
 RIGHT, WRONG = list(Outcome).index(Outcome.RIGHT), list(Outcome).index(Outcome.WRONG)
 
 
@@ -125,17 +130,71 @@ def score_several(
 
     A question has as many known answers as its gold accepts, or as its attribute `known` says.
     """
-    chosen = _chosen(measures)
-    by = (by,) if isinstance(by, str) else tuple(by)
-    rules = Policy.of(policy)
-    if Effect.EXCLUDED in rules.effects.values():
-        raise UsageError("with several answers a question none can be excluded: say unanswered")
     standard = read_gold(gold, columns=columns)
+    by = (by,) if isinstance(by, str) else tuple(by)
     standard.check_attributes(by)
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, keep=("rank",))
     rows = _rows(judged)
+    known, how = _known(standard, match)
+    notes = [*describe(standard), how]
+    return _result(rows, standard.frame, known, _chosen(measures), by, policy, notes)
+
+
+def score_several_judged(
+    runs: Any,
+    *,
+    measures: Sequence[str | Measure] = MEASURES,
+    by: Sequence[str] = (),
+    policy: Policy | Mapping[str, str] | Iterable[str] | None = None,
+    grades: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+) -> SeveralResult:
+    """As `score_several`, for rows that carry their own outcome.
+
+    A column `answer` shows repeats; a column `known` says how many right answers a question has,
+    otherwise it has one.
+    """
+    sources = open_runs(runs, columns=columns, format=format)
+    check_mapping(columns or {}, [s.table for s in sources])
+    by = (by,) if isinstance(by, str) else tuple(by)
+    with_known = all(KNOWN in s.table.columns for s in sources)
+    tables, questions = graded_lists(
+        sources,
+        by=(*by, KNOWN) if with_known else by,
+        grades=grades or {},
+        keep=("answer", "rank"),
+    )
+    checked = [checked_confidence(s, t) for s, t in zip(sources, tables, strict=True)]
+    rows = _ranked(pl.concat(checked, how="diagonal_relaxed"), sources)
+    _refuse_shared(rows)
+    rows = rows.join(questions.select("question").with_row_index(INDEX), on="question", how="left")
+    if with_known:
+        known = _whole(questions, sources[0].table.name)
+        notes = ["known answers of a question: as the column 'known' says"]
+    else:
+        known = np.ones(questions.height, np.int64)
+        notes = ["known answers of a question: one, as no column 'known' says otherwise"]
+    if "answer" not in rows.columns:
+        rows = rows.with_columns(answer=pl.lit(""))
+        notes.append("no column 'answer' shows repeats: there are none")
+    return _result(rows, questions, known, _chosen(measures), by, policy, notes)
+
+
+def _result(
+    rows: pl.DataFrame,
+    questions: pl.DataFrame,
+    known: IntArray,
+    measures: tuple[Measure, ...],
+    by: tuple[str, ...],
+    policy: Policy | Mapping[str, str] | Iterable[str] | None,
+    notes: list[str],
+) -> SeveralResult:
+    rules = Policy.of(policy)
+    if Effect.EXCLUDED in rules.effects.values():
+        raise UsageError("with several answers a question none can be excluded: say unanswered")
     names = sorted(rows["run"].unique())
     kinds = rows[KIND].to_numpy()
     touched = _refuse(rows, names, kinds, rules)
@@ -143,15 +202,13 @@ def score_several(
     own = rows.with_columns(outcome=pl.Series(outcome[kinds])).filter(
         pl.col("outcome").is_in([RIGHT, WRONG])
     )
-    known, how = _known(standard, match)
-    notes = [*describe(standard), how]
-    if "confidence" not in rows.columns and "rank" not in rows.columns:
+    if not any(name in rows.columns and rows[name].is_not_null().any() for name in ORDERS):
         notes.append("no answer has a confidence or a rank: those to a question share a last place")
     return SeveralResult(
-        chosen,
+        measures,
         by,
-        tuple(_scored(_with_repeats(own), names, standard, known, chosen, by)),
-        len(standard),
+        tuple(_scored(_with_repeats(own), names, questions, known, measures, by)),
+        questions.height,
         rules,
         touched,
         tuple(notes),
@@ -181,10 +238,19 @@ def _rows(judged: Judged) -> pl.DataFrame:
     faults = int((rows[KIND] >= KINDS).sum())
     if faults:
         raise first_fault(judged, faults)
+    _refuse_shared(rows)
+    return _ranked(rows, judged.sources)
+
+
+def _refuse_shared(rows: pl.DataFrame) -> None:
     home = rows.group_by("run").agg(pl.col(FILE).n_unique().alias("tables"))
     shared = home.filter(pl.col("tables") > 1).sort("run")
     if shared.height:
         raise UsageError(f"run '{shared['run'][0]}' is in two tables; a run belongs in one")
+
+
+def _ranked(rows: pl.DataFrame, sources: Sequence[Responses]) -> pl.DataFrame:
+    """Rows with their rank, where there is one, as a number."""
     if "rank" not in rows.columns:
         return rows
     number = pl.col("rank").cast(pl.Float64, strict=False)
@@ -192,7 +258,8 @@ def _rows(judged: Judged) -> pl.DataFrame:
     bad = rows.filter(given & ~(number.is_finite() & (number >= 1)).fill_null(value=False))
     if bad.height:
         row = bad.row(0, named=True)
-        raise InputError(f"rank is {shown(row['rank'])}, expected 1 or more", judged.place(row))
+        place = sources[row[FILE]].place(row.get(ROW))
+        raise InputError(f"rank is {shown(row['rank'])}, expected 1 or more", place)
     return rows.with_columns(rank=number)
 
 
@@ -210,20 +277,25 @@ def _refuse(
 def _known(gold: Gold, match: str) -> tuple[IntArray, str]:
     """How many right answers each question has, and where that was found."""
     if KNOWN in gold.attributes:
-        numbers = gold.frame[KNOWN].cast(pl.Int64, strict=False)
-        bad = gold.frame.filter(((numbers < 1) | numbers.is_null()).alias("bad"))
-        if bad.height:
-            value = bad[KNOWN][0]
-            got = "empty" if value is None else shown(value)
-            raise InputError(
-                f"known is {got} for question {shown(bad['question'][0])}, expected 1 or more",
-                gold.name,
-            )
-        return numbers.to_numpy(), "known answers of a question: as the column 'known' says"
+        return (
+            _whole(gold.frame, gold.name),
+            "known answers of a question: as the column 'known' says",
+        )
     normal = matcher(match)
     different = [len({normal(text) for text in own}) for own in gold.frame["accepted"]]
     found = np.where(gold.frame["nothing_right"].to_numpy(), 1, np.array(different))
     return found, "known answers of a question: those that the gold accepts"
+
+
+def _whole(questions: pl.DataFrame, name: str) -> IntArray:
+    numbers = questions[KNOWN].cast(pl.Int64, strict=False)
+    bad = questions.filter((numbers < 1) | numbers.is_null())
+    if bad.height:
+        value = bad[KNOWN][0]
+        got = "empty" if value is None else shown(value)
+        question = shown(bad["question"][0])
+        raise InputError(f"known is {got} for question {question}, expected 1 or more", name)
+    return numbers.to_numpy()
 
 
 def _with_repeats(rows: pl.DataFrame) -> pl.DataFrame:
@@ -241,14 +313,14 @@ def _with_repeats(rows: pl.DataFrame) -> pl.DataFrame:
 def _scored(
     rows: pl.DataFrame,
     names: Sequence[str],
-    gold: Gold,
+    questions: pl.DataFrame,
     known: IntArray,
     measures: Sequence[Measure],
     by: Sequence[str],
 ) -> list[SeveralRow]:
-    sizes = slice_sizes(gold.frame, by)
+    sizes = slice_sizes(questions, by)
     slices: list[tuple[str | None, ...]] = sizes.drop("size").rows() if by else [()]
-    place_of = slice_numbers(gold.frame, sizes, by)
+    place_of = slice_numbers(questions, sizes, by)
     found: list[SeveralRow] = []
     for at, part in enumerate(slices):
         asked = int(sizes["size"][at])
