@@ -58,6 +58,11 @@ def test_every_view_has_a_chart(files: Here, view: str) -> None:
         assert any(field in row for row in spec["data"]["values"])
 
 
+def test_the_chart_of_a_measure_names_it(files: Here) -> None:
+    files("curve", "gold.csv", "one.csv", "--show", "measure", "-m", "F", "--chart", "c.json")
+    assert "F over coverage" in json.dumps(json.loads(Path("c.json").read_text())["title"])
+
+
 def test_a_chart_is_drawn(files: Here) -> None:
     assert files("curve", "gold.csv", "one.csv", "--chart", "c.svg").code == 0
     assert Path("c.svg").read_text().startswith("<svg")

@@ -16,12 +16,10 @@ COUNTS = ("answered", "right", "wrong", "answers", "blank")
 TEXTS = ("run", "where", "judged against", "threshold")
 TITLES = {
     "risk": "Risk and coverage",
-    "measure": "Over the threshold",
+    "measure": "{measure} over coverage (dot: its top, cross: where the run stands)",
     "reliability": "Reliability",
     "decision": "Decision curve",
     "roc": "ROC of the decision to give an answer",
-    "parts": "Knowing and choosing",
-    "blanks": "The blanks",
 }
 
 
@@ -141,7 +139,8 @@ def curve_chart(result: CurveResult, view: str, *, most: int = 500) -> dict[str,
     """The chart of a view; the summary's is risk over coverage."""
     chosen = "risk" if view in ("summary", "parts", "blanks") else view
     rows, layers = _CHARTS[chosen](result, result.rows(chosen, most))
-    return chart(TITLES[chosen], rows, layers)
+    title = TITLES[chosen].format(measure=result.along)
+    return chart(title, rows, layers)
 
 
 ANSWERED = "share of questions answered"
