@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from abstain.confidence.api import curve, curve_judged, tune, tune_judged
     from abstain.confidence.result import CurveResult
-    from abstain.confidence.tuning import TuneResult
+    from abstain.confidence.several import SeveralResult, score_several, score_several_judged
+    from abstain.confidence.tuned import TuneResult
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
@@ -25,7 +26,8 @@ __version__ = "0.1.0"
 
 _HOME = {
     "CurveResult": "confidence.result",
-    "TuneResult": "confidence.tuning",
+    "SeveralResult": "confidence.several",
+    "TuneResult": "confidence.tuned",
     "curve": "confidence.api",
     "curve_judged": "confidence.api",
     "tune": "confidence.api",
@@ -54,6 +56,8 @@ _HOME = {
     "score": "scoring",
     "score_counts": "scoring",
     "score_judged": "scoring",
+    "score_several": "confidence.several",
+    "score_several_judged": "confidence.several",
 }
 
 __all__ = [
@@ -68,6 +72,7 @@ __all__ = [
     "Policy",
     "RankResult",
     "ScoreResult",
+    "SeveralResult",
     "TuneResult",
     "Undefined",
     "UnknownNameError",
@@ -86,6 +91,8 @@ __all__ = [
     "score",
     "score_counts",
     "score_judged",
+    "score_several",
+    "score_several_judged",
     "tune",
     "tune_judged",
 ]

@@ -182,6 +182,26 @@ def graded(
     return frames, _all_questions(pl.concat(found), sources, by)
 
 
+def graded_lists(
+    sources: Sequence[Responses],
+    *,
+    by: Sequence[str],
+    grades: Mapping[str, str],
+    keep: Sequence[str],
+) -> tuple[list[pl.DataFrame], pl.DataFrame]:
+    """As `graded`, where a run may have several rows a question; `keep` names columns to keep."""
+    for source in sources:
+        require(source.table, "question", "which names each question")
+    frames, _ = _read(sources, by, grades, confidence=True, keep=keep)
+    tables, found = [], []
+    for source, frame in zip(sources, frames, strict=True):
+        _refuse_bad_rows(source, frame, counted(frame, [], source.table.name))
+        _refuse_nameless(source, frame)
+        tables.append(collect(frame, source.table.name))
+        found.append(tables[-1].select("question", *(BY + name for name in by)).unique())
+    return tables, _all_questions(pl.concat(found), sources, by)
+
+
 def grade_rows(
     sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -218,9 +238,13 @@ def _read(
     grades: Mapping[str, str],
     *,
     confidence: bool = False,
+    keep: Sequence[str] = (),
 ) -> tuple[list[nw.LazyFrame[Any]], bool]:
     """The tables in one shape, each row with its kind, and whether they name their questions."""
-    frames = [_canonical(s, index, by, confidence=confidence) for index, s in enumerate(sources)]
+    frames = [
+        _canonical(s, index, by, confidence=confidence, keep=keep)
+        for index, s in enumerate(sources)
+    ]
     named = ["question" in frame.collect_schema().names() for frame in frames]
     if any(named) and not all(named):
         nameless = sources[named.index(False)].table.name
@@ -280,7 +304,12 @@ def _refuse_shared_runs(counted: Sequence[pl.DataFrame], sources: Sequence[Respo
 
 
 def _canonical(
-    source: Responses, index: int, by: Sequence[str], *, confidence: bool = False
+    source: Responses,
+    index: int,
+    by: Sequence[str],
+    *,
+    confidence: bool = False,
+    keep: Sequence[str] = (),
 ) -> nw.LazyFrame[Any]:
     table, frame = source.table, source.frame
     column = next((c for c in COLUMNS if c in table.columns), None)
@@ -298,7 +327,7 @@ def _canonical(
     chosen = [text_column(frame, column, table.name, trim=True).alias("grade")]
     chosen += [
         text_column(frame, name, table.name).alias(name)
-        for name in ("question", "why")
+        for name in ("question", "why", *keep)
         if name in table.columns
     ]
     chosen += [text_column(frame, name, table.name).alias(BY + name) for name in by]
@@ -367,15 +396,19 @@ def _questions(source: Responses, frame: nw.LazyFrame[Any], by: Sequence[str]) -
         ),
         label,
     )
-    lost = nw.col("question").is_null() | (nw.col("question") == "")
-    blank = collect(frame.filter(lost).head(1), label)
-    if blank.height:
-        row = blank[ROW][0] if ROW in blank.columns else None
-        raise InputError("the row has no question id", source.place(row))
+    _refuse_nameless(source, frame)
     if (per_run["rows"] > per_run["distinct"]).any():
         raise _repeat(source, frame)
     columns = [BY + name for name in by]
     return collect(frame.select("question", *columns).unique(), label)
+
+
+def _refuse_nameless(source: Responses, frame: nw.LazyFrame[Any]) -> None:
+    lost = nw.col("question").is_null() | (nw.col("question") == "")
+    blank = collect(frame.filter(lost).head(1), source.table.name)
+    if blank.height:
+        row = blank[ROW][0] if ROW in blank.columns else None
+        raise InputError("the row has no question id", source.place(row))
 
 
 def _repeat(source: Responses, frame: nw.LazyFrame[Any]) -> InputError:

@@ -86,10 +86,11 @@ def judge(
     match: str = "id",
     align: str = "id",
     by: Sequence[str] = (),
+    keep: Sequence[str] = (),
 ) -> Judged:
-    """Give every response its kind."""
+    """Give every response its kind; `keep` names other columns to keep, as text, where present."""
     gold.check_attributes(by)
-    canonical = [_canonical(item, index, align) for index, item in enumerate(sources)]
+    canonical = [_canonical(item, index, align, keep) for index, item in enumerate(sources)]
     groups: dict[str, list[nw.LazyFrame[Any]]] = {}
     for index, frame in enumerate(canonical):
         own_engine = frame.implementation.is_polars()
@@ -110,7 +111,7 @@ def judge(
 # ------------------------------------------------------------------------- one shape for all
 
 
-def _canonical(source: Responses, index: int, align: str) -> nw.LazyFrame[Any]:
+def _canonical(source: Responses, index: int, align: str, keep: Sequence[str]) -> nw.LazyFrame[Any]:
     """The columns of a response, trimmed text, with the number of their table."""
     table, frame = source.table, source.frame
     if align == "id":
@@ -118,7 +119,7 @@ def _canonical(source: Responses, index: int, align: str) -> nw.LazyFrame[Any]:
     require(table, "answer", "which holds the answer (empty: none was given)")
     columns = [
         text_column(frame, name, table.name, trim=name != "question").alias(name)
-        for name in ("question", "answer", "answered", "candidate", "why")
+        for name in ("question", "answer", "answered", "candidate", "why", *keep)
         if name in table.columns
     ]
     run = (

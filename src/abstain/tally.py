@@ -89,7 +89,7 @@ def kind_matrix(judged: Judged, frame: nw.LazyFrame[Any]) -> KindMatrix:
         return KindMatrix([], np.empty((0, len(judged.gold)), np.uint8))
     faults = int((cells[KIND] >= KINDS).sum())
     if faults:
-        raise _first_fault(judged, faults)
+        raise first_fault(judged, faults)
     names = cells.select("run").unique().sort(pl.col("run").cast(pl.String))["run"]
     order = np.zeros(int(names.to_physical().max()) + 1, np.int64)  # type: ignore[arg-type]
     order[names.to_physical().to_numpy()] = np.arange(len(names))
@@ -137,7 +137,7 @@ def _tally_in_engine(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]
     total = rows_by_run(judged, frame)
     faults = kinds.filter(pl.col(KIND) >= KINDS)
     if faults.height:
-        raise _first_fault(judged, int(faults["n"].sum()))
+        raise first_fault(judged, int(faults["n"].sum()))
     if (total["rows"] > total["distinct"]).any():
         raise _first_repeat(judged, int((total["rows"] - total["distinct"]).sum()))
     sizes = slice_sizes(judged.gold.frame, by)
@@ -208,7 +208,8 @@ def with_missing(
 # ---------------------------------------------------------------------------------- faults
 
 
-def _first_fault(judged: Judged, count: int) -> Exception:
+def first_fault(judged: Judged, count: int) -> Exception:
+    """The error of the first faulty row, of so many."""
     for frame in judged.frames:
         order = [c for c in (FILE, ROW) if c in frame.collect_schema().names()]
         first = frame.filter(nw.col(KIND) >= KINDS).sort(order).head(1)

@@ -584,11 +584,11 @@ def test_an_input_is_never_overwritten(files: Here, args: tuple[str, ...]) -> No
     os.symlink("run.csv", "link.svg")
     said = files(*args)
     assert said.code == 2
-    assert said.err.endswith("is one of the inputs; it is left as it is\n")
+    assert re.search(r" would overwrite \S+, which is read\n$", said.err)
     assert (Path("gold.csv").read_text(), Path("run.csv").read_text()) == (GOLD, RUN)
 
 
 def test_a_folder_that_is_not_there_is_said_before_reading(files: Here) -> None:
     said = files("score", "no-such.csv", "run.csv", "-o", "nowhere/scores.csv")
     assert (said.code, said.out) == (2, "")
-    assert said.err == "nowhere/scores.csv: cannot be written: there is no folder nowhere\n"
+    assert said.err == "nowhere/scores.csv: cannot be written: its folder does not exist\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import polars as pl
@@ -55,6 +56,11 @@ def test_every_view_has_a_chart(files: Here, view: str) -> None:
     for layer in spec["layer"]:
         field = layer["encoding"]["y"]["field"]
         assert any(field in row for row in spec["data"]["values"])
+
+
+def test_the_chart_of_a_measure_names_it(files: Here) -> None:
+    files("curve", "gold.csv", "one.csv", "--show", "measure", "-m", "F", "--chart", "c.json")
+    assert "F over coverage" in json.dumps(json.loads(Path("c.json").read_text())["title"])
 
 
 def test_a_chart_is_drawn(files: Here) -> None:
@@ -307,3 +313,103 @@ def test_score_takes_measures_of_confidence(files: Here) -> None:
     files.write("counts.csv", "run,right,wrong\na,1,2\n")
     line = files.refuses("score", "--counts", "counts.csv", "-m", "AUROC")
     assert "AUROC is a measure of confidence, expected one of counts" in line
+
+
+# ------------------------------------------------------------------------- hostile neighbours
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"thresholds": [{"run": "r"}]}, "a run has no 'threshold'"),
+        ({"thresholds": [{"run": "r", "threshold": 0.5, "per": 3}]}, "'per' must name"),
+        ({"thresholds": [{"run": "r", "threshold": 0.5, "thresholds": 7}]}, "must map slices"),
+        (
+            {"thresholds": [{"run": "r", "threshold": 0.5}, {"run": "r", "threshold": 0.6}]},
+            "has two thresholds for run 'r'",
+        ),
+        ({"thresholds": []}, "holds no threshold"),
+        (
+            {"version": 2, "abstain": "9.0", "thresholds": [{"run": "r", "threshold": 0.5}]},
+            "is of version 2, written by abstain 9.0; this one reads version 1",
+        ),
+    ],
+)
+def test_a_file_of_thresholds_that_cannot_be_trusted(
+    files: Here, data: dict[str, object], said: str
+) -> None:
+    files.write("t.json", json.dumps({"kind": "abstain thresholds", **data}))
+    assert said in files.refuses("tune", "--apply", "t.json", "one.csv", "-o", "out.csv")
+    assert not Path("out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["tune", "gold.csv", "one.csv", "-o", "one.csv"],
+        ["tune", "gold.csv", "one.csv", "-o", "./gold.csv"],
+        ["tune", "gold.csv", "one.csv", "--threshold-file", "one.csv"],
+        ["tune", "--apply", "t.json", "one.csv", "-o", "one.csv"],
+        ["tune", "--apply", "t.json", "one.csv", "-o", "t.json"],
+        ["curve", "gold.csv", "one.csv", "-o", "one.csv"],
+        ["curve", "gold.csv", "one.csv", "--chart", "one.csv"],
+    ],
+)
+def test_nothing_that_is_read_is_overwritten(files: Here, arguments: list[str]) -> None:
+    files("tune", "gold.csv", "one.csv", "--threshold-file", "t.json")
+    before = {p: Path(p).read_bytes() for p in ("gold.csv", "one.csv", "t.json")}
+    assert "would overwrite" in files.refuses(*arguments)
+    assert before == {p: Path(p).read_bytes() for p in before}
+
+
+def test_one_file_is_not_written_twice(files: Here) -> None:
+    line = files.refuses("tune", "gold.csv", "one.csv", "-o", "x.csv", "--threshold-file", "x.csv")
+    assert line == "--threshold-file x.csv would overwrite what -o writes"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--split", "part=dev", "--repeats", "3"], "--repeats goes with --folds"),
+        (["--next"], "--next goes with --risk"),
+        (["--apply", "t.json", "--risk", "0.1", "-o", "x.csv"], "it does not go with --risk"),
+    ],
+)
+def test_options_that_do_not_go_together(files: Here, arguments: list[str], said: str) -> None:
+    assert said in files.refuses("tune", "gold.csv", "one.csv", *arguments)
+
+
+def test_the_bound_is_promised_and_counted_in_words(here: Here) -> None:
+    rows = [["question", "grade", "confidence"]]
+    for i, (outcome, sure) in enumerate(informed(400, 3)):
+        rows.append([f"q{i:03d}", outcome, f"{sure}"])
+    here.write("j.csv", csv_text(rows))
+    say = ("tune", "--judged", "j.csv", "--risk", "0.3", "--folds", "2", "--repeats", "5")
+    plain = here(*say, "-f", "json").data
+    assert plain["aim"] == {"risk": 0.3, "delta": 0.1}
+    kept = plain["results"][0]["kept"]
+    out = " ".join(here(*say).out.split())
+    assert f"at most 0.3 of all its answers was wrong in {kept['over_all']} of 10 parts" in out
+    assert "Promised, with a chance of at least 0.9 over the questions tuned on: a risk" in out
+    following = here(*say, "--next", "-f", "json").data
+    assert following["aim"]["seen_on"] == "the next questions"
+    own = following["results"][0]
+    assert own["judged"]["coverage"] <= plain["results"][0]["judged"]["coverage"]
+    out = " ".join(here(*say, "--next").out.split())
+    assert f"of the judged answers was wrong in {own['kept']['seen']} of 10 parts" in out
+    assert "of the answers to the next 200 questions of the kind, at most 0.3 are wrong." in out
+
+
+def test_a_bound_that_is_seen_broken_is_tested(here: Here) -> None:
+    """Tuned where all is right, judged where a third is wrong: 20 of 60 at a risk of 0.2."""
+    rows = [["question", "part", "grade", "confidence"]]
+    for i in range(120):
+        wrong = i >= 60 and i % 3 == 0
+        rows.append(
+            [f"q{i:03d}", "dev" if i < 60 else "test", "wrong" if wrong else "right", "0.9"]
+        )
+    here.write("j.csv", csv_text(rows))
+    said = here("tune", "--judged", "j.csv", "--risk", "0.2", "--split", "part=dev")
+    tail = sum(math.comb(60, k) * 0.2**k * 0.8 ** (60 - k) for k in range(20, 61))
+    out = " ".join(said.out.split())
+    assert f"so many wrong answers or more have a chance of {tail:.3f} (exact binomial test)" in out

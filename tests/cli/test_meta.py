@@ -278,7 +278,7 @@ def test_a_folder_that_is_not_there_costs_no_time(
 
 def test_the_result_and_its_chart_are_two_files(files: Here) -> None:
     said = files.refuses("meta", "gold.csv", "runs.csv", "-o", "x.json", "--chart", "x.json")
-    assert said == "the result and its chart cannot both be 'x.json'"
+    assert said == "--chart x.json would overwrite what -o writes"
 
 
 def test_a_chart_that_cannot_be_drawn_costs_no_time(files: Here) -> None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import csv
 import gzip
 import math
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 import abstain as ab
+from abstain.confidence.bounds import KeepRisk
 from abstain.confidence.curve import curves
 from abstain.confidence.matrix import read_judged_matrix
-from abstain.confidence.tuning import Split, tune_matrix
-from tests.helpers import Here, needs
+from abstain.confidence.split import Split
+from abstain.confidence.tuned import Kept, Tuned
+from abstain.confidence.tuning import tune_matrix
+from tests.helpers import ROOT, Here, needs
 
 SETS = ("arc", "truthfulqa")
 
@@ -67,28 +71,69 @@ def test_a_threshold_is_worth_points(name: str) -> None:
     assert informed >= 3
 
 
+ALPHAS = (0.05, 0.1, 0.2, 0.3)
+DELTA = 0.1
+TITLES = {"arc": "ARC", "truthfulqa": "TruthfulQA"}
+
+
+def in_the_manual(run: str, name: str, alpha: float) -> list[str] | None:
+    """The cells of a row of the manual's table of bounds."""
+    head = f"| {run}, {TITLES[name]} | {alpha:g} |"
+    manual = (ROOT / "docs" / "confidence.md").read_text()
+    found = next((line for line in manual.splitlines() if line.startswith(head)), None)
+    return None if found is None else [cell.strip() for cell in found.split("|")[3:-1]]
+
+
+def printed(run: Tuned, kept: Kept, *counts: int) -> list[str]:
+    answering = kept.parts - kept.silent
+    return [f"{answering}", *(f"{count}" for count in counts), f"{run.judged.coverage:.3f}"]
+
+
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.2, 0.3])
+@pytest.mark.parametrize("alpha", ALPHAS)
 def test_the_risk_bound_holds(name: str, alpha: float) -> None:
     """The risk over all questions, of which each half is a sample, is kept in 1 − δ of 100 halves.
 
-    A half that judges is a sample too: its own risk exceeds α more often, though on average it
-    stays below.
+    That is what is promised. A half that judges is a sample too: its own risk exceeds α more
+    often, though on average it stays below.
     """
-    delta = 0.1
     matrix = read_judged_matrix(needs(f"data/plaut/{name}.csv.gz"))
-    result = tune_matrix(matrix, risk=alpha, delta=delta, split=Split(folds=2, repeats=50))
+    result = tune_matrix(matrix, risk=alpha, delta=DELTA, split=Split(folds=2, repeats=50))
     for run, curve in zip(result.runs, curves(matrix), strict=True):
-        kept = 0
+        over_all = 0
         for part in run.parts:
             value = part.threshold.value
             if math.isinf(value):
-                kept += 1
+                over_all += 1
                 continue
             at = np.flatnonzero(curve.thresholds >= value)[-1]
-            kept += curve.risk[at] <= alpha
-        assert kept >= (1 - delta) * len(run.parts), run.run
-        assert run.held(alpha) >= 1 - 2 * delta, run.run
+            over_all += curve.risk[at] <= alpha
+        kept = run.kept(KeepRisk(alpha, DELTA))
+        assert kept.over_all == over_all
+        assert over_all >= (1 - DELTA) * len(run.parts), run.run
+        assert kept.seen >= (1 - 2 * DELTA) * len(run.parts), run.run
+        row = in_the_manual(run.run, name, alpha)
+        assert (row is None) == (kept.silent == kept.parts)
+        assert row is None or row[:4] == printed(run, kept, kept.over_all, kept.seen)
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_the_bound_on_what_is_seen_holds(name: str, alpha: float) -> None:
+    """Tuned on half for the other half: of its answers at most α are wrong in 1 − δ of 100."""
+    matrix = read_judged_matrix(needs(f"data/plaut/{name}.csv.gz"))
+    split = Split(folds=2, repeats=50)
+    result = tune_matrix(matrix, risk=alpha, delta=DELTA, next_questions=True, split=split)
+    judged = [judge for pairs in split.parts(matrix.questions, 0) for _, judge in pairs]
+    for number, run in enumerate(result.runs):
+        held = 0
+        for part, judge in zip(run.parts, judged, strict=True):
+            given = judge & (matrix.confidence[number] >= part.threshold.value)
+            held += (matrix.outcomes[number][given] != 0).sum() <= alpha * given.sum()
+        assert held >= (1 - DELTA) * len(run.parts), run.run
+        row = in_the_manual(run.run, name, alpha)
+        assert row is None or row[4:] == printed(run, run.kept(KeepRisk(alpha, DELTA)), held)
+    assert any(run.judged.counts.answered for run in result.runs) == (alpha > 0.05 or name == "arc")
 
 
 def test_the_command_line_over_real_data(here: Here) -> None:
@@ -98,3 +143,15 @@ def test_the_command_line_over_real_data(here: Here) -> None:
     assert said.data["results"][0]["run"] == "Llama3-70b"
     said = here("tune", "--judged", path, "--run", "Llama3-70b", "--folds", "2", "-f", "json")
     assert said.data["results"][0]["gain"] > 0.03
+
+
+def test_what_the_readme_shows_is_what_is_printed(here: Here) -> None:
+    path = needs("data/plaut/truthfulqa.csv.gz")
+    readme = (ROOT / "README.md").read_text()
+    shown = re.findall(r"```text\n\$ abstain (tune (?:[^\n]*\\\n)*[^\n]*)\n(.*?)```", readme, re.S)
+    assert len(shown) == 2
+    for command, output in shown:
+        words = command.replace("\\\n", " ").split()
+        said = here(*(str(path) if word == "truthfulqa.csv.gz" else word for word in words))
+        assert said.code == 0, said.err
+        assert said.out.split() == output.split()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -12,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.confidence.choose import KeepRisk, Maximise, Threshold
+from abstain.confidence.choose import Maximise, Threshold
 from abstain.confidence.curve import Curve
-from abstain.confidence.tuning import Split, tune_matrix
+from abstain.confidence.split import Split
+from abstain.confidence.tuning import tune_matrix
 from abstain.measures.sequences import Answers
 from abstain.outcomes import OUTCOMES
 from tests.confidence.data import Row, informed, matrix_of, slow_counts
@@ -35,68 +35,11 @@ def test_no_threshold_does_better(own: list[Row], name: str) -> None:
     assert math.isnan(best) or sign * mine == pytest.approx(best)
 
 
-def slow_binomial(wrong: int, answered: int, alpha: Fraction) -> Fraction:
-    return sum(
-        (
-            math.comb(answered, k) * alpha**k * (1 - alpha) ** (answered - k)
-            for k in range(wrong + 1)
-        ),
-        Fraction(0),
-    )
-
-
-def test_risk_is_kept_by_exact_binomial_tests_in_a_fixed_order() -> None:
-    rows = sorted(informed(400, seed=5), key=lambda r: -(r[1] or 0))
-    curve = Curve.of("a", matrix_of({"a": rows}).answers(0))
-    aim = KeepRisk(0.2, 0.1)
-    tried = aim.sequence(curve)
-    passed = []
-    for point in tried:
-        chance = slow_binomial(int(curve.wrong[point]), int(curve.answered[point]), Fraction(1, 5))
-        if chance > Fraction(1, 10):
-            break
-        passed.append(point)
-    assert 0 < len(passed) < len(tried)
-    assert aim.choose(curve) == curve.thresholds[passed[-1]]
-
-
-def test_the_order_of_tests_does_not_look_at_verdicts() -> None:
-    rows = informed(300, seed=7)
-    flipped: list[Row] = [("wrong" if o == "right" else "right", c) for o, c in rows]
-    matrix = matrix_of({"a": rows, "b": flipped})
-    aim = KeepRisk(0.3, 0.1)
-    one, two = (aim.sequence(Curve.of("", matrix.answers(i))) for i in (0, 1))
-    np.testing.assert_array_equal(one, two)
-
-
-@pytest.mark.parametrize(("alpha", "delta"), [(0.1, 0.1), (0.3, 0.2)])
-def test_the_true_risk_is_kept_as_often_as_promised(alpha: float, delta: float) -> None:
-    """Calibrated answers: above a threshold t the true risk is (1 − t)/2."""
-    broken = 0
-    for seed in range(400):
-        rng = np.random.default_rng(seed)
-        sure = rng.random(300)
-        answers = Answers.of(rng.random(300) < sure, sure)
-        chosen = KeepRisk(alpha, delta).choose(Curve.of("", answers))
-        broken += math.isfinite(chosen) and (1 - chosen) / 2 > alpha
-    # at most δ·400 expected; four standard deviations of slack
-    assert broken <= 400 * delta + 4 * math.sqrt(400 * delta * (1 - delta))
-
-
 def test_a_threshold_lies_midway_to_the_next_answer() -> None:
     """0.9 right, 0.5 wrong: between the two; all right: nothing is left blank, new or old."""
     item = Maximise(ab.measure("c@1"))
     assert item.choose(Curve.of("", Answers.of([1, 1, 0, 0], [0.9, 0.9, 0.5, 0.4]))) == 0.7
     assert item.choose(Curve.of("", Answers.of([1, 1], [0.9, 0.5]))) == 0.0
-
-
-def test_too_few_answers_mean_silence() -> None:
-    aim = KeepRisk(0.05, 0.1)
-    assert aim.least == 45  # 0.95^45 = 0.0994 ≤ 0.1 < 0.95^44
-    curve = Curve.of("", Answers.of(np.ones(44), np.linspace(0, 1, 44)))
-    assert math.isinf(aim.choose(curve))
-    curve = Curve.of("", Answers.of(np.ones(45), np.linspace(0, 1, 45)))
-    assert aim.choose(curve) == 0.0
 
 
 # ---------------------------------------------------------------------------------- judging
@@ -249,6 +192,7 @@ def test_equal_all_right_all_wrong_some_missing(own: list[Row]) -> None:
         ([("right", 0.5)] * 9, {"risk": 0.0}, "--risk must be between 0 and 1 (got 0)"),
         ([("right", 0.5)] * 9, {"risk": 0.1, "delta": 1.0}, "--delta must be between 0 and 1"),
         ([("right", 0.5)] * 9, {"risk": 0.1, "maximise": "F"}, "exclude each other"),
+        ([("right", 0.5)] * 9, {"next_questions": True}, "--next goes with --risk"),
         ([("right", 0.5)] * 9, {"risk": 0.1, "per": "part"}, "--per goes with --maximise"),
         ([("right", 0.5)] * 9, {"maximise": "AURC"}, "is a measure of confidence"),
         ([("right", 0.5)] * 9, {"per": "part", "shrink": -1.0}, "--shrink is 0 or more"),

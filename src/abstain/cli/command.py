@@ -9,7 +9,8 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from abstain.errors import InputError, UsageError
+from abstain.errors import UsageError
+from abstain.formats.files import refuse_unwritable
 
 WRITTEN = {
     "output": "-o",
@@ -34,25 +35,24 @@ class Command(TyperCommand):
 
 
 def check_outputs(given: Mapping[str, Any]) -> None:
-    """Refuse an output that is one of the inputs, or that lies in no folder."""
+    """Refuse an output that is an input or another output, or that lies in no folder."""
+    inputs = {os.path.realpath(text): f"{text}, which is read" for text in _inputs(given)}
     for name, called in WRITTEN.items():
         output = given.get(name)
         if not isinstance(output, Path):
             continue
-        folder = Path(os.path.realpath(output)).parent
-        if not folder.is_dir():
-            raise InputError(f"cannot be written: there is no folder {folder.name}", str(output))
-        if not output.is_file():
-            continue
-        for text in _texts(given, but=name):
-            if os.path.isfile(text) and os.path.samefile(text, output):
-                raise UsageError(f"{called} {output} is one of the inputs; it is left as it is")
+        refuse_unwritable(output)
+        real = os.path.realpath(output)
+        if real in inputs:
+            raise UsageError(f"{called} {output} would overwrite {inputs[real]}")
+        inputs[real] = f"what {called} writes"
 
 
-def _texts(given: Mapping[str, Any], *, but: str) -> Iterator[str]:
-    """Everything among the arguments that may name a file to read."""
+def _inputs(given: Mapping[str, Any]) -> Iterator[str]:
+    """Everything among the arguments that names a file which is there."""
     for name, value in given.items():
-        if name == but:
+        if name in WRITTEN:
             continue
         several = value if isinstance(value, (list, tuple)) else [value]
-        yield from (str(item) for item in several if isinstance(item, (str, Path)))
+        texts = (str(item) for item in several if isinstance(item, (str, Path)))
+        yield from (text for text in texts if os.path.isfile(text))

@@ -160,8 +160,7 @@ def meta(
     (Sakai 2006) and Tukey's HSD (Carterette 2012) tell apart. Agreement: Kendall's and AP
     correlation, Spearman, rank-biased overlap. And advice from all that.
     """
-    from abstain.formats.files import refuse_unwritable
-    from abstain.report.charts import ENDINGS
+        from abstain.report.charts import ENDINGS
     from abstain.report.meta import meta_grids, tidy_grid
     from abstain.resample import inputs
 
@@ -180,11 +179,6 @@ def meta(
         raise UsageError("--counts takes one file")
     if chart is not None and chart.suffix.lower() not in ENDINGS:
         raise UsageError(f"a chart's file ends in {', '.join(ENDINGS)} (got '{chart}')")
-    for file in (output, chart):
-        if file is not None:
-            refuse_unwritable(file)
-    if output is not None and output == chart:
-        raise UsageError(f"the result and its chart cannot both be '{output}'")
     chosen = measures or list(inputs.DEFAULT_MEASURES)
     columns = options.known_columns(column, COLUMNS)
     reading: dict[str, Any] = {"columns": columns, "format": from_format}

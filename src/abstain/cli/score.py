@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,9 +20,22 @@ from abstain.cli.options import (
 )
 from abstain.errors import UsageError
 
+if TYPE_CHECKING:
+    from abstain.confidence.several import SeveralResult
+
 COLUMNS = (
     *("question", "correct", "options", "answer", "answered", "candidate", "confidence", "why"),
-    *("run", "outcome", "grade", "right", "wrong", "unanswered", "unanswered_right"),
+    *(
+        "run",
+        "rank",
+        "known",
+        "outcome",
+        "grade",
+        "right",
+        "wrong",
+        "unanswered",
+        "unanswered_right",
+    ),
     *("unanswered_wrong", "unanswered_empty", "questions"),
 )
 
@@ -66,6 +79,13 @@ def score(
     counts: Annotated[
         bool,
         typer.Option("--counts", help="The file holds counts: run, right, wrong, unanswered…"),
+    ] = False,
+    several: Annotated[
+        bool,
+        typer.Option(
+            "--several",
+            help="Several answers a question, each a row with a confidence or a rank: K and MRR.",
+        ),
     ] = False,
     grade: Annotated[
         list[str] | None,
@@ -111,6 +131,7 @@ def score(
     abstain score gold.csv run1.csv run2.csv -m c@1 -m F --by topic
     abstain score --judged grades.csv              (rows with an outcome or a grade)
     abstain score --counts counts.csv              (right, wrong, unanswered)
+    abstain score --several gold.csv lists.csv     (several answers a question: K, MRR)
 
     A gold has the columns question, correct and any attributes; a run has question, answer and
     perhaps answered, candidate, confidence, why, run. An empty answer is a blank.
@@ -127,6 +148,32 @@ def score(
         raise UsageError("--grade goes with --judged")
     if skip_inconsistent and not counts:
         raise UsageError("--skip-inconsistent goes with --counts")
+    if several:
+        from abstain.report.several import several_grid
+
+        others = {
+            "--counts": counts,
+            "--ci": ci,
+            "--cluster": cluster,
+            "--baselines": baselines,
+            "--break-even": break_even,
+            "--split": split,
+            "--align": align != "id",
+        }
+        for name, given in others.items():
+            if given:
+                raise UsageError(f"--several and {name} exclude each other")
+        shared: dict[str, Any] = {
+            "measures": measures or ("K", "MRR"),
+            "by": by or (),
+            "policy": policy,
+            "columns": columns,
+            "format": from_format,
+        }
+        lists = _several(files, match, grade if judged else None, shared, judged=judged)
+        grid = several_grid(lists)
+        options.show(grid, lists.to_dict(), format=format, output=output, digits=digits)
+        return
     with options.working("counting…"):
         if counts:
             if len(files) > 1:
@@ -189,6 +236,25 @@ def score(
         output=output,
         digits=digits,
     )
+
+
+def _several(
+    files: list[str],
+    match: str,
+    grade: list[str] | None,
+    shared: dict[str, Any],
+    *,
+    judged: bool,
+) -> SeveralResult:
+    from abstain.confidence.several import score_several, score_several_judged
+
+    if not judged and len(files) < 2:
+        raise UsageError("name the gold and at least one run, or say --judged")
+    with options.working("counting…"):
+        if judged:
+            grades = options.pairs(grade, "--grade", "meh=wrong")
+            return score_several_judged(files, grades=grades, **shared)
+        return score_several(files[0], files[1:], match=match, **shared)
 
 
 def _add_break_even(data: dict[str, object], result: object) -> None:

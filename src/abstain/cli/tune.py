@@ -20,7 +20,7 @@ from abstain.cli.score import COLUMNS
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
-    from abstain.confidence.tuning import TuneResult
+    from abstain.confidence.tuned import TuneResult
 
 
 def tune(
@@ -47,6 +47,14 @@ def tune(
     delta: Annotated[
         float, typer.Option(help="With --risk: the chance that is left of being above it.")
     ] = 0.1,
+    next_questions: Annotated[
+        bool,
+        typer.Option(
+            "--next",
+            help="With --risk: bound the share of wrong answers seen on the next questions, as "
+            "many as are judged on, and not only the risk behind it.",
+        ),
+    ] = False,
     split: Annotated[
         str | None,
         typer.Option(
@@ -135,6 +143,21 @@ def tune(
     files = [gold, *(runs or ())]
     columns = options.known_columns(column, COLUMNS)
     if apply is not None:
+        tuning = {
+            "--maximise": maximise,
+            "--risk": risk,
+            "--next": next_questions,
+            "--split": split,
+            "--test-gold": test_gold,
+            "--folds": folds,
+            "--per": per,
+            "--run": run,
+            "--threshold-file": threshold_file,
+            "--judged": judged,
+        }
+        for name, given in tuning.items():
+            if given:
+                raise UsageError(f"--apply tunes nothing: it does not go with {name}")
         _apply(apply, files, output, columns, from_format)
         return
     if grade and not judged:
@@ -143,6 +166,7 @@ def tune(
         "maximise": maximise,
         "risk": risk,
         "delta": delta,
+        "next_questions": next_questions,
         "split": _split(split),
         "folds": folds,
         "repeats": repeats,
@@ -156,7 +180,7 @@ def tune(
     }
     result = _tuned(files, judged, grade, test_gold, align, match, shared)
     _write(result, files, output, threshold_file, columns, from_format, judged=judged)
-    from abstain.report.curves import tune_grid
+    from abstain.report.thresholds import tune_grid
 
     options.show(tune_grid(result), result.to_dict(), format=format, output=None, digits=digits)
 

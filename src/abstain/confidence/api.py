@@ -14,7 +14,9 @@ from abstain.confidence.choose import SHRINK
 from abstain.confidence.curve import curves
 from abstain.confidence.matrix import ConfidenceMatrix, read_judged_matrix, read_matrix
 from abstain.confidence.result import DEFAULT_MEASURES, CurveResult, split_measures
-from abstain.confidence.tuning import Split, TuneResult, tune_matrix
+from abstain.confidence.split import Split
+from abstain.confidence.tuned import TuneResult
+from abstain.confidence.tuning import tune_matrix
 from abstain.errors import UsageError, shown
 from abstain.measures import Measure, measure
 from abstain.outcomes import Policy
@@ -108,6 +110,7 @@ def tune(
     maximise: str | Measure | None = None,
     risk: float | None = None,
     delta: float = 0.1,
+    next_questions: bool = False,
     split: tuple[str, str] | None = None,
     test_gold: Any = None,
     folds: int | None = None,
@@ -122,9 +125,11 @@ def tune(
     """The threshold to abstain at, chosen on one part of the questions and judged on another.
 
     `split` names an attribute and the value to tune on; `test_gold` holds other questions to
-    judge on, answered in the same runs; otherwise it is cross-fitted over `folds` (5).
+    judge on, answered in the same runs; otherwise it is cross-fitted over `folds` (5). With `risk`
+    the share of wrong answers is bounded: in the long run, or, with `next_questions`, as it will
+    be seen on as many questions as a part judges.
     """
-    _one_split(split, test_gold, folds)
+    _one_split(split, test_gold, folds, repeats)
     needed = tuple(name for name in (per, split[0] if split else None) if name)
     standard: Any = gold
     parting = Split(folds=folds or 5, repeats=repeats)
@@ -140,6 +145,7 @@ def tune(
         maximise=maximise,
         risk=risk,
         delta=delta,
+        next_questions=next_questions,
         split=parting,
         per=per,
         shrink=shrink,
@@ -153,6 +159,7 @@ def tune_judged(
     maximise: str | Measure | None = None,
     risk: float | None = None,
     delta: float = 0.1,
+    next_questions: bool = False,
     split: tuple[str, str] | None = None,
     folds: int | None = None,
     repeats: int = 1,
@@ -163,7 +170,7 @@ def tune_judged(
     **reading: Any,
 ) -> TuneResult:
     """As `tune`, for rows that carry their own outcome."""
-    _one_split(split, None, folds)
+    _one_split(split, None, folds, repeats)
     needed = tuple(dict.fromkeys(n for n in (per, split[0] if split else None) if n))
     matrix = read_judged_matrix(runs, attributes=needed, **reading)
     parting = Split(folds=folds or 5, repeats=repeats)
@@ -174,6 +181,7 @@ def tune_judged(
         maximise=maximise,
         risk=risk,
         delta=delta,
+        next_questions=next_questions,
         split=parting,
         per=per,
         shrink=shrink,
@@ -181,7 +189,7 @@ def tune_judged(
     )
 
 
-def _one_split(split: Any, test_gold: Any, folds: int | None) -> None:
+def _one_split(split: Any, test_gold: Any, folds: int | None, repeats: int) -> None:
     given = [
         name
         for name, value in (("--split", split), ("--test-gold", test_gold), ("--folds", folds))
@@ -189,6 +197,10 @@ def _one_split(split: Any, test_gold: Any, folds: int | None) -> None:
     ]
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} exclude each other")
+    if repeats > 1 and given and folds is None:
+        raise UsageError(f"{given[0]} parts the questions one way: --repeats goes with --folds")
+    if repeats < 1:
+        raise UsageError(f"--repeats is 1 or more (got {repeats})")
     if folds is not None and folds < 2:
         raise UsageError(
             "tuned and judged on the same questions a threshold flatters itself: --folds is 2 or "

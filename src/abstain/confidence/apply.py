@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from abstain.confidence.choose import Threshold
+from abstain.confidence.tuned import KIND, VERSION
 from abstain.errors import InputError, UsageError, plural, shown
 from abstain.formats.tables import ROW, format_of_name
 from abstain.judge import NO
@@ -20,9 +21,7 @@ from abstain.questions import collect, open_table, read_gold, rename, require
 
 if TYPE_CHECKING:
     from abstain.confidence.matrix import ConfidenceMatrix
-    from abstain.confidence.tuning import TuneResult
-
-KIND = "abstain thresholds"
+    from abstain.confidence.tuned import TuneResult
 
 
 def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
@@ -40,13 +39,21 @@ def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
         raise InputError("is not JSON", name) from None
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise InputError("is not a file of thresholds, as --threshold-file writes it", name)
-    found = {}
+    if data.get("version", VERSION) != VERSION:
+        raise InputError(
+            f"is of version {data['version']!r}, written by abstain {data.get('abstain')}; this "
+            f"one reads version {VERSION}",
+            name,
+        )
+    found: dict[str, Threshold] = {}
     entries = data.get("thresholds")
     if not isinstance(entries, list) or not entries:
         raise InputError("holds no threshold", name)
     for entry in entries:
         if not isinstance(entry, dict) or not isinstance(entry.get("run"), str):
             raise InputError("has a threshold without a run", name)
+        if entry["run"] in found:
+            raise InputError(f"has two thresholds for run {shown(entry['run'])}", name)
         try:
             found[entry["run"]] = Threshold.from_dict(entry)
         except UsageError as error:

@@ -1,4 +1,4 @@
-"""Choosing a threshold: the one that maximises a measure, or the smallest that keeps a risk."""
+"""A threshold, and the one that maximises a measure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from abstain.measures import Measure
     from abstain.outcomes import Array
 
-STEPS = 100
 SHRINK = 50.0
 SILENCE = math.inf
 
@@ -67,14 +66,14 @@ class Threshold:
                 raise UsageError(f"a threshold is from 0 to 1 (got {value:g})")
             return float(value)
 
-        values = plain.get("thresholds") or {}
+        if "threshold" not in plain:
+            raise UsageError("a run has no 'threshold': a number, or null to answer nothing")
+        per, values = plain.get("per"), plain.get("thresholds", {})
+        if per is not None and not isinstance(per, str):
+            raise UsageError(f"'per' must name an attribute (got {per!r})")
         if not isinstance(values, Mapping):
             raise UsageError("'thresholds' must map slices to numbers")
-        return cls(
-            number(plain.get("threshold")),
-            plain.get("per"),
-            {str(k): number(v) for k, v in values.items()},
-        )
+        return cls(number(plain["threshold"]), per, {str(k): number(v) for k, v in values.items()})
 
     def __str__(self) -> str:
         return "answer nothing" if math.isinf(self.value) else f"{self.value:.4g}"
@@ -94,11 +93,11 @@ class Maximise:
 
     measure: Measure
 
-    def choose(self, curve: Curve) -> float:
-        """The best threshold of a curve, in hindsight."""
-        stated = _stated(curve)
-        best = stated.best(self.measure)
-        return SILENCE if best is None else _midway(stated.thresholds, best)
+    def choose(self, curve: Curve, ahead: Curve | int = 0) -> float:
+        """The best threshold of a curve, in hindsight; what is ahead has no say."""
+        reached = curve.reached()
+        best = reached.best(self.measure)
+        return SILENCE if best is None else _midway(reached.thresholds, best)
 
     def choose_with(self, own: Curve, everything: Curve, shrink: float) -> float:
         """The best threshold for a slice that borrows `shrink` questions' worth from the whole.
@@ -106,7 +105,7 @@ class Maximise:
         Counts of the slice and of the whole are added before they are scored, so a large slice
         follows its own questions and a small one the common threshold.
         """
-        own, everything = _stated(own), _stated(everything)
+        own, everything = own.reached(), everything.reached()
         levels = np.unique(np.concatenate([own.thresholds, everything.thresholds]))[::-1]
         weight = shrink / max(everything.questions, 1)
         table = _at(own, levels) + weight * _at(everything, levels)
@@ -125,62 +124,6 @@ class Maximise:
         return f"maximise {self.measure}"
 
 
-@dataclass(frozen=True, slots=True)
-class KeepRisk:
-    """The smallest threshold that keeps the share of wrong answers at most α, surely enough.
-
-    Thresholds are tried from the surest down in an order fixed before any verdict is looked at.
-    Each is kept while the exact binomial test says that a risk above α would have shown no more
-    than so many wrong answers with a chance of at most δ; the first that fails ends it. So the
-    chance that the chosen one has a risk above α is at most δ (fixed-sequence testing).
-    """
-
-    alpha: float
-    delta: float = 0.1
-
-    def __post_init__(self) -> None:
-        for name, value in (("--risk", self.alpha), ("--delta", self.delta)):
-            if not 0 < value < 1:
-                raise UsageError(f"{name} must be between 0 and 1 (got {value:g})")
-
-    @property
-    def least(self) -> int:
-        """The fewest answers that could pass: all right, (1 − α)^a ≤ δ."""
-        return math.ceil(math.log(self.delta) / math.log1p(-self.alpha) - 1e-9)
-
-    def choose(self, curve: Curve) -> float:
-        """The smallest threshold that passes; ∞ (answer nothing) where none does."""
-        from scipy.stats import binom
-
-        stated = _stated(curve)
-        tried = self.sequence(stated)
-        if not len(tried):
-            return SILENCE
-        chance = binom.cdf(stated.wrong[tried], stated.answered[tried], self.alpha)
-        failed = np.flatnonzero(chance > self.delta)
-        passed = int(failed[0]) if len(failed) else len(tried)
-        return float(stated.thresholds[tried[passed - 1]]) if passed else SILENCE
-
-    def sequence(self, curve: Curve) -> npt.NDArray[np.int64]:
-        """The points to try: evenly over coverage, from where a few wrong answers may pass."""
-        total = int(curve.answered[-1])
-        if total < self.least:
-            return np.empty(0, np.int64)
-        start = min(total, max(3 * self.least, total // 10))
-        wanted = np.unique(np.linspace(start, total, STEPS).astype(np.int64))
-        return np.unique(np.searchsorted(curve.answered, wanted))
-
-    def to_dict(self) -> dict[str, Any]:
-        """What was sought."""
-        return {"risk": self.alpha, "delta": self.delta}
-
-    def __str__(self) -> str:
-        return f"risk ≤ {self.alpha:g} with confidence {1 - self.delta:g}"
-
-
-Aim = Maximise | KeepRisk
-
-
 def _midway(levels: Array, at: int) -> float:
     """Between a level and the next lower one; silence stays silence.
 
@@ -192,41 +135,6 @@ def _midway(levels: Array, at: int) -> float:
     return float((levels[at] + levels[at + 1]) / 2) if at + 1 < len(levels) else 0.0
 
 
-def _stated(curve: Curve) -> Curve:
-    """Without the point that answers even what has no confidence: no threshold reaches it."""
-    if not math.isnan(curve.thresholds[-1]):
-        return curve
-    # The answers without a confidence stay in the counts, as blanks.
-    return _Unreached(
-        curve.run,
-        curve.questions,
-        curve.thresholds[:-1],
-        curve.answered[:-1],
-        curve.right[:-1],
-        curve.system,
-        all_answered=int(curve.answered[-1]),
-        all_right=int(curve.right[-1]),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Unreached(Curve):
-    """A curve some of whose answers no threshold reaches."""
-
-    all_answered: int = 0
-    all_right: int = 0
-
-    @property
-    def counts(self) -> CountsArray:
-        table = np.array(Curve.counts.fget(self).table)  # type: ignore[attr-defined]
-        right, wrong = self.all_right, self.all_answered - self.all_right
-        table[:, 2] = right - self.right
-        table[:, 3] = wrong - self.wrong
-        table[:, 4] = self.questions - self.all_answered
-        return CountsArray(table)
-
-
 def _at(curve: Curve, levels: Array) -> Array:
-    """The counts of a curve at any thresholds, falling."""
-    place = np.searchsorted(-curve.thresholds, -levels, side="right") - 1
-    return curve.counts.table[np.maximum(place, 0)].astype(np.float64)  # type: ignore[no-any-return]
+    """The counts of a curve at any thresholds."""
+    return curve.counts.table[curve.points_at(levels)].astype(np.float64)  # type: ignore[no-any-return]

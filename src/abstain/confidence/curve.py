@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain.confidence.matrix import WIDTH, ConfidenceMatrix
 from abstain.measures.sequences import Answers, Groups
-from abstain.outcomes import Counts, CountsArray, Undefined
+from abstain.outcomes import Counts, CountsArray
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -74,7 +75,7 @@ class Curve:
     @property
     def counts(self) -> CountsArray:
         """The counts of the run at each threshold."""
-        table = np.zeros((len(self.answered), WIDTH), np.int64)
+        table = np.zeros((WIDTH, len(self.answered)), np.int64).T  # each column in one piece
         table[:, 0], table[:, 1] = self.right, self.wrong
         table[:, 2] = self.right[-1] - self.right
         table[:, 3] = self.wrong[-1] - self.wrong
@@ -93,6 +94,29 @@ class Curve:
         top = np.nanmax(scores)
         return int(np.flatnonzero(scores >= top - 1e-12 * max(1.0, abs(top)))[-1])
 
+    def points_at(self, levels: Array) -> npt.NDArray[np.int64]:
+        """The point that each threshold, of this curve or not, leads to."""
+        return np.searchsorted(-self.thresholds, -levels, side="right") - 1
+
+    def answered_at(self, levels: Array) -> IntArray:
+        """How many answers are at least so sure."""
+        return self.answered[self.points_at(levels)]
+
+    def reached(self) -> Curve:
+        """Without the point that answers even what has no confidence: no threshold reaches it."""
+        if not math.isnan(self.thresholds[-1]):
+            return self
+        return _Reached(
+            self.run,
+            self.questions,
+            self.thresholds[:-1],
+            self.answered[:-1],
+            self.right[:-1],
+            self.system,
+            all_answered=int(self.answered[-1]),
+            all_right=int(self.right[-1]),
+        )
+
     def thin(self, points: int) -> npt.NDArray[np.int64]:
         """The numbers of at most so many points, evenly over coverage; 0: all."""
         size = len(self.answered)
@@ -100,6 +124,23 @@ class Curve:
             return np.arange(size)
         wanted = np.linspace(0, self.answered[-1], points)
         return np.unique(np.searchsorted(self.answered, wanted).clip(0, size - 1))
+
+
+@dataclass(frozen=True, eq=False)
+class _Reached(Curve):
+    """A curve some of whose answers no threshold reaches: they count as blanks."""
+
+    all_answered: int = 0
+    all_right: int = 0
+
+    @property
+    def counts(self) -> CountsArray:
+        table = np.array(Curve.counts.fget(self).table)  # type: ignore[attr-defined]
+        right, wrong = self.all_right, self.all_answered - self.all_right
+        table[:, 2] = right - self.right
+        table[:, 3] = wrong - self.wrong
+        table[:, 4] = self.questions - self.all_answered
+        return CountsArray(table)
 
 
 def curves(matrix: ConfidenceMatrix) -> list[Curve]:
@@ -123,7 +164,7 @@ class Bin:
 
 def reliability(answers: Answers, bins: int = 10, *, mass: bool = False) -> list[Bin]:
     """The bins of a reliability diagram, the empty ones left out."""
-    from abstain.measures.confidence import mass_bins, width_bins
+    from abstain.measures.calibration import mass_bins, width_bins
 
     own = answers.calibrated
     if not own.size:
@@ -143,9 +184,3 @@ def reliability(answers: Answers, bins: int = 10, *, mass: bool = False) -> list
             Bin(float(low), float(high), size, float(sure[b] / size), float(right[b] / size))
         )
     return found
-
-
-def score_of(measure: Any, counts: Counts) -> float:
-    """A score that may be undefined."""
-    value = measure(counts)
-    return value if isinstance(value, Undefined) else float(value)

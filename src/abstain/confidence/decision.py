@@ -12,7 +12,7 @@ Gaussian limit: one covariance over t, then draws of its maximum).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +72,6 @@ class Decision:
     curves: dict[str, Band]
     comparisons: list[Comparison]
     confidence: float
-    notes: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """S_t of every run with its band, and the comparisons."""
@@ -100,7 +99,6 @@ def decision(
         raise UsageError(f"--decision is confidence or given (got '{way}')")
     if not 0 < confidence < 1:
         raise UsageError(f"the confidence of a band is between 0 and 1 (got {confidence:g})")
-    notes: list[str] = []
     able = [n for n in range(len(matrix.runs)) if matrix.stated(n)[0]]
     chosen = way or ("confidence" if able else "given")
     numbers = able if chosen == "confidence" else list(range(len(matrix.runs)))
@@ -120,7 +118,7 @@ def decision(
         _compare(matrix, by_name[a], by_name[b], t, chosen, confidence, seed)
         for a, b in _leaders(sums)
     ]
-    return Decision(chosen, t, bands, compared, confidence, notes)
+    return Decision(chosen, t, bands, compared, confidence)
 
 
 def _contributions(matrix: ConfidenceMatrix, run: int, t: Array, way: str) -> Array:

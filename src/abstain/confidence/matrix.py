@@ -233,6 +233,11 @@ def read_judged_matrix(
 
 def _judged_rows(source: Responses, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
     rows = collect(frame, source.table.name).drop(FILE, "grade", "why", strict=False)
+    return checked_confidence(source, rows)
+
+
+def checked_confidence(source: Responses, rows: pl.DataFrame) -> pl.DataFrame:
+    """Judged rows with a confidence from 0 to 1 or none; anything else is refused."""
     if "confidence" not in rows.columns:
         return rows.with_columns(confidence=pl.lit(None, pl.Float64))
     value = pl.col("confidence")

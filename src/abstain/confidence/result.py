@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +81,6 @@ class CurveResult:
     should_abstain: npt.NDArray[np.bool_] | None = None
     label: str = ""
     notes: tuple[str, ...] = ()
-    extra: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def summaries(self) -> list[Summary]:

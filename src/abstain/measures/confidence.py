@@ -1,156 +1,33 @@
-"""Measures of confidence: does a system know what it knows?
+"""Measures of what a confidence is good for: safer answers first, right told from wrong.
 
 They take answers that are right or wrong, each with a confidence from 0 to 1. N answers, n
-questions, C(i) right among the i surest. Candidates behind blanks are answers too, except where
-a measure scores what was handed in (CWS, K1, K, MRR).
+questions, C(i) right among the i surest. Candidates behind blanks are answers too.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from abstain.measures.registry import Parameter, Undefinedness
+from abstain.measures.registry import Parameter
 from abstain.measures.sequences import (
     ALL_RIGHT,
     ALL_WRONG,
+    MISSING_LAST,
     NO_ANSWERS,
     NO_CONFIDENCE,
-    SOME_WITHOUT,
+    ONE_POINT,
+    TIES,
     Answers,
     confident,
 )
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
-    from abstain.outcomes import Array, IntArray
-
-TIES = "tied answers: the mean over every order of them"
-ONE_POINT = "one point for each distinct confidence: tied answers are answered together"
-MISSING_LAST = "answers without a confidence are the least sure"
-WITHOUT_LEFT_OUT = "answers without a confidence are left out"
-EPSILON = 2.0**-52
-WORST_LOG = 36.04365338911715
+    from abstain.outcomes import IntArray
 
 COVERAGE = Parameter("c", "the share of the questions to answer", low=0, high=1, low_open=True)
 RISK = Parameter("r", "the share of wrong answers to allow", low=0, high=1)
-BINS = Parameter("bins", "how many bins", low=1, high=10_000, default=15, whole=True)
-
-ALL_EQUAL = Undefinedness(
-    lambda a: (a.calibrated.confidence == a.calibrated.confidence[:1]).all(),
-    "every confidence is the same",
-)
 ONE_SIDED = (ALL_RIGHT, ALL_WRONG)
-
-
-# --------------------------------------------------------------- what was handed in, weighted
-
-
-@confident(
-    "CWS",
-    formula="(1/n) Σ_i C(i)/i",
-    latex=r"\frac{1}{n}\sum_i \frac{C(i)}{i}",
-    source="Voorhees 2002, Overview of the TREC 2002 Question Answering Track",
-    aliases=("confidence-weighted-score",),
-    convention=f"answers given, surest first; {TIES}; {MISSING_LAST}; a blank adds nothing",
-    undefined=(NO_CONFIDENCE,),
-    gaming="Only the order counts: put the surest first, call them 0.9 or 0.1 alike.",
-)
-def cws(a: Answers) -> float:
-    """The mean precision of the surest answers, from the first alone to all of them."""
-    groups = a.shown.groups
-    return groups.mean_share(groups.right) / a.questions
-
-
-@confident(
-    "K1",
-    formula="(Σ s of right − Σ s of wrong)/n",
-    latex=r"\frac{1}{n}\Bigl(\sum_{right} s - \sum_{wrong} s\Bigr)",
-    source="Herrera, Peñas & Verdejo 2005, Question Answering Pilot Task at CLEF 2004",
-    convention="answers given; one answer a question; a blank has confidence 0",
-    undefined=(SOME_WITHOUT,),
-    bounds=(-1.0, 1.0),
-    gaming="Say 1 or 0: where the chance of being right is above a half, full confidence pays.",
-)
-def k1(a: Answers) -> float:
-    """Right answers earn their confidence, wrong ones pay it."""
-    own = a.shown
-    return float((own.confidence * (2.0 * own.right - 1)).sum() / a.questions)
-
-
-@confident(
-    "K",
-    formula="(1/n) Σ_q Σ_a s(a)·e(a) / max(known, given)",
-    latex=r"\frac{1}{n}\sum_q \frac{\sum_a s(a)\,e(a)}{\max(R_q, A_q)}",
-    source="Herrera, Peñas & Verdejo 2005, Question Answering Pilot Task at CLEF 2004",
-    convention="e = 1 right, 0 said before, −1 wrong; one known answer where none is named",
-    undefined=(SOME_WITHOUT,),
-    bounds=(-1.0, 1.0),
-    gaming="As K1, and answers beyond the known ones only lower what each is worth.",
-)
-def k_measure(a: Answers) -> float:
-    """K1 for several answers a question."""
-    import numpy as np
-
-    own = a if a.question is not None else a.shown
-    question = _question(own)
-    effect = 2.0 * own.right - 1
-    if own.repeat is not None:
-        effect = np.where(own.repeat.astype(bool), 0.0, effect)
-    asked = int(question.max()) + 1 if own.size else 0
-    earned = np.bincount(question, own.confidence * effect, minlength=asked)
-    given = np.bincount(question, minlength=asked)
-    known = np.ones(asked, np.int64) if own.known is None else own.known
-    return float((earned / np.maximum(known, given)).sum() / a.questions)
-
-
-@confident(
-    "MRR",
-    formula="(1/n) Σ_q 1/rank of the first right",
-    latex=r"\frac{1}{n}\sum_q \frac{1}{r_q}",
-    source="Voorhees 1999, The TREC-8 Question Answering Track Report",
-    convention=f"by confidence; tied answers all take the last rank of theirs; {MISSING_LAST}",
-    undefined=(),
-    gaming="Hand in many answers: a wrong one costs nothing once the right one stands above it.",
-)
-def mean_reciprocal_rank(a: Answers) -> float:
-    """How far down the list of answers to a question the first right one stands."""
-    import numpy as np
-
-    own = a if a.question is not None else a.shown
-    if not own.size:
-        return 0.0
-    question = _question(own)
-    sure = np.where(own.stated, own.confidence, -1.0)
-    best = np.full(int(question.max()) + 1, -np.inf)
-    np.maximum.at(best, question[own.right], sure[own.right])
-    rank = np.bincount(question[sure >= best[question]], minlength=len(best))
-    found = np.isfinite(best)
-    return float((1 / rank[found]).sum() / a.questions)
-
-
-@confident(
-    "Pearson-r",
-    formula="correlation of s and right",
-    latex=r"\frac{\mathrm{cov}(s, e)}{\sigma_s\,\sigma_e}",
-    source="Herrera, Peñas & Verdejo 2005, Question Answering Pilot Task at CLEF 2004",
-    aliases=("correlation",),
-    convention=f"right is 1, wrong is 0; {WITHOUT_LEFT_OUT}",
-    undefined=(
-        NO_ANSWERS,
-        NO_CONFIDENCE,
-        Undefinedness(lambda a: a.calibrated.right.all(), ALL_RIGHT.reason),
-        Undefinedness(lambda a: not a.calibrated.right.any(), ALL_WRONG.reason),
-        ALL_EQUAL,
-    ),
-    bounds=(-1.0, 1.0),
-    gaming="Confidences of 0 and 1 alone lift it; a well-spread calibrated one may score lower.",
-)
-def pearson(a: Answers) -> float:
-    """The correlation of confidence with being right."""
-    import numpy as np
-
-    own = a.calibrated
-    return float(np.clip(np.corrcoef(own.confidence, own.right.astype(np.float64))[0, 1], -1, 1))
 
 
 # ------------------------------------------------------------------------- risk and coverage
@@ -350,109 +227,3 @@ def aupr_error(a: Answers) -> float:
     g = a.groups
     before = np.concatenate([[0], g.answered[:-1]])[::-1], np.concatenate([[0], g.wrong[:-1]])[::-1]
     return _average_precision(g.size - before[0], g.wrong[-1] - before[1])
-
-
-# ------------------------------------------------------------------------------- calibration
-
-
-def width_bins(confidence: Array, bins: int) -> IntArray:
-    """The bin of each confidence among equally wide ones: (0, 1/b], (1/b, 2/b], …"""
-    import numpy as np
-
-    edges = np.arange(1, bins) / bins
-    return np.searchsorted(edges, confidence, side="left")
-
-
-def mass_bins(confidence: Array, bins: int) -> IntArray:
-    """The bin of each confidence among equally full ones; tied ones stay together.
-
-    A group of tied answers goes where its middle would: nothing depends on the order of rows.
-    """
-    import numpy as np
-
-    _, group, sizes = np.unique(confidence, return_inverse=True, return_counts=True)
-    upto = np.cumsum(sizes)
-    middle = (2 * upto - sizes) * bins // (2 * int(upto[-1]))
-    return middle[group].astype(np.int64)
-
-
-def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> float:
-    import numpy as np
-
-    gap = np.bincount(bin_of, a.right - a.confidence, minlength=bins)
-    return float(np.abs(gap).sum() / a.size)
-
-
-@confident(
-    "ECE",
-    formula="Σ_b (N_b/N)·|share right − mean s|",
-    latex=r"\sum_b \frac{N_b}{N}\,|\bar e_b-\bar s_b|",
-    source="Naeini, Cooper & Hauskrecht 2015; Guo et al. 2017, On Calibration of Modern "
-    "Neural Networks",
-    parameters=(BINS,),
-    convention=f"equally wide bins, closed on the right; {WITHOUT_LEFT_OUT}",
-    higher_is_better=False,
-    gaming="Always say your accuracy: calibrated, and useless. Few bins hide what they mix.",
-)
-def ece(a: Answers, *, bins: float) -> float:
-    """How far confidence is from the share right, on average, in bins of equal width."""
-    own = a.calibrated
-    return _calibration_error(own, width_bins(own.confidence, int(bins)), int(bins))
-
-
-@confident(
-    "ECE-mass",
-    formula="Σ_b (N_b/N)·|share right − mean s|",
-    latex=r"\sum_b \frac{N_b}{N}\,|\bar e_b-\bar s_b|",
-    source="Nixon et al. 2019, Measuring Calibration in Deep Learning (adaptive bins)",
-    parameters=(BINS,),
-    convention=f"equally full bins, tied answers in one; {WITHOUT_LEFT_OUT}",
-    higher_is_better=False,
-    gaming="Always say your accuracy: calibrated, and useless.",
-)
-def ece_mass(a: Answers, *, bins: float) -> float:
-    """How far confidence is from the share right, on average, in bins of equal size."""
-    own = a.calibrated
-    return _calibration_error(own, mass_bins(own.confidence, int(bins)), int(bins))
-
-
-@confident(
-    "Brier",
-    formula="(1/N) Σ (s − right)²",
-    latex=r"\frac{1}{N}\sum (s-e)^2",
-    source="Brier 1950, Verification of Forecasts Expressed in Terms of Probability",
-    convention=f"one probability, that the answer is right: from 0 to 1; {WITHOUT_LEFT_OUT}",
-    higher_is_better=False,
-    gaming="Proper: the honest chance of being right scores best.",
-)
-def brier(a: Answers) -> float:
-    """The squared distance of confidence from what came true."""
-    own = a.calibrated
-    return float(((own.confidence - own.right) ** 2).mean())
-
-
-@confident(
-    "log-score",
-    formula="−(1/N) Σ ln p(what came true)",
-    latex=r"-\frac{1}{N}\sum \ln p",
-    source="Good 1952, Rational Decisions",
-    aliases=("log-loss", "cross-entropy"),
-    convention=f"natural logarithm; confidences are kept 2.2e−16 away from 0 and 1, as in "
-    f"scikit-learn; {WITHOUT_LEFT_OUT}",
-    bounds=(0.0, WORST_LOG),
-    higher_is_better=False,
-    gaming="Proper; one certainty that fails costs up to 36, so systems avoid saying 1.",
-)
-def log_score(a: Answers) -> float:
-    """The surprise at what came true, in nats."""
-    import numpy as np
-
-    own = a.calibrated
-    sure = np.clip(own.confidence, EPSILON, 1 - EPSILON)
-    return float(-np.log(np.where(own.right, sure, 1 - sure)).mean())
-
-
-def _question(a: Answers) -> IntArray:
-    import numpy as np
-
-    return np.arange(a.size) if a.question is None else a.question

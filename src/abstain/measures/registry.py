@@ -515,7 +515,13 @@ def _fold(name: str) -> str:
     return folded.replace("′", "'").replace("’", "'")
 
 
+FAMILIES = (
+    *("credit", "validation", "handed_in", "confidence", "calibration"),
+    *("ranking", "truncated"),
+)
+
+
 def _load() -> None:
     """Importing the families declares them, in this order."""
-    for family in ("credit", "validation", "confidence", "ranking", "truncated"):
+    for family in FAMILIES:
         import_module(f"abstain.measures.{family}")

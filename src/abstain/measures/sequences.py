@@ -123,8 +123,9 @@ class Answers:
     """The answers of one run: whether each is right, and how sure its system was.
 
     `given` is False for a candidate behind a blank. With several answers a question, `question`
-    numbers the question of each, `known` says how many right answers each question has and
-    `repeat` marks answers that say again what was said before.
+    numbers the question of each, `known` says how many right answers each question has, `repeat`
+    marks answers that say again what was said before and `rank` orders them, where it is not the
+    confidence that does.
     """
 
     right: BoolArray
@@ -134,6 +135,7 @@ class Answers:
     question: IntArray | None = None
     known: IntArray | None = None
     repeat: BoolArray | None = None
+    rank: Array | None = None
 
     @classmethod
     def of(cls, right: Any, confidence: Any, *, questions: int | None = None, **more: Any) -> Any:
@@ -196,6 +198,12 @@ class Answers:
         """How many answers there are."""
         return len(self.right)
 
+
+TIES = "tied answers: the mean over every order of them"
+ONE_POINT = "one point for each distinct confidence: tied answers are answered together"
+MISSING_LAST = "answers without a confidence are the least sure"
+WITHOUT_LEFT_OUT = "answers without a confidence are left out"
+"""What the conventions of several measures say."""
 
 NO_ANSWERS = Undefinedness(lambda a: a.size == 0, "there is no answer")
 NO_CONFIDENCE = Undefinedness(lambda a: not a.stated.any(), "no answer has a confidence")

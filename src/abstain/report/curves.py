@@ -1,4 +1,4 @@
-"""Curves and thresholds as tables and charts."""
+"""Curves as tables and charts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from abstain.confidence.choose import KeepRisk
 from abstain.confidence.result import CurveResult
-from abstain.confidence.tuning import Tuned, TuneResult
 from abstain.errors import plural
 from abstain.report.charts import bands, chart, lines, points
 from abstain.report.grid import Cell, Column, Grid, Kind
@@ -18,12 +16,10 @@ COUNTS = ("answered", "right", "wrong", "answers", "blank")
 TEXTS = ("run", "where", "judged against", "threshold")
 TITLES = {
     "risk": "Risk and coverage",
-    "measure": "Over the threshold",
+    "measure": "{measure} over coverage (dot: its top, cross: where the run stands)",
     "reliability": "Reliability",
     "decision": "Decision curve",
     "roc": "ROC of the decision to give an answer",
-    "parts": "Knowing and choosing",
-    "blanks": "The blanks",
 }
 
 
@@ -57,7 +53,11 @@ def threshold_text(value: float) -> str:
     """A threshold as people read it."""
     if math.isnan(value):
         return "none"
-    return "nothing" if math.isinf(value) else f"{value:.4g}"
+    if math.isinf(value):
+        return "nothing"
+    # 0.999998 is not 1: a run may give most of its answers between the two.
+    digits = 4 if value <= 0.999 or value == 1 else max(4, 1 - math.floor(math.log10(1 - value)))
+    return f"{value:.{digits}g}"
 
 
 def curve_notes(result: CurveResult, view: str) -> list[str]:
@@ -65,7 +65,7 @@ def curve_notes(result: CurveResult, view: str) -> list[str]:
     matrix, along = result.matrix, result.along
     runs = plural(len(matrix.runs), "run")
     said = [f"{runs}, {plural(matrix.questions.height, 'question')}."]
-    said += [sentence(note) for note in _few(result.notes)]
+    said += [sentence(note) for note in few(result.notes)]
     if view == "summary":
         said.append(
             f"best {along}: in hindsight, answering where confidence is at least the threshold; "
@@ -102,6 +102,13 @@ def curve_notes(result: CurveResult, view: str) -> list[str]:
             f"{along} = knowing (everything answered) + silence (as many blanks, blindly) + "
             "choosing (these blanks); left: up to the oracle, which answers what it gets right."
         )
+    if view == "blanks":
+        said.append(
+            "precision: blanks that were due, of the blanks; recall: of those due; F1: their "
+            "harmonic mean. over-abstention: blank where an answer was due; under-abstention: "
+            "answered where a blank was. Against its own candidates a blank is due where the "
+            "answer or candidate is wrong or there is none."
+        )
     if matrix.touched:
         said.append(policy_sentence(matrix.policy, matrix.touched))
     return said
@@ -115,105 +122,14 @@ def _top(own: Any, along: str) -> str:
     )
 
 
-def _few(notes: Sequence[str], most: int = 5) -> list[str]:
+def few(notes: Sequence[str], most: int = 5) -> list[str]:
+    """The first notes, and how many more there are."""
     more = len(notes) - most
     return [*notes[:most], *([f"and {plural(more, 'note')} more"] if more > 0 else [])]
 
 
 def _conventions(result: CurveResult) -> list[str]:
     return [f"{m}: {m.definition.convention}." for m in result.measures]
-
-
-# ------------------------------------------------------------------------------------- tune
-
-
-def tune_grid(result: TuneResult) -> Grid:
-    """Each run: everything answered, as submitted, with the threshold, the best in hindsight."""
-    name = str(result.measure)
-    columns = [
-        *(Column("run"), Column("what"), Column("threshold"), Column(name, "score")),
-        *(Column("risk", "score"), Column("coverage", "score")),
-        *(Column("right", "count"), Column("wrong", "count"), Column("blank", "count")),
-    ]
-    rows: list[list[Cell]] = []
-    dim: set[int] = set()
-    breaks: set[int] = set()
-    for own in result.runs:
-        breaks.add(len(rows))
-        kinds = [("answer everything", "", own.everything)]
-        if own.submitted.counts != own.everything.counts:
-            kinds.append(("as submitted", "", own.submitted))
-        kinds.append(("with a threshold", _threshold_cell(own), own.judged))
-        kinds.append(("best in hindsight", "", own.hindsight))
-        for what, threshold, standing in kinds:
-            if what == "best in hindsight":
-                dim.add(len(rows))
-            k = standing.counts
-            rows.append(
-                [
-                    *(own.run, what, threshold, standing.score, standing.risk, standing.coverage),
-                    *(k.right, k.wrong, k.unanswered),
-                ]
-            )
-    return Grid(columns, rows, notes=tune_notes(result), dim=dim, breaks=breaks)
-
-
-def _threshold_cell(own: Tuned) -> str:
-    text = threshold_text(own.threshold.value)
-    return f"{text}, per {own.threshold.per}" if own.threshold.per else text
-
-
-def tune_notes(result: TuneResult) -> list[str]:
-    """How it was tuned and judged, what was gained, what was avoided."""
-    said = [f"{_judged_how(result)} Aim: {result.aim}."]
-    for own in result.runs:
-        if math.isnan(own.judged.score):
-            continue
-        said.append(
-            f"{own.run}: the threshold is worth {_points(own.gain)} of {result.measure} against "
-            f"answering everything, on questions it was not tuned on. On those it was tuned on it "
-            f"would have looked {_better(own.optimism)}: optimism, not a result."
-        )
-        if own.threshold.per:
-            each = ", ".join(f"{k} {threshold_text(v)}" for k, v in own.threshold.values.items())
-            said.append(f"{own.run}, per {own.threshold.per}: {each} (shrink {result.shrink:g}).")
-        if isinstance(result.aim, KeepRisk) and len(own.parts) > 1:
-            held = round(own.held(result.aim.alpha) * len(own.parts))
-            said.append(
-                f"{own.run}: judged, the risk was at most {result.aim.alpha:g} in {held} of "
-                f"{len(own.parts)} parts (a part is a sample too: it has noise of its own)."
-            )
-    said += [sentence(note) for note in _few(result.notes)]
-    if result.matrix.touched:
-        said.append(policy_sentence(result.matrix.policy, result.matrix.touched))
-    return said
-
-
-def _points(value: float) -> str:
-    return f"{100 * value:+.2f} points".replace("-", "−")
-
-
-def _better(value: float) -> str:
-    return f"{100 * abs(value):.2f} points {'better' if value >= 0 else 'worse'}"
-
-
-def _judged_how(result: TuneResult) -> str:
-    split = result.split
-    first = result.runs[0].parts[0]
-    size = result.questions
-    if split.tune_on is not None:
-        rest = plural(size - first.tuned_on, "question")
-        return f"Tuned on {plural(first.tuned_on, 'question')}, judged on {rest} of {split.label}."
-    if split.attribute is not None:
-        return (
-            f"Tuned on the {first.tuned_on:,} questions with {split.attribute} '{split.value}', "
-            f"judged on the other {size - first.tuned_on:,}."
-        )
-    times = f", {split.repeats} times" if split.repeats > 1 else ""
-    return (
-        f"{plural(size, 'question')} in {split.folds} folds{times} (seed {result.seed}): each is "
-        "judged with a threshold tuned on the others."
-    )
 
 
 # ----------------------------------------------------------------------------------- charts
@@ -223,7 +139,8 @@ def curve_chart(result: CurveResult, view: str, *, most: int = 500) -> dict[str,
     """The chart of a view; the summary's is risk over coverage."""
     chosen = "risk" if view in ("summary", "parts", "blanks") else view
     rows, layers = _CHARTS[chosen](result, result.rows(chosen, most))
-    return chart(TITLES[chosen], rows, layers)
+    title = TITLES[chosen].format(measure=result.along)
+    return chart(title, rows, layers)
 
 
 ANSWERED = "share of questions answered"

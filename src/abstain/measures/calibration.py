@@ -1,0 +1,115 @@
+"""Measures of calibration: is a confidence the chance of being right?
+
+N answers with a confidence s each; candidates behind blanks are answers too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from abstain.measures.registry import Parameter
+from abstain.measures.sequences import WITHOUT_LEFT_OUT, Answers, confident
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array, IntArray
+
+EPSILON = 2.0**-52
+WORST_LOG = 36.04365338911715
+BINS = Parameter("bins", "how many bins", low=1, high=10_000, default=15, whole=True)
+
+
+def width_bins(confidence: Array, bins: int) -> IntArray:
+    """The bin of each confidence among equally wide ones: (0, 1/b], (1/b, 2/b], …"""
+    import numpy as np
+
+    edges = np.arange(1, bins) / bins
+    return np.searchsorted(edges, confidence, side="left")
+
+
+def mass_bins(confidence: Array, bins: int) -> IntArray:
+    """The bin of each confidence among equally full ones; tied ones stay together.
+
+    A group of tied answers goes where its middle would: nothing depends on the order of rows.
+    """
+    import numpy as np
+
+    _, group, sizes = np.unique(confidence, return_inverse=True, return_counts=True)
+    upto = np.cumsum(sizes)
+    middle = (2 * upto - sizes) * bins // (2 * int(upto[-1]))
+    return middle[group].astype(np.int64)
+
+
+def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> float:
+    import numpy as np
+
+    gap = np.bincount(bin_of, a.right - a.confidence, minlength=bins)
+    return float(np.abs(gap).sum() / a.size)
+
+
+@confident(
+    "ECE",
+    formula="Σ_b (N_b/N)·|share right − mean s|",
+    latex=r"\sum_b \frac{N_b}{N}\,|\bar e_b-\bar s_b|",
+    source="Naeini, Cooper & Hauskrecht 2015; Guo et al. 2017, On Calibration of Modern "
+    "Neural Networks",
+    parameters=(BINS,),
+    convention=f"equally wide bins, closed on the right; {WITHOUT_LEFT_OUT}",
+    higher_is_better=False,
+    gaming="Always say your accuracy: calibrated, and useless. Few bins hide what they mix.",
+)
+def ece(a: Answers, *, bins: float) -> float:
+    """How far confidence is from the share right, on average, in bins of equal width."""
+    own = a.calibrated
+    return _calibration_error(own, width_bins(own.confidence, int(bins)), int(bins))
+
+
+@confident(
+    "ECE-mass",
+    formula="Σ_b (N_b/N)·|share right − mean s|",
+    latex=r"\sum_b \frac{N_b}{N}\,|\bar e_b-\bar s_b|",
+    source="Nixon et al. 2019, Measuring Calibration in Deep Learning (adaptive bins)",
+    parameters=(BINS,),
+    convention=f"equally full bins, tied answers in one; {WITHOUT_LEFT_OUT}",
+    higher_is_better=False,
+    gaming="Always say your accuracy: calibrated, and useless.",
+)
+def ece_mass(a: Answers, *, bins: float) -> float:
+    """How far confidence is from the share right, on average, in bins of equal size."""
+    own = a.calibrated
+    return _calibration_error(own, mass_bins(own.confidence, int(bins)), int(bins))
+
+
+@confident(
+    "Brier",
+    formula="(1/N) Σ (s − right)²",
+    latex=r"\frac{1}{N}\sum (s-e)^2",
+    source="Brier 1950, Verification of Forecasts Expressed in Terms of Probability",
+    convention=f"one probability, that the answer is right: from 0 to 1; {WITHOUT_LEFT_OUT}",
+    higher_is_better=False,
+    gaming="Proper: the honest chance of being right scores best.",
+)
+def brier(a: Answers) -> float:
+    """The squared distance of confidence from what came true."""
+    own = a.calibrated
+    return float(((own.confidence - own.right) ** 2).mean())
+
+
+@confident(
+    "log-score",
+    formula="−(1/N) Σ ln p(what came true)",
+    latex=r"-\frac{1}{N}\sum \ln p",
+    source="Good 1952, Rational Decisions",
+    aliases=("log-loss", "cross-entropy"),
+    convention=f"natural logarithm; confidences are kept 2.2e−16 away from 0 and 1, as in "
+    f"scikit-learn; {WITHOUT_LEFT_OUT}",
+    bounds=(0.0, WORST_LOG),
+    higher_is_better=False,
+    gaming="Proper; one certainty that fails costs up to 36, so systems avoid saying 1.",
+)
+def log_score(a: Answers) -> float:
+    """The surprise at what came true, in nats."""
+    import numpy as np
+
+    own = a.calibrated
+    sure = np.clip(own.confidence, EPSILON, 1 - EPSILON)
+    return float(-np.log(np.where(own.right, sure, 1 - sure)).mean())
