@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.rankings import collector, judgments, load, piece
-from abstain.rankings.judgments import Keys
+from abstain.rankings import collector, judgments, keys, load
+from abstain.rankings.keys import Keys
 from abstain.rankings.order import Codes, by_code, by_score
 from abstain.rankings.sources import batches_of
 from tests.rankings import slow
@@ -67,7 +67,7 @@ def test_colliding_hashes_change_nothing(
     plain = [slow.average_precision(each) for each in slow.ones(gold, run)]
     with monkeypatch.context() as patch:
         patch.setattr(judgments, "row_keys", few)
-        patch.setattr(piece, "row_keys", few)
+        patch.setattr(collector, "row_keys", few)
         rankings = rankings_of(gold, run)
     np.testing.assert_allclose(values("AP", rankings), plain, atol=1e-12)
 
@@ -81,11 +81,11 @@ def test_a_document_twice_is_found_wherever_it_is(
     rows = pl.concat([rows, rows[again].with_columns(pl.col("score") - 7)])
     order = data.draw(st.permutations(range(rows.height)))
 
-    def few(codes: Codes, docs: pl.Series, full: Any = judgments.row_keys) -> Any:
+    def few(codes: Codes, docs: pl.Series, full: Any = keys.row_keys) -> Any:
         return full(codes, docs) & np.uint64((1 << bits) - 1)
 
     with monkeypatch.context() as patch:
-        patch.setattr(piece, "row_keys", few)
+        patch.setattr(collector, "row_keys", few)
         patch.setattr(judgments, "row_keys", few)
         in_batches(patch, order, data.draw(st.lists(st.integers(0, 5), max_size=8)))
         with pytest.raises(ab.InputError, match="stands twice for query"):

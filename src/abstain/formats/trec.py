@@ -15,7 +15,7 @@ import polars as pl
 
 from abstain.errors import InputError, Place, shown
 from abstain.formats.files import Opened
-from abstain.formats.textfile import chunks, lines, single_spaced
+from abstain.formats.textfile import HEAD, ahead, chunks, lines, single_spaced
 
 RUN_COLUMNS = ("query", "Q0", "doc", "rank", "score", "run")
 QRELS_COLUMNS = ("query", "0", "doc", "rel")
@@ -36,10 +36,19 @@ def run_batches(opened: Opened, *, by_rank: bool = False) -> Iterator[pl.DataFra
     """
     order, kind = ("rank", pl.Int64()) if by_rank else ("score", pl.Float64())
     check = _check_rank if by_rank else _check_score
-    for text in _texts(opened):
+
+    def rows(chunk: bytes) -> pl.DataFrame | None:
+        text = single_spaced(chunk)
+        if not text:
+            return pl.DataFrame()
         frame = _parse(text, RUN_COLUMNS, {order: kind}, ("query", "doc", order, "run"))
-        if frame is None or np.isnan(frame[order].to_numpy()).any():
+        return None if frame is None or np.isnan(frame[order].to_numpy()).any() else frame
+
+    for frame in ahead(chunks(opened), rows):
+        if frame is None:
             raise _explain(opened, "run", check)
+        if frame.is_empty():
+            continue
         if by_rank:
             ranks = frame["rank"].cast(pl.Float64).alias("score")
             frame = frame.drop("rank").insert_column(2, -ranks)
@@ -49,7 +58,9 @@ def run_batches(opened: Opened, *, by_rank: bool = False) -> Iterator[pl.DataFra
 def read_qrels(opened: Opened) -> pl.DataFrame:
     """A qrels file's rows: query, doc, rel (a whole number; negative means not judged)."""
     frames = []
-    for text in _texts(opened):
+    for chunk in chunks(opened):
+        if not (text := single_spaced(chunk)):
+            continue
         frame = _parse(text, QRELS_COLUMNS, {"rel": pl.Int64()}, ("query", "doc", "rel"))
         # each row has its four columns, so the total is exact only if none has a fifth
         if frame is None or text.count(b" ") != 3 * frame.height:
@@ -87,17 +98,11 @@ def looks_like_trec(opened: Opened) -> bool:
     >>> looks_like_trec(Opened("run.txt", None, b"query,doc,score\\n"))
     False
     """
-    for _, fields in lines(opened):
+    for _, fields in lines(opened, HEAD):
         if len(fields) >= len(RUN_COLUMNS):
             return bool(NUMBER.fullmatch(fields[4]) or WHOLE_NUMBER.fullmatch(fields[3]))
         return len(fields) == len(QRELS_COLUMNS) and bool(WHOLE_NUMBER.fullmatch(fields[3]))
     return False
-
-
-def _texts(opened: Opened) -> Iterator[bytes]:
-    for chunk in chunks(opened):
-        if text := single_spaced(chunk):
-            yield text
 
 
 def _parse(

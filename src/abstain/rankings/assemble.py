@@ -14,9 +14,8 @@ from typing import Literal
 import numpy as np
 
 from abstain.rankings.collector import Collected
-from abstain.rankings.judgments import Judgments
+from abstain.rankings.judgments import NIL, Judgments
 from abstain.rankings.layout import Bools, Floats, Ints, Pool, Rankings
-from abstain.rankings.piece import NIL
 
 NilMeans = Literal["end", "answer"]
 

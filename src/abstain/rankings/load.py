@@ -44,7 +44,7 @@ def load(
     given_ranks = ties == "rank"
 
     def collector(*, gather: bool) -> Collector:
-        return Collector(judgments, nil=nil, given_ranks=given_ranks, gather=gather)
+        return Collector(judgments, given_ranks=given_ranks, gather=gather)
 
     found = [
         (tag, source, each)

@@ -14,7 +14,7 @@ from abstain.errors import InputError, Place, shown
 from abstain.formats import trec
 from abstain.formats.files import PARQUET, Opened, bare_name, open_packed
 from abstain.formats.tables import ROW, Table, format_of_name
-from abstain.formats.textfile import ahead, chunks
+from abstain.formats.textfile import HEAD, chunks
 from abstain.questions import collect, open_table, rename, require, text_column
 from abstain.rankings.order import RepeatedError
 
@@ -63,7 +63,7 @@ def open_source(
 
 def _is_trec(opened: Opened) -> bool:
     """TREC files have no header and often no ending; tables say what they are."""
-    head = next(chunks(opened), b"")[: 1 << 16].lstrip()
+    head = next(chunks(opened, HEAD), b"").lstrip()
     if head.startswith(PARQUET):
         return False
     if trec.looks_like_trec(opened):
@@ -92,7 +92,7 @@ def batches_of(source: Source, *, by_rank: bool) -> Iterator[pl.DataFrame]:
     With `by_rank` the score is −rank.
     """
     if source.opened is not None:
-        yield from ahead(trec.run_batches(source.opened, by_rank=by_rank))
+        yield from trec.run_batches(source.opened, by_rank=by_rank)
         return
     table = _table(source)
     order = "rank" if by_rank else "score"
