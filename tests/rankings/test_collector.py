@@ -92,6 +92,22 @@ def test_a_document_twice_is_found_wherever_it_is(
             opened(qrels, rows)
 
 
+@given(
+    held=st.lists(st.integers(0, 40), min_size=1, max_size=40),
+    wanted=st.lists(st.integers(0, 40), max_size=40),
+    spread=st.sampled_from([1, 1 << 30, 1 << 58]),
+)
+def test_keys_are_found_where_they_stand(held: list[int], wanted: list[int], spread: int) -> None:
+    """Neighbours share a slot where keys are small; a slot may hold what was there before."""
+    index = keys.KeyIndex(np.array(held, np.uint64) * np.uint64(spread))
+    assert index.all_differ == (len(set(held)) == len(held))
+    held = list(dict.fromkeys(held))
+    index = keys.KeyIndex(np.array(held, np.uint64) * np.uint64(spread))
+    rows, which = index.find(np.array(wanted, np.uint64) * np.uint64(spread))
+    found = sorted(zip(which.tolist(), rows.tolist(), strict=True))
+    assert found == [(i, held.index(key)) for i, key in enumerate(wanted) if key in held]
+
+
 @given(codes=st.lists(st.integers(0, 200_000), max_size=50))
 def test_by_code_is_a_stable_sort(codes: list[int]) -> None:
     numbers = np.array(codes, np.uint32)

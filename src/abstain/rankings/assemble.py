@@ -56,6 +56,7 @@ def assemble(
         returned=returned,
         nil=_nothing(judgments.pool),
         unjudged=_unjudged(judgments, [found for _, found in runs]),
+        nil_words=tuple(dict.fromkeys(word for _, found in runs for word in found.nil_words)),
     )
     ends = np.full(len(returned), np.iinfo(np.int64).max)
     if nil_means == "end":

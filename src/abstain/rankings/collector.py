@@ -22,6 +22,9 @@ from abstain.rankings.piece import Found, Placed, Rows, Texts, place, settle
 PIECE = 1 << 16
 """Rows ranked at a time when a whole run was gathered."""
 
+NIL_WORDS = ("NIL", "-1")
+"""How runs say that there is nothing more to find, in TREC 2001 and in the Qur'an QA tasks."""
+
 WORKERS = 2
 """Pieces ranked at a time."""
 
@@ -40,6 +43,8 @@ class Collected:
     grade: Floats
     lengths: Ints
     """Rows of each query, by number; those of no gold query too."""
+    nil_words: tuple[str, ...]
+    """What looks like a NIL, where none was named."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +58,8 @@ class _Batch:
 
     def between(self, start: int, end: int) -> _Batch:
         """The rows from one place up to another."""
-        columns = (self.codes, self.keys, self.scores, self.docs)
-        return _Batch(*(column[start:end] for column in columns))
+        some = slice(start, end)
+        return _Batch(self.codes[some], self.keys[some], self.scores[some], self.docs[some])
 
 
 class Collector:
@@ -72,6 +77,7 @@ class Collector:
         self._gather = gather
         self._kept: list[_Batch] = []
         self._found: list[Found] = []
+        self._unseen_words = [*NIL_WORDS] if judgments.nil is None else []
         self._lengths = np.zeros(len(judgments.queries), np.int64)
 
     def add(self, rows: pl.DataFrame) -> None:
@@ -79,6 +85,7 @@ class Collector:
         if not rows.height:
             return
         codes, docs = self._judgments.encode(rows["query"]), rows["doc"]
+        self._unseen_words = [word for word in self._unseen_words if not (docs == word).any()]
         batch = _Batch(codes, row_keys(codes, docs), rows["score"].to_numpy(), docs)
         if not self._gather and not in_blocks(batch.codes):
             if self._found:
@@ -105,7 +112,9 @@ class Collector:
         rank = np.concatenate([each.rank for each in found])
         grade = np.concatenate([each.grade for each in found])
         order = np.lexsort((rank, code))
-        return Collected(code[order], rank[order], grade[order], self._lengths)
+        words = () if self._judgments.nil is not None else NIL_WORDS
+        seen = tuple(word for word in words if word not in self._unseen_words)
+        return Collected(code[order], rank[order], grade[order], self._lengths, seen)
 
     def _taken(self) -> tuple[Rows, Texts]:
         kept, self._kept = self._kept, []

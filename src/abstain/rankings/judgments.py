@@ -35,7 +35,7 @@ class Judgments:
         top: float | None = None,
         also: Sequence[str] = (),
     ) -> None:
-        self._nil = nil
+        self.nil = nil
         self._categories = pl.Categories.random()
         names = qrels["query"].unique(maintain_order=True)
         if also:
@@ -105,9 +105,9 @@ class Judgments:
         rows, which = index.find(wanted) if index.all_differ else find_any(keys, wanted)
         same = codes[rows] == self.pool.query[judged[which]]
         rows, which = rows[same], judged[which[same]]
-        if self._nil is None:
+        if self.nil is None:
             return rows, which
-        nil_keys = row_keys(heads, pl.repeat(self._nil, len(heads), eager=True))
+        nil_keys = row_keys(heads, pl.repeat(self.nil, len(heads), eager=True))
         ends = np.flatnonzero(keys == np.repeat(nil_keys, np.diff(starts, append=len(keys))))
         return np.append(rows, ends), np.append(which, np.full(len(ends), len(self._keys)))
 

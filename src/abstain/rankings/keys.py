@@ -56,9 +56,7 @@ class KeyIndex:
         order = np.argsort(keys[lost])
         self._lost, self._lost_keys = lost[order], keys[lost[order]]
         repeats = (keys[lost] == keys[stayed[lost]]).any()
-        self.all_differ = not (
-            repeats or (self._lost_keys[1:] == self._lost_keys[:-1]).any()
-        )
+        self.all_differ = not (repeats or (self._lost_keys[1:] == self._lost_keys[:-1]).any())
         """Is no key there twice?"""
 
     def find(self, wanted: Keys) -> tuple[Ints, Ints]:
