@@ -54,6 +54,8 @@ def rank(
     is one of those with query, doc and score, a sequence of them, or a mapping of names to them.
     `queries` is a table of query attributes for `by`.
     """
+    from abstain.rankings.scoring import score_rankings
+
     settings = check_settings(
         nil=nil,
         nil_as_answer=nil_as_answer,
@@ -62,8 +64,6 @@ def rank(
         ties=ties,
         trec_eval=trec_eval,
     )
-    from abstain.rankings.scoring import score_rankings
-
     chosen = ranking_measures(measures, settings)
     rankings, slices = read_rankings(
         qrels,

@@ -77,7 +77,7 @@ class Collector:
         self._gather = gather
         self._kept: list[_Batch] = []
         self._found: list[Found] = []
-        self._unseen_words = [*NIL_WORDS] if judgments.nil is None else []
+        self._nil_words = dict.fromkeys(NIL_WORDS, False)
         self._lengths = np.zeros(len(judgments.queries), np.int64)
 
     def add(self, rows: pl.DataFrame) -> None:
@@ -85,7 +85,9 @@ class Collector:
         if not rows.height:
             return
         codes, docs = self._judgments.encode(rows["query"]), rows["doc"]
-        self._unseen_words = [word for word in self._unseen_words if not (docs == word).any()]
+        if self._judgments.nil is None:
+            for word, seen in self._nil_words.items():
+                self._nil_words[word] = seen or bool((docs == word).any())
         batch = _Batch(codes, row_keys(codes, docs), rows["score"].to_numpy(), docs)
         if not self._gather and not in_blocks(batch.codes):
             if self._found:
@@ -112,8 +114,7 @@ class Collector:
         rank = np.concatenate([each.rank for each in found])
         grade = np.concatenate([each.grade for each in found])
         order = np.lexsort((rank, code))
-        words = () if self._judgments.nil is not None else NIL_WORDS
-        seen = tuple(word for word in words if word not in self._unseen_words)
+        seen = tuple(word for word, there in self._nil_words.items() if there)
         return Collected(code[order], rank[order], grade[order], self._lengths, seen)
 
     def _taken(self) -> tuple[Rows, Texts]:
