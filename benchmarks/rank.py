@@ -158,7 +158,8 @@ def _peak() -> float:
 
 def measured(peer: str, qrels: Path, run: Path) -> Report:
     """One measurement in a process of its own."""
-    command = [sys.executable, __file__, "--child", peer, str(qrels), str(run)]
+    # -P: or peers would import the benchmarks beside this one for what they are named after
+    command = [sys.executable, "-P", __file__, "--child", peer, str(qrels), str(run)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         nothing = dict.fromkeys(("seconds", "cpu", "peak"), float("nan"))

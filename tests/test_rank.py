@@ -109,8 +109,30 @@ def test_the_table_says_how_many_of_each_there_were(files: Here) -> None:
     assert "2 runs, 4 queries, 1 of them nil (nothing is relevant)" in text
     assert "AP, NDCG@10 leave these out." in text
     assert "Missing queries, counted as empty lists: long lacks 1 query, short lacks 1" in text
-    assert "Not judged: 1 query of the runs ('q9'), which are not scored." in text
+    assert "Not judged: 1 query of the runs ('q9'; first: long:8), not scored." in text
     assert "Truncated: 7 of 8 lists, 2 of them by NIL; at the limit of 3" in text
+
+
+def test_what_looks_like_nil_is_pointed_out(files: Here) -> None:
+    def hint(*args: str) -> list[str]:
+        notes = files("rank", "qrels", *args, "-f", "json").data["notes"]
+        return [note for note in notes if "--nil" in note]
+
+    assert hint("long") == []
+    assert hint("long", "short", "--nil", "NIL") == []
+    (said,) = hint("long", "short")
+    assert said.startswith("a list has a document 'NIL'")
+    assert said.endswith("give --nil NIL")
+    files.write("short", SHORT.replace("NIL", "-1"))
+    (said,) = hint("short")
+    assert said.endswith("give --nil -1")
+
+
+def test_queries_of_a_table_without_judgments_have_a_place(files: Here) -> None:
+    files.write("run.csv", "doc,query,score\na,q1,2\nb,q8,1\n\nb,q9,1\na,q8,3\n")
+    said = files("rank", "qrels", "run.csv")
+    text = " ".join(said.out.split())
+    assert "Not judged: 2 queries of the runs ('q8', 'q9'; first: run.csv:3), not scored." in text
 
 
 def test_slices_and_queries_that_nobody_judged(files: Here) -> None:
@@ -137,6 +159,11 @@ def test_slices_and_queries_that_nobody_judged(files: Here) -> None:
         (("-m", "c@1"), "c@1 is a measure of counts, not of rankings"),
         (("-m", "NDGC@10"), "there is no measure 'NDGC' (nearest: NDCG"),
         (("-m", "P"), "P needs k"),
+        (("-m", "MRR"), "MRR is a measure of confidence; of rankings it is the mean of RR"),
+        (("-m", "mrr(rel=2)@10"), "of rankings it is the mean of RR(rel=2)@10"),
+        (("-m", "ndcg_cut_10"), "there is no measure 'ndcg_cut_10': here it is NDCG@10"),
+        (("-m", "recall_5"), "there is no measure 'recall_5': here it is R@5"),
+        (("--limit", "9" * 20), "the limit must be from 1 to 1e+18 (got 99999999999999999999)"),
         (("--limit", "0"), "invalid value for '--limit'"),
         (("--top", "nan"), "the top grade must be at least the largest, 1 (got nan)"),
         (("--ties", "random"), "there is no value of ties 'random'"),

@@ -17,6 +17,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import abstain as ab
+
 PAGE = Path(__file__).parents[1] / "docs" / "peers.md"
 Numbers = dict[str, dict[str, float]]
 GOOD: Numbers = {"good": {"a": 1}}
@@ -80,8 +82,6 @@ def by_scikit_learn(qrels: Numbers, run: Numbers) -> Scores:
 def by_abstain(qrels: Numbers, run: Numbers, *, prime: str = "") -> Scores:
     """abstain, by its measures for whole lists or by those that know where a list stops."""
     import polars as pl
-
-    import abstain as ab
 
     gold = [(q, d, g) for q, docs in qrels.items() for d, g in docs.items()]
     rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
@@ -149,7 +149,7 @@ def page() -> str:
     ]
     used = {}
     for name, (package, work) in PEERS.items():
-        used[package] = version(package)
+        used[package] = ab.__version__ if package == "abstain" else version(package)
         cells = [cell(work, *case) for case in CASES.values()]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     lines += [

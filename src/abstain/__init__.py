@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
-    from abstain.ranked import RankResult, rank
+    from abstain.ranked import rank
+    from abstain.rankings.results import RankResult
     from abstain.resample import MetaResult, meta, meta_counts, meta_judged, meta_scores
     from abstain.scoring import ScoreResult, score, score_counts, score_judged
 
@@ -50,7 +51,7 @@ _HOME = {
     "meta_counts": "resample",
     "meta_judged": "resample",
     "meta_scores": "resample",
-    "RankResult": "ranked",
+    "RankResult": "rankings.results",
     "rank": "ranked",
     "ScoreResult": "scoring",
     "score": "scoring",

@@ -1,158 +1,32 @@
-"""`rank`: rankings in, scores out, with all that it takes to read them."""
+"""`rank`: rankings in, scores out."""
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, get_args
 
-from abstain import __version__
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UnknownNameError, UsageError, shown
 from abstain.measures import Measure, measure
 from abstain.measures.registry import RankingMeasure
-from abstain.outcomes import Undefined
+from abstain.rankings.results import Missing, RankResult, Settings, Ties
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-
-    from abstain.rankings.layout import Bools, Floats, Rankings
+    from abstain.rankings.layout import Rankings
+    from abstain.rankings.scoring import Slices
 
 DEFAULT_MEASURES = ("AP", "NDCG@10", "P@10", "RR")
 PRIMED_MEASURES = ("AP'", "NDCG'", "RR'")
 """Shown too where lists are known to stop."""
 
-Missing = Literal["empty", "error", "skip"]
-Ties = Literal["trec", "rank"]
-Slices = dict[str, list[str | None]]
-"""An attribute's value for each query of the gold."""
+MRR = re.compile(r"\s*mrr\s*(?=[(@]|$)", re.IGNORECASE)
+"""A name that belongs to a measure of confidence; who types it here means RR."""
 
-NOT_IN_RUN = "the run has none of these queries"
+CUT = re.compile(r"(P|recall|success|map_cut|ndcg_cut)_(\d+)", re.IGNORECASE)
+"""What trec_eval calls P@10, R@10, Success@10, AP@10, NDCG@10."""
 
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How lists were read and averages taken; all of it is declared in the output."""
-
-    nil: str | None = None
-    nil_as_answer: bool = False
-    limit: int | None = None
-    missing: Missing = "empty"
-    ties: Ties = "trec"
-    trec_eval: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RankRow:
-    """One run in one slice: its means; or, with `query`, its scores for one query."""
-
-    run: str
-    slice: dict[str, str | None]
-    scores: dict[str, float]
-    queries: int
-    nil_queries: int
-    missing: int
-    unjudged: int
-    """Queries of the run that the gold does not have."""
-    truncated: int
-    """Lists that the system ended itself."""
-    left_out: dict[str, int] = field(default_factory=dict)
-    """How many queries a mean leaves out because the measure is undefined there."""
-    query: str | None = None
-    rank: str = ""
-
-    @property
-    def undefined(self) -> dict[str, str]:
-        """Why the scores that do not exist do not."""
-        return {k: v.reason for k, v in self.scores.items() if isinstance(v, Undefined)}
-
-    def to_dict(self) -> dict[str, Any]:
-        """The row as plain data; a score that does not exist is None."""
-        plain: dict[str, Any] = {"run": self.run, "slice": self.slice}
-        if self.query is not None:
-            plain |= {
-                "query": self.query,
-                "nil": bool(self.nil_queries),
-                "missing": bool(self.missing),
-                "truncated": bool(self.truncated),
-            }
-        else:
-            plain |= {
-                "queries": self.queries,
-                "nil_queries": self.nil_queries,
-                "missing": self.missing,
-                "unjudged": self.unjudged,
-                "truncated": self.truncated,
-            }
-        plain["scores"] = {k: None if math.isnan(v) else v for k, v in self.scores.items()}
-        plain["undefined"] = self.undefined
-        if self.left_out:
-            plain["left_out"] = self.left_out
-        return plain
-
-
-@dataclass(frozen=True, slots=True)
-class RankResult:
-    """Scores of rankings, with all that it takes to read them."""
-
-    measures: tuple[RankingMeasure, ...]
-    by: tuple[str, ...]
-    rows: tuple[RankRow, ...]
-    queries: int
-    nil_queries: int
-    top_grade: float
-    settings: Settings
-    notes: tuple[str, ...] = ()
-
-    @property
-    def per_query(self) -> bool:
-        """Whether there are rows of single queries."""
-        return any(row.query is not None for row in self.rows)
-
-    def slice_label(self, name: str) -> str:
-        """The heading of a slice attribute, told apart from the columns that are there anyway."""
-        taken = {"#", "rank", "run", "query", "queries", "nil", "missing", "truncated"}
-        return f"{name} (slice)" if name in taken | {str(m) for m in self.measures} else name
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain data: what `--format json` prints."""
-        return {
-            "abstain": __version__,
-            "queries": self.queries,
-            "nil_queries": self.nil_queries,
-            "top_grade": self.top_grade,
-            "settings": asdict(self.settings),
-            "notes": list(self.notes),
-            "results": [row.to_dict() for row in self.rows],
-        }
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row a run and slice (and query): rank, run, slice, scores, counts (polars)."""
-        import polars as pl
-
-        rows = self.rows
-        schema: dict[str, Any] = {"rank": pl.String, "run": pl.String}
-        columns: dict[str, list[Any]] = {
-            "rank": [row.rank for row in rows],
-            "run": [row.run for row in rows],
-        }
-        for name in self.by:
-            schema[self.slice_label(name)] = pl.String
-            columns[self.slice_label(name)] = [row.slice[name] for row in rows]
-        if self.per_query:
-            schema["query"] = pl.String
-            columns["query"] = [row.query for row in rows]
-        for item in self.measures:
-            schema[str(item)] = pl.Float64
-            scores = [row.scores[str(item)] for row in rows]
-            columns[str(item)] = [None if math.isnan(s) else s for s in scores]
-        for name in ("queries", "nil_queries", "missing", "truncated"):
-            schema[name] = pl.Int64
-            columns[name] = [getattr(row, name) for row in rows]
-        return pl.DataFrame(columns, schema=schema, strict=False)
+MOST_DOCUMENTS = 10**18
 
 
 def rank(
@@ -180,6 +54,8 @@ def rank(
     is one of those with query, doc and score, a sequence of them, or a mapping of names to them.
     `queries` is a table of query attributes for `by`.
     """
+    from abstain.rankings.scoring import score_rankings
+
     settings = check_settings(
         nil=nil,
         nil_as_answer=nil_as_answer,
@@ -217,6 +93,8 @@ def check_settings(
         raise UsageError("--nil-as-answer needs to know what says so: --nil NIL")
     if nil is not None and not nil.strip():
         raise UsageError("--nil names a document, such as NIL or -1 (got nothing)")
+    if limit is not None and not 1 <= limit <= MOST_DOCUMENTS:
+        raise UsageError(f"the limit must be from 1 to {MOST_DOCUMENTS:.0e} (got {limit})")
     return Settings(
         nil=nil,
         nil_as_answer=nil_as_answer,
@@ -244,6 +122,9 @@ def ranking_measures(
         given = (*DEFAULT_MEASURES, *(PRIMED_MEASURES if stops else ()))
     if isinstance(given, (str, Measure)):
         given = [given]
+    for text in given:
+        if isinstance(text, str):
+            _refuse_other_names(text)
     chosen = []
     for item in dict.fromkeys(measure(text) for text in given):
         if not isinstance(item, RankingMeasure):
@@ -257,7 +138,14 @@ def ranking_measures(
     return tuple(chosen)
 
 
-# ------------------------------------------------------------------------------------- reading
+def _refuse_other_names(text: str) -> None:
+    """Names by which other tools call a measure: they are told ours."""
+    if MRR.match(text):
+        ours = MRR.sub("RR", text)
+        raise UsageError(f"MRR is a measure of confidence; of rankings it is the mean of {ours}")
+    if found := CUT.fullmatch(text.strip()):
+        ours = f"{found[1].removesuffix('_cut')}@{found[2]}"
+        raise UsageError(f"there is no measure {shown(text)}: here it is {measure(ours)}")
 
 
 def read_rankings(
@@ -333,187 +221,3 @@ def _named(runs: Any) -> list[tuple[str, Any]]:
     if not named:
         raise UsageError("there is no run to score")
     return named
-
-
-# ------------------------------------------------------------------------------------- scoring
-
-
-def score_rankings(
-    rankings: Rankings,
-    measures: Sequence[RankingMeasure],
-    settings: Settings,
-    *,
-    slices: Slices | None = None,
-    per_query: bool = False,
-) -> RankResult:
-    """Score rankings that were read: means by slice, and each query's scores if asked for."""
-    import numpy as np
-
-    slices = slices or {}
-    scored = [_Scored(item, rankings, settings) for item in measures]
-    parts: dict[tuple[str | None, ...], list[int]] = {}
-    for query in range(len(rankings.queries)):
-        parts.setdefault(tuple(values[query] for values in slices.values()), []).append(query)
-    rows: list[RankRow] = []
-    for part in sorted(parts, key=lambda values: [(v is None, v or "") for v in values]):
-        chosen = np.array(parts[part])
-        where = dict(zip(slices, part, strict=True))
-        means = [
-            _mean_row(rankings, run, where, chosen, scored, settings)
-            for run in range(len(rankings.runs))
-        ]
-        for row in ranked_rows(means, measures[0]):
-            if per_query:
-                rows += _query_rows(rankings, row, chosen, scored)
-            rows.append(row)
-    return RankResult(
-        measures=tuple(measures),
-        by=tuple(slices),
-        rows=tuple(rows),
-        queries=len(rankings.queries),
-        nil_queries=int(rankings.nil.sum()),
-        top_grade=rankings.pool.top,
-        settings=settings,
-        notes=tuple(_notes(rankings, measures, settings)),
-    )
-
-
-class _Scored:
-    """A measure's scores, runs × queries; where they do not exist, nan and the reasons."""
-
-    def __init__(self, item: RankingMeasure, rankings: Rankings, settings: Settings) -> None:
-        import numpy as np
-
-        self.item, self.rankings = item, rankings
-        values = rankings.by_run(item.values(rankings))
-        # as trec_eval has it, what does not exist is 0
-        self.table: Floats = np.nan_to_num(values, nan=0.0) if settings.trec_eval else values
-
-    @cached_property
-    def reasons(self) -> list[str | None]:
-        return self.item.reasons(self.rankings)
-
-    def why(self, run: int, query: int) -> Undefined:
-        """Why a run has no score for a query."""
-        return Undefined(self.reasons[run * len(self.rankings.queries) + query] or "undefined")
-
-
-def _mean_row(
-    rankings: Rankings,
-    run: int,
-    where: dict[str, str | None],
-    chosen: np.ndarray,
-    scored: Sequence[_Scored],
-    settings: Settings,
-) -> RankRow:
-    import numpy as np
-
-    missing: Bools = rankings.by_run(rankings.missing)[run, chosen]
-    counted = chosen[~missing] if settings.missing == "skip" else chosen
-    scores: dict[str, float] = {}
-    left_out: dict[str, int] = {}
-    for each in scored:
-        name = str(each.item)
-        values = each.table[run, counted]
-        known = values[~np.isnan(values)]
-        if len(known):
-            scores[name] = float(known.sum() if each.item.definition.total else known.mean())
-        elif len(values):
-            scores[name] = each.why(run, int(counted[0]))
-        else:
-            scores[name] = Undefined(NOT_IN_RUN)
-        if len(known) < len(values):
-            left_out[name] = len(values) - len(known)
-    return RankRow(
-        run=rankings.runs[run],
-        slice=where,
-        scores=scores,
-        queries=len(chosen),
-        nil_queries=int(rankings.nil[chosen].sum()),
-        missing=int(missing.sum()),
-        unjudged=len(rankings.unjudged[run]),
-        truncated=int(rankings.by_run(rankings.stopped)[run, chosen].sum()),
-        left_out=left_out,
-    )
-
-
-def _query_rows(
-    rankings: Rankings, mean: RankRow, chosen: np.ndarray, scored: Sequence[_Scored]
-) -> list[RankRow]:
-    run = rankings.runs.index(mean.run)
-    missing = rankings.by_run(rankings.missing)[run].tolist()
-    stopped = rankings.by_run(rankings.stopped)[run].tolist()
-    values = [(str(each.item), each, each.table[run].tolist()) for each in scored]
-    return [
-        RankRow(
-            run=mean.run,
-            slice=mean.slice,
-            scores={
-                name: each.why(run, q) if math.isnan(own[q]) else own[q]
-                for name, each, own in values
-            },
-            queries=1,
-            nil_queries=int(rankings.nil[q]),
-            missing=int(missing[q]),
-            unjudged=0,
-            truncated=int(stopped[q]),
-            query=rankings.queries[q],
-        )
-        for q in chosen.tolist()
-    ]
-
-
-def ranked_rows(rows: Iterable[RankRow], first: Measure) -> list[RankRow]:
-    """By the first measure, the undefined last; equal scores share their rank."""
-    name, sign = str(first), -1 if first.higher_is_better else 1
-    ordered = sorted(
-        rows,
-        key=lambda r: (
-            math.isnan(r.scores[name]),
-            0.0 if math.isnan(r.scores[name]) else sign * r.scores[name],
-            r.run,
-        ),
-    )
-    defined = [r.scores[name] for r in ordered if not math.isnan(r.scores[name])]
-    ranked = []
-    for row in ordered:
-        value = row.scores[name]
-        if not math.isnan(value):
-            equal = sum(same(other, value) for other in defined)
-            better = sum(sign * o < sign * value and not same(o, value) for o in defined)
-            row = replace(row, rank=f"{better + 1}{'=' if equal > 1 else ''}")
-        ranked.append(row)
-    return ranked
-
-
-def same(a: float, b: float) -> bool:
-    """Equal but for the rounding of the last digits."""
-    return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-15)
-
-
-# --------------------------------------------------------------------------------------- notes
-
-
-def _notes(
-    rankings: Rankings, measures: Sequence[RankingMeasure], settings: Settings
-) -> Iterable[str]:
-    """What a reader must know of the lists: how many were nil, missing, unjudged, truncated."""
-    from abstain.rankings.notes import notes
-
-    return notes(
-        rankings,
-        [str(m) for m in measures if m.definition.undefined],
-        [str(m) for m in measures if m.definition.family == "truncated"],
-        [str(m) for m in measures if _is_scaled(m)],
-        nil=settings.nil,
-        nil_as_answer=settings.nil_as_answer,
-        limit=settings.limit,
-        missing=settings.missing,
-        trec_eval=settings.trec_eval,
-    )
-
-
-def _is_scaled(item: RankingMeasure) -> bool:
-    """Whether it makes gains of grades by dividing them by the top grade."""
-    scaled = any(p.name == "rel" and p.optional for p in item.definition.parameters)
-    return scaled and "rel" not in item.arguments and item.name != "RR'"

@@ -16,7 +16,7 @@ import numpy as np
 
 from abstain.measures.registry import RankingMeasure, measure
 from abstain.outcomes import Undefined
-from abstain.ranked import Settings
+from abstain.rankings.results import Settings
 
 if TYPE_CHECKING:
     from abstain.rankings.layout import Floats, Ints, Rankings

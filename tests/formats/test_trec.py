@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -122,7 +123,10 @@ NONE = "qrels: has no judgments (expected lines: query 0 doc rel)"
 WRONG_QRELS = {
     "1 0 a": "qrels:1: 3 columns, expected 4: query 0 doc rel",
     "1 0 a 1\n1 0 b 1 x": "qrels:2: 5 columns, expected 4: query 0 doc rel",
-    PLAIN: "qrels:1: 6 columns, expected 4: query 0 doc rel",
+    PLAIN: "qrels:1: 6 columns, expected 4: query 0 doc rel (a run? the judgments come first)",
+    "1 0 a 1 x y": "qrels:1: 6 columns, expected 4: query 0 doc rel",
+    "1 0 a 99999999999999999999": "qrels:1: the relevance has more than 18 digits "
+    "(got '99999999999999999999')",
     "1 0 a 1.5": "qrels:1: the relevance must be a whole number (got '1.5')",
     "1 0 a one": "qrels:1: the relevance must be a whole number (got 'one')",
     "1 0 a 1\n1 0 b 1\n2 0 a 1\n1 0 a 1": f"qrels:4: {TWICE.replace('run', 'qrels')}",
@@ -204,10 +208,32 @@ def test_several_runs_by_tag_and_by_file(tmp_path: Path, gold: Path) -> None:
     again = tmp_path / "more" / "one"
     again.write_text(one.read_text())
     assert set(opened(gold, one, again).runs) == {f"{tmp_path.name}/one", "more/one"}
-    with pytest.raises(ab.InputError, match="is given twice"):
-        opened(gold, one, one)
+    (tmp_path / "other" / "more").mkdir(parents=True)
+    third = tmp_path / "other" / "more" / "one"
+    third.write_text(one.read_text())
+    assert set(opened(gold, again, third).runs) == {str(again), str(third)}
+    with pytest.raises(ab.InputError, match=f"^{re.escape(str(one))}: is given twice$"):
+        opened(gold, one, two, one)
+    with pytest.raises(ab.InputError, match="one: is given twice"):
+        opened(gold, one, tmp_path / "more" / ".." / "one")
+    same = ab.rank(gold, {"mine": one, "yours": one}, measures=["AP"])
+    assert {row.run for row in same.rows} == {"mine", "yours"}
     named = ab.rank(gold, {"mine": one, "yours": two}, measures=["AP"])
     assert {row.run for row in named.rows} == {"mine", "yours"}
+
+
+def test_the_first_query_without_judgments_has_a_place(tmp_path: Path, gold: Path) -> None:
+    path = tmp_path / "run"
+    for end in ("\n", "\r\n", "\r"):
+        text = PLAIN + "\n# 77 is not here\n  \n5 Q0 77 1 1 t\n 77 Q0 a 1 1 t\n77 Q0 b 1 1 t\n"
+        path.write_bytes(text.replace("\n", end).encode())
+        lines = text.split("\n")
+        rankings = opened(gold, path)
+        assert rankings.unjudged == (("5", "77"),)
+        assert str(rankings.unjudged_at) == f"{path}:{lines.index('5 Q0 77 1 1 t') + 1}"
+        rankings = opened(frames(GOLD | {"5": {"a": 1.0}}, {})[0], path)
+        assert str(rankings.unjudged_at) == f"{path}:{lines.index(' 77 Q0 a 1 1 t') + 1}"
+    assert opened(gold, write(path, run=RUN)).unjudged_at is None
 
 
 def test_the_rank_column_when_asked(tmp_path: Path, gold: Path) -> None:

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.rankings import collector, judgments, load, piece
-from abstain.rankings.judgments import Keys
+from abstain.rankings import collector, judgments, keys, load
+from abstain.rankings.keys import Keys
 from abstain.rankings.order import Codes, by_code, by_score
 from abstain.rankings.sources import batches_of
 from tests.rankings import slow
@@ -67,7 +67,7 @@ def test_colliding_hashes_change_nothing(
     plain = [slow.average_precision(each) for each in slow.ones(gold, run)]
     with monkeypatch.context() as patch:
         patch.setattr(judgments, "row_keys", few)
-        patch.setattr(piece, "row_keys", few)
+        patch.setattr(collector, "row_keys", few)
         rankings = rankings_of(gold, run)
     np.testing.assert_allclose(values("AP", rankings), plain, atol=1e-12)
 
@@ -81,15 +81,31 @@ def test_a_document_twice_is_found_wherever_it_is(
     rows = pl.concat([rows, rows[again].with_columns(pl.col("score") - 7)])
     order = data.draw(st.permutations(range(rows.height)))
 
-    def few(codes: Codes, docs: pl.Series, full: Any = judgments.row_keys) -> Any:
+    def few(codes: Codes, docs: pl.Series, full: Any = keys.row_keys) -> Any:
         return full(codes, docs) & np.uint64((1 << bits) - 1)
 
     with monkeypatch.context() as patch:
-        patch.setattr(piece, "row_keys", few)
+        patch.setattr(collector, "row_keys", few)
         patch.setattr(judgments, "row_keys", few)
         in_batches(patch, order, data.draw(st.lists(st.integers(0, 5), max_size=8)))
         with pytest.raises(ab.InputError, match="stands twice for query"):
             opened(qrels, rows)
+
+
+@given(
+    held=st.lists(st.integers(0, 40), min_size=1, max_size=40),
+    wanted=st.lists(st.integers(0, 40), max_size=40),
+    spread=st.sampled_from([1, 1 << 30, 1 << 58]),
+)
+def test_keys_are_found_where_they_stand(held: list[int], wanted: list[int], spread: int) -> None:
+    """Neighbours share a slot where keys are small; a slot may hold what was there before."""
+    index = keys.KeyIndex(np.array(held, np.uint64) * np.uint64(spread))
+    assert index.all_differ == (len(set(held)) == len(held))
+    held = list(dict.fromkeys(held))
+    index = keys.KeyIndex(np.array(held, np.uint64) * np.uint64(spread))
+    rows, which = index.find(np.array(wanted, np.uint64) * np.uint64(spread))
+    found = sorted(zip(which.tolist(), rows.tolist(), strict=True))
+    assert found == [(i, held.index(key)) for i, key in enumerate(wanted) if key in held]
 
 
 @given(codes=st.lists(st.integers(0, 200_000), max_size=50))

@@ -14,6 +14,8 @@ import polars as pl
 import pytest
 
 import abstain as ab
+from abstain import questions
+from abstain.rankings import sources
 from tests.helpers import Here
 from tests.rankings.given import frames, opened, values, write
 
@@ -81,6 +83,26 @@ def test_large_tables_come_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_allclose(values("AP", opened(QRELS, rows)), EXPECTED)
 
 
+def test_a_parquet_file_is_never_in_memory_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.parquet"
+    ROWS.write_parquet(path)
+    heights = []
+
+    def collect(frame: Any, label: str, plain: Any = questions.collect) -> pl.DataFrame:
+        rows: pl.DataFrame = plain(frame, label)
+        heights.append(rows.height)
+        return rows
+
+    monkeypatch.setattr(sources, "BATCH", 4)
+    monkeypatch.setattr(sources, "collect", collect)
+    np.testing.assert_allclose(
+        values("AP", opened(write(tmp_path / "q", qrels=GOLD), path)), EXPECTED
+    )
+    assert heights == [4, 2, 0]
+
+
 def test_the_rank_column_of_a_table() -> None:
     rows = pl.DataFrame({"query": ["1", "1"], "doc": ["x", "a"], "rank": [2, 1]})
     assert values("RR", opened(QRELS, rows, ties="rank")).tolist() == [1.0, 0.0]
@@ -132,6 +154,11 @@ def test_the_rank_column_of_a_table() -> None:
         ),
         (QRELS[:0].lazy(), ROWS, "qrels: has no judgments"),
         (QRELS[:0], ROWS, "qrels: has no rows"),
+        (
+            QRELS.with_columns(rel=pl.lit(1e300)),
+            ROWS,
+            "qrels: row 1: the grade must be at most 1e+18 (got 1e+300)",
+        ),
         (
             QRELS.with_columns(rel=pl.lit(float("inf"))),
             ROWS,

@@ -160,7 +160,7 @@ def meta(
     (Sakai 2006) and Tukey's HSD (Carterette 2012) tell apart. Agreement: Kendall's and AP
     correlation, Spearman, rank-biased overlap. And advice from all that.
     """
-        from abstain.report.charts import ENDINGS
+    from abstain.report.charts import ENDINGS
     from abstain.report.meta import meta_grids, tidy_grid
     from abstain.resample import inputs
 

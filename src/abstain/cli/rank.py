@@ -133,6 +133,7 @@ def rank(
     documents is scored by the primed measures (RR', RBP', NDCG', AP'; typed RRt, RBPt, …).
     """
     from abstain import ranked
+    from abstain.rankings.scoring import score_rankings
     from abstain.report.ranks import rank_grid
 
     settings = ranked.check_settings(
@@ -156,9 +157,7 @@ def rank(
             columns=options.known_columns(column, COLUMNS),
             format=from_format,
         )
-        result = ranked.score_rankings(
-            rankings, chosen, settings, slices=slices, per_query=per_query
-        )
+        result = score_rankings(rankings, chosen, settings, slices=slices, per_query=per_query)
     grids, data = [rank_grid(result)], result.to_dict()
     if truncation or charts is not None:
         from abstain.report.truncation import scores_grid, truncation_grids, write_charts

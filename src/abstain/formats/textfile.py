@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -14,24 +15,31 @@ from numpy.typing import NDArray
 from abstain.errors import InputError
 from abstain.formats.files import GZIP, ZSTD, Opened, ZstandardFile, byte_limit, reason_of
 
-CHUNK = 3 << 20
+CHUNK = 2 << 20
 """Bytes read at a time: few enough to stay small, many enough to keep the parser busy."""
+
+HEAD = 1 << 16
+"""Bytes that are enough to see what a file is."""
+
+WORKERS = 2
+"""Pieces that are worked on at a time; more gain little, and each takes memory."""
 
 LONGEST_LINE = 1 << 20
 """A longer line is no run and no qrels; reading on would only fill the memory."""
 
 BOM = b"\xef\xbb\xbf"
 NEWLINE, BLANK = 10, 32
-T = TypeVar("T")
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 TO_BLANKS = bytes.maketrans(b"\t\v\f\r", b"   \n")
 
 
-def chunks(opened: Opened) -> Iterator[bytes]:
+def chunks(opened: Opened, size: int | None = None) -> Iterator[bytes]:
     """The file's text in pieces of whole lines, unpacked, without a byte order mark."""
-    limit, size = byte_limit(), 0
-    for number, piece in enumerate(_whole_lines(opened)):
-        size += len(piece)
-        if size > limit:
+    limit, total = byte_limit(), 0
+    for number, piece in enumerate(_whole_lines(opened, size or CHUNK)):
+        total += len(piece)
+        if total > limit:
             raise InputError(
                 f"unpacks to more than {limit:,} bytes (ABSTAIN_MAX_BYTES raises the bound)",
                 opened.name,
@@ -39,23 +47,25 @@ def chunks(opened: Opened) -> Iterator[bytes]:
         yield piece if number else piece.removeprefix(BOM)
 
 
-def ahead(items: Iterator[T]) -> Iterator[T]:
-    """The same items, each made in a thread while the one before is used."""
-    end = object()
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        coming = pool.submit(next, items, end)
-        while (item := coming.result()) is not end:
-            coming = pool.submit(next, items, end)
-            yield item  # type: ignore[misc]
+def ahead(items: Iterator[Item], work: Callable[[Item], Made]) -> Iterator[Made]:
+    """What ``work`` makes of each item, in their order, made in threads while others are used."""
+    with ThreadPoolExecutor(max_workers=WORKERS) as pool:
+        coming: deque[Future[Made]] = deque()
+        for item in items:
+            coming.append(pool.submit(work, item))
+            if len(coming) == WORKERS:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
 
 
-def lines(opened: Opened) -> Iterator[tuple[int, list[bytes]]]:
+def lines(opened: Opened, size: int | None = None) -> Iterator[tuple[int, list[bytes]]]:
     """Line numbers and their fields: slow and obvious, for saying where something is wrong.
 
     Blank lines and comments (a first character #, as trec_eval 10) count but are not given.
     """
     number = 0
-    for chunk in chunks(opened):
+    for chunk in chunks(opened, size):
         for line in chunk.splitlines():
             number += 1
             fields = line.split()
@@ -78,12 +88,12 @@ def single_spaced(chunk: bytes) -> bytes:
     return chunk
 
 
-def _whole_lines(opened: Opened) -> Iterator[bytes]:
+def _whole_lines(opened: Opened, size: int) -> Iterator[bytes]:
     held = b""  # an unfinished line
-    for block in _blocks(opened):
+    for block in _blocks(opened, size):
         end = block.rfind(b"\n") + 1
         if end:
-            yield held + block[:end]
+            yield b"".join((held, memoryview(block)[:end]))  # copied once
             held = block[end:]
         else:
             held += block
@@ -93,7 +103,7 @@ def _whole_lines(opened: Opened) -> Iterator[bytes]:
         yield held
 
 
-def _blocks(opened: Opened) -> Iterator[bytes]:
+def _blocks(opened: Opened, size: int) -> Iterator[bytes]:
     """The file's bytes; how it is packed is told by its first bytes, not by its name."""
     import zstandard
 
@@ -107,7 +117,7 @@ def _blocks(opened: Opened) -> Iterator[bytes]:
                 what, stream = "gzip", gzip.GzipFile(fileobj=file)
             elif head == ZSTD:
                 what, stream = "Zstandard", ZstandardFile(file)
-            while block := stream.read(CHUNK):
+            while block := stream.read(size):
                 yield block
     except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
         reason = "it ends too early" if isinstance(error, EOFError) else reason_of(error)

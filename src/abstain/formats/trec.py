@@ -13,14 +13,15 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, Place, shown
+from abstain.errors import InputError, Place, plural, shown
 from abstain.formats.files import Opened
-from abstain.formats.textfile import chunks, lines, single_spaced
+from abstain.formats.textfile import HEAD, ahead, chunks, lines, single_spaced
 
 RUN_COLUMNS = ("query", "Q0", "doc", "rank", "score", "run")
 QRELS_COLUMNS = ("query", "0", "doc", "rel")
 NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)", re.IGNORECASE)
 WHOLE_NUMBER = re.compile(rb"[+-]?\d{1,18}")
+LONGER_NUMBER = re.compile(rb"[+-]?\d{19,}")
 
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
@@ -36,10 +37,19 @@ def run_batches(opened: Opened, *, by_rank: bool = False) -> Iterator[pl.DataFra
     """
     order, kind = ("rank", pl.Int64()) if by_rank else ("score", pl.Float64())
     check = _check_rank if by_rank else _check_score
-    for text in _texts(opened):
+
+    def rows(chunk: bytes) -> pl.DataFrame | None:
+        text = single_spaced(chunk)
+        if not text:
+            return pl.DataFrame()
         frame = _parse(text, RUN_COLUMNS, {order: kind}, ("query", "doc", order, "run"))
-        if frame is None or np.isnan(frame[order].to_numpy()).any():
+        return None if frame is None or np.isnan(frame[order].to_numpy()).any() else frame
+
+    for frame in ahead(chunks(opened), rows):
+        if frame is None:
             raise _explain(opened, "run", check)
+        if frame.is_empty():
+            continue
         if by_rank:
             ranks = frame["rank"].cast(pl.Float64).alias("score")
             frame = frame.drop("rank").insert_column(2, -ranks)
@@ -49,7 +59,9 @@ def run_batches(opened: Opened, *, by_rank: bool = False) -> Iterator[pl.DataFra
 def read_qrels(opened: Opened) -> pl.DataFrame:
     """A qrels file's rows: query, doc, rel (a whole number; negative means not judged)."""
     frames = []
-    for text in _texts(opened):
+    for chunk in chunks(opened):
+        if not (text := single_spaced(chunk)):
+            continue
         frame = _parse(text, QRELS_COLUMNS, {"rel": pl.Int64()}, ("query", "doc", "rel"))
         # each row has its four columns, so the total is exact only if none has a fifth
         if frame is None or text.count(b" ") != 3 * frame.height:
@@ -79,6 +91,18 @@ def lines_with(
     return []
 
 
+def first_line_with(opened: Opened, query: str) -> int | None:
+    """The first line of a query; what cannot hold it is only counted."""
+    before, wanted = 0, query.encode()
+    for chunk in chunks(opened):
+        if wanted in chunk:
+            for number, line in enumerate(chunk.splitlines(), before + 1):
+                if line.split(None, 1)[:1] == [wanted]:
+                    return number
+        before += len(chunk.splitlines()) if b"\r" in chunk else chunk.count(b"\n")
+    return None
+
+
 def looks_like_trec(opened: Opened) -> bool:
     """Whether the first line has the columns of a run or of qrels.
 
@@ -87,17 +111,11 @@ def looks_like_trec(opened: Opened) -> bool:
     >>> looks_like_trec(Opened("run.txt", None, b"query,doc,score\\n"))
     False
     """
-    for _, fields in lines(opened):
+    for _, fields in lines(opened, HEAD):
         if len(fields) >= len(RUN_COLUMNS):
             return bool(NUMBER.fullmatch(fields[4]) or WHOLE_NUMBER.fullmatch(fields[3]))
         return len(fields) == len(QRELS_COLUMNS) and bool(WHOLE_NUMBER.fullmatch(fields[3]))
     return False
-
-
-def _texts(opened: Opened) -> Iterator[bytes]:
-    for chunk in chunks(opened):
-        if text := single_spaced(chunk):
-            yield text
 
 
 def _parse(
@@ -142,7 +160,7 @@ def _explain(opened: Opened, kind: str, check: Check) -> InputError:
 
 def _check_columns(fields: list[bytes], columns: tuple[str, ...]) -> str | None:
     if len(fields) < len(columns):
-        return f"{_columns(len(fields))}, expected {len(columns)}: {' '.join(columns)}"
+        return _wrong_width(fields, columns)
     for name, field in zip(columns, fields, strict=False):
         if name in ("query", "doc", "run"):
             try:
@@ -163,23 +181,29 @@ def _check_score(fields: list[bytes]) -> str | None:
 def _check_rank(fields: list[bytes]) -> str | None:
     if problem := _check_columns(fields, RUN_COLUMNS):
         return problem
-    if not WHOLE_NUMBER.fullmatch(fields[3]):
-        return f"the rank must be a whole number (got {_text(fields[3])})"
-    return None
+    return _check_whole(fields[3], "rank")
 
 
 def _check_qrels(fields: list[bytes]) -> str | None:
     if problem := _check_columns(fields, QRELS_COLUMNS):
         return problem
     if len(fields) > len(QRELS_COLUMNS):
-        return f"{_columns(len(fields))}, expected {len(QRELS_COLUMNS)}: {' '.join(QRELS_COLUMNS)}"
-    if not WHOLE_NUMBER.fullmatch(fields[3]):
-        return f"the relevance must be a whole number (got {_text(fields[3])})"
+        problem = _wrong_width(fields, QRELS_COLUMNS)
+        is_run = len(fields) >= len(RUN_COLUMNS) and NUMBER.fullmatch(fields[4])
+        return f"{problem} (a run? the judgments come first)" if is_run else problem
+    return _check_whole(fields[3], "relevance")
+
+
+def _check_whole(field: bytes, what: str) -> str | None:
+    if LONGER_NUMBER.fullmatch(field):
+        return f"the {what} has more than 18 digits (got {_text(field)})"
+    if not WHOLE_NUMBER.fullmatch(field):
+        return f"the {what} must be a whole number (got {_text(field)})"
     return None
 
 
-def _columns(count: int) -> str:
-    return "1 column" if count == 1 else f"{count} columns"
+def _wrong_width(fields: list[bytes], columns: tuple[str, ...]) -> str:
+    return f"{plural(len(fields), 'column')}, expected {len(columns)}: {' '.join(columns)}"
 
 
 def _text(field: bytes) -> str:

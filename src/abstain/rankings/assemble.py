@@ -14,9 +14,8 @@ from typing import Literal
 import numpy as np
 
 from abstain.rankings.collector import Collected
-from abstain.rankings.judgments import Judgments
+from abstain.rankings.judgments import NIL, Judgments
 from abstain.rankings.layout import Bools, Floats, Ints, Pool, Rankings
-from abstain.rankings.piece import NIL
 
 NilMeans = Literal["end", "answer"]
 
@@ -57,6 +56,7 @@ def assemble(
         returned=returned,
         nil=_nothing(judgments.pool),
         unjudged=_unjudged(judgments, [found for _, found in runs]),
+        nil_words=tuple(dict.fromkeys(word for _, found in runs for word in found.nil_words)),
     )
     ends = np.full(len(returned), np.iinfo(np.int64).max)
     if nil_means == "end":

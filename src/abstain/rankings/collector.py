@@ -6,6 +6,7 @@ forgotten; where they do not, all are kept and put together at the end, piece by
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,12 +14,19 @@ import numpy as np
 import polars as pl
 
 from abstain.rankings.judgments import Judgments
+from abstain.rankings.keys import Keys, row_keys
 from abstain.rankings.layout import Floats, Ints
-from abstain.rankings.order import block_starts, by_code, in_blocks
-from abstain.rankings.piece import Found, Rows, rank_piece
+from abstain.rankings.order import Codes, block_starts, by_code, in_blocks
+from abstain.rankings.piece import Found, Placed, Rows, Texts, place, settle
 
 PIECE = 1 << 16
 """Rows ranked at a time when a whole run was gathered."""
+
+NIL_WORDS = ("NIL", "-1")
+"""How runs say that there is nothing more to find, in TREC 2001 and in the Qur'an QA tasks."""
+
+WORKERS = 2
+"""Pieces ranked at a time."""
 
 
 class ScatteredError(Exception):
@@ -35,6 +43,23 @@ class Collected:
     grade: Floats
     lengths: Ints
     """Rows of each query, by number; those of no gold query too."""
+    nil_words: tuple[str, ...]
+    """What looks like a NIL, where none was named."""
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Some rows as they came."""
+
+    codes: Codes
+    keys: Keys
+    scores: Floats
+    docs: pl.Series
+
+    def between(self, start: int, end: int) -> _Batch:
+        """The rows from one place up to another."""
+        some = slice(start, end)
+        return _Batch(self.codes[some], self.keys[some], self.scores[some], self.docs[some])
 
 
 class Collector:
@@ -44,34 +69,37 @@ class Collector:
         self,
         judgments: Judgments,
         *,
-        nil: str | None = None,
         given_ranks: bool = False,
         gather: bool = False,
     ) -> None:
         self._judgments = judgments
-        self._nil = nil
         self._given_ranks = given_ranks
         self._gather = gather
-        self._kept: list[Rows] = []
+        self._kept: list[_Batch] = []
         self._found: list[Found] = []
+        self._nil_words = dict.fromkeys(NIL_WORDS, False)
         self._lengths = np.zeros(len(judgments.queries), np.int64)
 
     def add(self, rows: pl.DataFrame) -> None:
         """Takes the run's next rows."""
         if not rows.height:
             return
-        batch = Rows(self._judgments.encode(rows["query"]), rows["doc"], rows["score"].to_numpy())
+        codes, docs = self._judgments.encode(rows["query"]), rows["doc"]
+        if self._judgments.nil is None:
+            for word, seen in self._nil_words.items():
+                self._nil_words[word] = seen or bool((docs == word).any())
+        batch = _Batch(codes, row_keys(codes, docs), rows["score"].to_numpy(), docs)
         if not self._gather and not in_blocks(batch.codes):
             if self._found:
                 raise ScatteredError
             self._gather = True
         if not self._gather:
             if self._kept and self._kept[-1].codes[-1] != batch.codes[0]:
-                self._rank(self._taken())
+                self._rank(*self._taken())
             last = int(block_starts(batch.codes)[-1])
             if last:
                 self._kept.append(batch.between(0, last))
-                self._rank(self._taken())
+                self._rank(*self._taken())
                 batch = batch.between(last, rows.height)
         self._kept.append(batch)  # the last query may go on in the next batch
 
@@ -79,45 +107,63 @@ class Collector:
         """All that was found."""
         if self._kept:
             finally_rank = self._rank_by_query if self._gather else self._rank
-            finally_rank(self._taken())
+            finally_rank(*self._taken())
         none = Found(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
         found = [none, *self._found]
         code = np.concatenate([each.code for each in found])
         rank = np.concatenate([each.rank for each in found])
         grade = np.concatenate([each.grade for each in found])
         order = np.lexsort((rank, code))
-        return Collected(code[order], rank[order], grade[order], self._lengths)
+        seen = tuple(word for word, there in self._nil_words.items() if there)
+        return Collected(code[order], rank[order], grade[order], self._lengths, seen)
 
-    def _taken(self) -> Rows:
+    def _taken(self) -> tuple[Rows, Texts]:
         kept, self._kept = self._kept, []
+        texts = Texts([batch.docs for batch in kept])
         if len(kept) == 1:
-            return kept[0]
-        codes, docs, scores = zip(*((r.codes, r.docs, r.scores) for r in kept), strict=True)
+            return Rows(kept[0].codes, kept[0].keys, kept[0].scores), texts
+        codes, keys, scores = zip(*((b.codes, b.keys, b.scores) for b in kept), strict=True)
         kept.clear()
         # column by column, so that no more than one is there twice
         all_scores = np.concatenate(scores)
         del scores
-        all_codes = np.concatenate(codes)
-        del codes
-        return Rows(all_codes, pl.concat(docs, rechunk=self._gather), all_scores)
+        all_keys = np.concatenate(keys)
+        del keys
+        return Rows(np.concatenate(codes), all_keys, all_scores), texts
 
-    def _rank_by_query(self, rows: Rows) -> None:
+    def _rank(self, rows: Rows, texts: Texts) -> None:
+        self._count(rows.codes)
+        self._settle([self._place(rows, texts)], texts)
+
+    def _rank_by_query(self, rows: Rows, texts: Texts) -> None:
         order = by_code(rows.codes)
         codes = rows.codes[order]
-        starts = block_starts(codes)
+        starts = self._count(codes)
         pieces = np.unique(np.searchsorted(starts, np.arange(0, starts[-1] + 1, PIECE)))
-        for start, end in pairwise([*starts[pieces], len(order)]):
-            some = order[start:end]
-            self._rank(Rows(codes[start:end], rows.docs.gather(some), rows.scores[some]))
 
-    def _rank(self, rows: Rows) -> None:
-        starts = block_starts(rows.codes)
-        heads = rows.codes[starts]
+        def placed(bounds: tuple[int, int]) -> Placed:
+            some = order[slice(*bounds)]
+            piece = Rows(codes[slice(*bounds)], rows.keys[some], rows.scores[some], some)
+            return self._place(piece, texts)
+
+        with ThreadPoolExecutor(max_workers=WORKERS) as pool:
+            bounds = pairwise([*starts[pieces].tolist(), len(order)])
+            self._settle(list(pool.map(placed, bounds)), texts)
+
+    def _count(self, codes: Codes) -> Ints:
+        """Notes how many rows each query has, and gives where they start."""
+        starts = block_starts(codes)
+        heads = codes[starts]
         grown = int(heads.max()) + 1 - len(self._lengths)
         if grown > 0:
             self._lengths = np.append(self._lengths, np.zeros(grown, np.int64))
         if self._lengths[heads].any():
             raise ScatteredError
-        self._lengths[heads] = np.diff(starts, append=len(rows.codes))
-        nil, given_ranks = self._nil, self._given_ranks
-        self._found.append(rank_piece(self._judgments, rows, nil=nil, given_ranks=given_ranks))
+        self._lengths[heads] = np.diff(starts, append=len(codes))
+        return starts
+
+    def _place(self, rows: Rows, texts: Texts) -> Placed:
+        return place(self._judgments, rows, texts.gather, given_ranks=self._given_ranks)
+
+    def _settle(self, placed: list[Placed], texts: Texts) -> None:
+        self._found.append(settle(self._judgments, Placed.together(placed), texts.gather))

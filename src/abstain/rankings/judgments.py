@@ -1,24 +1,22 @@
-"""The qrels, ready to be looked up.
-
-Queries become numbers, and a row's query and document one 64-bit hash. Two equal hashes are
-only a hint: the document ids themselves decide.
-"""
+"""The qrels, ready to be looked up: queries become numbers, query and document one key."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from abstain.errors import UsageError
-from abstain.rankings.layout import Floats, Ints, Pool, spread
+from abstain.rankings.keys import KeyIndex, Keys, find_any, row_keys
+from abstain.rankings.layout import Bools, Floats, Ints, Pool, spread
 from abstain.rankings.order import Codes, RepeatedError
 
-Keys = NDArray[np.uint64]
-ODD = np.uint64(0x9E3779B97F4A7C15)
-"""Spreads query numbers over 64 bits, so that a document hashes apart in two queries."""
+NIL = -1.0
+"""Stands for a grade where a row says that there is nothing more to find."""
+
+TextOf = Callable[[Ints], pl.Series]
+"""The document ids of some rows."""
 
 
 class Judgments:
@@ -37,7 +35,7 @@ class Judgments:
         top: float | None = None,
         also: Sequence[str] = (),
     ) -> None:
-        self._slots = np.zeros(0, np.uint32)
+        self.nil = nil
         self._categories = pl.Categories.random()
         names = qrels["query"].unique(maintain_order=True)
         if also:
@@ -47,14 +45,19 @@ class Judgments:
         self.queries: tuple[str, ...] = tuple(names)
         codes = self.encode(qrels["query"])
         keys = row_keys(codes, qrels["doc"])
-        self.check_unique(codes, qrels["doc"], keys)
+        if not KeyIndex(keys).all_differ:
+            self.refuse_repeats(codes, keys, qrels["doc"].gather)
         grades: Floats = qrels["rel"].cast(pl.Float64).to_numpy()
         judged = grades >= 0
         if nil is not None:
             judged &= (qrels["doc"] != nil).to_numpy()
         rows = np.flatnonzero(judged)
         rows = rows[np.lexsort((-grades[rows], codes[rows]))]
-        self._keys, self._docs = keys[rows], qrels["doc"].gather(rows)
+        self._keys = keys[rows]
+        # NIL stands after the judged documents, as if it were one
+        ends = pl.Series([nil], dtype=pl.String)
+        self._docs = qrels["doc"].gather(rows).append(ends).rechunk()
+        self._grades = np.append(grades[rows], NIL)
         largest = float(grades[rows].max(initial=0.0))
         if top is not None and not largest <= top < np.inf:
             raise UsageError(
@@ -82,50 +85,40 @@ class Judgments:
         """All queries met so far, by number: gold's, then others."""
         return self._categories.to_series()
 
-    def find(self, codes: Codes, starts: Ints, keys: Keys, docs: pl.Series) -> tuple[Ints, Floats]:
-        """The rows whose document is judged, and their grades; queries start at ``starts``."""
-        queries = codes[starts]
-        queries = queries[queries < len(self.queries)]
-        offsets, grades = self.pool.offsets, self.pool.grade
+    def candidates(
+        self, codes: Codes, starts: Ints, keys: Keys, text_of: TextOf
+    ) -> tuple[Ints, Ints]:
+        """The rows that, by their keys, hold a judged document or NIL, and which of them.
+
+        Each query's rows stand together, from ``starts`` on. Raises ``RepeatedError`` if a
+        query has a document twice.
+        """
+        index = KeyIndex(keys)
+        if not index.all_differ:
+            self.refuse_repeats(codes, keys, text_of)
+        heads = codes[starts]
+        queries = heads[heads < len(self.queries)]
+        offsets = self.pool.offsets
         group, place = spread(offsets[queries + 1] - offsets[queries])
         judged = offsets[queries][group] + place
-        gold = pl.DataFrame({"key": self._keys[judged], "judged": judged})
-        hits = pl.DataFrame({"key": keys}).with_row_index("row").join(gold, on="key")
-        rows, judged = hits["row"].to_numpy().astype(np.int64), hits["judged"].to_numpy()
-        same = (docs.gather(rows) == self._docs.gather(judged)).to_numpy()
-        same &= codes[rows] == self.pool.query[judged]
-        return rows[same], grades[judged[same]]
+        wanted = self._keys[judged]
+        rows, which = index.find(wanted) if index.all_differ else find_any(keys, wanted)
+        same = codes[rows] == self.pool.query[judged[which]]
+        rows, which = rows[same], judged[which[same]]
+        if self.nil is None:
+            return rows, which
+        nil_keys = row_keys(heads, pl.repeat(self.nil, len(heads), eager=True))
+        ends = np.flatnonzero(keys == np.repeat(nil_keys, np.diff(starts, append=len(keys))))
+        return np.append(rows, ends), np.append(which, np.full(len(ends), len(self._keys)))
 
-    def _all_differ(self, keys: Keys) -> bool:
-        """Is no key there twice?
+    def confirm(self, docs: pl.Series, judged: Ints) -> tuple[Bools, Floats]:
+        """Which candidates are what their keys say, and the grades of all."""
+        return (docs == self._docs.gather(judged)).to_numpy(), self._grades[judged]
 
-        Each row writes its number into the slot of its key, over any other. Only rows that do
-        not find themselves there share a slot: they are compared with the one that stayed, and
-        with one another. The slots are kept for the next rows: new memory would cost the gain.
-        """
-        bits = len(keys).bit_length() + 2
-        if len(self._slots) < 1 << bits:
-            self._slots = np.zeros(1 << bits, np.uint32)
-        slots = keys >> np.uint64(64 - bits)
-        rows = np.arange(len(keys), dtype=np.uint32)
-        self._slots[slots] = rows
-        stayed = self._slots[slots]
-        lost = np.flatnonzero(stayed != rows)
-        among = np.sort(keys[lost])
-        return not ((keys[lost] == keys[stayed[lost]]).any() or (among[1:] == among[:-1]).any())
-
-    def check_unique(self, codes: Codes, docs: pl.Series, keys: Keys) -> None:
-        """Raises ``RepeatedError`` if a query has a document twice."""
-        if self._all_differ(keys):
-            return
-        rows = pl.Series(keys).is_duplicated().arg_true()
-        pairs = pl.DataFrame({"code": codes[rows.to_numpy()], "doc": docs.gather(rows)})
+    def refuse_repeats(self, codes: Codes, keys: Keys, text_of: TextOf) -> None:
+        """Raises ``RepeatedError`` if rows of equal keys have the same query and document."""
+        rows = pl.Series(keys).is_duplicated().arg_true().to_numpy().astype(np.int64)
+        pairs = pl.DataFrame({"code": codes[rows], "doc": text_of(rows)})
         again = pairs.filter(~pl.struct(pl.all()).is_first_distinct())
         if again.height:
             raise RepeatedError(self.names()[again["code"][0]], doc=again["doc"][0])
-
-
-def row_keys(codes: Codes, docs: pl.Series) -> Keys:
-    """A hash of each row's query and document."""
-    hashes: Keys = docs.hash().to_numpy()
-    return hashes ^ (codes.astype(np.uint64) * ODD)

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.errors import UsageError
+from abstain.errors import Place, UsageError
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -95,6 +95,10 @@ class Rankings:
     """Queries for which nothing is relevant."""
     unjudged: tuple[tuple[str, ...], ...] = ()
     """Of each run, the queries that gold does not have; they are not scored."""
+    unjudged_at: Place | None = None
+    """Where the first of these is."""
+    nil_words: tuple[str, ...] = ()
+    """Documents that look like a NIL though none was named."""
 
     @property
     def size(self) -> int:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import polars as pl
 
-from abstain.errors import InputError, UsageError, plural, shown
+from abstain.errors import InputError, plural, shown
 from abstain.rankings.assemble import NilMeans, assemble
 from abstain.rankings.collector import Collected, Collector, ScatteredError
 from abstain.rankings.judgments import Judgments
 from abstain.rankings.layout import Rankings
 from abstain.rankings.order import RepeatedError
-from abstain.rankings.sources import Source, batches_of, judgments_of, twice
+from abstain.rankings.sources import Source, batches_of, judgments_of, place_of, twice
 
 
 def load(
@@ -35,8 +36,7 @@ def load(
     does, but in double precision; with `ties="rank"` by the rank column. A source with
     several run tags holds several runs.
     """
-    if limit is not None and limit < 1:
-        raise UsageError(f"the limit must be at least 1 (got {limit})")
+    _refuse_same_files(runs)
     try:
         judgments = Judgments(judgments_of(qrels), nil=nil, top=top, also=also)
     except RepeatedError as error:
@@ -44,7 +44,7 @@ def load(
     given_ranks = ties == "rank"
 
     def collector(*, gather: bool) -> Collector:
-        return Collector(judgments, nil=nil, given_ranks=given_ranks, gather=gather)
+        return Collector(judgments, given_ranks=given_ranks, gather=gather)
 
     found = [
         (tag, source, each)
@@ -53,7 +53,21 @@ def load(
     ]
     names = _names([(tag, source) for tag, source, _ in found])
     named = list(zip(names, (each for *_, each in found), strict=True))
-    return assemble(judgments, named, limit=limit, nil_means=nil_means)
+    rankings = assemble(judgments, named, limit=limit, nil_means=nil_means)
+    strangers = zip(rankings.unjudged, (source for _, source, _ in found), strict=True)
+    first = next(((source, queries[0]) for queries, source in strangers if queries), None)
+    return rankings if first is None else replace(rankings, unjudged_at=place_of(*first))
+
+
+def _refuse_same_files(runs: Sequence[Source]) -> None:
+    seen: set[str] = set()
+    for source in runs:
+        if source.path is None or source.named:
+            continue
+        path = os.path.realpath(source.path)
+        if path in seen:
+            raise InputError("is given twice", source.name)
+        seen.add(path)
 
 
 def refuse_missing(rankings: Rankings) -> None:
@@ -102,26 +116,35 @@ def _by_run(batch: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 def _names(found: Sequence[tuple[str, Source]]) -> list[str]:
     """What the runs are called: a caller's name, else the tag, else the file.
 
-    A tag that several sources claim names none of them: their files do.
+    A tag that several sources claim names none of them: their files do, with their folders if
+    need be.
     """
     often = Counter(tag for tag, _ in found)
-    inside = Counter(source.name for _, source in found)
-    names = []
-    for tag, source in found:
-        alone = inside[source.name] == 1
-        if source.named or often[tag] > 1:
-            names.append(source.run if alone else f"{source.run}/{tag}")
-        else:
-            names.append(tag)
-    often = Counter(names)
-    for i, (_, source) in enumerate(found):
-        if often[names[i]] > 1 and source.opened is not None:
-            folder = os.path.basename(os.path.dirname(os.path.abspath(source.name)))
-            names[i] = f"{folder}/{names[i]}"
+    inside = Counter(id(source) for _, source in found)
+
+    def own(tag: str, source: Source, file: str) -> str:
+        if not source.named and often[tag] == 1:
+            return tag
+        return file if inside[id(source)] == 1 else f"{file}/{tag}"
+
+    names = [own(tag, source, source.run) for tag, source in found]
+    for longer in (_with_folder, _whole_path):
+        often_named = Counter(names)
+        names = [
+            own(*each, longer(each[1])) if often_named[name] > 1 else name
+            for name, each in zip(names, found, strict=True)
+        ]
     for name, times in Counter(names).items():
         if times > 1:
-            where = next(
-                source.name for n, (_, source) in zip(names, found, strict=True) if n == name
-            )
-            raise InputError(f"run {shown(name)} is given twice", where)
+            raise InputError(f"run {shown(name)} is given twice", found[names.index(name)][1].name)
     return names
+
+
+def _with_folder(source: Source) -> str:
+    if source.path is None:
+        return source.run
+    return f"{os.path.basename(os.path.dirname(os.path.abspath(source.path)))}/{source.run}"
+
+
+def _whole_path(source: Source) -> str:
+    return source.run if source.path is None else source.path.encode(errors="replace").decode()

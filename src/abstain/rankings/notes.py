@@ -7,50 +7,47 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from abstain.errors import plural, shown
+from abstain.measures.registry import RankingMeasure
 from abstain.rankings.layout import Rankings
+from abstain.rankings.results import Settings
 
 
 def notes(
-    rankings: Rankings,
-    undefined: Sequence[str],
-    primed: Sequence[str],
-    scaled: Sequence[str],
-    *,
-    nil: str | None,
-    nil_as_answer: bool,
-    limit: int | None,
-    missing: str,
-    trec_eval: bool,
-) -> list[str]:
-    """How many lists and queries there were of each kind, and what became of them.
-
-    `undefined`, `primed` and `scaled` name the measures asked for that do not exist for some
-    queries, that know where a list stops, and that divide grades by the top grade.
-    """
-    said = [
-        _queries(rankings, undefined, primed, trec_eval=trec_eval, nil_as_answer=nil_as_answer),
-        *_missing(rankings, missing, trec_eval=trec_eval),
-        *_unjudged(rankings),
-    ]
-    if nil is not None or limit is not None:
-        said.append(_ends(rankings, nil, limit, nil_as_answer=nil_as_answer))
+    rankings: Rankings, measures: Sequence[RankingMeasure], settings: Settings
+) -> Iterator[str]:
+    """How many lists and queries there were of each kind, and what became of them."""
+    primed = [str(m) for m in measures if m.definition.family == "truncated"]
+    yield _queries(rankings, measures, primed, settings)
+    yield from _missing(rankings, settings)
+    yield from _unjudged(rankings)
+    if settings.nil is not None or settings.limit is not None:
+        yield _ends(rankings, settings)
     elif primed:
-        said.append("no --limit was given: every list counts as ended by its system")
+        yield "no --limit was given: every list counts as ended by its system"
+    for word in rankings.nil_words:
+        yield (
+            f"a list has a document {shown(word)}: where it says that there is nothing more to "
+            f"find, give --nil {word}"
+        )
+    scaled = [str(m) for m in measures if _is_scaled(m)]
     if scaled and rankings.pool.top > 1:
         top = f"{rankings.pool.top:g}"
-        said.append(f"{_names(scaled)}: a document's gain is its grade / {top}, the top grade")
-    if trec_eval:
-        said.append("averages as trec_eval takes them: what does not exist counts 0")
-    return said
+        yield f"{', '.join(scaled)}: a document's gain is its grade / {top}, the top grade"
+    if settings.trec_eval:
+        yield "averages as trec_eval takes them: what does not exist counts 0"
+
+
+def _is_scaled(item: RankingMeasure) -> bool:
+    """Whether it makes gains of grades by dividing them by the top grade."""
+    scaled = any(p.name == "rel" and p.optional for p in item.definition.parameters)
+    return scaled and "rel" not in item.arguments and item.name != "RR'"
 
 
 def _queries(
     rankings: Rankings,
-    undefined: Sequence[str],
+    measures: Sequence[RankingMeasure],
     primed: Sequence[str],
-    *,
-    trec_eval: bool,
-    nil_as_answer: bool,
+    settings: Settings,
 ) -> str:
     runs = plural(len(rankings.runs), "run")
     text = f"{runs}, {plural(len(rankings.queries), 'query', 'queries')}"
@@ -58,22 +55,24 @@ def _queries(
     if not count:
         return f"{text}, none of them nil"
     text += f", {count:,} of them nil (nothing is relevant)"
-    if nil_as_answer:
+    if settings.nil_as_answer:
         return f"{text}: there NIL is the one right answer"
+    undefined = [str(m) for m in measures if m.definition.undefined]
     left_out = [name for name in undefined if name not in primed]
-    if left_out and not trec_eval:
-        text += f": {_names(left_out)} {'leave' if len(left_out) > 1 else 'leaves'} these out"
+    if left_out and not settings.trec_eval:
+        text += f": {', '.join(left_out)} {'leave' if len(left_out) > 1 else 'leaves'} these out"
     return text if primed else f"{text}; AP', NDCG', RR' and RBP' score them"
 
 
-def _missing(rankings: Rankings, missing: str, *, trec_eval: bool) -> Iterator[str]:
+def _missing(rankings: Rankings, settings: Settings) -> Iterator[str]:
     gone = rankings.by_run(rankings.missing)
     if not gone.any():
         yield "no query is missing from a run"
         return
     runs = _each(rankings, gone.sum(axis=1), "query", "queries")
-    becomes = "left out" if missing == "skip" else "counted as empty lists"
-    how = ", as in trec_eval without -c" if trec_eval and missing == "skip" else ""
+    skipped = settings.missing == "skip"
+    becomes = "left out" if skipped else "counted as empty lists"
+    how = ", as in trec_eval without -c" if skipped and settings.trec_eval else ""
     yield f"missing queries, {becomes}{how}: {runs}"
 
 
@@ -92,13 +91,15 @@ def _unjudged(rankings: Rankings) -> Iterator[str]:
     if names:
         some = ", ".join(shown(name) for name in names[:3]) + (", …" if names[3:] else "")
         count = plural(len(names), "query", "queries")
-        yield f"not judged: {count} of the runs ({some}), which are not scored"
+        first = f"; first: {rankings.unjudged_at}" if rankings.unjudged_at is not None else ""
+        yield f"not judged: {count} of the runs ({some}{first}), not scored"
 
 
-def _ends(rankings: Rankings, nil: str | None, limit: int | None, *, nil_as_answer: bool) -> str:
+def _ends(rankings: Rankings, settings: Settings) -> str:
+    nil, limit = settings.nil, settings.limit
     lists = plural(rankings.size, "list")
     truncated = int(rankings.stopped.sum())
-    if nil_as_answer:
+    if settings.nil_as_answer:
         return f"{nil} is a document like others, the right one where nothing else is (TREC 2001)"
     reach = rankings.returned if limit is None else np.minimum(rankings.returned, limit)
     cut = int((rankings.stopped & (rankings.depth < reach)).sum())
@@ -109,7 +110,3 @@ def _ends(rankings: Rankings, nil: str | None, limit: int | None, *, nil_as_answ
         full = rankings.size - truncated
         text += f"; at the limit of {limit:,}, and scored in the original manner: {full:,}"
     return text
-
-
-def _names(measures: Sequence[str]) -> str:
-    return ", ".join(measures)

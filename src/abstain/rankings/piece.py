@@ -1,17 +1,22 @@
 """The ranks of the judged documents in some rows of a run.
 
-Each query's rows stand together. Nothing is sorted that stands in order, and document ids are
-compared only among equal scores.
+Rows are placed by numbers alone: their queries, the keys of their documents, their scores. Each
+query's rows stand together, and nothing is sorted that stands in order. Only then are document
+ids looked at, those of the rows that matter: they say whether a document is the judged one, and
+they order equal scores.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 
-from abstain.rankings.judgments import Judgments, row_keys
+from abstain.rankings.judgments import Judgments, TextOf
+from abstain.rankings.keys import Keys
 from abstain.rankings.layout import Bools, Floats, Ints, spread
 from abstain.rankings.order import (
     Codes,
@@ -23,21 +28,45 @@ from abstain.rankings.order import (
     tied_groups,
 )
 
-NIL = -1.0
-"""Stands for a grade where a row says that there is nothing more to find."""
-
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows of a run: query, document, score."""
+    """Some rows of a run as numbers."""
 
     codes: Codes
-    docs: pl.Series
+    keys: Keys
     scores: Floats
+    number: Ints | None = None
+    """What the rows are called, where that is not their place."""
 
-    def between(self, start: int, end: int) -> Rows:
-        """The rows from one place up to another."""
-        return Rows(self.codes[start:end], self.docs[start:end], self.scores[start:end])
+    def numbers(self, rows: Ints) -> Ints:
+        """What these rows are called."""
+        return rows if self.number is None else self.number[rows]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The rows that may hold judged documents, with ranks that are right but for ties."""
+
+    code: Ints
+    """Its query."""
+    row: Ints
+    rank: Ints
+    judged: Ints
+    """What it may hold."""
+    tied: Bools
+    """Whether another row of its query has its score."""
+    group_rows: Ints
+    """Of each score that one of them shares: all rows that have it, group after group."""
+    group_lengths: Ints
+    group_ranks: Ints
+    """The first rank of each group."""
+
+    @staticmethod
+    def together(parts: Sequence[Placed]) -> Placed:
+        """Those of several pieces, each of which has its own queries."""
+        names = [field.name for field in fields(Placed)]
+        return Placed(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
 
 
 @dataclass(frozen=True)
@@ -51,20 +80,41 @@ class Found:
     """NIL where the row says so."""
 
 
-def rank_piece(judgments: Judgments, rows: Rows, *, nil: str | None, given_ranks: bool) -> Found:
-    """Finds the judged documents and NILs, and their ranks.
+class Texts:
+    """A column of text in pieces as they came, which are never put together."""
+
+    def __init__(self, pieces: Sequence[pl.Series]) -> None:
+        self._pieces = pieces
+        self._starts = np.cumsum([0, *(len(piece) for piece in pieces)])
+
+    def gather(self, rows: Ints) -> pl.Series:
+        """The text of some rows."""
+        if len(self._pieces) == 1:
+            return self._pieces[0].gather(rows)
+        order = np.argsort(rows)
+        ends = np.searchsorted(rows, self._starts, sorter=order)
+        parts = [
+            piece.gather(rows[order[a:b]] - start)
+            for piece, start, (a, b) in zip(
+                self._pieces, self._starts[:-1], pairwise(ends.tolist()), strict=True
+            )
+            if b > a
+        ]
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return pl.concat(parts).gather(back) if parts else self._pieces[0][:0]
+
+
+def place(judgments: Judgments, rows: Rows, text_of: TextOf, *, given_ranks: bool) -> Placed:
+    """Finds the rows that may hold judged documents or NILs, and their ranks.
 
     With ``given_ranks`` the scores stand for ranks, no two of which may be equal in a query.
     """
-    codes, docs, scores = rows.codes, rows.docs, rows.scores
+    codes, scores = rows.codes, rows.scores
     starts = block_starts(codes)
-    keys = row_keys(codes, docs)
-    judgments.check_unique(codes, docs, keys)
-    hits, grades = judgments.find(codes, starts, keys, docs)
-    if nil is not None:
-        ends = np.flatnonzero((docs == nil).to_numpy())
-        hits = np.append(hits, ends)
-        grades = np.append(grades, np.full(len(ends), NIL))
+    hits, judged = judgments.candidates(
+        codes, starts, rows.keys, lambda some: text_of(rows.numbers(some))
+    )
     order = by_score(scores, starts)
     places = hits if order is None else places_of(hits, order)
     scores = scores if order is None else scores[order]
@@ -72,25 +122,42 @@ def rank_piece(judgments: Judgments, rows: Rows, *, nil: str | None, given_ranks
     np.not_equal(scores[1:], scores[:-1], out=changes[1:])
     changes[starts] = True
     if given_ranks and not changes.all():
-        place = np.flatnonzero(~changes)[0]
-        raise RepeatedError(judgments.names()[int(codes[place])], rank=-int(scores[place]))
-    places = _settle_ties(changes, places, hits, order, docs)
-    start = starts[np.searchsorted(starts, places, "right") - 1]
-    return Found(codes[hits].astype(np.int64), places - start + 1, grades)
-
-
-def _settle_ties(
-    changes: Bools, places: Ints, rows: Ints, order: Ints | None, docs: pl.Series
-) -> Ints:
-    """The places once rows of equal score are in falling order of document id."""
-    starts, lengths, tied = tied_groups(changes, places)
-    if not len(starts):
-        return places
+        repeated = np.flatnonzero(~changes)[0]
+        raise RepeatedError(judgments.names()[int(codes[repeated])], rank=-int(scores[repeated]))
+    groups, lengths, tied = tied_groups(changes, places)
     group, within = spread(lengths)
-    tied_places = starts[group] + within
-    tied_rows = tied_places if order is None else order[tied_places]
-    members = pl.DataFrame({"group": group, "row": tied_rows, "doc": docs.gather(tied_rows)})
+    members = groups[group] + within
+    return Placed(
+        code=codes[hits].astype(np.int64),
+        row=rows.numbers(hits),
+        rank=_ranks(places, starts),
+        judged=judged,
+        tied=tied,
+        group_rows=rows.numbers(members if order is None else order[members]),
+        group_lengths=lengths,
+        group_ranks=_ranks(groups, starts),
+    )
+
+
+def settle(judgments: Judgments, placed: Placed, text_of: TextOf) -> Found:
+    """The document ids decide which candidates are judged, and how equal scores are ordered."""
+    same, grades = judgments.confirm(text_of(placed.row), placed.judged)
+    rank = _settled_ranks(placed, text_of) if placed.tied.any() else placed.rank
+    return Found(placed.code[same], rank[same], grades[same])
+
+
+def _settled_ranks(placed: Placed, text_of: TextOf) -> Ints:
+    """The ranks once rows of equal score are in falling order of document id."""
+    group, within = spread(placed.group_lengths)
+    rows = placed.group_rows
+    members = pl.DataFrame({"group": group, "row": rows, "doc": text_of(rows)})
     members = members.sort("group", "doc", descending=[False, True])
-    settled = places.copy()
-    settled[tied] = look_up(rows[tied], members["row"].to_numpy(), tied_places)
-    return settled
+    ranks = placed.rank.copy()
+    ranks[placed.tied] = look_up(
+        placed.row[placed.tied], members["row"].to_numpy(), placed.group_ranks[group] + within
+    )
+    return ranks
+
+
+def _ranks(places: Ints, starts: Ints) -> Ints:
+    return places - starts[np.searchsorted(starts, places, "right") - 1] + 1

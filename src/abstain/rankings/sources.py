@@ -14,13 +14,16 @@ from abstain.errors import InputError, Place, shown
 from abstain.formats import trec
 from abstain.formats.files import PARQUET, Opened, bare_name, open_packed
 from abstain.formats.tables import ROW, Table, format_of_name
-from abstain.formats.textfile import ahead, chunks
+from abstain.formats.textfile import HEAD, chunks
 from abstain.questions import collect, open_table, rename, require, text_column
 from abstain.rankings.order import RepeatedError
 
 TREC = "trec"
-BATCH = 1 << 18
+BATCH = 1 << 17
 """Rows of a table that are ranked at a time."""
+
+LARGEST_GRADE = 1e18
+"""Sums of such grades are still far from what a double can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class Source:
     """Whether the caller gave that name, which then counts for more than what is inside."""
     opened: Opened | None = None
     table: Table | None = None
+    path: str | None = None
 
 
 def open_source(
@@ -46,24 +50,23 @@ def open_source(
     format: str | None = None,
 ) -> Source:
     """A path (TREC, or a table by its bytes or its name) or any dataframe."""
-    if isinstance(data, (str, os.PathLike)):
-        path = os.fspath(data)
-        own = bare_name(path).encode(errors="replace").decode()
-        if format in (None, TREC):
-            opened = open_packed(path)
-            if format == TREC or _is_trec(opened):
-                return Source(path, name or own, bool(name), opened=opened)
-        table = open_table(path, format=format)
-    else:
+    if not isinstance(data, (str, os.PathLike)):
         table = open_table(data, name=name or ("qrels" if side == "gold" else "run"))
-        own = "run"
-    table = rename(table, columns or {}, side=side)
-    return Source(table.name, name or own, bool(name), table=table)
+        table = rename(table, columns or {}, side=side)
+        return Source(table.name, name or "run", bool(name), table=table)
+    path = os.fspath(data)
+    own = name or bare_name(path).encode(errors="replace").decode()
+    if format in (None, TREC):
+        opened = open_packed(path)
+        if format == TREC or _is_trec(opened):
+            return Source(path, own, bool(name), opened=opened, path=path)
+    table = rename(open_table(path, format=format), columns or {}, side=side)
+    return Source(table.name, own, bool(name), table=table, path=path)
 
 
 def _is_trec(opened: Opened) -> bool:
     """TREC files have no header and often no ending; tables say what they are."""
-    head = next(chunks(opened), b"")[: 1 << 16].lstrip()
+    head = next(chunks(opened, HEAD), b"").lstrip()
     if head.startswith(PARQUET):
         return False
     if trec.looks_like_trec(opened):
@@ -79,10 +82,16 @@ def judgments_of(source: Source) -> pl.DataFrame:
     require(table, "query", "which names the query")
     require(table, "doc", "which names the document")
     require(table, "rel", "which holds the grade (0: judged, not relevant)")
-    rows = _rows(table, ("query", "doc"), "rel")
+    rows = collect(_chosen(table, ("query", "doc"), "rel"), table.name)
+    _refuse_empty(table, rows, ("query", "doc"))
     if rows.is_empty():
         raise InputError("has no judgments (expected columns: query, doc, rel)", source.name)
     rel = _numbers(rows, "rel", table, finite=True)
+    if len(huge := (rel > LARGEST_GRADE).arg_true()):
+        raise InputError(
+            f"the grade must be at most {LARGEST_GRADE:g} (got {rel[huge[0]]:g})",
+            _place(table, rows, huge[0]),
+        )
     return rows.select("query", "doc").with_columns(rel)
 
 
@@ -92,7 +101,7 @@ def batches_of(source: Source, *, by_rank: bool) -> Iterator[pl.DataFrame]:
     With `by_rank` the score is −rank.
     """
     if source.opened is not None:
-        yield from ahead(trec.run_batches(source.opened, by_rank=by_rank))
+        yield from trec.run_batches(source.opened, by_rank=by_rank)
         return
     table = _table(source)
     order = "rank" if by_rank else "score"
@@ -100,18 +109,17 @@ def batches_of(source: Source, *, by_rank: bool) -> Iterator[pl.DataFrame]:
     require(table, "doc", "which names the document")
     require(table, order, "by which documents are ordered")
     texts = ("query", "doc", "run") if "run" in table.columns else ("query", "doc")
-    rows = _rows(table, texts, order)
-    numbers = _numbers(rows, order, table, finite=by_rank)
-    if by_rank and len(fractions := (numbers != numbers.round()).arg_true()):
-        raise InputError(
-            f"the rank must be a whole number (got {numbers[fractions[0]]})",
-            _place(table, rows, fractions[0]),
-        )
-    score = (-numbers if by_rank else numbers).alias("score")
-    run = rows["run"] if "run" in texts else pl.repeat(source.run, rows.height, eager=True)
-    whole = rows.select("query", "doc").with_columns(score, run.alias("run"))
-    for start in range(0, whole.height, BATCH):
-        yield whole[start : start + BATCH]
+    for rows in _batches(_chosen(table, texts, order), table):
+        _refuse_empty(table, rows, texts)
+        numbers = _numbers(rows, order, table, finite=by_rank)
+        if by_rank and len(fractions := (numbers != numbers.round()).arg_true()):
+            raise InputError(
+                f"the rank must be a whole number (got {numbers[fractions[0]]})",
+                _place(table, rows, fractions[0]),
+            )
+        score = (-numbers if by_rank else numbers).alias("score")
+        run = rows["run"] if "run" in texts else pl.repeat(source.run, rows.height, eager=True)
+        yield rows.select("query", "doc").with_columns(score, run.alias("run"))
 
 
 def twice(source: Source, error: RepeatedError) -> InputError:
@@ -127,12 +135,12 @@ def twice(source: Source, error: RepeatedError) -> InputError:
     table = _table(source)
     has_run = "run" in table.columns
     texts = ("query", "doc", "run") if has_run else ("query", "doc")
-    rows = _rows(table, texts, "rank" if error.doc is None else "query")
+    chosen = _chosen(table, texts, "rank" if error.doc is None else "query")
+    rows = collect(chosen.filter(nw.col("query") == error.query), table.name)
     if error.doc is None:
-        same = rows["rank"].cast(pl.Float64, strict=False) == error.rank
+        rows = rows.filter(rows["rank"].cast(pl.Float64, strict=False) == error.rank)
     else:
-        same = rows["doc"] == error.doc
-    rows = rows.filter(same & (rows["query"] == error.query))
+        rows = rows.filter(rows["doc"] == error.doc)
     rows = rows.filter(pl.col("run").is_duplicated()) if has_run else rows
     if rows.height < 2:
         return InputError(message, source.name)
@@ -140,25 +148,48 @@ def twice(source: Source, error: RepeatedError) -> InputError:
     return InputError(f"{message} (first: {first})", second)
 
 
+def place_of(source: Source, query: str) -> Place:
+    """Where a query is first met."""
+    if source.opened is not None:
+        return Place(source.name, trec.first_line_with(source.opened, query))
+    table = _table(source)
+    chosen = _chosen(table, ("query",), "query")
+    rows = collect(chosen.filter(nw.col("query") == query).head(1), table.name)
+    return _place(table, rows, 0)
+
+
 def _table(source: Source) -> Table:
     assert source.table is not None
     return source.table
 
 
-def _rows(table: Table, texts: tuple[str, ...], number: str) -> pl.DataFrame:
-    """The wanted columns, ids as text; none of those may be empty."""
+def _chosen(table: Table, texts: tuple[str, ...], number: str) -> nw.LazyFrame[Any]:
+    """The wanted columns, not read yet, ids as text."""
     lazy = nw.from_native(table.frame).lazy()
     chosen = [text_column(lazy, c, table.name).alias(c) for c in texts]
     if number not in texts:
         chosen.append(nw.col(number))
     if ROW in lazy.collect_schema().names():
         chosen.append(nw.col(ROW))
-    rows = collect(lazy.select(*chosen), table.name)
+    return lazy.select(*chosen)
+
+
+def _batches(chosen: nw.LazyFrame[Any], table: Table) -> Iterator[pl.DataFrame]:
+    """The rows, some at a time; of a Parquet file, which can be read from any row on, no more."""
+    if table.format != "parquet":
+        yield from collect(chosen, table.name).iter_slices(BATCH)
+        return
+    start, native = 0, chosen.to_native()
+    while (rows := collect(nw.from_native(native.slice(start, BATCH)), table.name)).height:
+        yield rows
+        start += BATCH
+
+
+def _refuse_empty(table: Table, rows: pl.DataFrame, texts: tuple[str, ...]) -> None:
     for column in texts:
         empty = (rows[column].is_null() | (rows[column] == "")).arg_true()
         if len(empty):
             raise InputError(f"the column '{column}' is empty", _place(table, rows, empty[0]))
-    return rows
 
 
 def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> pl.Series:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstain.ranked import RankResult, RankRow
+from abstain.rankings.results import RankResult, RankRow
 from abstain.report.grid import Cell, Column, Grid
 
 ALL = "all"
