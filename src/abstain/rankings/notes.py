@@ -34,6 +34,8 @@ def notes(
     ]
     if nil is not None or limit is not None:
         said.append(_ends(rankings, nil, limit, nil_as_answer=nil_as_answer))
+        gone = [name for name in undefined if name in primed and not trec_eval]
+        said += _full_where_nothing_is(rankings, gone)
     elif primed:
         said.append("no --limit was given: every list counts as ended by its system")
     if scaled and rankings.pool.top > 1:
@@ -109,6 +111,14 @@ def _ends(rankings: Rankings, nil: str | None, limit: int | None, *, nil_as_answ
         full = rankings.size - truncated
         text += f"; at the limit of {limit:,}, and scored in the original manner: {full:,}"
     return text
+
+
+def _full_where_nothing_is(rankings: Rankings, primed: Sequence[str]) -> Iterator[str]:
+    """Lists at the limit for nil queries: there the unmodified measure does not exist."""
+    count = int((~rankings.by_run(rankings.stopped) & rankings.nil).sum())
+    if primed and count:
+        lists = plural(count, "list")
+        yield f"{lists} at the limit where nothing is relevant: not in the mean of {_names(primed)}"
 
 
 def _names(measures: Sequence[str]) -> str:
