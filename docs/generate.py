@@ -131,7 +131,8 @@ def _picture_section(d: Definition, item: Measure) -> Iterator[str]:
 def _told(item: Measure) -> str:
     """The worked example, each of its lines a line."""
     text, *rest = example(item, WIDE)
-    told = [text.removeprefix("Example: "), *rest]
+    text = text.removeprefix("Example: ")
+    told = [text[0].upper() + text[1:], *rest]
     return "<br>\n".join(markdown_text(line) for line in told)
 
 

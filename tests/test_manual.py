@@ -233,3 +233,48 @@ def test_the_site_shows_formulas_pictures_and_files(site: Path) -> None:
     assert 'src="c-at-1.svg"' in page
     assert '<span class="filename">gold.csv</span>' in (site / "scoring.html").read_text()
     assert not [p for p in site.rglob("*.html") if "file=" in p.read_text()]
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium here (apt-get install chromium)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        opened = play.chromium.launch(executable_path=CHROMIUM, args=quiet)
+        yield opened
+        opened.close()
+
+
+READY = "/Type to/.test(document.querySelector('.md-search-result__meta').textContent)"
+
+
+@pytest.mark.parametrize(
+    "name", ["index", "tutorials/retrieval", "reference/measures/ndcg-prime", "coming-from/pan"]
+)
+def test_the_site_reads_and_searches_from_disk(site: Path, browser: Any, name: str) -> None:
+    page = browser.new_page(viewport={"width": 360, "height": 800})
+    said: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((site / f"{name}.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    for formula in page.locator("math").all():
+        assert formula.bounding_box()["width"] > 20
+    page.set_viewport_size({"width": 1300, "height": 800})
+    page.locator(".md-search__input").click()
+    page.wait_for_function(READY)
+    page.keyboard.type("abstention recall")
+    page.wait_for_selector(".md-search-result__item")
+    first = page.locator(".md-search-result__item").first.inner_text()
+    assert "abstention" in first.lower()
+    assert said == []
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    page.close()
