@@ -200,7 +200,8 @@ def _drawn(spec: dict[str, Any]) -> str:
 
 def _signature(spec: dict[str, Any]) -> str:
     made_of = hashlib.sha256(msgspec.json.encode(spec, order="sorted")).hexdigest()[:16]
-    return f"<!-- docs/generate.py: {made_of}, vl-convert {vl_convert.__version__} -->"
+    drawn_by = f"vl-convert {vl_convert.__version__}"  # type: ignore[attr-defined]
+    return f"<!-- docs/generate.py: {made_of}, {drawn_by} -->"
 
 
 def _is_drawn(text: str | None, spec: dict[str, Any]) -> bool:
