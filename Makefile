@@ -28,7 +28,6 @@ bench: $(VENV)/installed-dev
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py
-	$(BIN)/python -m pip install --quiet mkdocs-material
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 example: $(VENV)/installed-dev

@@ -1,8 +1,9 @@
-"""Every example in README.md, docs/*.md and the docstrings does what it shows.
+"""Every example in README.md, docs/ and the docstrings does what it shows.
 
     ```csv file=NAME      the block's text becomes a file
     ```console            `$ abstain …` lines, each followed by what it prints, exactly
-    ```python             run as a doctest where it has >>>
+    ```python             run, as a doctest where it has >>>
+    ```python needs=NAME  run where the package NAME is installed
 
 The blocks of a document run in order in one folder of its own.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import os
 import pkgutil
 import re
@@ -27,15 +29,16 @@ import abstain
 from tests.helpers import ROOT
 
 FENCE = re.compile(r"^(?P<fence>`{3,})(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=fence)\s*$", re.M | re.S)
-DOCUMENTS = [p for p in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if p.exists()]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, the file it makes, its text and its first line."""
+    """A fenced block: its language, the file it makes, what it needs, its text, its first line."""
 
     language: str
     file: str | None
+    needs: str | None
     text: str
     line: int
 
@@ -43,9 +46,10 @@ class Block:
 def blocks(text: str) -> Iterator[Block]:
     for found in FENCE.finditer(text):
         words = found["info"].split()
-        file = next((w.removeprefix("file=") for w in words if w.startswith("file=")), None)
+        said = dict(word.split("=", 1) for word in words[1:] if "=" in word)
         line = text.count("\n", 0, found.start()) + 2
-        yield Block(words[0] if words else "", file, found["text"], line)
+        language = words[0] if words else ""
+        yield Block(language, said.get("file"), said.get("needs"), found["text"], line)
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:
@@ -68,6 +72,8 @@ def commands(text: str) -> Iterator[tuple[str, str]]:
 
 def run_block(block: Block, folder: Path, name: str, memory: dict[str, object]) -> None:
     where = f"{name}:{block.line}"
+    if block.needs is not None and importlib.util.find_spec(block.needs) is None:
+        return
     if block.file is not None:
         target = folder / block.file
         assert target.resolve().is_relative_to(folder.resolve()), where
@@ -83,6 +89,8 @@ def run_block(block: Block, folder: Path, name: str, memory: dict[str, object]) 
         runner.run(test, clear_globs=False)
         memory.update(test.globs)
         assert runner.summarize(verbose=False).failed == 0, where
+    elif block.language == "python":
+        exec(compile(block.text, where, "exec"), memory)
 
 
 def bare(text: str) -> str:
@@ -107,7 +115,7 @@ def said(command: str, folder: Path) -> str:
     return done.stdout.decode() + (f"[exit code {done.returncode}]" if done.returncode else "")
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_examples_of(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     memory: dict[str, object] = {}
@@ -154,6 +162,13 @@ True
 >>> Path("d.csv").exists()
 False
 ```
+```python needs=no_such_package
+import no_such_package
+```
+```python needs=abstain
+Path("d.csv").touch()
+assert Path("d.csv").exists()
+```
 """
 
 
@@ -166,6 +181,8 @@ def test_the_runner_runs_what_it_should(tmp_path: Path, monkeypatch: pytest.Monk
         ("console", None, 7),
         ("python", None, 16),
         ("python", None, 21),
+        ("python", None, 25),
+        ("python", None, 28),
     ]
     for block in found:
         run_block(block, tmp_path, "GOOD", memory)
@@ -177,6 +194,8 @@ def test_the_runner_runs_what_it_should(tmp_path: Path, monkeypatch: pytest.Monk
         "```console\n$ abstain --version\nabstain 9.9.9\n```\n",
         "```console\n$ abstain --version\n```\n",
         "```python\n>>> 1 + 1\n3\n```\n",
+        "```python\nassert 1 + 1 == 3\n```\n",
+        "```python needs=abstain\nassert 1 + 1 == 3\n```\n",
         "```csv file=../outside.csv\na\n```\n",
     ],
 )

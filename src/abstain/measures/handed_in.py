@@ -50,7 +50,7 @@ def cws(a: Answers) -> float:
 @confident(
     "K1",
     formula="(Σ s of right − Σ s of wrong)/n",
-    latex=r"\frac{1}{n}\Bigl(\sum_{right} s - \sum_{wrong} s\Bigr)",
+    latex=r"\frac{1}{n}\left(\sum_{\mathrm{right}} s - \sum_{\mathrm{wrong}} s\right)",
     source="Herrera, Peñas & Verdejo 2005, Question Answering Pilot Task at CLEF 2004",
     convention="answers given; one answer a question; a blank has confidence 0",
     undefined=(SOME_WITHOUT,),

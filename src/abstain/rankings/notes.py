@@ -22,6 +22,9 @@ def notes(
     yield from _unjudged(rankings)
     if settings.nil is not None or settings.limit is not None:
         yield _ends(rankings, settings)
+        gone = [name for name in _undefined(measures) if name in primed]
+        if not settings.trec_eval:
+            yield from _full_where_nothing_is(rankings, gone)
     elif primed:
         yield "no --limit was given: every list counts as ended by its system"
     for word in rankings.nil_words:
@@ -57,8 +60,7 @@ def _queries(
     text += f", {count:,} of them nil (nothing is relevant)"
     if settings.nil_as_answer:
         return f"{text}: there NIL is the one right answer"
-    undefined = [str(m) for m in measures if m.definition.undefined]
-    left_out = [name for name in undefined if name not in primed]
+    left_out = [name for name in _undefined(measures) if name not in primed]
     if left_out and not settings.trec_eval:
         text += f": {', '.join(left_out)} {'leave' if len(left_out) > 1 else 'leaves'} these out"
     return text if primed else f"{text}; AP', NDCG', RR' and RBP' score them"
@@ -110,3 +112,17 @@ def _ends(rankings: Rankings, settings: Settings) -> str:
         full = rankings.size - truncated
         text += f"; at the limit of {limit:,}, and scored in the original manner: {full:,}"
     return text
+
+
+def _full_where_nothing_is(rankings: Rankings, primed: Sequence[str]) -> Iterator[str]:
+    """Lists at the limit for nil queries: there the unmodified measure does not exist."""
+    count = int((~rankings.by_run(rankings.stopped) & rankings.nil).sum())
+    if primed and count:
+        lists = plural(count, "list")
+        left = ", ".join(primed)
+        yield f"{lists} at the limit where nothing is relevant: not in the mean of {left}"
+
+
+def _undefined(measures: Sequence[RankingMeasure]) -> list[str]:
+    """Those of the measures that do not exist for some queries."""
+    return [str(m) for m in measures if m.definition.undefined]

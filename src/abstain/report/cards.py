@@ -85,12 +85,12 @@ def signature(definition: Definition) -> str:
 
 def card(text: str, *, width: int = 80) -> str:
     """The card of a measure, as plain text."""
-    item = _with_example_parameters(text)
+    item = with_example_parameters(text)
     d = item.definition
     low, high = item.bounds
     facts: list[tuple[str, str]] = [("formula", d.formula)]
     facts += [(p.name, f"{p.meaning}; in {p.range_text}") for p in d.parameters]
-    facts.append(("with", _letters(d)))
+    facts.append(("with", letters(d)))
     if d.kappa is not None:
         facts.append(("a blank", f"is credited κ = {d.kappa_text} right answers"))
     if d.break_even is not None:
@@ -114,7 +114,7 @@ def card(text: str, *, width: int = 80) -> str:
     lines.append("")
     for label, value in facts:
         lines += _wrap(f"{label:<{LABEL}}{value}", width, LABEL)
-    return "\n".join([*lines, "", *_example(item, width)]) + "\n"
+    return "\n".join([*lines, "", *example(item, width)]) + "\n"
 
 
 def bound(value: float) -> str:
@@ -128,7 +128,8 @@ def _undefined(d: Definition) -> str:
     return "when " + "; when ".join(rule.reason for rule in d.undefined)
 
 
-def _letters(d: Definition) -> str:
+def letters(d: Definition) -> str:
+    """What the letters of its formula stand for."""
     if d.takes == "ranking":
         return (
             "r_i the gain or grade at rank i of d, R what there is to find, r_t = Σ r_i / R the "
@@ -143,7 +144,7 @@ def _letters(d: Definition) -> str:
     )
 
 
-def _with_example_parameters(text: str) -> Measure:
+def with_example_parameters(text: str) -> Measure:
     """The measure; a bare name such as `credit` gets t = 0.5 for its example."""
     known = {d.name.casefold(): d for d in definitions().values()}
     bare = known.get(text.strip().casefold())
@@ -154,7 +155,8 @@ def _with_example_parameters(text: str) -> Measure:
     return measure(text)
 
 
-def _example(item: Measure, width: int) -> list[str]:
+def example(item: Measure, width: int) -> list[str]:
+    """A worked example, in lines of at most so many characters."""
     if item.definition.takes == "confidence":
         return _confidence_example(item, width)
     if item.definition.takes == "ranking":
