@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +10,9 @@ import pytest
 from abstain.campaign import run_campaign
 from abstain.campaign.write import write_campaign
 from tests.campaign.slow import make
+from tests.report.browser import HOSTILE, needs_chromium, visit
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
-HOSTILE = "<img src=x onerror=alert(1)>"
-
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="there is no chromium here (apt-get install chromium)"
-)
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")
@@ -35,57 +25,6 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     c = run_campaign(folder / "gold.csv", folder / "runs.csv")
     write_campaign(c, folder / "out", title=f"Trial {HOSTILE}")
     return folder / "out" / "index.html"
-
-
-class Visit:
-    """An opened page with what it said and asked for."""
-
-    def __init__(self, page: Any) -> None:
-        self.page = page
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: self.said.append(f"dialog: {dialog.message}"))
-        page.on("request", lambda request: self.asked.append(request.url))
-
-    def column(self, name: str, table: str = "leaderboard") -> list[str]:
-        index = self.page.eval_on_selector_all(
-            f"[data-table={table}] thead th", "(all) => all.map((n) => n.innerText.trim())"
-        ).index(name)
-        found: list[str] = self.page.eval_on_selector_all(
-            f"[data-table={table}] tbody tr",
-            "(rows, i) => rows.map((row) => row.children[i].innerText)",
-            index,
-        )
-        return found
-
-    def draw_everything(self) -> None:
-        height = self.page.evaluate("document.documentElement.scrollHeight")
-        for y in range(0, height, 500):
-            self.page.evaluate(f"window.scrollTo(0, {y})")
-            self.page.wait_for_timeout(30)
-        self.page.wait_for_function(
-            "[...document.querySelectorAll('figure')].every((f) => f.querySelector('svg'))"
-        )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        opened = play.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        yield opened
-        opened.close()
-
-
-def visit(browser: Any, file: Path, **more: Any) -> Visit:
-    page = browser.new_page(**{"viewport": {"width": 1200, "height": 900}, **more})
-    found = Visit(page)
-    page.goto(file.as_uri())
-    page.wait_for_selector("[data-table=leaderboard] tbody tr")
-    return found
 
 
 def test_charts_are_drawn_without_error_and_without_the_network(

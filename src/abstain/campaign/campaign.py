@@ -65,6 +65,7 @@ class Campaign:
     """An interval for each run's score."""
     comparison: Comparison | None = None
     """All pairs of runs, where there are not too many."""
+    seed: int = 0
 
     @property
     def runs(self) -> list[str]:
@@ -142,6 +143,7 @@ def run_campaign(
         notes=(*describe(standard), *said),
         intervals=tuple(run_intervals(matrix, overall, chosen, settings)),
         comparison=told_apart(matrix, chosen, settings, rules),
+        seed=seed,
     )
 
 

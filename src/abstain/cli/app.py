@@ -18,6 +18,7 @@ from abstain.cli import (
     explain,
     meta,
     rank,
+    report,
     score,
     tune,
     validate,
@@ -70,6 +71,7 @@ app.command("compare", short_help="Is the difference between runs real?")(compar
 app.command("meta", short_help="Judge the measures: stability, sensitivity, power, agreement.")(
     meta.meta
 )
+app.command("report", short_help="A saved result as one HTML page.")(report.report)
 app.command("audit", short_help="Does a published table agree with itself?")(audit.audit)
 app.command("convert", short_help="From one table format to another.")(convert.convert)
 app.command("measures", short_help="List the measures.")(explain.measures)

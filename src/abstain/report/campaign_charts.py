@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain.campaign.pairs import levels, tally_pairs
 from abstain.errors import plural
-from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, lines, points
+from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, points
+from abstain.report.pieces import Figure
+from abstain.report.rewards import MOST_LINES, decision_figure
 
 if TYPE_CHECKING:
     from abstain.campaign.campaign import Campaign
 
 MOST_RUNS = 60
-MOST_LINES = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A chart, and what it says in words for those who do not see it."""
-
-    name: str
-    caption: str
-    spec: dict[str, Any]
 
 
 def campaign_figures(c: Campaign) -> dict[str, Figure]:
     """Every chart that the data allow, by name."""
     figures = [
-        decision_curve(c),
+        decision_figure(c.runs, c.overall, c.order[:MOST_LINES]),
         *_tests(c),
         *_topics(c),
         *_kinds(c),
@@ -39,47 +30,6 @@ def campaign_figures(c: Campaign) -> dict[str, Figure]:
         question_curve(c),
     ]
     return {figure.name: figure for figure in figures}
-
-
-def decision_curve(c: Campaign) -> Figure:
-    """Who would win if a wrong answer cost more: the penalised score over t."""
-    chosen = c.order[:MOST_LINES]
-    shares = c.overall.table[chosen] / c.overall.n[chosen, None]
-    rows = [
-        {"t": t, "S": float(own[0] - t / (1 - t) * own[1]), "run": c.runs[i]}
-        for t in np.round(np.arange(0, 0.81, 0.02), 2).tolist()
-        for i, own in zip(chosen, shares, strict=True)
-    ]
-    rows += [{"t": t, "S": 0.0, "run": "answer nothing"} for t in (0.0, 0.8)]
-    layer = lines(
-        "t",
-        "S",
-        colour="run",
-        x_title="t: answering pays above this chance",
-        y_title="penalised score S(t)",
-        y_domain=(-1, 1),
-    )
-    layer["mark"]["clip"] = True
-    return Figure("decision", _crossings(c, chosen), chart("", rows, [layer], height=320))
-
-
-def _crossings(c: Campaign, chosen: list[int]) -> str:
-    """Where the leader changes as wrong answers grow dearer."""
-    counts = c.overall
-    right = counts.right / counts.n
-    wrong = counts.wrong / counts.n
-    odds = np.linspace(0, 9, 2_000)
-    leaders: list[tuple[float, str]] = []
-    for o in odds:
-        scores = right - o * wrong
-        best = int(np.argmax(scores))
-        name = c.runs[best] if scores[best] > 0 else "answering nothing"
-        if not leaders or leaders[-1][1] != name:
-            leaders.append((float(o / (1 + o)), name))
-    said = f"The dearer a wrong answer, the lower the score. {leaders[0][1]} is ahead"
-    said += "".join(f", from t = {t:.2f} on {name}" for t, name in leaders[1:])
-    shown = plural(len(chosen), "run is", "runs are")
-    return f"{said}. The {shown} shown that rank highest by {c.measure}."
 
 
 def _tests(c: Campaign) -> Iterator[Figure]:
@@ -113,7 +63,7 @@ def _tests(c: Campaign) -> Iterator[Figure]:
         f"more: {passed:,} of {scores.size:,} test papers were."
     )
     spec = chart("", rows, [heat, mark], height=max(160, 15 * len(chosen)))
-    yield Figure("tests", caption, spec)
+    yield Figure("tests", caption, spec, title=f"{c.measure} of runs on reading tests")
 
 
 def _topics(c: Campaign) -> Iterator[Figure]:
@@ -146,7 +96,12 @@ def _topics(c: Campaign) -> Iterator[Figure]:
         f"Each dot is a run, the bar the mean: highest for {names[high]} ({means[high]:.2f}), "
         f"lowest for {names[low]} ({means[low]:.2f})."
     )
-    yield Figure("topics", caption, chart("", rows, [layer, mean], height=44 * len(names)))
+    yield Figure(
+        "topics",
+        caption,
+        chart("", rows, [layer, mean], height=44 * len(names)),
+        title="Runs on topics",
+    )
 
 
 def _kinds(c: Campaign) -> Iterator[Figure]:
@@ -174,7 +129,12 @@ def _kinds(c: Campaign) -> Iterator[Figure]:
         f"Responses of all runs by question type: {s.names[high]} was most often right "
         f"({100 * shares[high]:.1f} %), {s.names[low]} least ({100 * shares[low]:.1f} %)."
     )
-    yield Figure("types", caption, chart("", rows, [layer], height=34 * len(s.names)))
+    yield Figure(
+        "types",
+        caption,
+        chart("", rows, [layer], height=34 * len(s.names)),
+        title="Outcomes by kind of question",
+    )
 
 
 def _pairs(c: Campaign) -> Iterator[Figure]:
@@ -204,7 +164,12 @@ def _pairs(c: Campaign) -> Iterator[Figure]:
         f"Right responses on main questions ({t.main_right:,}) and on their simplified twins "
         f"({t.auxiliary_right:,}), by kind of simplification."
     )
-    yield Figure("pairs", caption, chart("", rows, [layer], height=52 * (len(rows) // 2)))
+    yield Figure(
+        "pairs",
+        caption,
+        chart("", rows, [layer], height=52 * (len(rows) // 2)),
+        title="Right on main and auxiliary questions",
+    )
 
 
 def question_curve(c: Campaign) -> Figure:
@@ -218,4 +183,9 @@ def question_curve(c: Campaign) -> Figure:
         f"How hard the questions were: nobody had {plural(int(counts[0]), 'question')} right, and "
         f"the median question was right in {np.median(right):g} of {plural(len(c.runs), 'run')}."
     )
-    return Figure("questions", caption, chart("", rows, [layer], height=220))
+    return Figure(
+        "questions",
+        caption,
+        chart("", rows, [layer], height=220),
+        title="How hard the questions were",
+    )
