@@ -10,8 +10,10 @@ from abstain.campaign.campaign import Campaign
 from abstain.errors import plural
 from abstain.outcomes import Counts
 from abstain.report.campaign_charts import campaign_figures
+from abstain.report.campaign_extra import confidence_sections, stability_section
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section, Variant, render
+from abstain.report.question_cards import question_decks
 from abstain.report.rewards import leads_table, measure_facts, rewards_table
 from abstain.report.scores import policy_sentence, sentence
 from abstain.ties import places
@@ -202,6 +204,14 @@ def _sections(
             tables=tables("pairs_runs"),
             folded=tables("pairs_question", "pairs_answer", "pairs"),
         ),
-        Section("questions", "Questions", figures=charts("questions"), tables=tables("questions")),
+        Section(
+            "questions",
+            "Questions",
+            figures=charts("questions"),
+            decks=question_decks(c),
+            tables=tables("questions"),
+        ),
+        *confidence_sections(c),
+        stability_section(c),
     ]
     return [*sections, Section("more", "More tables", folded=list(known.values()))]
