@@ -176,11 +176,20 @@ def question_curve(c: Campaign) -> Figure:
     """How many questions were right in how many runs."""
     right = c.matrix.per_question(0)
     counts = np.bincount(right, minlength=len(c.runs) + 1)
-    rows = [{"runs": k, "questions": int(n)} for k, n in enumerate(counts) if n]
-    layer = bars("runs", "questions", x_title="runs that had the question right", zero=True)
+    rows = [
+        {"runs": k, "questions": int(n), "from": k - 0.4, "to": k + 0.4}
+        for k, n in enumerate(counts)
+        if n
+    ]
+    layer = bars("from", "questions", x_title="runs that had the question right", zero=True)
     layer["encoding"]["x"]["scale"] = {"domain": [-0.5, len(c.runs) + 0.5], "nice": False}
+    layer["encoding"]["x"]["axis"] = {"tickMinStep": 1, "format": "d"}
+    layer["encoding"]["x2"] = {"field": "to"}
+    layer["encoding"]["tooltip"] = [
+        {"field": name, "type": "quantitative"} for name in ("runs", "questions")
+    ]
     caption = (
-        f"How hard the questions were: nobody had {plural(int(counts[0]), 'question')} right, and "
+        f"Nobody had {plural(int(counts[0]), 'question')} right, and "
         f"the median question was right in {np.median(right):g} of {plural(len(c.runs), 'run')}."
     )
     return Figure(

@@ -35,7 +35,7 @@ def confidence_sections(c: Campaign) -> list[Section]:
 
 def stability_section(c: Campaign) -> Section:
     """How far other questions could have moved the ranks."""
-    section = Section("stability", "Would the ranking stand?")
+    section = Section("stability", "Would the ranking stand?", short="Stability")
     s = c.stability
     if s is None:
         if len(c.runs) > 1:

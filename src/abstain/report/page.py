@@ -171,6 +171,7 @@ def _sections(
         Section(
             "measure",
             "What is rewarded",
+            short="Rewards",
             facts=measure_facts(c.measure),
             figures=charts("decision"),
             tables=[leads_table(c.runs, c.overall)],
@@ -193,6 +194,7 @@ def _sections(
         Section(
             "types",
             "Kinds of question",
+            short="Kinds",
             figures=charts("types"),
             tables=tables("subsets"),
             folded=tables("over_type", "by_type"),
@@ -200,6 +202,7 @@ def _sections(
         Section(
             "pairs",
             "Main and auxiliary questions",
+            short="Auxiliary",
             figures=charts("pairs"),
             tables=tables("pairs_runs"),
             folded=tables("pairs_question", "pairs_answer", "pairs"),
@@ -214,4 +217,4 @@ def _sections(
         *confidence_sections(c),
         stability_section(c),
     ]
-    return [*sections, Section("more", "More tables", folded=list(known.values()))]
+    return [*sections, Section("more", "More tables", short="More", folded=list(known.values()))]

@@ -117,6 +117,8 @@ class Section:
     tables: Sequence[PageTable] = ()
     folded: Sequence[PageTable] = ()
     decks: Sequence[Deck] = ()
+    short: str = ""
+    """Its name in the navigation, where the title is too long for that."""
     key: bool = False
     """Whether to explain the colours of right, wrong and blank."""
 

@@ -111,7 +111,8 @@ def curve_sections(drawn: dict[str, list[Cells]], along: str) -> list[Section]:
         figures = [figure for part in parts for figure in made.get(part, [])]
         titles = [(part, TITLES[part]) for part in parts if drawn.get(part)]
         folded = [rows_table(f"{p}_points", f"{text}: the points", drawn[p]) for p, text in titles]
-        sections.append(Section(name, title, figures=figures, folded=folded))
+        short = "Confidence" if name == "confidence" else title
+        sections.append(Section(name, title, short=short, figures=figures, folded=folded))
     return sections
 
 
