@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,8 +22,8 @@ def test_the_leader_has_the_highest_score_at_every_t(points: list[tuple[int, int
     found = leads(right, wrong)
     assert found[0].start == 0
     assert found[-1].stop == 1
-    assert all(a.stop == b.start for a, b in zip(found, found[1:], strict=False))
-    assert all(a.run != b.run for a, b in zip(found, found[1:], strict=False))
+    assert all(a.stop == b.start for a, b in pairwise(found))
+    assert all(a.run != b.run for a, b in pairwise(found))
     for t in np.linspace(0, 0.99, 100):
         lead = next(each for each in found if each.start <= t <= each.stop)
         best = max(0.0, *(c - t / (1 - t) * w for c, w in zip(right, wrong, strict=True)))

@@ -17,13 +17,9 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-color-pr
 SHOTS: dict[str, dict[str, Any]] = {
     "report": {"viewport": {"width": 1280, "height": 1400}},
     "report-dark": {"viewport": {"width": 1280, "height": 1000}, "color_scheme": "dark"},
-    "report-phone": {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2},
+    "report-phone": {"viewport": {"width": 390, "height": 1500}, "device_scale_factor": 1.5},
 }
-PARTS = {
-    "report-rewards": "#measure",
-    "report-reading": "#reading",
-    "report-questions": "#questions",
-}
+PARTS = {"report-rewards": "#measure", "report-questions": "#questions"}
 
 
 def main() -> None:

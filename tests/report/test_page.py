@@ -99,7 +99,7 @@ def test_the_keyboard_alone_reaches_everything(browser: Any, page_file: Path) ->
         """() => {
           const all = [...document.querySelectorAll(
             "a[href], button, input, select, summary, [tabindex='0']")];
-          const live = all.filter((n) => !n.disabled && n.getClientRects().length);
+          const live = all.filter((n) => !n.disabled && n.checkVisibility());
           live.forEach((n, i) => { n.dataset.stop = i; });
           return live.length;
         }"""

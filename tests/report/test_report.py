@@ -174,8 +174,9 @@ def test_a_hostile_name_is_text_in_markup_and_data(inputs: Here) -> None:
             "result 2 has other scores or slices than the first",
         ),
         (
-            '{"abstain": "0.1.0", "kind": "score", "results": [{"run": "a", "scores": {"F": 1e999}}]}',
-            "",
+            '{"abstain": "0.1.0", "kind": "score", "results": [{"run": "a", "scores": {"F": 1e9999}'
+            "}]}",
+            "is no whole result of `abstain score`",
         ),
     ],
 )

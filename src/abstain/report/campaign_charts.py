@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from abstain.campaign.campaign import Campaign
 
 MOST_RUNS = 60
+SHORT = 3
+"""Letters of names that need not be turned."""
 
 
 def campaign_figures(c: Campaign) -> dict[str, Figure]:
@@ -50,10 +52,19 @@ def _tests(c: Campaign) -> Iterator[Figure]:
     ]
     heat = cells("test", "run", "score")
     heat["encoding"]["x"] |= {"sort": names, "title": "reading test"}
+    if max(map(len, names)) <= SHORT:
+        heat["encoding"]["x"]["axis"] = {"labelAngle": 0, "labelOverlap": True}
     heat["encoding"]["y"] |= {"sort": [c.runs[i] for i in chosen], "title": None}
     heat["encoding"]["color"] |= {"title": str(c.measure), "scale": {"scheme": "blues"}}
     mark = points("test", "run", x_type="nominal", y_type="nominal")
-    mark["mark"] |= {"color": "#d55e00", "size": 18, "tooltip": False}
+    mark["mark"] |= {
+        "color": "#ffb000",
+        "stroke": "#3a2600",
+        "strokeWidth": 0.8,
+        "size": 32,
+        "opacity": 1,
+        "tooltip": False,
+    }
     mark["transform"] = [{"filter": "datum.passed === 'passed'"}]
     for axis in ("x", "y"):
         mark["encoding"][axis] = {k: heat["encoding"][axis][k] for k in ("field", "type", "sort")}

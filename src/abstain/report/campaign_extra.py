@@ -92,7 +92,7 @@ def _figure(c: Campaign, s: RankStability) -> Figure:
     shown = "all" if len(chosen) == len(c.runs) else f"the {len(chosen)} best"
     caption = (
         f"The rank of each run ({shown} of {plural(len(c.runs), 'run')}) and where it lies in 95 % "
-        "of the resamples: the longer a bar, the more the place is owed to this choice of questions."
+        "of the resamples: the longer a bar, the more a place is owed to this choice of questions."
     )
     spec = chart("", rows, [span, dots], height=max(90, 18 * len(chosen)))
     return Figure("ranks", caption, spec, title="Ranks over resamples of the questions")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain.campaign.campaign import Campaign
-from abstain.errors import plural
 from abstain.outcomes import Counts
 from abstain.report.campaign_charts import campaign_figures
 from abstain.report.campaign_extra import confidence_sections, stability_section
@@ -25,6 +25,11 @@ MOST_SLICED = 30_000
 """Rows that a leaderboard by slices may add to the page."""
 
 FIRST_PAGE = 75
+DETAILS = (
+    *("answered", "unans. right", "unans. wrong", "unans. empty"),
+    *("forced-accuracy", "correctly-discarded"),
+)
+"""Columns of the leaderboard that come last on the page."""
 
 
 def campaign_page(
@@ -32,19 +37,8 @@ def campaign_page(
 ) -> str:
     """The page of a campaign as HTML."""
     figures = campaign_figures(c)
-    known = {
-        t.name: PageTable(
-            t.name,
-            t.title,
-            t.reading,
-            t.grid,
-            filed=True,
-            page_size=FIRST_PAGE if t.name == "leaderboard" else 25,
-            variants=tuple(slice_variants(c, t.grid)) if t.name == "leaderboard" else (),
-            ordered_by=2 if t.name == "leaderboard" else None,
-        )
-        for t in tables
-    }
+    known = {t.name: PageTable(t.name, t.title, t.reading, t.grid, filed=True) for t in tables}
+    known["leaderboard"] = _leaderboard(c, known["leaderboard"])
     page = Page(
         title=title,
         lead=said[1],
@@ -59,6 +53,30 @@ def campaign_page(
         in_folder=True,
     )
     return render(page)
+
+
+def _leaderboard(c: Campaign, table: PageTable) -> PageTable:
+    """The bars beside the score, where a phone shows them, details last; slices to choose from."""
+    given = table.grid
+    bar = next(i for i, column in enumerate(given.columns) if column.kind == "bar")
+    score = next(i for i, column in enumerate(given.columns) if column.kind == "score")
+    late = [i for i, column in enumerate(given.columns) if column.name in DETAILS]
+    order = [i for i in range(len(given.columns)) if i != bar and i not in late]
+    order.insert(score + 1, bar)
+    order += late
+    grid = Grid(
+        [given.columns[i] for i in order],
+        [[row[i] for i in order] for row in given.rows],
+        dim=given.dim,
+        breaks=given.breaks,
+    )
+    return replace(
+        table,
+        grid=grid,
+        page_size=FIRST_PAGE,
+        variants=tuple(slice_variants(c, grid)),
+        ordered_by=score,
+    )
 
 
 def _tiles(c: Campaign) -> list[tuple[str, str]]:

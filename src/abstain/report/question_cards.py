@@ -38,7 +38,7 @@ def question_decks(c: Campaign) -> list[Deck]:
 def _card(c: Campaign, i: int, counts: tuple[IntArray, IntArray, IntArray]) -> Card:
     row = c.matrix.questions.row(i, named=True)
     right, wrong, blank = (int(n[i]) for n in counts)
-    about = [f"{name} {row[name]}" for name in c.slices if name in row and row[name]]
+    about = [f"{name} {row[name]}" for name in c.slices if row.get(name)]
     text = str(row.get("text") or "")
     return Card(
         heading=str(row["question"]),

@@ -195,7 +195,7 @@
     await vegaEmbed(plot, themed, { actions: false, ast: true, renderer: "svg" });
     const graphic = plot.querySelector("svg");
     if (graphic) {
-      for (const part of graphic.querySelectorAll("[role]")) {
+      for (const part of [plot, ...graphic.querySelectorAll("[role]")]) {
         for (const name of ["role", "aria-label", "aria-roledescription"]) part.removeAttribute(name);
       }
       graphic.setAttribute("role", "img");

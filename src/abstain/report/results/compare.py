@@ -72,7 +72,8 @@ def compare_page(result: Compare) -> Page:
 def _verdict(result: Compare) -> str:
     there = [pair for pair in result.pairs if pair.p_adjusted is not None]
     real = [pair for pair in there if (pair.p_adjusted or 0) <= 1 - result.level + 1e-12]
-    return f"Of {plural(len(there), 'pair')}, {len(real)} differ at the {100 * (1 - result.level):.3g} % level."
+    level = f"{100 * (1 - result.level):.3g} %"
+    return f"Of {plural(len(there), 'pair')}, {len(real)} differ at the {level} level."
 
 
 def _runs(result: Compare) -> PageTable:

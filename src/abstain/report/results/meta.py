@@ -187,7 +187,7 @@ def _lead(saved: Meta) -> str:
         return (
             f"With {plural(best.size, 'question')}, two runs must differ by "
             f"{number(best.required, 2)} in {best.measure} to keep their order in "
-            f"{saved.confidence:g} % of samples; {_percent(best.sensitivity)} of the comparisons do."
+            f"{saved.confidence:g} % of samples; {_percent(best.sensitivity)} of comparisons do."
         )
     if saved.stability:
         first = min(
@@ -202,7 +202,8 @@ def _lead(saved: Meta) -> str:
         return f"{top.measure} tells most pairs of runs apart: {top.bootstrap:,} of {top.pairs:,}."
     if saved.agreement:
         near = max(saved.agreement, key=lambda a: -2.0 if a.tau_b is None else a.tau_b)
-        return f"{near.measures[0]} and {near.measures[1]} agree most: Kendall's τ {number(near.tau_b, 2)}."
+        tau = number(near.tau_b, 2)
+        return f"{near.measures[0]} and {near.measures[1]} agree most: Kendall's τ {tau}."
     return saved.advice or "No part of the result has anything to show."
 
 

@@ -108,7 +108,7 @@ def _strips(rows: list[Row], whole: list[Row], name: str) -> Iterator[Figure]:
     ]
     yield Figure(
         "strips",
-        f"{name} of each query: a tick is a query, {plural(len(runs), 'run is', 'runs are')} shown.",
+        f"{name} of each query: a tick is a query, {plural(len(runs), 'run')} shown.",
         chart("", data, [layer], height=max(80, 24 * len(runs))),
         title=f"{name} by query",
     )
