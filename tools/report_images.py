@@ -19,6 +19,7 @@ SHOTS: dict[str, dict[str, Any]] = {
     "report-dark": {"viewport": {"width": 1280, "height": 1000}, "color_scheme": "dark"},
     "report-phone": {"viewport": {"width": 390, "height": 1500}, "device_scale_factor": 1.5},
 }
+TALLEST = 1000
 PARTS = {"report-rewards": "#measure", "report-questions": "#questions"}
 
 
@@ -44,8 +45,11 @@ def main() -> None:
             draw(page)
             page.screenshot(path=target / f"{name}.png")
             if name == "report":
+                page.add_style_tag(content="nav { position: static !important }")
                 for part, selector in PARTS.items():
-                    page.locator(selector).screenshot(path=target / f"{part}.png")
+                    box = page.locator(selector).bounding_box()
+                    clip = {"x": 0, "y": box["y"], "width": 1280, "height": TALLEST}
+                    page.screenshot(path=target / f"{part}.png", clip=clip, full_page=True)
             page.close()
         browser.close()
 

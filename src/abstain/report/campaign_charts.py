@@ -195,7 +195,8 @@ def question_curve(c: Campaign) -> Figure:
     layer = bars("from", "questions", x_title="runs that had the question right", zero=True)
     layer["encoding"]["x"]["scale"] = {"domain": [-0.5, len(c.runs) + 0.5], "nice": False}
     layer["encoding"]["x"]["axis"] = {"tickMinStep": 1, "format": "d"}
-    layer["encoding"]["x2"] = {"field": "to"}
+    layer["mark"] = {"type": "rect", "tooltip": True}
+    layer["encoding"]["x2"], layer["encoding"]["y2"] = {"field": "to"}, {"datum": 0}
     layer["encoding"]["tooltip"] = [
         {"field": name, "type": "quantitative"} for name in ("runs", "questions")
     ]
