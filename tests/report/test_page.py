@@ -46,6 +46,22 @@ def test_names_stay_text(browser: Any, page_file: Path) -> None:
     assert HOSTILE in seen.page.title()
 
 
+def test_a_tooltip_shows_a_name_as_text(browser: Any, page_file: Path) -> None:
+    seen = visit(browser, page_file)
+    seen.draw_everything()
+    chart = seen.page.locator("[data-chart=topics]")
+    chart.scroll_into_view_if_needed()
+    shown: set[str] = set()
+    for dot in chart.locator(".mark-symbol path").all():
+        dot.hover(force=True)
+        shown.add(seen.page.locator("#vg-tooltip-element").inner_text())
+        if any(HOSTILE in text for text in shown):
+            break
+    assert any(HOSTILE in text for text in shown)
+    assert seen.page.locator("img").count() == 0
+    assert seen.said == []
+
+
 def test_a_heading_sorts_by_its_column(browser: Any, page_file: Path) -> None:
     seen = visit(browser, page_file)
     button = seen.page.locator("[data-table=leaderboard] thead button", has_text="wrong").nth(0)

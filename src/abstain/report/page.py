@@ -125,9 +125,9 @@ def slice_variants(c: Campaign, grid: Grid) -> list[Variant]:
     found: list[Variant] = []
     left = MOST_SLICED
     for attribute, s in c.slices.items():
+        if len(s.names) * len(grid.rows) > left:
+            continue
         left -= len(s.names) * len(grid.rows)
-        if left < 0:
-            break
         runs = c.sliced[attribute].table
         scores = c.slice_scores(attribute)
         references = {name: parts[attribute] for name, (_, parts) in c.baselines.items()}

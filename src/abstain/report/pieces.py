@@ -27,6 +27,9 @@ MOST_CHOICES = 60
 FEW = 12
 """Rows that need no filter."""
 
+TALLEST, HEAD, ROW, TOOLS, PAGER = 704, 50, 33, 84, 44
+"""Pixels of a table: at most, of its heading, of a row, of what is above and below it."""
+
 CHART_FRAME = 70
 """Pixels that axes and their titles take besides a chart's own height."""
 
@@ -66,6 +69,12 @@ class PageTable:
     page_size: int = 25
     filed: bool = False
     """Whether it also lies in a folder beside the page."""
+
+    @property
+    def space(self) -> int:
+        """Pixels that it will take, kept free until it is drawn so that nothing moves."""
+        rows = min(len(self.grid.rows), self.page_size)
+        return min(TALLEST, HEAD + ROW * rows) + TOOLS * (len(self.grid.rows) > FEW) + PAGER
 
     @property
     def cut(self) -> bool:

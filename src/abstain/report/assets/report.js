@@ -173,6 +173,7 @@
     host.replaceChildren(...(tools.children.length ? [tools] : []), frame, el("div", { class: "pager" }, back, next, keep, status));
     redraw.push(draw);
     draw();
+    host.style.minHeight = "";
   };
 
   const DARK = ["#56b4e9", "#e69f00", "#2fc296", "#e29bc4", "#f0e442", "#8fa8ff", "#a3aebb", "#e8ebef"];
@@ -202,7 +203,6 @@
       graphic.setAttribute("aria-label", host.querySelector("figcaption").textContent.trim());
       if (plot.scrollWidth > plot.clientWidth) plot.tabIndex = 0;
     }
-    plot.style.minHeight = "";
     host.querySelector("[data-save=svg]").onclick = async () => {
       const light = { ...spec, width: plot.clientWidth || 640 };
       const copy = await vegaEmbed(el("div"), light, { actions: false, ast: true, renderer: "svg" });
