@@ -38,7 +38,8 @@ def campaign_page(
     """The page of a campaign as HTML."""
     figures = campaign_figures(c)
     known = {t.name: PageTable(t.name, t.title, t.reading, t.grid, filed=True) for t in tables}
-    known["leaderboard"] = _leaderboard(c, known["leaderboard"])
+    if "leaderboard" in known:
+        known["leaderboard"] = _leaderboard(c, known["leaderboard"])
     page = Page(
         title=title,
         lead=said[1],

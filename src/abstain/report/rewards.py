@@ -16,7 +16,7 @@ from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, PageTable
 
 if TYPE_CHECKING:
-    from abstain.outcomes import CountsArray
+    from abstain.outcomes import Array, CountsArray
 
 MOST_LINES = 6
 HIGHEST_T = 0.8
@@ -76,7 +76,7 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
 
 def leads_table(runs: Sequence[str], counts: CountsArray) -> PageTable:
     """Who would win under another t."""
-    right, wrong = counts.right / counts.n, counts.wrong / counts.n
+    right, wrong = _shares(counts)
     columns = [Column("from t", "score"), Column("to t", "score"), Column("first")]
     columns += [Column("right %", "percent"), Column("wrong %", "percent")]
     rows: list[list[Cell]] = []
@@ -94,13 +94,19 @@ def leads_table(runs: Sequence[str], counts: CountsArray) -> PageTable:
     )
 
 
+def _shares(counts: CountsArray) -> tuple[Array, Array]:
+    """Right and wrong of all questions; NaN for a run that has none."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return counts.right / counts.n, counts.wrong / counts.n
+
+
 def _name(runs: Sequence[str], lead: Lead) -> str:
     return SILENCE if lead.run is None else runs[lead.run]
 
 
 def decision_figure(runs: Sequence[str], counts: CountsArray, best: Sequence[int]) -> Figure:
     """The penalised score over t: the best runs, those that lead somewhere, and silence."""
-    right, wrong = counts.right / counts.n, counts.wrong / counts.n
+    right, wrong = _shares(counts)
     found = leads(right, wrong)
     ahead = [lead.run for lead in found if lead.run is not None and lead.start < HIGHEST_T]
     shown = list(dict.fromkeys([*ahead[:MOST_LINES], *best]))[: max(MOST_LINES, len(ahead[:8]))]
@@ -115,7 +121,7 @@ def decision_figure(runs: Sequence[str], counts: CountsArray, best: Sequence[int
         odds = lead.start / (1 - lead.start)
         height = 0.0 if lead.run is None else float(right[lead.run] - odds * wrong[lead.run])
         rows.append({"t": lead.start, "crossover": height, "takes the lead": _name(runs, lead)})
-    top = float(np.nanmax(right))
+    top = float(np.nan_to_num(right).max())
     layer = lines(
         "t",
         "S",
