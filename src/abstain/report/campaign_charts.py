@@ -124,8 +124,10 @@ def _kinds(c: Campaign) -> Iterator[Figure]:
     for part, name in enumerate(s.names):
         n = total[part].sum() or 1
         parts = {"right": total[part][0], "wrong": total[part][1], "blank": total[part][2:].sum()}
-        for outcome, count in parts.items():
-            rows.append({"type": name, "outcome": outcome, "percent": float(100 * count / n)})
+        rows += [
+            {"type": name, "outcome": outcome, "percent": float(100 * count / n), "place": place}
+            for place, (outcome, count) in enumerate(parts.items())
+        ]
     layer = bars("percent", "type", y_type="nominal", y_title="", x_title="percent of responses")
     layer["encoding"]["color"] = {
         "field": "outcome",
@@ -133,7 +135,12 @@ def _kinds(c: Campaign) -> Iterator[Figure]:
         "title": None,
         "scale": {"domain": list(OUTCOME_COLOURS), "range": list(OUTCOME_COLOURS.values())},
     }
-    layer["encoding"]["order"] = {"field": "outcome", "sort": "descending"}
+    layer["encoding"]["order"] = {"field": "place", "type": "quantitative"}
+    layer["encoding"]["tooltip"] = [
+        {"field": "type", "type": "nominal"},
+        {"field": "outcome", "type": "nominal"},
+        {"field": "percent", "type": "quantitative", "format": ".1f"},
+    ]
     shares = total[:, 0] / np.maximum(1, total.sum(axis=1))
     high, low = int(np.argmax(shares)), int(np.argmin(shares))
     caption = (

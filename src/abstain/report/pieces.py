@@ -30,7 +30,7 @@ FEW = 12
 TALLEST, HEAD, ROW, TOOLS, PAGER = 704, 50, 33, 84, 44
 """Pixels of a table: at most, of its heading, of a row, of what is above and below it."""
 
-CHART_FRAME = 70
+CHART_FRAME = 52
 """Pixels that axes and their titles take besides a chart's own height."""
 
 
