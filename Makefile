@@ -10,6 +10,7 @@ demo: $(VENV)/installed
 	$(BIN)/abstain demo -o demo --force
 
 test: lint
+	$(BIN)/python tools/chromium.py
 	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/installed-dev
@@ -25,6 +26,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/curve.py
 	$(BIN)/python benchmarks/rank.py
+	$(BIN)/python benchmarks/report.py
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py

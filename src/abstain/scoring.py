@@ -99,7 +99,7 @@ class ScoreResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain data: what `--format json` prints."""
-        plain: dict[str, Any] = {"abstain": __version__}
+        plain: dict[str, Any] = {"abstain": __version__, "kind": "score"}
         if self.questions is not None:
             plain["questions"] = self.questions
         if self.policy is not None:

@@ -270,3 +270,20 @@ def test_the_command_says_the_policy_and_names_that_fit_nobody(
     assert "1 run of info.csv did not take part: 'tow'." in said
     assert "1 run is not in info.csv: 'two'." in said
     assert "1 empty → unanswered, 0 unparseable → wrong, 1 missing → unanswered." in said
+
+
+def test_two_campaigns_of_the_same_input_are_the_same_bytes(tmp_path: Path) -> None:
+    make(tmp_path, seed=8, runs=5)
+    written: list[dict[str, bytes]] = []
+    for name in ("one", "two"):
+        c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", seed=3)
+        write_campaign(c, tmp_path / name, title="Twice", command="abstain campaign …")
+        folder = tmp_path / name
+        written.append(
+            {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+        )
+    assert written[0] == written[1]
+    assert "index.html" in written[0]
+    other = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", seed=4)
+    write_campaign(other, tmp_path / "other", title="Twice", command="abstain campaign …")
+    assert (tmp_path / "other" / "index.html").read_bytes() != written[0]["index.html"]

@@ -65,6 +65,7 @@ def test_all_ways_in_say_the_same(files: Here) -> None:
 def test_json_csv_and_the_python_result_agree(files: Here) -> None:
     result = ab.meta("gold.csv", "runs.csv", trials=20, resamples=20)
     data = files("meta", "gold.csv", "runs.csv", *QUICK, "--format", "json").data
+    assert data.pop("command") == f"abstain meta gold.csv runs.csv {' '.join(QUICK)}"
     assert data == json.loads(json.dumps(result.to_dict()))
     assert data["seed"] == 0
     assert data["size"] == QUESTIONS // 2

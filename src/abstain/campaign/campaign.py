@@ -16,8 +16,10 @@ from abstain.measures import Measure, count_measure
 from abstain.outcomes import RIGHT, WRONG, Counts, CountsArray, Policy, Why, blanks_by_reason
 
 if TYPE_CHECKING:
+    from abstain.campaign.stability import RankStability
     from abstain.compare.intervals import Interval
     from abstain.compare.result import Comparison
+    from abstain.confidence.result import CurveResult
     from abstain.judge import Judged
     from abstain.outcomes import Array
     from abstain.questions import Gold
@@ -65,6 +67,11 @@ class Campaign:
     """An interval for each run's score."""
     comparison: Comparison | None = None
     """All pairs of runs, where there are not too many."""
+    seed: int = 0
+    stability: RankStability | None = None
+    """Ranks over resamples of the questions, where there are not too many responses."""
+    sureness: CurveResult | None = None
+    """The curves of the best runs that state a confidence."""
 
     @property
     def runs(self) -> list[str]:
@@ -97,6 +104,8 @@ def run_campaign(
     cluster: str | None = None,
 ) -> Campaign:
     """Judge all runs once and count them by every attribute."""
+    from abstain.campaign.stability import rank_stability
+    from abstain.campaign.sureness import sure_curves
     from abstain.campaign.uncertainty import run_intervals, told_apart
     from abstain.compare.result import Settings
     from abstain.judge import check_align, judge
@@ -121,12 +130,13 @@ def run_campaign(
     info, said = _runs_info(matrix.runs, runs_info)
     overall = matrix.overall()
     scores = chosen(overall)
+    order = _best_first(scores, matrix.runs, higher=chosen.higher_is_better)
     return Campaign(
         measure=chosen,
         matrix=matrix,
         overall=overall,
         scores=scores,
-        order=_best_first(scores, matrix.runs, higher=chosen.higher_is_better),
+        order=order,
         slices=slices,
         sliced=sliced,
         part_scores={name: chosen(counts) for name, counts in sliced.items()},
@@ -142,6 +152,9 @@ def run_campaign(
         notes=(*describe(standard), *said),
         intervals=tuple(run_intervals(matrix, overall, chosen, settings)),
         comparison=told_apart(matrix, chosen, settings, rules),
+        seed=seed,
+        stability=rank_stability(matrix, chosen, seed),
+        sureness=sure_curves(judged, matrix, order, chosen, rules),
     )
 
 

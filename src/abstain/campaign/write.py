@@ -34,10 +34,12 @@ def write_campaign(
     *,
     title: str = "Campaign",
     about: str = "",
+    command: str = "",
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Table]:
     """Write everything; the tables that were written."""
+    words = {"title": title, "about": about, "command": command}
     with whole_folder(folder, force=force) as draft:
         progress("making tables")
         tables = all_tables(c)
@@ -47,9 +49,9 @@ def write_campaign(
             _write_table(draft / "tables", table)
         said = list(sentences(c))
         _write(draft / "summary.md", summary_text(c, said, title=title, about=about))
-        _write(draft / "results.json", results_text(c, tables, said, title=title, about=about))
+        _write(draft / "results.json", results_text(c, tables, said, **words))
         progress("writing the page")
-        _write(draft / "index.html", campaign_page(c, tables, said, title=title, about=about))
+        _write(draft / "index.html", campaign_page(c, tables, said, **words))
     return tables
 
 
@@ -75,17 +77,20 @@ def summary_text(c: Campaign, said: list[str], *, title: str, about: str) -> str
 
 
 def results_text(
-    c: Campaign, tables: list[Table], said: list[str], *, title: str, about: str
+    c: Campaign, tables: list[Table], said: list[str], *, title: str, about: str, command: str = ""
 ) -> str:
     """Everything as JSON."""
     data: dict[str, Any] = {
         "abstain": __version__,
+        "kind": "campaign",
+        **({"command": command} if command else {}),
         "title": title,
         "about": about,
         "questions": c.matrix.questions.height,
         "runs": len(c.runs),
         "measure": str(c.measure),
         "pass_mark": c.pass_mark,
+        "seed": c.seed,
         "policy": c.policy.to_dict(),
         "touched": c.touched,
         "notes": list(c.notes),

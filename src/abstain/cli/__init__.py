@@ -27,10 +27,13 @@ def run(args: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
+        from abstain.cli.again import remember
         from abstain.cli.app import app
         from abstain.cli.options import with_default_method
 
-        args = with_default_method(sys.argv[1:] if args is None else args)
+        given = sys.argv[1:] if args is None else args
+        remember(given)
+        args = with_default_method(given)
         code = app(args=args, standalone_mode=False, prog_name="abstain")
         sys.stdout.flush()
         if code == EXIT_STOPPED:  # the parser of arguments caught Ctrl-C and kept quiet

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli import options
+from abstain.cli import again, options
 from abstain.cli.options import AlignOption, ClusterOption, ColumnOption, FromOption, MatchOption
 from abstain.cli.score import COLUMNS
 
@@ -91,7 +91,9 @@ def campaign(
             cluster=cluster,
         )
     with options.working("writing…"):
-        tables = write_campaign(result, output, title=title, force=force)
+        tables = write_campaign(
+            result, output, title=title, command=f"{again.command()} -o overview", force=force
+        )
     show_campaign(result, tables, output)
 
 

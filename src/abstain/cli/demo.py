@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli import options
+from abstain.cli import again, options
 
 TITLE = "QA4MRE 2013, rebuilt from its published tables"
 ABOUT = (
@@ -43,7 +43,9 @@ def demo(
         result = run_campaign(
             folder / "gold.csv", folder / "runs.csv.gz", runs_info=folder / "runs_info.csv"
         )
-        tables = write_campaign(result, output, title=TITLE, about=ABOUT, force=force)
+        tables = write_campaign(
+            result, output, title=TITLE, about=ABOUT, command=again.command(), force=force
+        )
     typer.echo(f"{TITLE}\n")
     show_campaign(result, tables, output)
     typer.echo("The responses are reconstructed from published figures; docs/demo.md says how.")

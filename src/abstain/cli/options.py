@@ -190,6 +190,9 @@ def as_text(grid: Grid, data: Mapping[str, Any] | list[Any], format: Format, dig
         case Format.json:
             import msgspec
 
+            from abstain.cli.again import with_command
+
+            data = with_command(data)
             text = msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
             # JSON allows what may steer a terminal; the escapes mean the same text.
             return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -177,11 +177,12 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain data: what `--format json` prints."""
-        from abstain.report.compare_words import sentences
+        from abstain.report.compare_words import sentences, verdict
 
         s = self.settings
         plain: dict[str, Any] = {
             "abstain": __version__,
+            "kind": "compare",
             "measure": self.measure,
             "questions": self.questions,
             "questions_in_all": self.in_all,
@@ -200,6 +201,7 @@ class Comparison:
         if self.policy is not None:
             plain["policy"] = self.policy.to_dict()
             plain["touched"] = self.touched
+        plain["verdict"] = verdict(self)
         plain["notes"] = sentences(self)
         plain["results"] = [row.to_dict(self.measure) for row in self.rows]
         plain["pairs"] = [pair.to_dict() for pair in self.pairs]

@@ -117,6 +117,15 @@ class Curve:
             all_right=int(self.right[-1]),
         )
 
+    def penalised(self, t: Array) -> Array:
+        """S = c − t/(1−t)·w of the run that answers where it is at least t sure.
+
+        >>> Curve.of("a", Answers.of([1, 0], [0.9, 0.5])).penalised(np.array([0.5, 0.8]))
+        array([0. , 0.5])
+        """
+        at = self.reached().points_at(t)
+        return (self.right[at] - t / (1 - t) * self.wrong[at]) / self.questions
+
     def thin(self, points: int) -> npt.NDArray[np.int64]:
         """The numbers of at most so many points, evenly over coverage; 0: all."""
         size = len(self.answered)

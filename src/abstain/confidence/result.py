@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array
 
 DEFAULT_MEASURES = ("AUROC", "AURC", "E-AURC", "ECE", "Brier")
+CURVE_POINTS = 101
+"""Points of a curve that are enough to draw it."""
 VIEWS = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
 
 
@@ -157,6 +159,7 @@ class CurveResult:
         """The result as plain data: what `--format json` prints."""
         plain: dict[str, Any] = {
             "abstain": __version__,
+            "kind": "curve",
             "questions": self.matrix.questions.height,
             "policy": self.matrix.policy.to_dict(),
             "touched": self.matrix.touched,
@@ -169,7 +172,23 @@ class CurveResult:
             return plain | {"seed": self.seed, "decision": self.decision.to_dict()}
         if view == "summary":
             plain["undefined"] = {s.run: s.undefined for s in self.summaries if s.undefined}
+            plain["curves"] = self.pictures()
         return plain | {"results": [_nulls(row) for row in self.rows(view, points)]}
+
+    def pictures(self) -> dict[str, list[dict[str, Any]]]:
+        """What the charts of a page are drawn from: thinned curves, without bands."""
+        found = {
+            name: [_nulls(row) for row in self.rows(name, CURVE_POINTS)]
+            for name in ("risk", "measure", "reliability")
+        }
+        t = np.arange(0, 46) / 50
+        found["decision"] = [
+            {"run": curve.run, "t": at, "S": value}
+            for number, curve in enumerate(self.curves)
+            if self.matrix.stated(number)[0]
+            for at, value in zip(t.tolist(), curve.penalised(t).tolist(), strict=True)
+        ]
+        return found
 
 
 def _nulls(row: dict[str, Any]) -> dict[str, Any]:

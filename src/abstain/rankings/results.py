@@ -105,6 +105,7 @@ class RankResult:
         """The result as plain data: what `--format json` prints."""
         return {
             "abstain": __version__,
+            "kind": "rank",
             "queries": self.queries,
             "nil_queries": self.nil_queries,
             "top_grade": self.top_grade,

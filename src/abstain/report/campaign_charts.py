@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain.campaign.pairs import levels, tally_pairs
 from abstain.errors import plural
-from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, lines, points
+from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, points
+from abstain.report.pieces import Figure
+from abstain.report.rewards import MOST_LINES, decision_figure
 
 if TYPE_CHECKING:
     from abstain.campaign.campaign import Campaign
 
 MOST_RUNS = 60
-MOST_LINES = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A chart, and what it says in words for those who do not see it."""
-
-    name: str
-    caption: str
-    spec: dict[str, Any]
+SHORT = 3
+"""Letters of names that need not be turned."""
 
 
 def campaign_figures(c: Campaign) -> dict[str, Figure]:
     """Every chart that the data allow, by name."""
     figures = [
-        decision_curve(c),
+        decision_figure(c.runs, c.overall, c.order[:MOST_LINES]),
         *_tests(c),
         *_topics(c),
         *_kinds(c),
@@ -39,47 +32,6 @@ def campaign_figures(c: Campaign) -> dict[str, Figure]:
         question_curve(c),
     ]
     return {figure.name: figure for figure in figures}
-
-
-def decision_curve(c: Campaign) -> Figure:
-    """Who would win if a wrong answer cost more: the penalised score over t."""
-    chosen = c.order[:MOST_LINES]
-    shares = c.overall.table[chosen] / c.overall.n[chosen, None]
-    rows = [
-        {"t": t, "S": float(own[0] - t / (1 - t) * own[1]), "run": c.runs[i]}
-        for t in np.round(np.arange(0, 0.81, 0.02), 2).tolist()
-        for i, own in zip(chosen, shares, strict=True)
-    ]
-    rows += [{"t": t, "S": 0.0, "run": "answer nothing"} for t in (0.0, 0.8)]
-    layer = lines(
-        "t",
-        "S",
-        colour="run",
-        x_title="t: answering pays above this chance",
-        y_title="penalised score S(t)",
-        y_domain=(-1, 1),
-    )
-    layer["mark"]["clip"] = True
-    return Figure("decision", _crossings(c, chosen), chart("", rows, [layer], height=320))
-
-
-def _crossings(c: Campaign, chosen: list[int]) -> str:
-    """Where the leader changes as wrong answers grow dearer."""
-    counts = c.overall
-    right = counts.right / counts.n
-    wrong = counts.wrong / counts.n
-    odds = np.linspace(0, 9, 2_000)
-    leaders: list[tuple[float, str]] = []
-    for o in odds:
-        scores = right - o * wrong
-        best = int(np.argmax(scores))
-        name = c.runs[best] if scores[best] > 0 else "answering nothing"
-        if not leaders or leaders[-1][1] != name:
-            leaders.append((float(o / (1 + o)), name))
-    said = f"The dearer a wrong answer, the lower the score. {leaders[0][1]} is ahead"
-    said += "".join(f", from t = {t:.2f} on {name}" for t, name in leaders[1:])
-    shown = plural(len(chosen), "run is", "runs are")
-    return f"{said}. The {shown} shown that rank highest by {c.measure}."
 
 
 def _tests(c: Campaign) -> Iterator[Figure]:
@@ -100,10 +52,19 @@ def _tests(c: Campaign) -> Iterator[Figure]:
     ]
     heat = cells("test", "run", "score")
     heat["encoding"]["x"] |= {"sort": names, "title": "reading test"}
+    if max(map(len, names)) <= SHORT:
+        heat["encoding"]["x"]["axis"] = {"labelAngle": 0, "labelOverlap": True}
     heat["encoding"]["y"] |= {"sort": [c.runs[i] for i in chosen], "title": None}
     heat["encoding"]["color"] |= {"title": str(c.measure), "scale": {"scheme": "blues"}}
     mark = points("test", "run", x_type="nominal", y_type="nominal")
-    mark["mark"] |= {"color": "#d55e00", "size": 18, "tooltip": False}
+    mark["mark"] |= {
+        "color": "#ffb000",
+        "stroke": "#3a2600",
+        "strokeWidth": 0.8,
+        "size": 32,
+        "opacity": 1,
+        "tooltip": False,
+    }
     mark["transform"] = [{"filter": "datum.passed === 'passed'"}]
     for axis in ("x", "y"):
         mark["encoding"][axis] = {k: heat["encoding"][axis][k] for k in ("field", "type", "sort")}
@@ -113,7 +74,7 @@ def _tests(c: Campaign) -> Iterator[Figure]:
         f"more: {passed:,} of {scores.size:,} test papers were."
     )
     spec = chart("", rows, [heat, mark], height=max(160, 15 * len(chosen)))
-    yield Figure("tests", caption, spec)
+    yield Figure("tests", caption, spec, title=f"{c.measure} of runs on reading tests")
 
 
 def _topics(c: Campaign) -> Iterator[Figure]:
@@ -146,7 +107,12 @@ def _topics(c: Campaign) -> Iterator[Figure]:
         f"Each dot is a run, the bar the mean: highest for {names[high]} ({means[high]:.2f}), "
         f"lowest for {names[low]} ({means[low]:.2f})."
     )
-    yield Figure("topics", caption, chart("", rows, [layer, mean], height=44 * len(names)))
+    yield Figure(
+        "topics",
+        caption,
+        chart("", rows, [layer, mean], height=44 * len(names)),
+        title="Runs on topics",
+    )
 
 
 def _kinds(c: Campaign) -> Iterator[Figure]:
@@ -158,8 +124,10 @@ def _kinds(c: Campaign) -> Iterator[Figure]:
     for part, name in enumerate(s.names):
         n = total[part].sum() or 1
         parts = {"right": total[part][0], "wrong": total[part][1], "blank": total[part][2:].sum()}
-        for outcome, count in parts.items():
-            rows.append({"type": name, "outcome": outcome, "percent": float(100 * count / n)})
+        rows += [
+            {"type": name, "outcome": outcome, "percent": float(100 * count / n), "place": place}
+            for place, (outcome, count) in enumerate(parts.items())
+        ]
     layer = bars("percent", "type", y_type="nominal", y_title="", x_title="percent of responses")
     layer["encoding"]["color"] = {
         "field": "outcome",
@@ -167,14 +135,24 @@ def _kinds(c: Campaign) -> Iterator[Figure]:
         "title": None,
         "scale": {"domain": list(OUTCOME_COLOURS), "range": list(OUTCOME_COLOURS.values())},
     }
-    layer["encoding"]["order"] = {"field": "outcome", "sort": "descending"}
+    layer["encoding"]["order"] = {"field": "place", "type": "quantitative"}
+    layer["encoding"]["tooltip"] = [
+        {"field": "type", "type": "nominal"},
+        {"field": "outcome", "type": "nominal"},
+        {"field": "percent", "type": "quantitative", "format": ".1f"},
+    ]
     shares = total[:, 0] / np.maximum(1, total.sum(axis=1))
     high, low = int(np.argmax(shares)), int(np.argmin(shares))
     caption = (
         f"Responses of all runs by question type: {s.names[high]} was most often right "
         f"({100 * shares[high]:.1f} %), {s.names[low]} least ({100 * shares[low]:.1f} %)."
     )
-    yield Figure("types", caption, chart("", rows, [layer], height=34 * len(s.names)))
+    yield Figure(
+        "types",
+        caption,
+        chart("", rows, [layer], height=34 * len(s.names)),
+        title="Outcomes by kind of question",
+    )
 
 
 def _pairs(c: Campaign) -> Iterator[Figure]:
@@ -204,18 +182,38 @@ def _pairs(c: Campaign) -> Iterator[Figure]:
         f"Right responses on main questions ({t.main_right:,}) and on their simplified twins "
         f"({t.auxiliary_right:,}), by kind of simplification."
     )
-    yield Figure("pairs", caption, chart("", rows, [layer], height=52 * (len(rows) // 2)))
+    yield Figure(
+        "pairs",
+        caption,
+        chart("", rows, [layer], height=52 * (len(rows) // 2)),
+        title="Right on main and auxiliary questions",
+    )
 
 
 def question_curve(c: Campaign) -> Figure:
     """How many questions were right in how many runs."""
     right = c.matrix.per_question(0)
     counts = np.bincount(right, minlength=len(c.runs) + 1)
-    rows = [{"runs": k, "questions": int(n)} for k, n in enumerate(counts) if n]
-    layer = bars("runs", "questions", x_title="runs that had the question right", zero=True)
+    rows = [
+        {"runs": k, "questions": int(n), "from": k - 0.4, "to": k + 0.4}
+        for k, n in enumerate(counts)
+        if n
+    ]
+    layer = bars("from", "questions", x_title="runs that had the question right", zero=True)
     layer["encoding"]["x"]["scale"] = {"domain": [-0.5, len(c.runs) + 0.5], "nice": False}
+    layer["encoding"]["x"]["axis"] = {"tickMinStep": 1, "format": "d"}
+    layer["mark"] = {"type": "rect", "tooltip": True}
+    layer["encoding"]["x2"], layer["encoding"]["y2"] = {"field": "to"}, {"datum": 0}
+    layer["encoding"]["tooltip"] = [
+        {"field": name, "type": "quantitative"} for name in ("runs", "questions")
+    ]
     caption = (
-        f"How hard the questions were: nobody had {plural(int(counts[0]), 'question')} right, and "
+        f"Nobody had {plural(int(counts[0]), 'question')} right, and "
         f"the median question was right in {np.median(right):g} of {plural(len(c.runs), 'run')}."
     )
-    return Figure("questions", caption, chart("", rows, [layer], height=220))
+    return Figure(
+        "questions",
+        caption,
+        chart("", rows, [layer], height=220),
+        title="How hard the questions were",
+    )

@@ -7,6 +7,7 @@ name says: .svg, .png, .html (self-contained) or .json (the specification itself
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,10 @@ CONFIG: dict[str, Any] = {
         "titleFontWeight": "normal",
     },
     "legend": {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"},
-    "axisY": {"titlePadding": 8},
+    "axisX": {"tickCount": 8},
+    "axisY": {"titlePadding": 8, "tickCount": 7},
     "title": {"anchor": "start", "fontSize": 14, "subtitleColor": "#5b6675"},
+    "mark": {"color": PALETTE[0]},
     "range": {"category": list(PALETTE)},
     "view": {"stroke": None},
 }
@@ -142,8 +145,12 @@ def _layer(
 
 
 def _field(name: str) -> str:
-    """A column's name where Vega-Lite would take a dot or a bracket for a path."""
-    return name.replace("\\", "\\\\").replace(".", "\\.").replace("[", "\\[").replace("]", "\\]")
+    """A column's name where Vega-Lite would take a dot, a bracket or a quote for a path.
+
+    >>> _field("AP'@1.5")
+    "AP\\\\'@1\\\\.5"
+    """
+    return re.sub(r"""([\\.\[\]'"])""", r"\\\1", name)
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:

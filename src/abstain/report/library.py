@@ -15,7 +15,7 @@ from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
-SNIPPET = "window.vegaEmbed = vegaEmbed;"
+SNIPPET = "window.vegaEmbed = vegaEmbed; dispatchEvent(new Event('charts'));"
 
 
 @functools.cache

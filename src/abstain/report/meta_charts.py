@@ -12,17 +12,24 @@ from abstain.resample.bins import edge
 from abstain.resample.result import MetaResult
 
 
-def meta_chart(result: MetaResult) -> dict[str, Any]:
-    """All parts below one another: the paper's figures, and a heat map of the agreement."""
+def meta_charts(result: MetaResult) -> list[tuple[str, dict[str, Any]]]:
+    """Every chart by its name: the paper's figures, and heat maps of the agreement."""
     charts = []
     if result.stability:
-        charts.append(_stability_chart(result))
+        charts.append(("stability", _stability_chart(result)))
     if result.swap:
-        charts += [_swap_chart(result), _required_chart(result)]
+        charts += [("swap", _swap_chart(result)), ("required", _required_chart(result))]
     if result.power:
-        charts.append(_asl_chart(result))
+        charts.append(("power", _asl_chart(result)))
     if result.agreement:
-        charts += _heat_maps(result)
+        names = [f"agreement_{name}" for name in COEFFICIENTS]
+        charts += zip(names, _heat_maps(result), strict=True)
+    return charts
+
+
+def meta_chart(result: MetaResult) -> dict[str, Any]:
+    """All parts below one another."""
+    charts = [spec for _, spec in meta_charts(result)]
     if not charts:
         charts.append(chart("Nothing to show", [], []))
     for own in charts:

@@ -1,159 +1,239 @@
-"""A campaign as one HTML file: works from disk, asks no network, keeps every name text."""
+"""The page of a campaign."""
 
 from __future__ import annotations
 
-import functools
-import math
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from abstain import __version__
-from abstain.report.campaign_charts import Figure, campaign_figures
-from abstain.report.cards import signature
-from abstain.report.grid import clean
-from abstain.report.library import chart_library
-from abstain.report.scores import policy_sentence
+import numpy as np
+
+from abstain.campaign.campaign import Campaign
+from abstain.outcomes import Counts
+from abstain.report.campaign_charts import campaign_figures
+from abstain.report.campaign_extra import confidence_sections, stability_section
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.pieces import Figure, Page, PageTable, Section, Variant, render
+from abstain.report.question_cards import question_decks
+from abstain.report.rewards import leads_table, measure_facts, rewards_table
+from abstain.report.scores import policy_sentence, sentence
+from abstain.ties import places
 
 if TYPE_CHECKING:
-    from abstain.campaign.campaign import Campaign
     from abstain.campaign.tables import Table
 
-LONGEST = 2_000
-WIDEST = 70
-FILTERS = ("team", "language", "topic", "test")
+MOST_SLICED = 30_000
+"""Rows that a leaderboard by slices may add to the page."""
+
+FIRST_PAGE = 75
+DETAILS = (
+    *("answered", "unans. right", "unans. wrong", "unans. empty"),
+    *("forced-accuracy", "correctly-discarded"),
+)
+"""Columns of the leaderboard that come last on the page."""
 
 
 def campaign_page(
-    c: Campaign, tables: list[Table], said: list[str], *, title: str, about: str
+    c: Campaign, tables: list[Table], said: list[str], *, title: str, about: str, command: str = ""
 ) -> str:
-    """The page of a campaign."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    """The page of a campaign as HTML."""
     figures = campaign_figures(c)
-    shown = {table.name: _table_data(table) for table in tables}
-    data = {
-        "digits": 2,
-        "tables": shown,
-        "charts": {name: _fluid(figure) for name, figure in figures.items()},
-    }
-    return environment.from_string(_asset("templates/campaign.html")).render(
-        title=clean(title),
-        about=clean(about),
-        lead=clean(said[1]),
-        first=[clean(text) for text in (said[0], *said[2:5])],
-        sentences=[clean(text) for text in said[5:]],
-        sections=_sections(c, tables, figures),
-        policy=policy_sentence(c.policy, c.touched),
-        notes=[clean(note) for note in c.notes],
-        measure=_measure_facts(c),
-        version=__version__,
-        style=Markup(_asset("assets/report.css")),
-        script=Markup(_asset("assets/report.js")),
-        library=Markup(chart_library()),
-        data=Markup(_harmless_json(data)),
+    known = {t.name: PageTable(t.name, t.title, t.reading, t.grid, filed=True) for t in tables}
+    if "leaderboard" in known:
+        known["leaderboard"] = _leaderboard(c, known["leaderboard"])
+    page = Page(
+        title=title,
+        lead=said[1],
+        about=about,
+        tiles=_tiles(c),
+        sections=_sections(c, known, figures, said),
+        again=[policy_sentence(c.policy, c.touched), *(sentence(note) for note in c.notes)],
+        again_facts=_again(c),
+        again_tables=[blanks_table(c)],
+        command=command,
+        digits=2,
+        in_folder=True,
+    )
+    return render(page)
+
+
+def _leaderboard(c: Campaign, table: PageTable) -> PageTable:
+    """The bars beside the score, where a phone shows them, details last; slices to choose from."""
+    given = table.grid
+    bar = next(i for i, column in enumerate(given.columns) if column.kind == "bar")
+    score = next(i for i, column in enumerate(given.columns) if column.kind == "score")
+    late = [i for i, column in enumerate(given.columns) if column.name in DETAILS]
+    order = [i for i in range(len(given.columns)) if i != bar and i not in late]
+    order.insert(score + 1, bar)
+    order += late
+    grid = Grid(
+        [given.columns[i] for i in order],
+        [[row[i] for i in order] for row in given.rows],
+        dim=given.dim,
+        breaks=given.breaks,
+    )
+    return replace(
+        table,
+        grid=grid,
+        page_size=FIRST_PAGE,
+        variants=tuple(slice_variants(c, grid)),
+        ordered_by=score,
     )
 
 
-@functools.cache
-def _asset(name: str) -> str:
-    return (files("abstain.report") / name).read_text("utf-8")
+def _tiles(c: Campaign) -> list[tuple[str, str]]:
+    total = Counts(*(float(x) for x in c.overall.table.sum(axis=0)))
+    best = c.scores[c.order[0]]
+    found = [("–" if np.isnan(best) else f"{best:.2f}", f"best {c.measure}")]
+    found += [(f"{len(c.runs):,}", "runs"), (f"{c.matrix.questions.height:,}", "questions")]
+    if total.n:
+        found += [(f"{100 * total.right / total.n:.1f} %", "of all responses are right")]
+        found += [(f"{100 * total.unanswered / total.n:.1f} %", "are left blank")]
+    return found
 
 
-def _harmless_json(data: Any) -> str:
-    """JSON that no HTML parser takes for markup."""
-    import msgspec
+def _again(c: Campaign) -> list[tuple[str, str]]:
+    facts = [("ranked by", str(c.measure)), ("seed", str(c.seed))]
+    if c.test:
+        facts.append(("pass mark", f"{c.pass_mark:g}"))
+    if c.comparison is not None:
+        s = c.comparison.settings
+        facts.append(("intervals", f"{100 * s.level:g} %, {s.method}"))
+        facts.append(("tests", f"{s.test}, {s.trials:,} trials, {s.correction} correction"))
+        if s.cluster:
+            facts.append(("clusters", s.cluster))
+    return facts
 
-    text = msgspec.json.encode(data).decode()
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+def blanks_table(c: Campaign) -> PageTable:
+    """How many blanks of each kind there were, and what the policy made of them."""
+    from abstain.outcomes import blanks_by_reason
+
+    reasons = blanks_by_reason(c.matrix.kinds)
+    columns = [Column("kind of blank"), Column("counts as"), Column("responses", "count")]
+    columns.append(Column("runs that have some", "count"))
+    rows: list[list[Cell]] = [
+        [why.value, str(effect), int(reasons[:, k].sum()), int(np.count_nonzero(reasons[:, k]))]
+        for k, (why, effect) in enumerate(c.policy.effects.items())
+    ]
+    return PageTable("blanks", "Blanks", "Every kind of blank.", Grid(columns, rows))
 
 
-def _fluid(figure: Figure) -> dict[str, Any]:
-    return figure.spec | {"width": "container", "title": None}
+def slice_variants(c: Campaign, grid: Grid) -> list[Variant]:
+    """The leaderboard over each part of the questions, as far as a page has room for it."""
+    names = [column.name for column in grid.columns]
+    run_at = names.index("run")
+    where = {run: i for i, run in enumerate(c.runs)}
+    found: list[Variant] = []
+    left = MOST_SLICED
+    for attribute, s in c.slices.items():
+        if len(s.names) * len(grid.rows) > left:
+            continue
+        left -= len(s.names) * len(grid.rows)
+        runs = c.sliced[attribute].table
+        scores = c.slice_scores(attribute)
+        references = {name: parts[attribute] for name, (_, parts) in c.baselines.items()}
+        for part, name in enumerate(s.names):
+            ranks = places(scores[:, part], higher_is_better=c.measure.higher_is_better)
+            table, values, numbers = [], [], []
+            for n, row in enumerate(grid.rows):
+                own = str(row[run_at])
+                if n in grid.dim:
+                    table.append(references[own].table[part])
+                    values.append(float(c.measure(references[own])[part]))
+                    numbers.append("")
+                else:
+                    table.append(runs[where[own], part])
+                    values.append(float(scores[where[own], part]))
+                    numbers.append(ranks[where[own]])
+            counts = np.array(table, np.float64)
+            found.append(Variant(attribute, name, _sliced_cells(names, counts, numbers, values, c)))
+    return found
 
 
-def _table_data(table: Table) -> dict[str, Any]:
-    grid = table.grid
-    keep = list(range(min(len(grid.columns), WIDEST)))
-    names = [grid.columns[i].name for i in keep]
-    return {
-        "title": clean(table.title),
-        "columns": [
-            {"name": clean(grid.columns[i].name), "kind": grid.columns[i].kind} for i in keep
-        ],
-        "rows": [[_cell(row[i]) for i in keep] for row in grid.rows[:LONGEST]],
-        "total": len(grid.rows),
-        "dim": sorted(n for n in grid.dim if n < LONGEST),
-        "breaks": sorted(n for n in grid.breaks if n < LONGEST),
-        "filters": [names.index(n) for n in FILTERS if n in names],
+def _sliced_cells(
+    names: list[str], counts: np.ndarray, ranks: list[str], scores: list[float], c: Campaign
+) -> dict[int, list[Cell]]:
+    right, wrong, blank = counts[:, 0], counts[:, 1], counts[:, 2:].sum(axis=1)
+    three = np.round(np.stack([right, wrong, blank], axis=1), 2).tolist()
+    by_name: dict[str, list[Cell]] = {
+        "#": list(ranks),
+        str(c.measure): list(scores),
+        "outcomes": [(a, b, d) for a, b, d in three],
+        "right": [row[0] for row in three],
+        "wrong": [row[1] for row in three],
+        "unanswered": [row[2] for row in three],
     }
+    return {names.index(name): cells for name, cells in by_name.items()}
 
 
-def _cell(cell: Any) -> Any:
-    if isinstance(cell, str):
-        return clean(cell)
-    if isinstance(cell, float):
-        return None if math.isnan(cell) else round(cell, 4)
-    return list(cell) if isinstance(cell, tuple) else cell
-
-
-def _measure_facts(c: Campaign) -> list[tuple[str, str]]:
-    d = c.measure.definition
-    facts = [("measure", f"{signature(d)}: {d.summary}"), ("formula", d.formula)]
-    if d.kappa is not None:
-        facts.append(("a blank is credited", f"κ = {d.kappa_text} right answers"))
-    if d.break_even is not None:
-        best = c.overall[c.order[0]]
-        pays = f"p* = {d.break_even_text}; for the best run {c.measure.break_even(best):.2f}"
-        facts.append(("answering pays above", pays))
-    return [*facts, ("to game it", d.gaming), ("source", d.source)]
-
-
-def _sections(c: Campaign, tables: list[Table], figures: dict[str, Figure]) -> list[dict[str, Any]]:
+def _sections(
+    c: Campaign, known: dict[str, PageTable], figures: dict[str, Figure], said: list[str]
+) -> list[Section]:
     """What the page tells, in its order; a table that no section names comes last, folded."""
-    plan: list[tuple[str, str, list[str], list[str], list[str]]] = [
-        ("leaderboard", "Leaderboard", [], ["leaderboard"], ["teams"]),
-        ("measure", "What is rewarded", ["decision"], [], []),
-        ("reading", "Reading tests", ["tests"], ["reading"], ["tests"]),
-        ("topics", "Topics", ["topics"], ["over_topic"], ["topics"]),
-        ("types", "Kinds of question", ["types"], ["subsets"], ["over_type", "by_type"]),
-        (
+
+    def tables(*names: str) -> list[PageTable]:
+        return [known.pop(name) for name in names if name in known]
+
+    def charts(*names: str) -> list[Figure]:
+        return [figures[name] for name in names if name in figures]
+
+    sections = [
+        Section(
+            "leaderboard",
+            "Leaderboard",
+            said=(said[0], *said[2:5]),
+            more=said[5:],
+            key=True,
+            tables=tables("leaderboard"),
+            folded=tables("teams"),
+        ),
+        Section(
+            "measure",
+            "What is rewarded",
+            short="Rewards",
+            facts=measure_facts(c.measure),
+            figures=charts("decision"),
+            tables=[leads_table(c.runs, c.overall)],
+            folded=[rewards_table(c.runs, c.overall, [c.measure])],
+        ),
+        Section(
+            "reading",
+            "Reading tests",
+            figures=charts("tests"),
+            tables=tables("reading"),
+            folded=tables("tests", "over_test"),
+        ),
+        Section(
+            "topics",
+            "Topics",
+            figures=charts("topics"),
+            tables=tables("over_topic"),
+            folded=tables("topics"),
+        ),
+        Section(
+            "types",
+            "Kinds of question",
+            short="Kinds",
+            figures=charts("types"),
+            tables=tables("subsets"),
+            folded=tables("over_type", "by_type"),
+        ),
+        Section(
             "pairs",
             "Main and auxiliary questions",
-            ["pairs"],
-            ["pairs_runs"],
-            ["pairs_question", "pairs_answer", "pairs"],
+            short="Auxiliary",
+            figures=charts("pairs"),
+            tables=tables("pairs_runs"),
+            folded=tables("pairs_question", "pairs_answer", "pairs"),
         ),
-        ("questions", "Questions", ["questions"], ["questions"], []),
+        Section(
+            "questions",
+            "Questions",
+            figures=charts("questions"),
+            decks=question_decks(c),
+            tables=tables("questions"),
+        ),
+        *confidence_sections(c),
+        stability_section(c),
     ]
-    known = {table.name: table for table in tables}
-    named = {n for _, _, _, open_, folded in plan for n in (*open_, *folded)}
-    rest = [table.name for table in tables if table.name not in named]
-    plan.append(("more", "More tables", [], [], rest))
-    sections = []
-    for name, title, charts, opened, folded in plan:
-        section = {
-            "name": name,
-            "title": title,
-            "figures": [
-                {"name": n, "caption": clean(figures[n].caption)} for n in charts if n in figures
-            ],
-            "tables": [_entry(known[n]) for n in opened if n in known],
-            "folded": [_entry(known[n]) for n in folded if n in known],
-        }
-        if section["figures"] or section["tables"] or section["folded"]:
-            sections.append(section)
-    return sections
-
-
-def _entry(table: Table) -> dict[str, Any]:
-    cut = len(table.grid.rows) > LONGEST or len(table.grid.columns) > WIDEST
-    return {
-        "name": table.name,
-        "title": clean(table.title),
-        "reading": clean(table.reading),
-        "cut": cut,
-    }
+    return [*sections, Section("more", "More tables", short="More", folded=list(known.values()))]

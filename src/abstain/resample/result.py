@@ -61,6 +61,7 @@ class MetaResult:
         """Plain data: what `--format json` prints."""
         plain: dict[str, Any] = {
             "abstain": __version__,
+            "kind": "meta",
             "questions": self.questions,
             "runs": list(self.runs),
             "measures": list(self.measures),

@@ -1,0 +1,109 @@
+"""The later sections of a campaign's page: confidence, and whether the ranking would stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from abstain.campaign.stability import MOST_CELLS
+from abstain.errors import plural
+from abstain.report.charts import chart, points
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.pieces import Figure, PageTable, Section
+from abstain.report.results.curve import curve_sections, rows_table
+
+if TYPE_CHECKING:
+    from abstain.campaign.campaign import Campaign
+    from abstain.campaign.stability import RankStability
+
+MOST_RUNS = 40
+
+
+def confidence_sections(c: Campaign) -> list[Section]:
+    """Risk, coverage, calibration and decisions of the best runs that state a confidence."""
+    if c.sureness is None:
+        return []
+    sections = curve_sections(c.sureness.pictures(), str(c.measure))
+    runs = len(c.sureness.curves)
+    sections[0].said = [
+        f"{plural(runs, 'run')} with a confidence, the best by {c.measure}; `abstain curve` shows "
+        "any other."
+    ]
+    summary = rows_table("sureness", "Measures of confidence", c.sureness.rows("summary"))
+    sections[0].tables = [summary]
+    return [section for section in sections if section.figures]
+
+
+def stability_section(c: Campaign) -> Section:
+    """How far other questions could have moved the ranks."""
+    section = Section("stability", "Would the ranking stand?", short="Stability")
+    s = c.stability
+    if s is None:
+        if len(c.runs) > 1:
+            section.said = [
+                f"With more than {MOST_CELLS:,} responses the ranking is not resampled here; "
+                "`abstain meta` does it."
+            ]
+        return section
+    best = c.order[0]
+    section.said = [
+        f"In {100 * s.first[best]:.1f} % of {s.trials:,} resamples of the questions (seed "
+        f"{s.seed}) {c.runs[best]} is first, alone or with others.",
+        _movers(c, s),
+    ]
+    section.figures = [_figure(c, s)]
+    section.folded = [_table(c, s)]
+    return section
+
+
+def _movers(c: Campaign, s: RankStability) -> str:
+    widths = s.high - s.low
+    i = int(widths.argmax())
+    still = int((widths == 0).sum())
+    return (
+        f"The rank of {c.runs[i]} is the least certain, from {s.low[i]} to {s.high[i]}; "
+        f"{plural(still, 'run keeps', 'runs keep')} one rank in 95 % of the resamples."
+    )
+
+
+def _figure(c: Campaign, s: RankStability) -> Figure:
+    chosen = c.order[:MOST_RUNS]
+    names = [c.runs[i] for i in chosen]
+    place = {i: n for n, i in enumerate(c.order, 1)}
+    rows = [
+        {
+            "run": c.runs[i],
+            "rank": place[i],
+            "low": int(s.low[i]),
+            "high": int(s.high[i]),
+            "first %": round(100 * float(s.first[i]), 2),
+        }
+        for i in chosen
+    ]
+    titles = {"x_title": "rank", "y_title": " ", "y_type": "nominal"}
+    span = points("low", "run", sort=names, **titles)
+    span["mark"] = {"type": "rule", "strokeWidth": 5, "color": "#56b4e9", "opacity": 0.7}
+    span["encoding"]["x2"] = {"field": "high"}
+    dots = points("rank", "run", sort=names, **titles)
+    dots["mark"] |= {"size": 45, "opacity": 1}
+    tips = [("run", "nominal"), *((n, "quantitative") for n in ("rank", "low", "high", "first %"))]
+    for layer in (span, dots):
+        layer["encoding"]["tooltip"] = [{"field": n, "type": k} for n, k in tips]
+        layer["encoding"]["x"]["axis"] = {"tickMinStep": 1, "tickCount": 10, "format": "d"}
+    shown = "all" if len(chosen) == len(c.runs) else f"the {len(chosen)} best"
+    caption = (
+        f"The rank of each run ({shown} of {plural(len(c.runs), 'run')}) and where it lies in 95 % "
+        "of the resamples: the longer a bar, the more a place is owed to this choice of questions."
+    )
+    spec = chart("", rows, [span, dots], height=max(90, 18 * len(chosen)))
+    return Figure("ranks", caption, spec, title="Ranks over resamples of the questions")
+
+
+def _table(c: Campaign, s: RankStability) -> PageTable:
+    columns = [Column("run"), Column("rank", "count"), Column("from", "count")]
+    columns += [Column("to", "count"), Column("first in %", "percent")]
+    rows: list[list[Cell]] = [
+        [c.runs[i], place, int(s.low[i]), int(s.high[i]), 100 * float(s.first[i])]
+        for place, i in enumerate(c.order, 1)
+    ]
+    reading = f"95 % of {s.trials:,} resamples lie between from and to."
+    return PageTable("ranks", "Every rank", reading, Grid(columns, rows))

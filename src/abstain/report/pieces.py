@@ -1,0 +1,264 @@
+"""What every page is made of: sections of sentences, facts, tables, charts and questions.
+
+A page is one HTML file. It works from disk, asks no network, and keeps every name text: what
+comes from strangers reaches it through autoescaping or through JSON that no parser takes for
+markup.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+from abstain import __version__
+from abstain.report.grid import Grid, clean
+from abstain.report.library import chart_library
+
+LONGEST, WIDEST = 2_000, 70
+"""Rows and columns of a table that a page holds."""
+
+FILTERS = ("team", "language", "topic", "test", "type", "slice", "reference")
+MOST_CHOICES = 60
+"""Values of a column that may be chosen from a list."""
+
+FEW = 12
+"""Rows that need no filter."""
+
+TALLEST, HEAD, ROW, TOOLS, PAGER = 704, 50, 33, 84, 44
+"""Pixels of a table: at most, of its heading, of a row, of what is above and below it."""
+
+CHART_FRAME = 52
+"""Pixels that axes and their titles take besides a chart's own height."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart, and what it says in words for those who do not see it."""
+
+    name: str
+    caption: str
+    spec: dict[str, Any]
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A table once more for a part of the data: the cells that change, by column."""
+
+    group: str
+    name: str
+    cells: dict[int, list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class PageTable:
+    """A table with a name that is unique on its page."""
+
+    name: str
+    title: str
+    reading: str
+    grid: Grid
+    filters: tuple[str, ...] = ()
+    """Columns to choose from, besides those that always are."""
+    variants: tuple[Variant, ...] = ()
+    ordered_by: int | None = None
+    """The column that a variant is ordered by."""
+    page_size: int = 25
+    filed: bool = False
+    """Whether it also lies in a folder beside the page."""
+
+    @property
+    def space(self) -> int:
+        """Pixels that it will take, kept free until it is drawn so that nothing moves."""
+        rows = min(len(self.grid.rows), self.page_size)
+        return min(TALLEST, HEAD + ROW * rows) + TOOLS * (len(self.grid.rows) > FEW) + PAGER
+
+    @property
+    def cut(self) -> bool:
+        """Whether a page shows less than all of it."""
+        return len(self.grid.rows) > LONGEST or len(self.grid.columns) > WIDEST
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An option of a question and how many runs chose it."""
+
+    label: str
+    text: str
+    count: int
+    share: float
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A question with what the runs made of it."""
+
+    heading: str
+    about: str
+    text: str
+    said: str
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    """Questions of one kind: the hardest, the easiest, the most blanked."""
+
+    title: str
+    cards: tuple[Card, ...]
+
+
+@dataclass(slots=True)
+class Section:
+    """A part of a page under its own heading; an empty one is left out."""
+
+    name: str
+    title: str
+    said: Sequence[str] = ()
+    more: Sequence[str] = ()
+    """Sentences that are folded away."""
+    facts: Sequence[tuple[str, str]] = ()
+    figures: Sequence[Figure] = ()
+    tables: Sequence[PageTable] = ()
+    folded: Sequence[PageTable] = ()
+    decks: Sequence[Deck] = ()
+    short: str = ""
+    """Its name in the navigation, where the title is too long for that."""
+    key: bool = False
+    """Whether to explain the colours of right, wrong and blank."""
+
+    @property
+    def filled(self) -> bool:
+        """Whether there is anything in it."""
+        return any((self.said, self.facts, self.figures, self.tables, self.folded, self.decks))
+
+
+@dataclass(slots=True)
+class Page:
+    """A page before it has a look."""
+
+    title: str
+    lead: str
+    sections: list[Section]
+    about: str = ""
+    tiles: Sequence[tuple[str, str]] = ()
+    """A few numbers in large type: value, label."""
+    again: Sequence[str] = ()
+    """Sentences on how it was made."""
+    again_facts: Sequence[tuple[str, str]] = ()
+    again_tables: Sequence[PageTable] = ()
+    command: str = ""
+    digits: int = 4
+    in_folder: bool = False
+    """Whether the tables lie beside the page, in a folder of their own."""
+    tables: list[PageTable] = field(default_factory=list)
+
+
+def render(page: Page) -> str:
+    """The page as HTML."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: clean(value) if type(value) is str else value,
+    )
+    sections = [section for section in page.sections if section.filled]
+    figures = [figure for section in sections for figure in section.figures]
+    tables = [t for section in sections for t in (*section.tables, *section.folded)]
+    data = {
+        "digits": page.digits,
+        "tables": {t.name: table_data(t) for t in (*tables, *page.again_tables)},
+        "charts": {figure.name: _fluid(figure) for figure in figures},
+    }
+    return environment.from_string(_asset("templates/page.html")).render(
+        page=page,
+        sections=sections,
+        frame=CHART_FRAME,
+        versions=versions(),
+        style=Markup(_asset("assets/report.css")),
+        script=Markup(_asset("assets/report.js")),
+        library=Markup(chart_library() if figures else ""),
+        data=Markup(_harmless_json(data)),
+    )
+
+
+def versions() -> str:
+    """What a result depends on, with its version."""
+    import platform
+
+    import numpy
+    import polars
+
+    return (
+        f"abstain {__version__}, Python {platform.python_version()}, "
+        f"numpy {numpy.__version__}, polars {polars.__version__}"
+    )
+
+
+@functools.cache
+def _asset(name: str) -> str:
+    return (files("abstain.report") / name).read_text("utf-8")
+
+
+def _harmless_json(data: Any) -> str:
+    """JSON that no HTML parser takes for markup."""
+    import msgspec
+
+    text = msgspec.json.encode(data).decode()
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _fluid(figure: Figure) -> dict[str, Any]:
+    return figure.spec | {"width": "container", "title": None}
+
+
+def table_data(table: PageTable) -> dict[str, Any]:
+    """A table as the page's script takes it."""
+    grid = table.grid
+    keep = list(range(min(len(grid.columns), WIDEST)))
+    names = [grid.columns[i].name for i in keep]
+    rows = grid.rows[:LONGEST]
+    return {
+        "title": clean(table.title),
+        "columns": [
+            {"name": clean(grid.columns[i].name), "kind": grid.columns[i].kind} for i in keep
+        ],
+        "rows": [[_cell(row[i]) for i in keep] for row in rows],
+        "total": len(grid.rows),
+        "dim": sorted(n for n in grid.dim if n < LONGEST),
+        "breaks": sorted(n for n in grid.breaks if n < LONGEST),
+        "filters": [
+            i
+            for i, name in enumerate(names)
+            if name in (*FILTERS, *table.filters)
+            and len(rows) > FEW
+            and 1 < len({row[i] for row in rows if row[i]}) <= MOST_CHOICES
+        ],
+        "variants": [
+            {
+                "group": clean(v.group),
+                "name": clean(v.name),
+                "cells": {str(i): [_cell(cell) for cell in own] for i, own in v.cells.items()},
+            }
+            for v in table.variants
+        ],
+        "ordered": table.ordered_by,
+        "size": table.page_size,
+    }
+
+
+def _cell(cell: Any) -> Any:
+    if isinstance(cell, str):
+        return clean(cell)
+    if isinstance(cell, float):
+        return round(cell, 6) if math.isfinite(cell) else None
+    return [_cell(part) for part in cell] if isinstance(cell, tuple) else cell

@@ -1,0 +1,1 @@
+"""Pages of saved results: what `abstain report` writes."""

@@ -1,0 +1,125 @@
+"""What the pages of several results share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from abstain.errors import AbstainError
+from abstain.measures import Measure, measure
+from abstain.outcomes import Counts, Policy
+from abstain.report.charts import chart, points
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.pieces import Figure, PageTable
+from abstain.report.results.saved import Numbers, Row, Saved
+from abstain.report.scores import policy_sentence, sentence
+
+MOST_DOTS = 60
+OUTCOME_NAMES = ("right", "wrong", "unanswered_right", "unanswered_wrong", "unanswered_empty")
+
+
+def known_measure(name: str) -> Measure | None:
+    """A measure by its name, where this version has it."""
+    try:
+        return measure(name)
+    except AbstainError:
+        return None
+
+
+def higher_is_better(name: str) -> bool:
+    """Whether more of a measure is better; of one nobody knows it is assumed."""
+    item = known_measure(name)
+    return item is None or item.higher_is_better
+
+
+def counts_of(given: Numbers | None) -> Counts | None:
+    """Counts as a result holds them: five numbers, or right, wrong and a sum of blanks."""
+    if not given:
+        return None
+    numbers = [given.get(name) for name in OUTCOME_NAMES]
+    right, wrong = numbers[0] or 0, numbers[1] or 0
+    if any(n is None for n in numbers[2:]):
+        blank = given.get("unanswered") or 0
+        return Counts(right=right, wrong=wrong, unsplit=blank)
+    return Counts(*(n or 0 for n in numbers))
+
+
+def label(row: Row) -> str:
+    """A run, or the reference beside it."""
+    if row.reference == "answer nothing":
+        return row.reference
+    return f"{row.run}: {row.reference}" if row.reference else row.run
+
+
+def slice_text(row: Row) -> str:
+    """The slice of a row in words."""
+    return ", ".join(f"{name} {value or '–'}" for name, value in row.slice.items())
+
+
+def again(saved: Saved) -> list[str]:
+    """The policy and the notes of a result, as sentences."""
+    said = []
+    if saved.policy:
+        try:
+            said.append(policy_sentence(Policy.of(saved.policy), saved.touched))
+        except AbstainError:  # of another version
+            said.append("Policy: " + ", ".join(f"{k} → {v}" for k, v in saved.policy.items()) + ".")
+    return [*said, *(sentence(note) for note in saved.notes if not note.startswith("Policy: "))]
+
+
+def facts(saved: Saved, *more: tuple[str, Any]) -> list[tuple[str, str]]:
+    """The version and the settings of a result; what it does not say is left out."""
+    found = [("written by", f"abstain {saved.abstain}")]
+    given = [*more, ("seed", saved.seed)]
+    return [*found, *((name, str(value)) for name, value in given if value not in (None, ""))]
+
+
+def blanks_table(saved: Saved) -> list[PageTable]:
+    """How many blanks of each kind, and what became of them."""
+    if not saved.policy:
+        return []
+    columns = [Column("kind of blank"), Column("counts as"), Column("responses", "count")]
+    rows: list[list[Cell]] = [
+        [kind, effect, saved.touched.get(kind, 0)] for kind, effect in saved.policy.items()
+    ]
+    return [PageTable("blanks", "Blanks", "Every kind of blank.", Grid(columns, rows))]
+
+
+def score_figure(
+    name: str, rows: Sequence[tuple[str, float | None, float | None, float | None]], measure: str
+) -> Figure | None:
+    """Scores as dots with their intervals, the best on top."""
+    there = [row for row in rows if row[1] is not None]
+    if len(there) < 2:
+        return None
+    shown = there[:MOST_DOTS]
+    ends = any(low is not None for _, _, low, _ in shown)
+    data = [
+        {"run": run, measure: score, **({"low": low, "high": high} if ends else {})}
+        for run, score, low, high in shown
+    ]
+    names = [run for run, *_ in shown]
+    titles: dict[str, Any] = {"x_title": measure, "y_title": " ", "y_type": "nominal"}
+    dots = points(measure, "run", sort=names, **titles)
+    dots["mark"] |= {"size": 55, "opacity": 1}
+    layers = [dots]
+    if ends:
+        span = points("low", "run", sort=names, **titles)
+        span["mark"] = {"type": "rule", "strokeWidth": 3, "color": "#56b4e9"}
+        span["encoding"]["x2"] = {"field": "high"}
+        layers.insert(0, span)
+    scores = [score for _, score, _, _ in shown if score is not None]
+    drawn = f"The {len(shown)} best of {len(there)} runs" if len(there) > len(shown) else "All runs"
+    caption = f"{drawn}: {measure} from {min(scores):.3f} to {max(scores):.3f}" + (
+        ", each with its interval." if ends else "."
+    )
+    height = max(80, 20 * len(shown))
+    return Figure(name, caption, chart("", data, layers, height=height), title=f"{measure} by run")
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number in a sentence."""
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:.{digits}f}".replace("-", "−")

@@ -1,0 +1,131 @@
+"""Runs with scores, whether of questions or of rankings: their order, words and charts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from abstain.errors import plural
+from abstain.report.charts import cells, chart
+from abstain.report.pieces import Figure
+from abstain.report.results.common import (
+    counts_of,
+    higher_is_better,
+    label,
+    number,
+    score_figure,
+    slice_text,
+)
+from abstain.report.results.saved import Row
+from abstain.ties import places
+
+MOST_CELLS = 3_000
+
+
+def flat_labels(count: int) -> dict[str, float]:
+    """The labels of a few columns lie flat."""
+    return {"labelAngle": 0} if count <= 6 else {}
+
+
+def best_first(rows: list[Row], name: str) -> list[Row]:
+    """Rows from the best score to the worst."""
+    sign = -1 if higher_is_better(name) else 1
+
+    def key(row: Row) -> tuple[bool, float]:
+        score = row.scores[name]
+        return score is None, sign * (score or 0.0)
+
+    return sorted(rows, key=key)
+
+
+def lead_words(rows: list[Row], names: list[str]) -> str:
+    """The result in one sentence."""
+    if not names or not rows:
+        return "There is nothing to rank."
+    name = names[0]
+    parts: dict[str, list[Row]] = {}
+    for row in rows:
+        parts.setdefault(slice_text(row), []).append(row)
+    first = {part: best_first(own, name)[0] for part, own in parts.items()}
+    if len(parts) > 1:
+        wins: dict[str, int] = {}
+        for row in first.values():
+            wins[row.run] = wins.get(row.run, 0) + (row.scores[name] is not None)
+        run, most = max(wins.items(), key=lambda item: item[1])
+        return f"{run} is first by {name} in {most} of {plural(len(parts), 'slice')}."
+    ordered = best_first(rows, name)
+    best = ordered[0]
+    if best.scores[name] is None:
+        return f"No run has a {name}: {best.undefined.get(name, 'it is undefined')}."
+    k = counts_of(best.counts)
+    text = f"{name} {number(best.scores[name])}"
+    if k is not None:
+        text += f": {k.right:,g} right, {k.wrong:,g} wrong, {k.unanswered:,g} blank"
+    others = [row for row in ordered[1:] if row.scores[name] is not None]
+    if not others:
+        return f"{best.run} has {text}."
+    text = f"The best run is {best.run} ({text})"
+    return f"{text}; the next is {others[0].run} ({number(others[0].scores[name])})."
+
+
+def ranks_of(rows: list[Row], name: str) -> list[str]:
+    """The place of every row among those of its slice; references have none."""
+    found = [""] * len(rows)
+    parts: dict[str, list[int]] = {}
+    for n, row in enumerate(rows):
+        if not row.reference:
+            parts.setdefault(slice_text(row), []).append(n)
+    for own in parts.values():
+        scores = [rows[n].scores[name] for n in own]
+        numbers = [math.nan if s is None else s for s in scores]
+        for n, place in zip(
+            own, places(numbers, higher_is_better=higher_is_better(name)), strict=True
+        ):
+            found[n] = place
+    return found
+
+
+def undefined_words(rows: list[Row]) -> Iterator[str]:
+    """Which scores do not exist, and why."""
+    seen: dict[str, list[str]] = {}
+    for row in rows:
+        for name, reason in row.undefined.items():
+            seen.setdefault(f"{name} is undefined (–) where {reason}", []).append(label(row))
+    for text, runs in seen.items():
+        unique = list(dict.fromkeys(runs))
+        more = f" and {len(unique) - 3} more" if len(unique) > 3 else ""
+        yield f"{text}: {', '.join(unique[:3])}{more}."
+
+
+def dot_figures(rows: list[Row], names: list[str]) -> Iterator[Figure]:
+    """The runs by their first score."""
+    if not rows or not names:
+        return
+    name = names[0]
+    ends = [(row, row.intervals.get(name, (None, None))) for row in best_first(rows, name)]
+    figure = score_figure("scores", [(r.run, r.scores[name], *e) for r, e in ends], name)
+    if figure is not None:
+        yield figure
+
+
+def slice_figures(rows: list[Row], names: list[str]) -> Iterator[Figure]:
+    """Runs × slices as a heat map."""
+    parts = list(dict.fromkeys(slice_text(row) for row in rows))
+    runs = list(dict.fromkeys(row.run for row in rows))
+    if not names or len(parts) < 2 or len(parts) * len(runs) > MOST_CELLS:
+        return
+    name = names[0]
+    data = [{"run": r.run, "slice": slice_text(r), "score": r.scores[name]} for r in rows]
+    layer = cells("slice", "run", "score")
+    layer["encoding"]["x"] |= {"sort": parts, "title": None, "axis": flat_labels(len(parts))}
+    layer["encoding"]["y"] |= {"sort": runs, "title": None}
+    layer["encoding"]["color"] |= {"title": name, "scale": {"scheme": "blues"}}
+    scores = [row.scores[name] for row in rows]
+    there = [s for s in scores if s is not None]
+    span = f" from {min(there):.3f} to {max(there):.3f}" if there else ""
+    yield Figure(
+        "slices",
+        f"{name} of {plural(len(runs), 'run')} in {plural(len(parts), 'slice')},{span}.",
+        chart("", data, [layer], height=max(120, 22 * len(runs))),
+        title=f"{name} by slice",
+    )

@@ -1,0 +1,411 @@
+"""Saved results, read back: which command wrote one, and whether it holds what it should."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from abstain.errors import InputError, plural, shown
+from abstain.formats.files import open_plain
+
+MOST_BYTES = 512 << 20
+Ends: TypeAlias = tuple[float | None, float | None]
+Numbers: TypeAlias = dict[str, float | None]
+
+
+class Saved(msgspec.Struct, kw_only=True):
+    """What every saved result may say of itself."""
+
+    abstain: str
+    command: str = ""
+    notes: list[str] = []
+    policy: dict[str, str] = {}
+    touched: dict[str, int] = {}
+    seed: int | None = None
+
+
+class Row(msgspec.Struct, kw_only=True):
+    """A run, perhaps in a slice or on one query."""
+
+    run: str
+    slice: dict[str, str | None] = {}
+    counts: Numbers | None = None
+    scores: Numbers
+    undefined: dict[str, str] = {}
+    intervals: dict[str, Ends] = {}
+    reference: str | None = None
+    break_even: Numbers = {}
+    group: str = ""
+    query: str | None = None
+    queries: int | None = None
+    nil_queries: int | None = None
+    missing: int | bool = 0
+    truncated: int | bool = 0
+
+
+class Score(Saved, kw_only=True):
+    """Of `abstain score`."""
+
+    questions: int | None = None
+    interval_method: str | None = None
+    level: float | None = None
+    results: list[Row]
+
+
+class Lengths(msgspec.Struct, kw_only=True):
+    """How long a run's lists are."""
+
+    lists: int
+    mean_before: float
+    mean_after: float
+    empty: int
+    by_nil: int
+    truncated: int
+
+
+class TruncatedPair(msgspec.Struct, kw_only=True):
+    """An original measure and its primed kin."""
+
+    original: str
+    primed: str
+    scores: dict[str, dict[str, float | None]]
+    kendall_tau: float | None
+    inverted: list[dict[str, Any]] = []
+
+
+class Truncation(msgspec.Struct, kw_only=True):
+    """What truncation does."""
+
+    lengths: dict[str, Lengths]
+    measures: list[TruncatedPair]
+
+
+class Rank(Saved, kw_only=True):
+    """Of `abstain rank`."""
+
+    queries: int
+    nil_queries: int
+    top_grade: float
+    settings: dict[str, Any] = {}
+    results: list[Row]
+    truncation: Truncation | None = None
+
+
+class PairRow(msgspec.Struct, kw_only=True):
+    """Two runs and their difference."""
+
+    run: str
+    against: str
+    difference: float | None
+    interval: Ends
+    p: float | None
+    p_adjusted: float | None
+    questions: int
+
+
+class Move(msgspec.Struct, kw_only=True):
+    """Questions that went from one outcome to another."""
+
+    questions: float
+    worth: float | None
+
+
+class SliceShare(msgspec.Struct, kw_only=True):
+    """What a slice contributes to a difference."""
+
+    slice: dict[str, str | None]
+    questions: int
+    difference: float | None
+    contribution: float | None
+
+
+class Origin(msgspec.Struct, kw_only=True):
+    """Where a difference comes from."""
+
+    transitions: dict[str, Move]
+    knowing: float | None
+    abstaining: float | None
+    slices: list[SliceShare] = []
+    contributions: dict[str, float | None] = {}
+
+
+class Compare(Saved, kw_only=True):
+    """Of `abstain compare`."""
+
+    measure: str
+    questions: int
+    level: float
+    test: str
+    correction: str
+    trials: int
+    interval_method: str = ""
+    reference: str | None = None
+    cluster: str | None = None
+    verdict: list[str] = []
+    results: list[Row]
+    pairs: list[PairRow]
+    origin: Origin | None = None
+
+
+class Crossing(msgspec.Struct, kw_only=True):
+    """Two runs over t."""
+
+    first: str
+    second: str
+    crossings: list[float]
+    sentence: str
+
+
+class DecisionCurve(msgspec.Struct, kw_only=True):
+    """S over t with its band."""
+
+    S: list[float]
+    low: list[float | None]
+    high: list[float | None]
+
+
+class Decision(msgspec.Struct, kw_only=True):
+    """The decision curves."""
+
+    way: str
+    confidence: float
+    t: list[float]
+    curves: dict[str, DecisionCurve]
+    comparisons: list[Crossing] = []
+
+
+Cells: TypeAlias = dict[str, str | float | None]
+
+
+class Curve(Saved, kw_only=True):
+    """Of `abstain curve`: one of its views, and with the summary what its charts need."""
+
+    questions: int
+    along: str
+    view: str
+    conventions: dict[str, str] = {}
+    undefined: dict[str, dict[str, str]] = {}
+    results: list[Cells] = []
+    curves: dict[str, list[Cells]] = {}
+    decision: Decision | None = None
+
+
+class FuzzyPoint(msgspec.Struct, kw_only=True):
+    """Stability at one fuzziness."""
+
+    fuzziness: float
+    error: float | None
+    error_se: float | None
+    ties: float | None
+    ties_se: float | None
+
+
+class StabilityRow(msgspec.Struct, kw_only=True):
+    """A measure's stability."""
+
+    measure: str
+    comparisons: int
+    undefined: int
+    curve: list[FuzzyPoint]
+
+
+class SwapBin(msgspec.Struct, kw_only=True):
+    """Comparisons of about one difference."""
+
+    start: float = msgspec.field(name="from")
+    count: int
+    swap_rate: float | None
+    se: float | None
+
+
+class SwapRow(msgspec.Struct, kw_only=True):
+    """A measure's sensitivity."""
+
+    measure: str
+    size: int
+    width: float
+    required: float | None
+    required_range: Ends
+    within_bins: float | None
+    highest: float | None
+    relative: float | None
+    sensitivity: float | None
+    comparisons: int
+    undefined: int
+    ties: int
+    tied_elsewhere: float | None
+    bins: list[SwapBin]
+    reason: str = ""
+
+
+class RequiredRow(msgspec.Struct, kw_only=True):
+    """The difference required with so many questions."""
+
+    measure: str
+    questions: int
+    required: float | None
+
+
+class PowerRow(msgspec.Struct, kw_only=True):
+    """The pairs that a measure tells apart."""
+
+    measure: str
+    pairs: int
+    alpha: float
+    bootstrap: int
+    tukey: int
+    honest_difference: float | None
+    undefined: int
+    asl: list[float]
+
+
+class AgreementRow(msgspec.Struct, kw_only=True):
+    """Two measures."""
+
+    measures: tuple[str, str]
+    runs: int
+    tau_b: float | None
+    tau_ap: float | None
+    spearman: float | None
+    rbo: float | None
+    reason: str = ""
+
+
+class Meta(Saved, kw_only=True):
+    """Of `abstain meta`."""
+
+    questions: int
+    runs: list[str]
+    measures: list[str]
+    trials: int
+    size: int
+    draws: str
+    resamples: int
+    confidence: float
+    scores: dict[str, Numbers]
+    stability: list[StabilityRow] = []
+    sensitivity: list[SwapRow] = []
+    required_by_questions: list[RequiredRow] = []
+    power: list[PowerRow] = []
+    agreement: list[AgreementRow] = []
+    advice: str = ""
+
+
+class CampaignTable(msgspec.Struct, kw_only=True):
+    """A table of an overview."""
+
+    title: str
+    reading: str
+    columns: list[str]
+    rows: list[list[str | float | None]]
+
+
+class CampaignResults(Saved, kw_only=True):
+    """Of `abstain campaign`: its results.json."""
+
+    title: str
+    about: str
+    questions: int
+    runs: int
+    measure: str
+    pass_mark: float
+    summary: list[str]
+    results: list[Row]
+    tables: dict[str, CampaignTable]
+
+
+Result: TypeAlias = Score | Rank | Compare | Curve | Meta | CampaignResults
+KINDS: dict[str, type[Result]] = {
+    "score": Score,
+    "rank": Rank,
+    "compare": Compare,
+    "curve": Curve,
+    "meta": Meta,
+    "campaign": CampaignResults,
+}
+SIGNS = {
+    "campaign": {"tables", "summary"},
+    "compare": {"pairs"},
+    "curve": {"view", "along"},
+    "meta": {"trials", "measures"},
+    "rank": {"queries", "results"},
+    "score": {"results"},
+}
+"""By which keys a result is known that does not name its kind; the first that fits."""
+
+
+def read_result(path: str | Path) -> Result:
+    """Read a saved result; anything else is refused with what was expected."""
+    name = str(path)
+    with open_plain(path).stream() as file:
+        text = file.read(MOST_BYTES + 1)
+    if len(text) > MOST_BYTES:
+        raise InputError(f"has more than {MOST_BYTES >> 20} MiB, expected a saved result", name)
+    kind = _kind(text, name)
+    try:
+        found: Result = msgspec.json.decode(text, type=KINDS[kind])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise InputError(f"is no whole result of `abstain {kind}`: {_told(error)}", name) from None
+    _fits(found, name)
+    return found
+
+
+def _kind(text: bytes, name: str) -> str:
+    try:
+        head = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(
+            f"is no JSON of a result, expected what `abstain score --format json` and its kin "
+            f"write: {_told(error)}",
+            name,
+        ) from None
+    if "abstain" not in head:
+        raise InputError(
+            "is no result of abstain: it has no field 'abstain', expected what `abstain score "
+            "--format json` and its kin write",
+            name,
+        )
+    if "kind" in head:
+        try:
+            kind = msgspec.json.decode(head["kind"], type=str)
+        except msgspec.MsgspecError:
+            raise InputError("has a 'kind' that is no text", name) from None
+        if kind not in KINDS:
+            raise InputError(
+                f"is a result of kind {shown(kind)}, expected {', '.join(KINDS)}", name
+            )
+        return kind
+    for kind, needed in SIGNS.items():
+        if needed <= set(head):
+            return kind
+    raise InputError(f"is a result without a page, expected one of {', '.join(KINDS)}", name)
+
+
+def _told(error: BaseException) -> str:
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return text[:1].lower() + text[1:]
+
+
+def _fits(result: Result, name: str) -> None:
+    """What types cannot say."""
+    if isinstance(result, (Score, Rank, Compare, CampaignResults)) and not result.results:
+        raise InputError("has no results, expected at least one run", name)
+    if isinstance(result, (Score, Rank)):
+        first = list(result.results[0].scores)
+        parts = list(result.results[0].slice)
+        for number, row in enumerate(result.results, 1):
+            if list(row.scores) != first or list(row.slice) != parts:
+                raise InputError(f"result {number} has other scores or slices than the first", name)
+    if isinstance(result, CampaignResults):
+        for table, own in result.tables.items():
+            bad = next((n for n, r in enumerate(own.rows, 1) if len(r) != len(own.columns)), None)
+            if bad is not None:
+                cells = plural(len(own.columns), "cell")
+                raise InputError(f"table {shown(table)}, row {bad}: expected {cells}", name)
+    if isinstance(result, Curve) and result.decision is not None:
+        size = len(result.decision.t)
+        for run, curve in result.decision.curves.items():
+            if {len(curve.S), len(curve.low), len(curve.high)} != {size}:
+                raise InputError(f"the decision curve of {shown(run)} lacks points", name)

@@ -1,0 +1,84 @@
+"""A real browser for the tests of pages: what a page said, what it asked for, what it shows."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+HOSTILE = "<img src=x onerror=alert(1)>"
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None, reason="there is no chromium here (apt-get install chromium)"
+)
+
+
+class Visit:
+    """An opened page with what it said and asked for."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: self.said.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda request: self.asked.append(request.url))
+
+    def column(self, name: str, table: str = "leaderboard") -> list[str]:
+        index = self.page.eval_on_selector_all(
+            f"[data-table={table}] thead th", "(all) => all.map((n) => n.innerText.trim())"
+        ).index(name)
+        found: list[str] = self.page.eval_on_selector_all(
+            f"[data-table={table}] tbody tr",
+            "(rows, i) => rows.map((row) => row.children[i].innerText)",
+            index,
+        )
+        return found
+
+    def draw_everything(self) -> None:
+        height = self.page.evaluate("document.documentElement.scrollHeight")
+        for y in range(0, height, 500):
+            self.page.evaluate(f"window.scrollTo(0, {y})")
+            self.page.wait_for_timeout(30)
+        self.page.wait_for_function(
+            "[...document.querySelectorAll('figure')].every((f) => f.querySelector('svg'))"
+        )
+
+
+def opened_browser() -> Iterator[Any]:
+    """A browser that is closed at the end."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+def visit(browser: Any, file: Path, **more: Any) -> Visit:
+    """Open a page and wait for its first table."""
+    page = browser.new_page(**{"viewport": {"width": 1200, "height": 900}, **more})
+    found = Visit(page)
+    page.goto(file.as_uri())
+    page.wait_for_selector("[data-table] tbody tr")
+    return found
+
+
+def serious(visited: Visit) -> list[str]:
+    """What axe-core finds that is serious or critical."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(visited.page).response["violations"]
+    return [
+        f"{v['id']}: {v['nodes'][0]['html'][:160]}"
+        for v in found
+        if v["impact"] in ("serious", "critical")
+    ]

@@ -1,0 +1,202 @@
+"""`abstain report`: a page for every saved result, one clear line for anything else."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import Here
+from tests.report.browser import HOSTILE
+from tests.report.saved import COMMANDS, save, write_inputs
+
+KINDS = [*COMMANDS, "campaign"]
+
+
+@pytest.fixture
+def inputs(here: Here) -> Here:
+    write_inputs(here.folder)
+    return here
+
+
+def page(here: Here, name: str) -> str:
+    file = save(here.folder, name)
+    said = here("report", file, "-o", f"{name}.html")
+    assert said.code == 0, said.err
+    return (here.folder / f"{name}.html").read_text("utf-8")
+
+
+def data_of(text: str) -> Any:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def lead(text: str) -> str:
+    found = re.search(r'<p class="lead">(.*?)</p>', text, re.S)
+    assert found is not None
+    return unescape(found[1])
+
+
+def cells(text: str, table: str, column: str) -> list[Any]:
+    own = data_of(text)["tables"][table]
+    at = [c["name"] for c in own["columns"]].index(column)
+    return [row[at] for row in own["rows"]]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_saved_result_has_a_page_that_is_the_same_twice(inputs: Here, name: str) -> None:
+    first = page(inputs, name)
+    assert first == page(inputs, name)
+    assert first.startswith("<!doctype html>")
+    assert "src=" not in re.sub(r"<script.*?</script>", "", first, flags=re.S).replace(
+        "&lt;img src=x", ""
+    )
+    assert len(first) < 1_500_000
+    assert "<img" not in first.partition('<script type="module">')[0]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_page_says_how_to_do_it_again(inputs: Here, name: str) -> None:
+    text = unescape(page(inputs, name))
+    given = ["campaign", "gold.csv", "runs.csv"] if name == "campaign" else COMMANDS[name]
+    assert f"<code>abstain {' '.join(given)}" in text
+    assert "abstain 0.1.0" in text
+    if name not in ("rank", "per-query"):
+        assert "Policy: " in text
+        assert data_of(text)["tables"]["blanks"]["rows"][1][0] == "empty"
+
+
+def test_a_page_of_scores_holds_the_scores(inputs: Here) -> None:
+    text = page(inputs, "score")
+    saved = json.loads((inputs.folder / "score.json").read_text())
+    assert cells(text, "runs", "c@1") == [
+        round(row["scores"]["c@1"], 6) for row in saved["results"]
+    ]
+    real = [row for row in saved["results"] if "reference" not in row]
+    best = max(real, key=lambda row: row["scores"]["c@1"])
+    k = best["counts"]
+    blank = k["unanswered_right"] + k["unanswered_wrong"] + k["unanswered_empty"]
+    numbers = f"{k['right']} right, {k['wrong']} wrong, {blank} blank"
+    assert lead(text).startswith(f"The best run is {best['run']} (c@1 ")
+    assert numbers in lead(text)
+    dots = data_of(text)["charts"]["scores"]["data"]["values"]
+    assert {dot["run"] for dot in dots} == {row["run"] for row in real}
+
+
+def test_a_page_of_slices_counts_who_is_first(inputs: Here) -> None:
+    text = page(inputs, "sliced")
+    saved = json.loads((inputs.folder / "sliced.json").read_text())["results"]
+    first: dict[str, tuple[float, str]] = {}
+    for row in saved:
+        part, score = row["slice"]["topic"], row["scores"]["c@1"]
+        first[part] = max(first.get(part, (-1.0, "")), (score, row["run"]))
+    names = [run for _, run in first.values()]
+    top = max(names, key=names.count)
+    assert lead(text) == f"{top} is first by c@1 in {names.count(top)} of 3 slices."
+    assert len(data_of(text)["charts"]["slices"]["data"]["values"]) == len(saved)
+
+
+def test_a_page_of_a_comparison_has_every_pair(inputs: Here) -> None:
+    text = page(inputs, "compare")
+    saved = json.loads((inputs.folder / "compare.json").read_text())
+    assert lead(text) == saved["verdict"][0]
+    assert cells(text, "pairs", "difference") == [
+        round(pair["difference"], 6) for pair in saved["pairs"]
+    ]
+    told = [p["p_adjusted"] <= 0.05 for p in saved["pairs"]]
+    assert [cell == "differ" for cell in cells(text, "pairs", "verdict")] == told
+
+
+def test_a_page_of_curves_draws_them(inputs: Here) -> None:
+    text = page(inputs, "curve")
+    charts = data_of(text)["charts"]
+    assert {"risk", "along", "reliability", "decisions"} <= set(charts)
+    saved = json.loads((inputs.folder / "curve.json").read_text())
+    for row in saved["curves"]["decision"]:
+        assert row["S"] <= 1
+    at_zero = {row["run"]: row["S"] for row in saved["curves"]["decision"] if row["t"] == 0}
+    risk = saved["curves"]["risk"]
+    for run, value in at_zero.items():
+        own = [row for row in risk if row["run"] == run]
+        assert value == pytest.approx(own[-1]["right"] / 60)  # at t = 0 everything is answered
+
+
+def test_a_page_of_a_meta_evaluation_is_that_of_its_numbers(inputs: Here) -> None:
+    text = page(inputs, "meta")
+    saved = json.loads((inputs.folder / "meta.json").read_text())
+    points = data_of(text)["charts"]["chart_stability"]["data"]["values"]
+    given = [p["error"] for item in saved["stability"] for p in item["curve"]]
+    assert [p["error"] for p in points] == [e for e in given if e is not None]
+
+
+def test_results_of_older_versions_are_known_by_their_fields(inputs: Here) -> None:
+    for name in KINDS:
+        file = save(inputs.folder, name)
+        plain = json.loads(file.read_text())
+        del plain["kind"], plain["command"]
+        inputs.write("old.json", json.dumps(plain))
+        assert inputs("report", "old.json").code == 0, name
+        assert (inputs.folder / "old.html").exists()
+
+
+def test_a_hostile_name_is_text_in_markup_and_data(inputs: Here) -> None:
+    text = page(inputs, "score")
+    assert HOSTILE not in text
+    assert HOSTILE in cells(text, "runs", "run")
+    assert "&lt;img src=x" in page(inputs, "curve")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("", "is no JSON of a result"),
+        ("{", "is no JSON of a result"),
+        ("[1, 2]", "is no JSON of a result"),
+        ("[" * 100_000, "is no JSON of a result"),
+        ('{"a": 1}', "it has no field 'abstain'"),
+        ('{"abstain": "0.1.0", "kind": "poem"}', "is a result of kind 'poem', expected score, "),
+        ('{"abstain": "0.1.0", "kind": 7}', "has a 'kind' that is no text"),
+        ('{"abstain": "0.1.0", "findings": []}', "is a result without a page"),
+        ('{"abstain": "0.1.0", "kind": "score"}', "missing required field `results`"),
+        ('{"abstain": "0.1.0", "kind": "score", "results": []}', "has no results"),
+        (
+            '{"abstain": "0.1.0", "kind": "score", "results": [{"run": 1, "scores": {}}]}',
+            "expected `str`, got `int`",
+        ),
+        (
+            '{"abstain": "0.1.0", "kind": "score", "results": [{"run": "a", "scores": {"F": 1}},'
+            ' {"run": "b", "scores": {"c@1": 1}}]}',
+            "result 2 has other scores or slices than the first",
+        ),
+        (
+            '{"abstain": "0.1.0", "kind": "score", "results": [{"run": "a", "scores": {"F": 1e9999}'
+            "}]}",
+            "is no whole result of `abstain score`",
+        ),
+    ],
+)
+def test_what_is_no_result_is_refused_in_one_line(here: Here, content: str, expected: str) -> None:
+    here.write("saved.json", content)
+    line = here.refuses("report", "saved.json")
+    assert line.startswith("saved.json: ")
+    assert expected in line
+
+
+def test_refusals_of_places(here: Here) -> None:
+    assert here.refuses("report", "nowhere.json").startswith("nowhere.json: there is no such file")
+    here.write("saved.json", "{}")
+    line = here.refuses("report", "saved.json", "-o", "page.txt")
+    assert line == "a page's name ends in .html (got 'page.txt')"
+
+
+def test_the_page_lies_beside_the_result_unless_asked_otherwise(inputs: Here) -> None:
+    save(inputs.folder, "score")
+    said = inputs("report", "score.json", "--title", f"Spring {HOSTILE}")
+    assert said.out.startswith("score.html: ")
+    text = Path("score.html").read_text("utf-8")
+    assert "<title>Spring &lt;img src=x onerror=alert(1)&gt;</title>" in text
