@@ -31,6 +31,8 @@ DEFAULT_MEASURES = ("c@1", "accuracy", "precision", "coverage")
 Known = dict[tuple[str, tuple[str | None, ...]], dict[str, float]]
 """Run and slice to scores that were computed elsewhere."""
 
+STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
+
 Reference = Literal["answer nothing", "random blanking", "best blanking"]
 
 
@@ -210,7 +212,7 @@ def score(
         chosen,
         by,
         rules,
-        notes=describe(standard),
+        notes=describe(standard, sources),
         baselines=baselines,
         known=confident,
     )
@@ -234,7 +236,7 @@ def score_judged(
 ) -> ScoreResult:
     """Score rows that carry their own outcome, in a column `outcome` or `grade`."""
     from abstain.grades import tally_grades
-    from abstain.questions import check_mapping
+    from abstain.questions import check_mapping, told
 
     chosen = _measures(measures)
     by = _names(by)
@@ -254,7 +256,13 @@ def score_judged(
         )
         confident = scores_by_slice(matrix, chosen, by)
     result = from_tallies(
-        tallies, chosen, by, rules, notes=notes, baselines=baselines, known=confident
+        tallies,
+        chosen,
+        by,
+        rules,
+        notes=[*told(s.table for s in sources), *notes],
+        baselines=baselines,
+        known=confident,
     )
     return _with_intervals(result, ci, clusters, cluster=cluster, level=level, seed=seed)
 
@@ -417,7 +425,8 @@ def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> 
             count = int(reasons[:, position].sum())
             run = runs[int(reasons[:, position].argmax())]
             raise InputError(
-                f"{plural(count, 'response')} failed ({why}), the first in run '{run}'; say what "
+                f"{plural(count, 'response')} {STOPPED.get(why, 'stopped it')} ({why}), the first "
+                f"in run '{run}'; say what "
                 f"they count as: --policy {why}=unanswered, {why}=wrong or {why}=excluded"
             )
 

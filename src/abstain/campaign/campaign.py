@@ -139,7 +139,7 @@ def run_campaign(
         baselines=_baselines(standard, slices, rules, match=match, seed=seed) if baselines else {},
         policy=rules,
         touched={why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n},
-        notes=(*describe(standard), *said),
+        notes=(*describe(standard, sources), *said),
         intervals=tuple(run_intervals(matrix, overall, chosen, settings)),
         comparison=told_apart(matrix, chosen, settings, rules),
     )

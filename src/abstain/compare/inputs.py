@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Kinds = npt.NDArray[np.uint8]
     Parts = tuple[str, Sequence[str], npt.NDArray[np.int64]]
 
-UNKNOWN = (Why.UNPARSEABLE, Why.ERROR, Why.MISSING)
+UNKNOWN = (Why.UNPARSEABLE, Why.ERROR, Why.MISSING, Why.LIMIT, Why.UNSCORED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +61,13 @@ def from_gold(
     format: str | None,
 ) -> Paired:
     """Judge runs against a gold and pair them."""
+    from abstain.formats.logs.registry import log_format
     from abstain.judge import check_align, judge
     from abstain.questions import check_mapping, describe, read_gold
     from abstain.scoring import open_runs
     from abstain.tally import kind_matrix
 
-    standard = read_gold(gold, columns=columns)
+    standard = read_gold(gold, columns=columns, format=log_format(format))
     wanted = [*by, *([cluster] if cluster else [])]
     standard.check_attributes(wanted)
     sources = open_runs(runs, columns=columns, format=format)
@@ -85,7 +86,7 @@ def from_gold(
         cluster=cluster,
         by=by,
         policy=policy,
-        notes=describe(standard),
+        notes=describe(standard, sources),
     )
 
 
@@ -102,7 +103,7 @@ def from_judged(
     """Pair rows that carry their own outcome."""
     from abstain.grades import grade_rows
     from abstain.judge import KIND
-    from abstain.questions import check_mapping
+    from abstain.questions import check_mapping, told
     from abstain.scoring import open_runs
 
     wanted = list(dict.fromkeys([*by, *([cluster] if cluster else [])]))
@@ -119,7 +120,15 @@ def from_judged(
     row_of = {name: i for i, name in enumerate(names)}
     kinds = np.full((len(names), questions.height), blank_kind(Why.MISSING), np.uint8)
     kinds[[row_of[run] for run in placed["run"]], placed["q"].to_numpy()] = placed[KIND].to_numpy()
-    return pair(names, questions, kinds, cluster=cluster, by=by, policy=policy)
+    return pair(
+        names,
+        questions,
+        kinds,
+        cluster=cluster,
+        by=by,
+        policy=policy,
+        notes=told(s.table for s in sources),
+    )
 
 
 def _as_given(found: Sequence[str], given: Sequence[str | None]) -> list[int]:

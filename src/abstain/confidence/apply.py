@@ -13,6 +13,7 @@ import polars as pl
 
 from abstain.confidence.choose import Threshold
 from abstain.errors import InputError, UsageError, plural, shown
+from abstain.formats.logs.registry import log_format
 from abstain.formats.tables import ROW, format_of_name
 from abstain.judge import NO
 from abstain.outcomes import OUTCOMES
@@ -78,7 +79,7 @@ def apply_threshold(
     bad = rows.filter(((sure < 0) | (sure > 1)).fill_null(value=False))
     if bad.height:
         raise InputError("a confidence is outside 0 to 1", table.name)
-    answered = _sure_enough(rows, sure, thresholds, gold, columns, table.name)
+    answered = _sure_enough(rows, sure, thresholds, gold, columns, table.name, format)
     return _decided(rows, answered, table.run_id), _said(rows, answered, sure)
 
 
@@ -89,8 +90,9 @@ def _sure_enough(
     gold: Any,
     columns: Mapping[str, str] | None,
     name: str,
+    format: str | None,
 ) -> pl.Series:
-    slices = _slices(rows, thresholds, gold, columns, name)
+    slices = _slices(rows, thresholds, gold, columns, name, format)
     numbers = sure.fill_null(float("nan")).to_numpy()
     if len(thresholds) == 1:
         return pl.Series(next(iter(thresholds.values())).answered(numbers, slices))
@@ -112,12 +114,13 @@ def _slices(
     gold: Any,
     columns: Mapping[str, str] | None,
     name: str,
+    format: str | None,
 ) -> Any:
     per = next((t.per for t in thresholds.values() if t.per), None)
     if per is None:
         return None
     if gold is not None:
-        standard = read_gold(gold, columns=columns)
+        standard = read_gold(gold, columns=columns, format=log_format(format))
         standard.check_attributes([per])
         known = standard.frame.select(pl.col("question"), pl.col(per).alias("__slice"))
         joined = rows.select(pl.col("question").cast(pl.String)).join(

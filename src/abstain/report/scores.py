@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abstain.errors import plural
-from abstain.outcomes import Counts, Effect, Policy
+from abstain.outcomes import Counts, Effect, Policy, Why
 from abstain.report.grid import Cell, Column, Grid
 from abstain.scoring import Row, ScoreResult
 
@@ -97,7 +97,7 @@ def policy_sentence(policy: Policy, touched: dict[str, int]) -> str:
     parts = []
     for why, effect in policy.effects.items():
         count = touched.get(why.value, 0)
-        if effect is Effect.STOP and not count:
+        if not count and (effect is Effect.STOP or why is Why.LIMIT):
             continue
         parts.append(f"{count:,} {why} → {effect}")
     return "Policy: " + ", ".join(parts) + "."
