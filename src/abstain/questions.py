@@ -468,7 +468,29 @@ def describe(gold: Gold, sources: Sequence[Responses] = ()) -> list[str]:
 def told(tables: Iterable[Table]) -> list[str]:
     """The notes of tables, each once, and where logs of one tool are of different questions."""
     tables = list(tables)
-    return list(dict.fromkeys(note for table in tables for note in table.notes))
+    notes = list(dict.fromkeys(note for table in tables for note in table.notes))
+    return [*notes, *_different_documents([t for t in tables if t.format == "lm-eval"])]
+
+
+def _different_documents(logs: Sequence[Table]) -> list[str]:
+    """Logs of one task are paired by the hash of each document; say where they differ."""
+    found = {t.name: set(collect(into_lazy(t.frame), t.name)["question"]) for t in logs}
+    common = set.intersection(*found.values()) if found else set()
+    return [
+        f"{name}: {plural(len(own - common), 'document')} of {len(own):,} are not the same in all "
+        "logs (their doc_hash differs)"
+        for name, own in found.items()
+        if own - common
+    ]
+
+
+def own_cluster(tables: Iterable[Table], known: Sequence[str] | None = None) -> str | None:
+    """What hangs together by the files' own word, where they agree and the questions have it."""
+    names = {table.cluster for table in tables if table.cluster}
+    if len(names) != 1:
+        return None
+    name = names.pop()
+    return name if known is None or name in known else None
 
 
 def into_lazy(frame: IntoFrame) -> nw.LazyFrame[Any]:

@@ -180,7 +180,7 @@ def score(
     lazy one is counted by its own engine.
     """
     from abstain.judge import check_align, judge
-    from abstain.questions import check_mapping, describe, read_gold
+    from abstain.questions import check_mapping, describe, own_cluster, read_gold
     from abstain.tally import tally
 
     chosen = _measures(measures)
@@ -189,6 +189,8 @@ def score(
     standard = read_gold(gold, columns=columns, format=format if _is_path(gold) else None)
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
+    if ci is not None and cluster is None:
+        cluster = own_cluster((s.table for s in sources), standard.attributes)
     grouped = _with_cluster(by, cluster)
     judged = judge(standard, sources, match=match, align=check_align(align), by=grouped)
     tallies, clusters = _regrouped(tally(judged, grouped), by, grouped, cluster)
@@ -236,12 +238,14 @@ def score_judged(
 ) -> ScoreResult:
     """Score rows that carry their own outcome, in a column `outcome` or `grade`."""
     from abstain.grades import tally_grades
-    from abstain.questions import check_mapping, told
+    from abstain.questions import check_mapping, own_cluster, told
 
     chosen = _measures(measures)
     by = _names(by)
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [s.table for s in sources])
+    if ci is not None and cluster is None:
+        cluster = own_cluster(s.table for s in sources)
     grouped = _with_cluster(by, cluster)
     fine, notes = tally_grades(sources, by=grouped, grades=grades or {})
     tallies, clusters = _regrouped(fine, by, grouped, cluster)

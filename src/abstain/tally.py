@@ -268,7 +268,9 @@ def missing_problems(judged: Judged) -> list[Problem]:
     for frame in judged.frames:
         row = [ROW] if ROW in frame.collect_schema().names() else []
         seen = collect(
-            frame.select("run", INDEX, FILE, *row).filter(~nw.col(INDEX).is_null()),
+            frame.filter(
+                ~nw.col(INDEX).is_null() & (nw.col(KIND) != blank_kind(Why.MISSING))
+            ).select("run", INDEX, FILE, *row),
             judged.sources[0].table.name,
         ).unique(["run", INDEX])
         seen = seen.sort(FILE, "run", INDEX)

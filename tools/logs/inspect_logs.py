@@ -114,9 +114,9 @@ def make(folder: Path) -> dict[str, Any]:
             name="sums",
         )
         more = {"epochs": 2, "fail_on_error": False}
-        log = run_eval(
-            task, model=model(2), log_dir=place, log_format="json", **SETTINGS, **more
-        )[0]
+        log = run_eval(task, model=model(2), log_dir=place, log_format="json", **SETTINGS, **more)[
+            0
+        ]
         scrub(Path(log.location), folder / "inspect_epochs.json")
         own["inspect_epochs.json"] = scores(log)
     return own

@@ -100,16 +100,17 @@ def run_campaign(
     from abstain.campaign.uncertainty import run_intervals, told_apart
     from abstain.compare.result import Settings
     from abstain.judge import check_align, judge
-    from abstain.questions import check_mapping, describe, read_gold
+    from abstain.questions import check_mapping, describe, own_cluster, read_gold
     from abstain.scoring import open_runs, refuse_undecided
 
     if not 0 <= pass_mark <= 1:
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
     chosen = count_measure(measure_name)
     rules = Policy.of(policy)
-    settings = Settings(method=ci, cluster=cluster, seed=seed).checked()
     standard = read_gold(gold, columns=columns, format=format)
     sources = open_runs(runs, columns=columns, format=format)
+    cluster = cluster or own_cluster((s.table for s in sources), standard.attributes)
+    settings = Settings(method=ci, cluster=cluster, seed=seed).checked()
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
     matrix = with_role(outcome_matrix(judged, rules))

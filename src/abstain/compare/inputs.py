@@ -63,14 +63,14 @@ def from_gold(
     """Judge runs against a gold and pair them."""
     from abstain.formats.logs.registry import log_format
     from abstain.judge import check_align, judge
-    from abstain.questions import check_mapping, describe, read_gold
+    from abstain.questions import check_mapping, describe, own_cluster, read_gold
     from abstain.scoring import open_runs
     from abstain.tally import kind_matrix
 
     standard = read_gold(gold, columns=columns, format=log_format(format))
-    wanted = [*by, *([cluster] if cluster else [])]
-    standard.check_attributes(wanted)
     sources = open_runs(runs, columns=columns, format=format)
+    cluster = cluster or own_cluster((s.table for s in sources), standard.attributes)
+    standard.check_attributes([*by, *([cluster] if cluster else [])])
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
     if len(judged.frames) != 1 or not judged.frames[0].implementation.is_polars():
@@ -103,11 +103,12 @@ def from_judged(
     """Pair rows that carry their own outcome."""
     from abstain.grades import grade_rows
     from abstain.judge import KIND
-    from abstain.questions import check_mapping, told
+    from abstain.questions import check_mapping, own_cluster, told
     from abstain.scoring import open_runs
 
-    wanted = list(dict.fromkeys([*by, *([cluster] if cluster else [])]))
     sources = open_runs(runs, columns=columns, format=format)
+    cluster = cluster or own_cluster(s.table for s in sources)
+    wanted = list(dict.fromkeys([*by, *([cluster] if cluster else [])]))
     check_mapping(columns or {}, [s.table for s in sources])
     rows, questions = grade_rows(sources, by=wanted, grades=grades or {})
     twice = rows.filter(pl.struct("run", "question").is_duplicated())

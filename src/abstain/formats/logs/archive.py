@@ -58,18 +58,27 @@ class Archive:
         self.limit = byte_limit(MAX_BYTES)
         self.entry_limit = byte_limit(MAX_ENTRY)
         try:
-            self.entries = self._from_directory()
-        except zipfile.BadZipFile as error:
-            self.entries = self._from_headers()
-            self.whole = False
-            if not self.entries:
-                raise InputError(f"is not a readable archive: {error}", opened.name) from None
+            self.entries = self._listed()
+        except BaseException:
+            self.file.close()
+            raise
 
     def __enter__(self) -> Archive:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.file.close()
+
+    def _listed(self) -> dict[str, Entry]:
+        try:
+            return self._from_directory()
+        except zipfile.BadZipFile as error:
+            self.whole = False
+            found = self._from_headers()
+            if not found:
+                said = f"is not a readable archive: {error}"
+                raise InputError(said, self.opened.name) from None
+            return found
 
     def read(self, name: str) -> bytes:
         """The plain bytes of an entry; `Damaged` when they are not what they should be."""

@@ -207,7 +207,8 @@ class _Reader:
         scorer = self.used.partition(".")[0].rpartition("/")[2]
         if self.several:
             self.rows.notes.append(
-                "samples were asked in several epochs: the repeats of one hang together (sample)"
+                "samples were asked in several epochs: intervals take the repeats of one as a "
+                "cluster (sample)"
             )
         return self.rows.table(
             run=name, cluster="sample" if self.several else None, by_match=scorer in MATCHERS

@@ -32,12 +32,14 @@ from abstain.normalise import squad
 
 FIELDS = (
     *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
-    *("doc_hash", "prompt_hash", "target_hash", "schema_version"),
+    *("doc_hash", "prompt_hash", "target_hash", "schema_version", "raw"),
 )
 """What a row has besides its metrics; rows before 0.4.3 have fewer of them."""
 PREFERRED = ("exact_match", "acc", "exact")
 NAME = re.compile(r"samples_(?P<task>.+?)_(?P<date>\d{4}-\d\d-\d\dT.*)$")
 HASH = 12
+INVALID = "[invalid]"
+"""What a regex filter leaves of a response in which it finds nothing."""
 WHAT = "row of lm-evaluation-harness's samples"
 SEEN = "lm-evaluation-harness 0.4 is known; the file does not say which wrote it"
 
@@ -61,9 +63,13 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     rows = LogRows(opened, "lm-eval")
     task = NAME.match(Path(opened.name).stem)
     seen: Counter[str] = Counter()
+    told: set[str] = set()
     hashed = all(isinstance(record.get("doc_hash"), str) for record in chosen)
     for line, record in zip(lines, chosen, strict=True):
         place = Place(opened.name, line)
+        if str(record["doc_id"]) in told:
+            raise InputError(f"document {shown(str(record['doc_id']))} stands twice", place)
+        told.add(str(record["doc_id"]))
         key = str(record["doc_hash"])[:HASH] if hashed else str(record["doc_id"])
         seen[key] += 1
         question = key if seen[key] == 1 else f"{key}#{seen[key]}"
@@ -94,8 +100,10 @@ def _rows(opened: Opened, wanted: str | None) -> tuple[list[Record], list[int], 
 
 
 def _slim(record: Record) -> Record:
-    """A row without what is long and not needed: the document, its prompt, raw responses."""
-    return {k: v for k, v in record.items() if k not in ("doc", "arguments", "resps")}
+    """A row without what is long and not needed: the document, its prompt."""
+    raw = _response(record.get("resps")) if _choices(record["filtered_resps"]) is None else ""
+    kept = {k: v for k, v in record.items() if k not in ("doc", "arguments", "resps")}
+    return {**kept, "raw": raw}
 
 
 def _run(opened: Opened) -> str | None:
@@ -156,8 +164,9 @@ def _add(
             cells |= _of_choices(pairs, metric)
         else:
             text = _response(record["filtered_resps"])
-            cells |= {"answer": text, "response": text or None}
-            outcome = "empty" if outcome == WRONG and not text else outcome
+            cells |= {"answer": text, "response": record["raw"] or text or None}
+            if outcome == WRONG and text in ("", INVALID):
+                outcome = "unparseable" if text and record["raw"] else "empty"
     rows.add(
         question,
         outcome,
