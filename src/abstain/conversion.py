@@ -30,6 +30,10 @@ def convert_table(
     raw = open_table(source, format=from_format)
     check_mapping(columns or {}, [raw])
     table = rename(rename(raw, columns or {}, side="gold"), columns or {}, side="run")
+    if table.refusals and ("correct" not in table.columns or table.verdicts is not None):
+        from abstain.refusals.detect import with_refusals
+
+        table = with_refusals(table, table.refusals)
     frame = collect(nw.from_native(table.frame), table.name)
     frame = frame.drop(ROW, strict=False)
     if "confidence" in frame.columns and frame["confidence"].dtype == pl.String:

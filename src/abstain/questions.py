@@ -31,15 +31,8 @@ RESERVED = ("question", "correct", "options", "option_texts")
 DERIVED = ("accepted", "nothing_right")
 """Columns that a gold is given when it is read."""
 OF_A_RUN = (
-    "answer",
-    "answered",
-    "candidate",
-    "confidence",
-    "why",
-    "run",
-    "outcome",
-    "reason",
-    "response",
+    *("answer", "answered", "candidate", "confidence", "why", "run"),
+    *("outcome", "reason", "response", "refusal"),
 )
 """Columns of a log that speak of a response, not of its question."""
 RESPONSE_COLUMNS = ("question", "answer", "answered", "candidate", "confidence", "why", "run")
@@ -296,8 +289,9 @@ def _gold_format(data: Any, format: str | None) -> str | None:
 
     if format is None or not isinstance(data, (str, os.PathLike)):
         return format
-    reader = READERS.get(split_format(format)[0])
-    if reader is None or reader.sniff is None:
+    name, picks = split_format(format)
+    reader = READERS.get(name)
+    if reader is None or reader.sniff is None or "gold" in picks:
         return format
     return format if sniff(open_plain(os.fspath(data))) == reader.name else None
 
@@ -393,6 +387,10 @@ def read_responses(
 ) -> Responses:
     """Open one table of responses; nothing is counted yet."""
     table = rename(open_table(data, name=name, format=format), columns or {}, side="run")
+    if table.refusals:
+        from abstain.refusals.detect import with_refusals
+
+        table = with_refusals(table, table.refusals)
     frame = nw.from_native(table.frame)
     if not isinstance(frame, nw.LazyFrame):
         frame = frame.lazy()

@@ -17,8 +17,11 @@ from abstain.cli import (
     demo,
     explain,
     meta,
+    pan,
     rank,
+    refusals,
     score,
+    squad,
     tune,
     validate,
 )
@@ -70,8 +73,13 @@ app.command("compare", short_help="Is the difference between runs real?")(compar
 app.command("meta", short_help="Judge the measures: stability, sensitivity, power, agreement.")(
     meta.meta
 )
+app.command("pan", short_help="PAN's measures of authorship verification.")(pan.pan)
+app.command("squad", short_help="SQuAD 2's scores, with and without an answer.")(squad.squad)
 app.command("audit", short_help="Does a published table agree with itself?")(audit.audit)
 app.command("convert", short_help="From one table format to another.")(convert.convert)
+app.command("refusals", short_help="Responses that decline, found in their text.")(
+    refusals.refusals
+)
 app.command("measures", short_help="List the measures.")(explain.measures)
 app.command("explain", short_help="Tell the story of one measure.")(explain.explain)
 app.command("demo", short_help="See it at work.")(demo.demo)

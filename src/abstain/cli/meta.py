@@ -14,6 +14,7 @@ from abstain.cli import options
 from abstain.cli.options import (
     AlignOption,
     ColumnOption,
+    DetectOption,
     DigitsOption,
     Format,
     FormatOption,
@@ -128,6 +129,7 @@ def meta(
     match: MatchOption = "id",
     column: ColumnOption = None,
     from_format: FromOption = None,
+    detect_refusals: DetectOption = None,
     seed: Annotated[int, typer.Option(metavar="N", help="For all draws.")] = 0,
     threads: Annotated[
         int,
@@ -153,6 +155,7 @@ def meta(
     Tukey's HSD (Carterette 2012) tell apart. Agreement: Kendall's and AP correlation, Spearman,
     rank-biased overlap. And advice from all that.
     """
+    from_format = options.reading(from_format, detect_refusals)
     from abstain.report.charts import ENDINGS
     from abstain.resample import inputs
 

@@ -70,6 +70,10 @@ def apply_threshold(
     `only` names the run to keep of a table with several.
     """
     table = rename(open_table(run, name="run", format=format), columns or {}, side="run")
+    if table.refusals:
+        from abstain.refusals.detect import with_refusals
+
+        table = with_refusals(table, table.refusals)
     require(table, "answer", "which holds the answer (empty: none was given)")
     require(table, "confidence", "which a threshold looks at")
     rows = collect(nw.from_native(table.frame), table.name).drop(ROW, strict=False)

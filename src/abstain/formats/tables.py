@@ -11,7 +11,7 @@ import io
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -61,6 +61,8 @@ class Table:
     """The attribute whose values hang together, where the file itself says so."""
     verdicts: Literal["judge", "match"] | None = None
     """Who made the verdicts of a log: a judge, or a comparison of texts, which knows no refusal."""
+    refusals: tuple[str, ...] = ()
+    """Languages in which refusals are to be looked for in its responses."""
     begins: _Begins | None = field(default=None, repr=False)
     """Where the records of a separated file begin, looked up when somebody asks."""
 
@@ -105,6 +107,13 @@ def read_table(path: str | Path, *, format: str | None = None) -> Table:
             (*FORMATS, *READERS),
             hint=f"there are {', '.join((*FORMATS, *READERS))}",
         )
+    if languages := picks.pop("refusals", None):
+        from abstain.refusals.detect import languages_of
+
+        wanted = languages_of(languages)
+        rest = ",".join(f"{key}={value}" for key, value in picks.items())
+        plain = read_table(path, format=f"{name}:{rest}" if rest else name or None)
+        return replace(plain, refusals=wanted)
     opened = open_plain(path)
     chosen = name or sniff(opened)
     if chosen in READERS:

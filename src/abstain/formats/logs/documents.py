@@ -15,6 +15,9 @@ from abstain.formats.files import Opened, byte_limit
 MAX_DOCUMENT = 2 << 30
 """What one JSON document may have; ABSTAIN_MAX_BYTES sets another bound."""
 
+STRANGE = (b"NaN", b"Infinity", b"\\ud", b"\\uD")
+"""What Python's own JSON writes and reads though JSON lacks it; the last: half a character."""
+
 T = TypeVar("T")
 
 
@@ -27,7 +30,7 @@ def decode(data: Any, shape: type[T], place: Place, *, what: str) -> T:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         reason = _reason(error)
     text = bytes(data)
-    if b"NaN" not in text and b"Infinity" not in text:
+    if not any(mark in text for mark in STRANGE):
         raise InputError(f"is not whole JSON: {reason}", place)
     try:
         return msgspec.convert(json.loads(text), shape)

@@ -84,6 +84,78 @@ READERS: dict[str, Reader] = {
                 "partial": "what P is: right or wrong",
             },
         ),
+        Reader(
+            "simpleqa",
+            "simpleqa",
+            "SimpleQA style grades",
+            "A/B/C and CORRECT/INCORRECT/NOT_ATTEMPTED",
+            "a table (CSV, TSV, JSONL, Parquet) with a column of grades",
+            None,
+            {"grade": "the column of grades", "question": "the column that names questions"},
+        ),
+        Reader(
+            "pan",
+            "pan",
+            "PAN authorship verification",
+            "PAN 2020 to 2023",
+            "truth.jsonl (id, same) and answers.jsonl (id, value)",
+        ),
+        Reader(
+            "squad",
+            "squad",
+            "SQuAD 2",
+            "v2.0",
+            "predictions ({question: text}) with gold=FILE, or the data set itself",
+            re.compile(rb'\{\s*"version"\s*:\s*"v2\.0"\s*,\s*"data"\s*:\s*\['),
+            {
+                "gold": "the data set (dev-v2.0.json)",
+                "na-prob": "the file of no-answer probabilities",
+                "threshold": "an answer is held back where its no-answer probability is above",
+            },
+        ),
+        Reader(
+            "abstentionbench",
+            "abstentionbench",
+            "AbstentionBench",
+            "2025",
+            "the judged responses (LLMJudgeCorrectnessEvaluator.json, …)",
+            re.compile(
+                rb'\{\s*"responses"\s*:\s*\[\s*\{(?=.*?"should_abstain"\s*:)'
+                rb'(?=.*?"is_abstention"\s*:)',
+                re.S,
+            ),
+        ),
+        Reader(
+            "promptfoo",
+            "promptfoo",
+            "promptfoo",
+            "summary versions 2 and 3",
+            "promptfoo eval -o results.json",
+            re.compile(
+                rb'\{\s*"evalId"\s*:\s*(?:"[^"]*"|null)\s*,\s*"results"\s*:\s*\{'
+                rb'|\{\s*"version"\s*:\s*[23]\s*,\s*"timestamp"\s*:\s*"[^"]*"\s*,'
+                rb'\s*"(?:results|prompts|stats)"\s*:'
+            ),
+            {"right-at": RIGHT_AT},
+        ),
+        Reader(
+            "openai-evals",
+            "openai_evals",
+            "openai/evals",
+            "1 to 3",
+            "the JSONL that oaieval records",
+            re.compile(rb'\{"spec"\s*:\s*\{'),
+            {"right-at": RIGHT_AT},
+        ),
+        Reader(
+            "deepeval",
+            "deepeval",
+            "deepeval",
+            "3 and 4",
+            "a test run's JSON, as DEEPEVAL_RESULTS_FOLDER keeps it",
+            re.compile(rb'\{\s*(?:"\w+"\s*:\s*(?:"[^"]*"|null)\s*,\s*)*"testCases"\s*:\s*\['),
+            {"metric": "the metric that says what is right (default: all)", "right-at": RIGHT_AT},
+        ),
     )
 }
 
@@ -111,6 +183,21 @@ def split_format(format: str) -> tuple[str, dict[str, str]]:
 def log_format(format: str | None) -> str | None:
     """A format that is a tool's log: golds of commands that sniff them are read by it too."""
     return format if format and split_format(format)[0] in READERS else None
+
+
+def with_languages(format: str | None, languages: str | None) -> str | None:
+    """A format that also says in which languages to look for refusals.
+
+    >>> with_languages("lm-eval:filter=none", "en,de"), with_languages(None, "en")
+    ('lm-eval:filter=none,refusals=en+de', ':refusals=en')
+    """
+    if languages is None:
+        return format
+    joined = languages.replace(" ", "").replace(",", "+")
+    if not joined:
+        raise UsageError("--detect-refusals names languages: en,de,es,fr,it or all")
+    base = format or ""
+    return f"{base}{',' if ':' in base else ':'}refusals={joined}"
 
 
 def sniff_log(head: bytes) -> str | None:
