@@ -475,8 +475,8 @@ def _different_documents(logs: Sequence[Table]) -> list[str]:
     found = {t.name: set(collect(into_lazy(t.frame), t.name)["question"]) for t in logs}
     common = set.intersection(*found.values()) if found else set()
     return [
-        f"{name}: {plural(len(own - common), 'document')} of {len(own):,} are not the same in all "
-        "logs (their doc_hash differs)"
+        f"{name}: {plural(len(own - common), 'document')} of {len(own):,} not the same in all "
+        "logs (by doc_hash)"
         for name, own in found.items()
         if own - common
     ]

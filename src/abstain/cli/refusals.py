@@ -48,12 +48,13 @@ def refusals(
 
     What the rules find counts elsewhere only with --detect-refusals.
     """
-    from abstain.refusals import report
+    from abstain.refusals import found
     from abstain.refusals.detect import languages_of
+    from abstain.report.refusals import confusion_grid, hits_grid, rules_grid
 
     wanted = languages_of(languages)
     if rules:
-        grid, data = report.rules_grid(wanted)
+        grid, data = rules_grid(wanted)
         options.show(grid, data, format=format, output=output)
         return
     if not files:
@@ -62,7 +63,9 @@ def refusals(
     reading = options.reading(from_format, ",".join(wanted))
     with options.working("reading…"):
         if check is not None:
-            grid, data = report.check_grid(files, check, columns=columns, format=reading)
+            counts = found.confusion(files, check, columns=columns, format=reading)
+            grid, data = confusion_grid(counts)
         else:
-            grid, data = report.hits_grid(files, columns=columns, format=reading, most=most)
+            hits = found.find(files, columns=columns, format=reading)
+            grid, data = hits_grid(hits, most=most)
     options.show(grid, data, format=format, output=output)

@@ -57,7 +57,7 @@ def score(
             "--policy",
             metavar="KIND=EFFECT",
             help="What a kind of blank becomes. Kinds: declined, empty, unparseable, error, "
-            "missing. Effects: unanswered, wrong, excluded.",
+            "missing, limit, unscored. Effects: unanswered, wrong, excluded.",
         ),
     ] = None,
     judged: Annotated[

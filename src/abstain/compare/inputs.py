@@ -86,7 +86,7 @@ def from_gold(
         cluster=cluster,
         by=by,
         policy=policy,
-        notes=describe(standard, sources),
+        notes=[*describe(standard, sources), *_rules_err(sources)],
     )
 
 
@@ -128,8 +128,18 @@ def from_judged(
         cluster=cluster,
         by=by,
         policy=policy,
-        notes=told(s.table for s in sources),
+        notes=[*told(s.table for s in sources), *_rules_err(sources)],
     )
+
+
+def _rules_err(sources: Sequence[Any]) -> list[str]:
+    """Refusals found by rules are a judge that errs: say where its errors go."""
+    if not any(source.table.refusals for source in sources):
+        return []
+    return [
+        "rules that find refusals err: `abstain refusals --check` measures how often, and "
+        "--judge-error takes that into the corrected scores"
+    ]
 
 
 def _as_given(found: Sequence[str], given: Sequence[str | None]) -> list[int]:

@@ -57,10 +57,11 @@ def rule_of(column: str, languages: Sequence[str]) -> pl.Expr:
     found: list[pl.Expr] = []
     for code in languages:
         own = LANGUAGES[code]
-        answers_anyway = text.str.contains(own.hedges)
+        rest = text.str.replace(f"^{own.openings}", "")
+        answers_anyway = rest.str.contains(own.hedges)
         for rule in own.rules:
             ends = r"[\s.!…]*$" if rule.whole else ""
-            fits = text.str.contains(f"^{own.openings}(?:{rule.pattern}){ends}")
+            fits = rest.str.contains(f"^(?:{rule.pattern}){ends}")
             found.append(pl.when(fits & ~answers_anyway).then(pl.lit(rule.name)))
     return pl.coalesce(found)
 

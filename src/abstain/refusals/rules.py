@@ -144,7 +144,7 @@ GERMAN = Language(
             r"darauf |dabei |hier |leider |es |frage |auf |keine |nicht )*(?:nicht |keine |frage |"
             r"antwort |auskunft |angaben? |information(?:en)? )+(?:\w+ ){0,4}?(?:beantworten|antworten|"
             r"sagen|helfen|geben|machen|bestimmen|finden|nennen|bestätigen|ermitteln)\b",
-            "Diese Frage kann ich leider nicht beantworten.",
+            "Ich kann diese Frage leider nicht beantworten.",
         ),
         Rule(
             "de/frage-kann-ich-nicht",

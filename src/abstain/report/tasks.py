@@ -13,12 +13,13 @@ def verification_grid(result: VerificationResult) -> Grid:
     """A row a system, the best overall first."""
     from abstain.ties import places
 
+    lacking = any(own.missing for own in result.runs)
     columns = [
         Column("#"),
         Column("run"),
         *(Column(name, "score") for name in (*MEASURES, "overall")),
         Column("blank", "count"),
-        Column("missing", "count"),
+        *([Column("missing", "count")] if lacking else []),
     ]
     ranks = places([own.scores["overall"] for own in result.runs], higher_is_better=True)
     rows: list[list[Cell]] = [
@@ -27,7 +28,7 @@ def verification_grid(result: VerificationResult) -> Grid:
             own.run,
             *(own.scores[name] for name in (*MEASURES, "overall")),
             own.blank,
-            own.missing,
+            *([own.missing] if lacking else []),
         ]
         for rank, own in zip(ranks, result.runs, strict=True)
     ]
@@ -42,13 +43,17 @@ def verification_grid(result: VerificationResult) -> Grid:
 
 
 def reading_grid(result: ReadingResult) -> Grid:
-    """A row a run; exact match and F1 over all questions, with and without an answer."""
-    names = [n for n in result.runs[0].scores if not n.startswith("best")]
-    best = [n for n in result.runs[0].scores if n.startswith("best")]
-    columns = [Column("run"), *(Column(name, "score") for name in (*names, *best))]
-    rows: list[list[Cell]] = [
-        [own.run, *(own.scores[name] for name in (*names, *best))] for own in result.runs
-    ]
+    """Two rows a run, exact match and F1: over all questions, with and without an answer."""
+    best = "best exact" in result.runs[0].scores
+    heads = ["all", "HasAns", "NoAns", *(["best", "best at"] if best else [])]
+    columns = [Column("run"), Column("score"), *(Column(name, "score") for name in heads)]
+    rows: list[list[Cell]] = []
+    for own in result.runs:
+        for name in ("exact", "F1"):
+            cells = [own.scores[key] for key in (name, f"HasAns {name}", f"NoAns {name}")]
+            if best:
+                cells += [own.scores[f"best {name}"], own.scores[f"best {name} at"]]
+            rows.append([own.run, name, *cells])
     notes = [
         f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}, "
         f"{result.with_answer:,} of them with an answer."

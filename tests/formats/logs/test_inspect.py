@@ -77,7 +77,7 @@ def test_a_killed_run_counts_what_it_lacks_as_missing(data: Path, here: Here) ->
     assert said.code == 0, said
     assert said.data["questions"] == 6
     assert said.data["touched"] == {"declined": 1, "missing": 3}
-    assert any("3 of 6 samples are missing" in note for note in said.data["notes"])
+    assert any("lacks 3 of 6 samples" in note for note in said.data["notes"])
     assert any("its status is 'started'" in note for note in said.data["notes"])
     checked = here("validate", str(data / "inspect.eval"), log)
     assert checked.code == 1

@@ -340,7 +340,7 @@ class _Reader:
                 )
             if lacking:
                 self.rows.notes.append(
-                    f"{len(lacking):,} of {plural(len(announced), 'sample')} are missing"
+                    f"lacks {len(lacking):,} of {plural(len(announced), 'sample')}"
                 )
         elif dataset.samples is not None and dataset.samples * epochs > len(self.told):
             self.rows.notes.append(
