@@ -38,6 +38,7 @@ from abstain.questions import (
     name_runs,
     read_gold,
     read_responses,
+    told,
 )
 from abstain.run_names import parse_run_name
 from abstain.tally import missing_problems, repeats
@@ -61,6 +62,7 @@ class Verdict:
     questions: int
     runs: int
     problems: tuple[Problem, ...]
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain data: what `--format json` prints."""
@@ -70,6 +72,7 @@ class Verdict:
             "questions": self.questions,
             "runs": self.runs,
             "problems": [_plain(p) for p in self.problems],
+            **({"notes": list(self.notes)} if self.notes else {}),
         }
 
 
@@ -125,7 +128,8 @@ def validate_runs(
     problems.sort(
         key=lambda p: (order.get(p.place.path, len(order)), p.place.line or p.place.row or 1 << 62)
     )
-    return Verdict(len(standard), len(runs), tuple(problems))
+    notes = tuple(told([standard.table, *(s.table for s in sources)]))
+    return Verdict(len(standard), len(runs), tuple(problems), notes)
 
 
 # ------------------------------------------------------------------------------- one by one

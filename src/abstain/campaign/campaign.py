@@ -28,7 +28,10 @@ MOST_PARTS = 60
 MOST_CHOICES = 5_000_000
 """Responses up to which the answers given to each question are counted."""
 
-HIDDEN = ("auxiliary_of", "text", "option_texts", "simplified", "simplification")
+HIDDEN = (
+    *("auxiliary_of", "text", "option_texts", "simplified", "simplification"),
+    *("doc_id", "sample", "description"),
+)
 ROLE = "role"
 
 

@@ -40,11 +40,15 @@ def convert(
 
     if target.exists() and not force:
         raise UsageError(f"{target} exists; --force overwrites it")
+    notes: list[str] = []
     rows = convert_table(
         source,
         target,
         columns=options.known_columns(column, COLUMNS),
         from_format=from_format,
         to_format=to_format,
+        notes=notes,
     )
+    for note in notes:
+        typer.echo(note, err=True)
     typer.echo(f"{target}: {rows:,} rows", err=True)

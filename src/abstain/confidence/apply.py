@@ -77,6 +77,8 @@ def apply_threshold(
     require(table, "answer", "which holds the answer (empty: none was given)")
     require(table, "confidence", "which a threshold looks at")
     rows = collect(nw.from_native(table.frame), table.name).drop(ROW, strict=False)
+    if table.verdicts is not None:
+        rows = rows.drop("outcome")  # a log's own verdicts speak of what it answered before
     if only is not None and "run" in rows.columns:
         rows = rows.filter(pl.col("run").cast(pl.String) == only)
     sure = rows["confidence"].cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)

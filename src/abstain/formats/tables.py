@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from abstain.errors import InputError, Place, UnknownNameError, UsageError, shown
+from abstain.errors import InputError, Place, UsageError, nearest, shown
 from abstain.formats.files import PARQUET, Opened, bad_utf8_line, check_text, open_plain, whole
 
 if TYPE_CHECKING:
@@ -100,12 +100,12 @@ def read_table(path: str | Path, *, format: str | None = None) -> Table:
     from abstain.formats.logs.registry import READERS, split_format
 
     name, picks = split_format(format) if format else ("", {})
-    if name and name not in (*FORMATS, *READERS):
-        raise UnknownNameError(
-            "format",
-            name,
-            (*FORMATS, *READERS),
-            hint=f"there are {', '.join((*FORMATS, *READERS))}",
+    known = (*FORMATS, *READERS)
+    if name and name not in known:
+        near = nearest(name, known)
+        hint = f"nearest: {near[0]}; " if near else ""
+        raise UsageError(
+            f"'{name}' is not a table format or a log's ({hint}there are {', '.join(known)})"
         )
     if languages := picks.pop("refusals", None):
         from abstain.refusals.detect import languages_of

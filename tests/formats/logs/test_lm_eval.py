@@ -218,7 +218,7 @@ def test_scores_between_are_right_from_where_one_says(here: Here) -> None:
         ("lm-eval:metric=f1,filter=strict", "has no metric 'f1' (there are exact_match)"),
         ("lm-eval:scorer=x", "there is no pick of lm-eval 'scorer'"),
         ("lm-eval:filter", "--from reads NAME:PICK=VALUE"),
-        ("lm-evil", "there is no format 'lm-evil' (nearest: lm-eval)"),
+        ("lm-evil", "'lm-evil' is not a table format or a log's (nearest: lm-eval; there are "),
         ("csv:filter=x", "--from csv has nothing to pick"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -207,9 +208,12 @@ def test_promptfoo_repeats_are_clusters(here: Here) -> None:
     [
         (
             promptfoo({"a": 1}),
-            "has no list of results, expected promptfoo's summary version",
+            "Expected `array`, got `object` - at `$.results.results` (version 3;",
         ),
-        (promptfoo([{"testIdx": 1}]), "missing required field `success` - at `$[0]` (version 3)"),
+        (
+            promptfoo([{"testIdx": 1}]),
+            "field `success` - at `$.results.results[0]` (version 3",
+        ),
         (promptfoo([result(0, True, testIdx=None)]), "row 1: has no 'testIdx'"),
         (promptfoo([result(0, True), result(0, True)]), "has question '0' again"),
         (promptfoo([]), "has no responses"),
@@ -365,3 +369,57 @@ def test_strange_text_does_no_harm(here: Here, strange: str) -> None:
     said = here("score", "--judged", "x.json", "--from", "deepeval", "--by", "run (metadata)")
     assert said.code == 0, said
     assert "\x1b" not in said.out
+
+
+def bulky(name: str, bulk: str) -> str:
+    """A log of the named tool with one response, in which something long is not needed."""
+    match name:
+        case "lm-eval":
+            row = {"doc_id": 0, "doc": bulk, "target": "x", "resps": [["x"]]}
+            return json.dumps({**row, "filtered_resps": ["x"], "metrics": ["acc"], "acc": 1.0})
+        case "inspect":
+            own = {"id": "a", "events": bulk, "scores": {"s": {"value": "C"}}}
+            return json.dumps({"eval": {"model": "m"}, "stats": bulk, "samples": [own]})
+        case "abstentionbench":
+            own = response(should=False, abstained=False, correct=True)
+            return json.dumps({"responses": [{**own, "full_judge_response": bulk}]})
+        case "promptfoo":
+            return promptfoo([{**result(0, True), "gradingResult": bulk}])
+        case "openai-evals":
+            return SPEC + event("s", "raw_sample", data=bulk) + event("s", "match", correct=True)
+        case _:
+            return json.dumps({"testCases": [{**case(True), "context": bulk}], "other": bulk})
+
+
+@pytest.mark.parametrize(
+    "name", ["lm-eval", "inspect", "abstentionbench", "promptfoo", "openai-evals", "deepeval"]
+)
+def test_what_is_not_needed_takes_no_memory(here: Here, name: str) -> None:
+    from abstain.formats.tables import read_table
+
+    here.write("small", bulky(name, "x"))
+    assert read_table("small", format=name).frame.collect().height == 1
+    lines = [["x" * 1000] * 7000]  # 7 MB; a line of JSONL may have 8
+    here.write("large", bulky(name, lines))  # type: ignore[arg-type]
+    tracemalloc.start()
+    try:
+        assert read_table("large", format=name).frame.collect().height == 1
+        most = 45 if name in ("lm-eval", "openai-evals") else 2  # a line is held, then dropped
+        assert tracemalloc.get_traced_memory()[1] < most << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_large_document_with_nan(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    from abstain.formats.logs import documents
+    from abstain.formats.tables import read_table
+
+    monkeypatch.setattr(documents, "LARGE", 10)
+    own = {"id": "a NaN", "scores": {"s": {"value": float("nan"), "explanation": "-Infinity"}}}
+    here.write("x.json", json.dumps({"eval": {"model": "m"}, "samples": [own]}))
+    frame = read_table("x.json", format="inspect").frame.collect()
+    assert frame.select("question", "outcome", "reason").row(0) == (
+        "a NaN",
+        "unscored",
+        "-Infinity",
+    )

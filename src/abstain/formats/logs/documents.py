@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import re
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
@@ -17,6 +18,10 @@ MAX_DOCUMENT = 2 << 30
 
 STRANGE = (b"NaN", b"Infinity", b"\\ud", b"\\uD")
 """What Python's own JSON writes and reads though JSON lacks it; the last: half a character."""
+
+LARGE = 64 << 20
+"""Beyond this a document with NaN is not read whole: its NaN become null."""
+TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|NaN|-?Infinity', re.S)
 
 T = TypeVar("T")
 
@@ -33,11 +38,17 @@ def decode(data: Any, shape: type[T], place: Place, *, what: str) -> T:
     if not any(mark in text for mark in STRANGE):
         raise InputError(f"is not whole JSON: {reason}", place)
     try:
+        if len(text) > LARGE:
+            return msgspec.json.decode(TOKENS.sub(_null, text), type=shape)
         return msgspec.convert(json.loads(text), shape)
     except msgspec.ValidationError as error:
         raise InputError(f"is no {what} of a known shape: {error}", place) from None
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, msgspec.DecodeError) as error:
         raise InputError(f"is not whole JSON: {_reason(error)}", place) from None
+
+
+def _null(token: re.Match[bytes]) -> bytes:
+    return token[0] if token[0].startswith(b'"') else b"null"
 
 
 def document(opened: Opened, shape: type[T], *, what: str) -> T:

@@ -7,6 +7,7 @@ marks as a refusal is declined.
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -51,12 +52,18 @@ class Result(msgspec.Struct, rename="camel"):
 
 class Summary(msgspec.Struct):
     results: list[Result]
-    version: int | None = None
 
 
 class File(msgspec.Struct):
-    results: Any
-    version: int | None = None
+    results: Summary | list[Result]
+
+
+class Version(msgspec.Struct):
+    version: Any = None
+
+
+class Versions(Version):
+    results: Version | list[Version] | None = None
 
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
@@ -103,24 +110,20 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
 
 
 def _results(opened: Opened) -> list[Result]:
-    outer = document(opened, File, what="promptfoo result")
-    inner = outer.results
-    version = outer.version
-    if isinstance(inner, dict):
-        version = inner.get("version", version)
-        inner = inner.get("results")
-    if not isinstance(inner, list):
-        seen = f"version {version}" if version is not None else "no version"
-        raise InputError(
-            f"has no list of results, expected promptfoo's summary version 2 or 3 ({seen})",
-            opened.name,
-        )
     try:
-        return msgspec.convert(inner, list[Result])
-    except msgspec.ValidationError as error:
-        raise InputError(
-            f"is no promptfoo result of a known shape: {error} (version {version})", opened.name
-        ) from None
+        found = document(opened, File, what="promptfoo result").results
+    except InputError as error:
+        raise InputError(f"{error.message}{_seen(opened)}", error.place) from None
+    return found.results if isinstance(found, Summary) else found
+
+
+def _seen(opened: Opened) -> str:
+    """The version of a file that could not be read, where it can be told."""
+    with contextlib.suppress(InputError):
+        told = document(opened, Versions, what="promptfoo result")
+        inner = told.results.version if isinstance(told.results, Version) else None
+        return f" (version {inner or told.version}; summary versions 2 and 3 are known)"
+    return ""
 
 
 def _who(own: Result) -> tuple[str, int]:

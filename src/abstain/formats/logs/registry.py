@@ -61,7 +61,7 @@ READERS: dict[str, Reader] = {
             "lm-evaluation-harness",
             "0.4",
             "samples_<task>_<date>.jsonl, as --log_samples writes it",
-            re.compile(rb'\{(?=.*?"doc_id": ?\d)(?=.*?"filtered_resps": ?\[)', re.S),
+            re.compile(rb'\{(?=[^\n]*?"doc_id": ?\d)(?=[^\n]*?"filtered_resps": ?\[)'),
             {
                 "filter": "the filter whose answers count",
                 "metric": "the metric that says what is right",
