@@ -106,6 +106,7 @@ def policy_sentence(policy: Policy, touched: dict[str, int]) -> str:
 def sentence(note: str) -> str:
     """A note with a capital (a measure's name keeps its own) and a full stop."""
     first = note.split(" ", 1)[0]
-    is_name = "@" in first or first.endswith(":")  # a measure, a file
+    is_file = first.endswith(":") and ("." in first or "/" in first)
+    is_name = is_file or "@" in first  # a file, a measure
     text = note if is_name else note[:1].upper() + note[1:]
     return text if text.endswith((".", "!", "?")) else text + "."
