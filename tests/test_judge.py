@@ -59,6 +59,8 @@ def test_default_policy() -> None:
         "unparseable": "wrong",
         "error": "stop",
         "missing": "unanswered",
+        "limit": "wrong",
+        "unscored": "stop",
     }
     assert judged(question=["q1", "q2"], answer=["", "b"], why=["unparseable", None]) == (
         *(1, 1, 0, 0),

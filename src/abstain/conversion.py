@@ -20,8 +20,11 @@ def convert_table(
     columns: Mapping[str, str] | None = None,
     from_format: str | None = None,
     to_format: str | None = None,
+    notes: list[str] | None = None,
 ) -> int:
     """Write a table in another format; the number of rows written.
+
+    What a reader should know of the table is added to `notes`.
 
     Text stays text: an id such as `007` survives. Only `confidence` becomes a number, where
     every cell is one. A run keeps the name that it has, in its file or by it.
@@ -30,6 +33,10 @@ def convert_table(
     raw = open_table(source, format=from_format)
     check_mapping(columns or {}, [raw])
     table = rename(rename(raw, columns or {}, side="gold"), columns or {}, side="run")
+    if table.refusals and ("correct" not in table.columns or table.verdicts is not None):
+        from abstain.refusals.detect import with_refusals
+
+        table = with_refusals(table, table.refusals)
     frame = collect(nw.from_native(table.frame), table.name)
     frame = frame.drop(ROW, strict=False)
     if "confidence" in frame.columns and frame["confidence"].dtype == pl.String:
@@ -44,6 +51,8 @@ def convert_table(
     if to_format in ("csv", "tsv") and frame.schema.get("option_texts") == pl.List:
         frame = frame.with_columns(_as_json(frame["option_texts"]))
     write_table(frame, target, format=to_format)
+    if notes is not None:
+        notes += table.notes
     return frame.height
 
 

@@ -17,7 +17,7 @@ import polars as pl
 from abstain.errors import InputError, Place, UnknownNameError, UsageError, nearest, shown
 from abstain.formats.tables import ROW
 from abstain.judge import BY, FILE, KIND, with_confidence
-from abstain.outcomes import KINDS, OUTCOMES, RIGHT, WRONG, Why, blank_kind
+from abstain.outcomes import KIND_OF_WORD, KINDS, OUTCOMES, RIGHT, WRONG, Why, blank_kind
 from abstain.questions import USUAL_NAMES, Responses, collect, require, text_column
 from abstain.tally import KindMatrix, Tallies, counted, slice_sizes, with_missing
 
@@ -26,15 +26,7 @@ UNPARSEABLE = blank_kind(Why.UNPARSEABLE)
 FAILED = blank_kind(Why.ERROR)
 EMPTY = blank_kind(Why.EMPTY)
 
-OWN_WORDS = {
-    "right": RIGHT,
-    "wrong": WRONG,
-    "unanswered_right": blank_kind(Why.DECLINED, "right"),
-    "unanswered_wrong": blank_kind(Why.DECLINED, "wrong"),
-    "unanswered_empty": DECLINED,
-    "unanswered": DECLINED,
-    **{why.value: blank_kind(why) for why in Why},
-}
+OWN_WORDS = dict(KIND_OF_WORD)
 
 _RIGHT_WORDS = ("right", "correct", "true", "yes", "pass", "passed")
 _WRONG_WORDS = ("wrong", "incorrect", "false", "no", "fail", "failed")

@@ -18,10 +18,11 @@ import polars as pl
 from abstain.errors import InputError, Place, UsageError, nearest, plural, shown
 from abstain.formats.tables import ROW
 from abstain.normalise import matcher
-from abstain.outcomes import CANDIDATES, KINDS, RIGHT, WRONG, Why, blank_kind
+from abstain.outcomes import CANDIDATES, KIND_OF_WORD, KINDS, RIGHT, WRONG, Why, blank_kind
 from abstain.questions import Gold, Responses, collect, require, text_column
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
+VERDICT = "__verdict"
 BY = "by:"
 """Prefix of a slice attribute's column, so that no attribute can take another column's name."""
 YES, NO = ("yes", "true", "1", "y"), ("no", "false", "0", "n")
@@ -90,7 +91,10 @@ def judge(
 ) -> Judged:
     """Give every response its kind; `keep` names other columns to keep, as text, where present."""
     gold.check_attributes(by)
-    canonical = [_canonical(item, index, align, keep) for index, item in enumerate(sources)]
+    canonical = [
+        _canonical(item, index, align, keep, verdicts=gold.verdicts)
+        for index, item in enumerate(sources)
+    ]
     groups: dict[str, list[nw.LazyFrame[Any]]] = {}
     for index, frame in enumerate(canonical):
         own_engine = frame.implementation.is_polars()
@@ -111,7 +115,9 @@ def judge(
 # ------------------------------------------------------------------------- one shape for all
 
 
-def _canonical(source: Responses, index: int, align: str, keep: Sequence[str]) -> nw.LazyFrame[Any]:
+def _canonical(
+    source: Responses, index: int, align: str, keep: Sequence[str], *, verdicts: bool = False
+) -> nw.LazyFrame[Any]:
     """The columns of a response, trimmed text, with the number of their table."""
     table, frame = source.table, source.frame
     if align == "id":
@@ -127,12 +133,22 @@ def _canonical(source: Responses, index: int, align: str, keep: Sequence[str]) -
         if source.run is not None
         else text_column(frame, "run", table.name).alias("run")
     )
+    if verdicts and table.verdicts is not None:
+        columns.append(_verdict().alias(VERDICT))
     if "confidence" in table.columns:
         frame, extra = with_confidence(frame)
         columns += extra
     if ROW in frame.collect_schema().names():
         columns.append(nw.col(ROW))
     return frame.select(run, nw.lit(index).cast(nw.Int32).alias(FILE), *columns)
+
+
+def _verdict() -> nw.Expr:
+    """The kind that a log's own outcome is."""
+    chain = nw.when(nw.lit(value=False)).then(nw.lit(KINDS))
+    for word, kind in KIND_OF_WORD.items():
+        chain = chain.when(nw.col("outcome") == word).then(nw.lit(kind))
+    return chain.cast(nw.Int16)
 
 
 def with_confidence(frame: nw.LazyFrame[Any]) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
@@ -269,6 +285,8 @@ def _kind(names: Sequence[str], align: str) -> nw.Expr:
     chain = when(faults[0][1]).then(lit(faults[0][0]))
     for code, condition in faults[1:]:
         chain = chain.when(condition).then(lit(code))
+    if VERDICT in names:
+        chain = chain.when(~col(VERDICT).is_null()).then(col(VERDICT))
     return (
         chain.when(answer & ~aside & right("__right"))
         .then(lit(RIGHT))

@@ -45,6 +45,10 @@ class Why(enum.StrEnum):
     """The system failed before it could answer."""
     MISSING = "missing"
     """The run has no row for the question."""
+    LIMIT = "limit"
+    """The system was stopped at a limit (tokens, time, messages) before it had answered."""
+    UNSCORED = "unscored"
+    """There may be an answer, but its scorer gave no verdict."""
 
 
 class Effect(enum.StrEnum):
@@ -233,6 +237,19 @@ def blank_kind(why: Why, candidate: str = "empty") -> int:
 KINDS = 2 + len(Why) * len(CANDIDATES)
 """Right, wrong, and a blank for each reason and candidate: what is counted before a policy."""
 
+KIND_OF_WORD: Mapping[str, int] = MappingProxyType(
+    {
+        "right": RIGHT,
+        "wrong": WRONG,
+        "unanswered_right": blank_kind(Why.DECLINED, "right"),
+        "unanswered_wrong": blank_kind(Why.DECLINED, "wrong"),
+        "unanswered_empty": blank_kind(Why.DECLINED),
+        "unanswered": blank_kind(Why.DECLINED),
+        **{why.value: blank_kind(why) for why in Why},
+    }
+)
+"""The kind that each word of ours stands for."""
+
 DEFAULT_EFFECTS: Mapping[Why, Effect] = MappingProxyType(
     {
         Why.DECLINED: Effect.UNANSWERED,
@@ -240,6 +257,8 @@ DEFAULT_EFFECTS: Mapping[Why, Effect] = MappingProxyType(
         Why.UNPARSEABLE: Effect.WRONG,
         Why.ERROR: Effect.STOP,
         Why.MISSING: Effect.UNANSWERED,
+        Why.LIMIT: Effect.WRONG,
+        Why.UNSCORED: Effect.STOP,
     }
 )
 

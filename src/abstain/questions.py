@@ -15,8 +15,8 @@ import narwhals as nw
 import polars as pl
 
 from abstain.errors import InputError, Place, UsageError, nearest, plural, shown
-from abstain.formats.files import bare_name
-from abstain.formats.tables import ROW, Table, first_line, json_column, read_table
+from abstain.formats.files import bare_name, open_plain
+from abstain.formats.tables import ROW, UNTOLD, Table, first_line, json_column, read_table, sniff
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -30,6 +30,11 @@ SPLIT = "|"
 RESERVED = ("question", "correct", "options", "option_texts")
 DERIVED = ("accepted", "nothing_right")
 """Columns that a gold is given when it is read."""
+OF_A_RUN = (
+    *("answer", "answered", "candidate", "confidence", "why", "run"),
+    *("outcome", "reason", "response", "refusal"),
+)
+"""Columns of a log that speak of a response, not of its question."""
 RESPONSE_COLUMNS = ("question", "answer", "answered", "candidate", "confidence", "why", "run")
 USUAL_NAMES = {
     "question": ("question_id", "qid", "id", "query", "doc_id", "problem", "problem_id"),
@@ -209,6 +214,8 @@ class Gold:
     frame: pl.DataFrame
     attributes: tuple[str, ...]
     table: Table
+    verdicts: bool = False
+    """Whether it is a log's: then the verdicts of logs count, and no answer is judged again."""
 
     def __len__(self) -> int:
         return self.frame.height
@@ -232,7 +239,11 @@ def read_gold(
     data: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None
 ) -> Gold:
     """Read a gold standard: `question`, `correct`, and any attributes."""
-    table = rename(open_table(data, name="gold", format=format), columns or {}, side="gold")
+    table = open_table(data, name="gold", format=_gold_format(data, format))
+    is_log = table.verdicts is not None
+    if is_log:
+        table = questions_of(table)
+    table = rename(table, columns or {}, side="gold")
     require(table, "question", "which names each question")
     require(table, "correct", "which holds what is right (empty: nothing is)")
     for name in set(table.columns) & set(DERIVED):
@@ -269,7 +280,33 @@ def read_gold(
         **({"options": _as_list(frame, "options")} if "options" in frame.columns else {}),
         **({"option_texts": _as_texts(frame)} if "option_texts" in frame.columns else {}),
     ).drop("correct")
-    return Gold(table.name, frame, attributes, table)
+    return Gold(table.name, frame, attributes, table, verdicts=is_log)
+
+
+def _gold_format(data: Any, format: str | None) -> str | None:
+    """The format of a gold: runs may be some tool's logs while their gold is a table."""
+    from abstain.formats.logs.registry import READERS, split_format
+
+    if format is None or not isinstance(data, (str, os.PathLike)):
+        return format
+    name, picks = split_format(format)
+    reader = READERS.get(name)
+    if reader is None or reader.sniff is None or "gold" in picks:
+        return format
+    return format if sniff(open_plain(os.fspath(data))) == reader.name else None
+
+
+def questions_of(log: Table) -> Table:
+    """The questions of a log, each once, without what its run said."""
+    frame = collect(nw.from_native(log.frame), log.name)
+    kept = [c for c in frame.columns if c not in OF_A_RUN]
+    first = frame.select(kept).unique("question", keep="first", maintain_order=True)
+    if "correct" not in kept:
+        first = first.with_columns(correct=pl.lit(pl.Series([[UNTOLD]])).first())
+    known = pl.col("correct").fill_null(pl.lit(pl.Series([[UNTOLD]])).first())
+    first = first.with_columns(known)
+    columns = tuple(c for c in first.columns if c != ROW)
+    return replace(log, columns=columns, frame=first.lazy())
 
 
 def _attribute(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
@@ -350,6 +387,10 @@ def read_responses(
 ) -> Responses:
     """Open one table of responses; nothing is counted yet."""
     table = rename(open_table(data, name=name, format=format), columns or {}, side="run")
+    if table.refusals:
+        from abstain.refusals.detect import with_refusals
+
+        table = with_refusals(table, table.refusals)
     frame = nw.from_native(table.frame)
     if not isinstance(frame, nw.LazyFrame):
         frame = frame.lazy()
@@ -405,12 +446,49 @@ def _telling_folders(paths: Sequence[str]) -> list[tuple[str, ...]]:
     return folders
 
 
-def describe(gold: Gold) -> list[str]:
-    """What a reader should know of a gold before reading scores."""
-    if gold.without_answer:
+def describe(gold: Gold, sources: Sequence[Responses] = ()) -> list[str]:
+    """What a reader should know of a gold and its runs before reading scores."""
+    notes = told([gold.table, *(s.table for s in sources)])
+    logs = sum(s.table.verdicts is not None for s in sources)
+    if gold.verdicts and logs:
+        notes.append(f"the verdicts are those of {plural(logs, 'log')}")
+    elif logs:
+        notes.append(
+            f"the answers of {plural(logs, 'log')} were judged against {gold.name}, "
+            "whatever their own verdicts"
+        )
+    if gold.without_answer and not gold.verdicts:
         count = plural(gold.without_answer, "question has", "questions have")
-        return [f"{count} no right answer: only an answer such as 'none' is right there"]
-    return []
+        notes.append(f"{count} no right answer: only an answer such as 'none' is right there")
+    return notes
+
+
+def told(tables: Iterable[Table]) -> list[str]:
+    """The notes of tables, each once, and where logs of one tool are of different questions."""
+    tables = list(tables)
+    notes = list(dict.fromkeys(note for table in tables for note in table.notes))
+    return [*notes, *_different_documents([t for t in tables if t.format == "lm-eval"])]
+
+
+def _different_documents(logs: Sequence[Table]) -> list[str]:
+    """Logs of one task are paired by the hash of each document; say where they differ."""
+    found = {t.name: set(collect(into_lazy(t.frame), t.name)["question"]) for t in logs}
+    common = set.intersection(*found.values()) if found else set()
+    return [
+        f"{name}: {plural(len(own - common), 'document')} of {len(own):,} not the same in all "
+        "logs (by doc_hash)"
+        for name, own in found.items()
+        if own - common
+    ]
+
+
+def own_cluster(tables: Iterable[Table], known: Sequence[str] | None = None) -> str | None:
+    """What hangs together by the files' own word, where they agree and the questions have it."""
+    names = {table.cluster for table in tables if table.cluster}
+    if len(names) != 1:
+        return None
+    name = names.pop()
+    return name if known is None or name in known else None
 
 
 def into_lazy(frame: IntoFrame) -> nw.LazyFrame[Any]:

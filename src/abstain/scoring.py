@@ -31,6 +31,8 @@ DEFAULT_MEASURES = ("c@1", "accuracy", "precision", "coverage")
 Known = dict[tuple[str, tuple[str | None, ...]], dict[str, float]]
 """Run and slice to scores that were computed elsewhere."""
 
+STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
+
 Reference = Literal["answer nothing", "random blanking", "best blanking"]
 
 
@@ -178,7 +180,7 @@ def score(
     lazy one is counted by its own engine.
     """
     from abstain.judge import check_align, judge
-    from abstain.questions import check_mapping, describe, read_gold
+    from abstain.questions import check_mapping, describe, own_cluster, read_gold
     from abstain.tally import tally
 
     chosen = _measures(measures)
@@ -187,6 +189,8 @@ def score(
     standard = read_gold(gold, columns=columns, format=format if _is_path(gold) else None)
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
+    if ci is not None and cluster is None:
+        cluster = own_cluster((s.table for s in sources), standard.attributes)
     grouped = _with_cluster(by, cluster)
     judged = judge(standard, sources, match=match, align=check_align(align), by=grouped)
     tallies, clusters = _regrouped(tally(judged, grouped), by, grouped, cluster)
@@ -210,7 +214,7 @@ def score(
         chosen,
         by,
         rules,
-        notes=describe(standard),
+        notes=describe(standard, sources),
         baselines=baselines,
         known=confident,
     )
@@ -234,12 +238,14 @@ def score_judged(
 ) -> ScoreResult:
     """Score rows that carry their own outcome, in a column `outcome` or `grade`."""
     from abstain.grades import tally_grades
-    from abstain.questions import check_mapping
+    from abstain.questions import check_mapping, own_cluster, told
 
     chosen = _measures(measures)
     by = _names(by)
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [s.table for s in sources])
+    if ci is not None and cluster is None:
+        cluster = own_cluster(s.table for s in sources)
     grouped = _with_cluster(by, cluster)
     fine, notes = tally_grades(sources, by=grouped, grades=grades or {})
     tallies, clusters = _regrouped(fine, by, grouped, cluster)
@@ -254,7 +260,13 @@ def score_judged(
         )
         confident = scores_by_slice(matrix, chosen, by)
     result = from_tallies(
-        tallies, chosen, by, rules, notes=notes, baselines=baselines, known=confident
+        tallies,
+        chosen,
+        by,
+        rules,
+        notes=[*told(s.table for s in sources), *notes],
+        baselines=baselines,
+        known=confident,
     )
     return _with_intervals(result, ci, clusters, cluster=cluster, level=level, seed=seed)
 
@@ -417,7 +429,8 @@ def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> 
             count = int(reasons[:, position].sum())
             run = runs[int(reasons[:, position].argmax())]
             raise InputError(
-                f"{plural(count, 'response')} failed ({why}), the first in run '{run}'; say what "
+                f"{plural(count, 'response')} {STOPPED.get(why, 'stopped it')} ({why}), the first "
+                f"in run '{run}'; say what "
                 f"they count as: --policy {why}=unanswered, {why}=wrong or {why}=excluded"
             )
 

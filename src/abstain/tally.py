@@ -273,11 +273,12 @@ def missing_problems(judged: Judged) -> list[Problem]:
     found: list[Problem] = []
     ids = judged.gold.frame["question"]
     for frame in judged.frames:
-        sizes = rows_by_run(judged, frame)
+        there = frame.filter(nw.col(KIND) != blank_kind(Why.MISSING))
+        sizes = rows_by_run(judged, there)
         whole = sizes.filter(pl.col("distinct") == len(ids))["run"].to_list()
         row = [ROW] if ROW in frame.collect_schema().names() else []
         seen = collect(
-            frame.select("run", INDEX, FILE, *row).filter(
+            there.select("run", INDEX, FILE, *row).filter(
                 ~nw.col(INDEX).is_null(), ~nw.col("run").is_in(whole)
             ),
             judged.sources[0].table.name,

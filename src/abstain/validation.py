@@ -39,6 +39,7 @@ from abstain.questions import (
     name_runs,
     read_gold,
     read_responses,
+    told,
 )
 from abstain.run_names import parse_run_name
 from abstain.tally import missing_problems, repeats
@@ -62,6 +63,7 @@ class Verdict:
     questions: int
     runs: int
     problems: tuple[Problem, ...]
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain data: what `--format json` prints."""
@@ -71,6 +73,7 @@ class Verdict:
             "questions": self.questions,
             "runs": self.runs,
             "problems": [_plain(p) for p in self.problems],
+            **({"notes": list(self.notes)} if self.notes else {}),
         }
 
 
@@ -126,7 +129,8 @@ def validate_runs(
     problems.sort(
         key=lambda p: (order.get(p.place.path, len(order)), p.place.line or p.place.row or 1 << 62)
     )
-    return Verdict(len(standard), len(runs), tuple(problems))
+    notes = tuple(told([standard.table, *(s.table for s in sources)]))
+    return Verdict(len(standard), len(runs), tuple(problems), notes)
 
 
 # ------------------------------------------------------------------------------- one by one

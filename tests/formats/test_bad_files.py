@@ -207,7 +207,7 @@ def test_a_pipe_reads_like_a_file(here: Here) -> None:
     [
         ("out.xyz", "says no table format"),
         ("missing/out.csv", "cannot be written"),
-        ("folder", "folder exists"),
+        ("folder", "is a directory, expected a file to write"),
     ],
 )
 def test_conversions_that_cannot_be_written(here: Here, target: str, said: str) -> None:

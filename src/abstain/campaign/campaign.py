@@ -30,7 +30,10 @@ MOST_PARTS = 60
 MOST_CHOICES = 5_000_000
 """Responses up to which the answers given to each question are counted."""
 
-HIDDEN = ("auxiliary_of", "text", "option_texts", "simplified", "simplification")
+HIDDEN = (
+    *("auxiliary_of", "text", "option_texts", "simplified", "simplification"),
+    *("doc_id", "sample", "description"),
+)
 ROLE = "role"
 
 
@@ -109,16 +112,17 @@ def run_campaign(
     from abstain.campaign.uncertainty import run_intervals, told_apart
     from abstain.compare.result import Settings
     from abstain.judge import check_align, judge
-    from abstain.questions import check_mapping, describe, read_gold
+    from abstain.questions import check_mapping, describe, own_cluster, read_gold
     from abstain.scoring import open_runs, refuse_undecided
 
     if not 0 <= pass_mark <= 1:
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
     chosen = count_measure(measure_name)
     rules = Policy.of(policy)
-    settings = Settings(method=ci, cluster=cluster, seed=seed).checked()
     standard = read_gold(gold, columns=columns, format=format)
     sources = open_runs(runs, columns=columns, format=format)
+    cluster = cluster or own_cluster((s.table for s in sources), standard.attributes)
+    settings = Settings(method=ci, cluster=cluster, seed=seed).checked()
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
     matrix = with_role(outcome_matrix(judged, rules))
@@ -149,7 +153,7 @@ def run_campaign(
         baselines=_baselines(standard, slices, rules, match=match, seed=seed) if baselines else {},
         policy=rules,
         touched={why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n},
-        notes=(*describe(standard), *said),
+        notes=(*describe(standard, sources), *said),
         intervals=tuple(run_intervals(matrix, overall, chosen, settings)),
         comparison=told_apart(matrix, chosen, settings, rules),
         seed=seed,

@@ -38,7 +38,8 @@ def typed(args: Sequence[str]) -> str:
             skip = not equals
         elif text != "--force" and not _glued(text):
             kept.append(text)
-    return shlex.join(["abstain", *kept]) if kept else ""
+    line = shlex.join(["abstain", *kept]) if kept else ""
+    return line.encode("utf-8", "replace").decode()  # a file's name may be any bytes
 
 
 def _glued(text: str) -> bool:

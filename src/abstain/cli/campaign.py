@@ -9,7 +9,14 @@ from typing import Annotated
 import typer
 
 from abstain.cli import again, options
-from abstain.cli.options import AlignOption, ClusterOption, ColumnOption, FromOption, MatchOption
+from abstain.cli.options import (
+    AlignOption,
+    ClusterOption,
+    ColumnOption,
+    DetectOption,
+    FromOption,
+    MatchOption,
+)
 from abstain.cli.score import COLUMNS
 
 SHORT = {"unanswered": "blank"}
@@ -58,6 +65,7 @@ def campaign(
     match: MatchOption = "id",
     column: ColumnOption = None,
     from_format: FromOption = None,
+    detect_refusals: DetectOption = None,
     seed: Annotated[int, typer.Option(help="For the random reference run.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace the folder.")] = False,
 ) -> None:
@@ -66,6 +74,7 @@ def campaign(
     \b
     abstain campaign gold.xml runs/*.xml -o overview --runs-info runs.csv
     """
+    from_format = options.reading(from_format, detect_refusals)
     from abstain.campaign import run_campaign
     from abstain.campaign.write import whole_folder_free, write_campaign
 

@@ -12,6 +12,7 @@ from abstain.cli.options import (
     AlignOption,
     ClusterOption,
     ColumnOption,
+    DetectOption,
     DigitsOption,
     FormatOption,
     FromOption,
@@ -107,6 +108,7 @@ def compare(
     match: MatchOption = "id",
     column: ColumnOption = None,
     from_format: FromOption = None,
+    detect_refusals: DetectOption = None,
     chart: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the intervals: .svg, .png, .html or .json."),
@@ -125,6 +127,7 @@ def compare(
 
     Runs are paired by question, on the questions that all of them have.
     """
+    from_format = options.reading(from_format, detect_refusals)
     from abstain.report.compare import compare_chart, compare_grids, pair_grid
 
     settings: dict[str, Any] = {

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from abstain.cli import options
-from abstain.cli.options import ColumnOption, FromOption
+from abstain.cli.options import ColumnOption, DetectOption, FromOption
 from abstain.cli.score import COLUMNS
 
 
@@ -20,6 +20,7 @@ def convert(
     ],
     column: ColumnOption = None,
     from_format: FromOption = None,
+    detect_refusals: DetectOption = None,
     to_format: Annotated[
         str | None,
         typer.Option("--to", metavar="FORMAT", help="csv, tsv, jsonl, parquet or qa4mre."),
@@ -33,16 +34,21 @@ def convert(
     abstain convert run.csv run.xml
     abstain convert log.jsonl.gz run.csv --column question=id --column answer=output
     """
+    from_format = options.reading(from_format, detect_refusals)
     from abstain.conversion import convert_table
     from abstain.errors import UsageError
 
     if target.exists() and not force:
         raise UsageError(f"{target} exists; --force overwrites it")
+    notes: list[str] = []
     rows = convert_table(
         source,
         target,
         columns=options.known_columns(column, COLUMNS),
         from_format=from_format,
         to_format=to_format,
+        notes=notes,
     )
+    for note in notes:
+        typer.echo(note, err=True)
     typer.echo(f"{target}: {rows:,} rows", err=True)

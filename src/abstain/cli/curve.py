@@ -11,6 +11,7 @@ from abstain.cli import options
 from abstain.cli.options import (
     AlignOption,
     ColumnOption,
+    DetectOption,
     DigitsOption,
     FormatOption,
     FromOption,
@@ -94,6 +95,7 @@ def curve(
     seed: Annotated[int, typer.Option(min=0, help="For the draws behind the bands.")] = 0,
     column: ColumnOption = None,
     from_format: FromOption = None,
+    detect_refusals: DetectOption = None,
     format: FormatOption = None,
     output: OutputOption = None,
     digits: DigitsOption = 4,
@@ -108,6 +110,7 @@ def curve(
     A row needs a confidence from 0 to 1. Answers of one confidence are answered together, so the
     order of rows never changes a value.
     """
+    from_format = options.reading(from_format, detect_refusals)
     from abstain.confidence import api
     from abstain.confidence.result import VIEWS
     from abstain.errors import UnknownNameError

@@ -14,6 +14,7 @@ from abstain.cli import options
 from abstain.cli.options import (
     AlignOption,
     ColumnOption,
+    DetectOption,
     DigitsOption,
     FormatOption,
     FromOption,
@@ -135,6 +136,7 @@ def meta(
     match: MatchOption = "id",
     column: ColumnOption = None,
     from_format: FromOption = None,
+    detect_refusals: DetectOption = None,
     seed: Annotated[int, typer.Option(metavar="N", help="For all draws.")] = 0,
     threads: Annotated[
         int,
@@ -160,6 +162,7 @@ def meta(
     (Sakai 2006) and Tukey's HSD (Carterette 2012) tell apart. Agreement: Kendall's and AP
     correlation, Spearman, rank-biased overlap. And advice from all that.
     """
+    from_format = options.reading(from_format, detect_refusals)
     from abstain.report.charts import ENDINGS
     from abstain.report.meta import meta_grids, tidy_grid
     from abstain.resample import inputs

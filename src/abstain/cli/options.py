@@ -61,7 +61,20 @@ ColumnOption = Annotated[
 FromOption = Annotated[
     str | None,
     typer.Option(
-        "--from", metavar="FORMAT", help="csv, tsv, jsonl, parquet or qa4mre, if not evident."
+        "--from",
+        metavar="FORMAT",
+        help="csv, tsv, jsonl, parquet or qa4mre, if not evident; or a tool's log: lm-eval, "
+        "inspect, simpleqa, pan, squad, abstentionbench, promptfoo, openai-evals, deepeval, with "
+        "what to pick of it: lm-eval:filter=strict-match.",
+    ),
+]
+DetectOption = Annotated[
+    str | None,
+    typer.Option(
+        "--detect-refusals",
+        metavar="LANGUAGES",
+        help="Look for refusals in the text of responses by declared rules: en,de,es,fr,it or "
+        "all. A column or a judge's label wins; `abstain refusals` lists what is found.",
     ),
 ]
 MatchOption = Annotated[
@@ -104,6 +117,13 @@ def with_default_method(args: Sequence[str]) -> list[str]:
         if text == "--ci" and follows.lower() not in CI_METHODS:
             found[at] = "--ci=default"
     return found
+
+
+def reading(from_format: str | None, languages: str | None) -> str | None:
+    """How files are read: their format, and whether refusals are looked for."""
+    from abstain.formats.logs.registry import with_languages
+
+    return with_languages(from_format, languages)
 
 
 def pairs(texts: Iterable[str] | None, what: str, example: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ from abstain.cli.options import (
     AlignOption,
     ClusterOption,
     ColumnOption,
+    DetectOption,
     DigitsOption,
     FormatOption,
     FromOption,
@@ -69,7 +70,7 @@ def score(
             "--policy",
             metavar="KIND=EFFECT",
             help="What a kind of blank becomes. Kinds: declined, empty, unparseable, error, "
-            "missing. Effects: unanswered, wrong, excluded.",
+            "missing, limit, unscored. Effects: unanswered, wrong, excluded.",
         ),
     ] = None,
     judged: Annotated[
@@ -121,6 +122,7 @@ def score(
     ] = False,
     column: ColumnOption = None,
     from_format: FromOption = None,
+    detect_refusals: DetectOption = None,
     format: FormatOption = None,
     output: OutputOption = None,
     digits: DigitsOption = 4,
@@ -136,6 +138,7 @@ def score(
     A gold has the columns question, correct and any attributes; a run has question, answer and
     perhaps answered, candidate, confidence, why, run. An empty answer is a blank.
     """
+    from_format = options.reading(from_format, detect_refusals)
     from abstain import scoring
     from abstain.report.scores import score_grid
 

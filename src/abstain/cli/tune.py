@@ -11,6 +11,7 @@ from abstain.cli import options
 from abstain.cli.options import (
     AlignOption,
     ColumnOption,
+    DetectOption,
     DigitsOption,
     FormatOption,
     FromOption,
@@ -126,6 +127,7 @@ def tune(
     seed: Annotated[int, typer.Option(min=0, help="Where the random parting begins.")] = 0,
     column: ColumnOption = None,
     from_format: FromOption = None,
+    detect_refusals: DetectOption = None,
     format: FormatOption = None,
     digits: DigitsOption = 4,
 ) -> None:
@@ -140,6 +142,7 @@ def tune(
     The score of the questions it was tuned on is never shown as a result, only as the optimism
     that was avoided.
     """
+    from_format = options.reading(from_format, detect_refusals)
     files = [gold, *(runs or ())]
     columns = options.known_columns(column, COLUMNS)
     if apply is not None:

@@ -8,7 +8,14 @@ from typing import Annotated
 import typer
 
 from abstain.cli import EXIT_NO, options
-from abstain.cli.options import AlignOption, ColumnOption, FormatOption, FromOption, OutputOption
+from abstain.cli.options import (
+    AlignOption,
+    ColumnOption,
+    DetectOption,
+    FormatOption,
+    FromOption,
+    OutputOption,
+)
 from abstain.cli.score import COLUMNS
 from abstain.errors import InputError
 
@@ -19,6 +26,7 @@ def validate(
     align: AlignOption = "id",
     column: ColumnOption = None,
     from_format: FromOption = None,
+    detect_refusals: DetectOption = None,
     max_runs: Annotated[
         int | None,
         typer.Option(min=1, help="How many runs a team may send (ids such as jucs1302enen)."),
@@ -36,6 +44,7 @@ def validate(
     abstain validate gold.xml runs/*.xml --max-runs 10
     abstain validate gold.csv run.csv --format json
     """
+    from_format = options.reading(from_format, detect_refusals)
     from abstain.report.problems import problems_grid
     from abstain.validation import validate_runs
 

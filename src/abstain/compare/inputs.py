@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Kinds = npt.NDArray[np.uint8]
     Parts = tuple[str, Sequence[str], npt.NDArray[np.int64]]
 
-UNKNOWN = (Why.UNPARSEABLE, Why.ERROR, Why.MISSING)
+UNKNOWN = (Why.UNPARSEABLE, Why.ERROR, Why.MISSING, Why.LIMIT, Why.UNSCORED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,16 @@ def from_gold(
     format: str | None,
 ) -> Paired:
     """Judge runs against a gold and pair them."""
+    from abstain.formats.logs.registry import log_format
     from abstain.judge import check_align, judge
-    from abstain.questions import check_mapping, describe, read_gold
+    from abstain.questions import check_mapping, describe, own_cluster, read_gold
     from abstain.scoring import open_runs
     from abstain.tally import kind_matrix
 
-    standard = read_gold(gold, columns=columns)
-    wanted = [*by, *([cluster] if cluster else [])]
-    standard.check_attributes(wanted)
+    standard = read_gold(gold, columns=columns, format=log_format(format))
     sources = open_runs(runs, columns=columns, format=format)
+    cluster = cluster or own_cluster((s.table for s in sources), standard.attributes)
+    standard.check_attributes([*by, *([cluster] if cluster else [])])
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
     if len(judged.frames) != 1 or not judged.frames[0].implementation.is_polars():
@@ -85,7 +86,7 @@ def from_gold(
         cluster=cluster,
         by=by,
         policy=policy,
-        notes=describe(standard),
+        notes=[*describe(standard, sources), *_rules_err(sources)],
     )
 
 
@@ -102,11 +103,12 @@ def from_judged(
     """Pair rows that carry their own outcome."""
     from abstain.grades import grade_rows
     from abstain.judge import KIND
-    from abstain.questions import check_mapping
+    from abstain.questions import check_mapping, own_cluster, told
     from abstain.scoring import open_runs
 
-    wanted = list(dict.fromkeys([*by, *([cluster] if cluster else [])]))
     sources = open_runs(runs, columns=columns, format=format)
+    cluster = cluster or own_cluster(s.table for s in sources)
+    wanted = list(dict.fromkeys([*by, *([cluster] if cluster else [])]))
     check_mapping(columns or {}, [s.table for s in sources])
     rows, questions = grade_rows(sources, by=wanted, grades=grades or {})
     twice = rows.filter(pl.struct("run", "question").is_duplicated())
@@ -119,7 +121,25 @@ def from_judged(
     row_of = {name: i for i, name in enumerate(names)}
     kinds = np.full((len(names), questions.height), blank_kind(Why.MISSING), np.uint8)
     kinds[[row_of[run] for run in placed["run"]], placed["q"].to_numpy()] = placed[KIND].to_numpy()
-    return pair(names, questions, kinds, cluster=cluster, by=by, policy=policy)
+    return pair(
+        names,
+        questions,
+        kinds,
+        cluster=cluster,
+        by=by,
+        policy=policy,
+        notes=[*told(s.table for s in sources), *_rules_err(sources)],
+    )
+
+
+def _rules_err(sources: Sequence[Any]) -> list[str]:
+    """Refusals found by rules are a judge that errs: say where its errors go."""
+    if not any(source.table.refusals for source in sources):
+        return []
+    return [
+        "rules that find refusals err: `abstain refusals --check` measures how often, and "
+        "--judge-error takes that into the corrected scores"
+    ]
 
 
 def _as_given(found: Sequence[str], given: Sequence[str | None]) -> list[int]:

@@ -14,6 +14,7 @@ import polars as pl
 from abstain.confidence.choose import Threshold
 from abstain.confidence.tuned import KIND, VERSION
 from abstain.errors import InputError, UsageError, plural, shown
+from abstain.formats.logs.registry import log_format
 from abstain.formats.tables import ROW, format_of_name
 from abstain.judge import NO
 from abstain.outcomes import OUTCOMES
@@ -76,16 +77,22 @@ def apply_threshold(
     `only` names the run to keep of a table with several.
     """
     table = rename(open_table(run, name="run", format=format), columns or {}, side="run")
+    if table.refusals:
+        from abstain.refusals.detect import with_refusals
+
+        table = with_refusals(table, table.refusals)
     require(table, "answer", "which holds the answer (empty: none was given)")
     require(table, "confidence", "which a threshold looks at")
     rows = collect(nw.from_native(table.frame), table.name).drop(ROW, strict=False)
+    if table.verdicts is not None:
+        rows = rows.drop("outcome")  # a log's own verdicts speak of what it answered before
     if only is not None and "run" in rows.columns:
         rows = rows.filter(pl.col("run").cast(pl.String) == only)
     sure = rows["confidence"].cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
     bad = rows.filter(((sure < 0) | (sure > 1)).fill_null(value=False))
     if bad.height:
         raise InputError("a confidence is outside 0 to 1", table.name)
-    answered = _sure_enough(rows, sure, thresholds, gold, columns, table.name)
+    answered = _sure_enough(rows, sure, thresholds, gold, columns, table.name, format)
     return _decided(rows, answered, table.run_id), _said(rows, answered, sure)
 
 
@@ -96,8 +103,9 @@ def _sure_enough(
     gold: Any,
     columns: Mapping[str, str] | None,
     name: str,
+    format: str | None,
 ) -> pl.Series:
-    slices = _slices(rows, thresholds, gold, columns, name)
+    slices = _slices(rows, thresholds, gold, columns, name, format)
     numbers = sure.fill_null(float("nan")).to_numpy()
     if len(thresholds) == 1:
         return pl.Series(next(iter(thresholds.values())).answered(numbers, slices))
@@ -119,12 +127,13 @@ def _slices(
     gold: Any,
     columns: Mapping[str, str] | None,
     name: str,
+    format: str | None,
 ) -> Any:
     per = next((t.per for t in thresholds.values() if t.per), None)
     if per is None:
         return None
     if gold is not None:
-        standard = read_gold(gold, columns=columns)
+        standard = read_gold(gold, columns=columns, format=log_format(format))
         standard.check_attributes([per])
         known = standard.frame.select(pl.col("question"), pl.col(per).alias("__slice"))
         joined = rows.select(pl.col("question").cast(pl.String)).join(

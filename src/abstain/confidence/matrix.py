@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, UnknownNameError, UsageError, plural
+from abstain.formats.logs.registry import log_format
 from abstain.formats.tables import ROW
 from abstain.judge import BY, FILE, INDEX, KIND, Judged, check_align, judge
 from abstain.measures.sequences import Answers
 from abstain.outcomes import KINDS, Counts, Policy, Why, blank_kind, blanks_by_reason
-from abstain.questions import Gold, check_mapping, collect, describe, read_gold
+from abstain.questions import Gold, check_mapping, collect, describe, read_gold, told
 from abstain.scoring import open_runs, refuse_undecided
 from abstain.tally import kind_matrix
 
@@ -132,7 +133,11 @@ def read_matrix(
     format: str | None = None,
 ) -> ConfidenceMatrix:
     """Judge runs against a gold; `gold` may be one that was read already."""
-    standard = gold if isinstance(gold, Gold) else read_gold(gold, columns=columns)
+    standard = (
+        gold
+        if isinstance(gold, Gold)
+        else read_gold(gold, columns=columns, format=log_format(format))
+    )
     standard.check_attributes(attributes)
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
@@ -158,7 +163,7 @@ def read_matrix(
         np.concatenate(kinds),
         np.concatenate(sure),
         Policy.of(policy),
-        notes=describe(standard),
+        notes=describe(standard, sources),
         nothing_right=nothing if nothing.any() else None,
         sources=(standard.name, *(s.table.name for s in sources)),
     )
@@ -199,7 +204,7 @@ def read_judged_matrix(
     frames, questions = graded(sources, by=attributes, grades=grades or {})
     tables = [_judged_rows(s, f) for s, f in zip(sources, frames, strict=True)]
     rows = pl.concat(tables, how="diagonal")
-    notes: list[str] = []
+    notes = told(s.table for s in sources)
     if questions is None:
         notes.append("the rows name no question: each is counted as one")
         rows = rows.with_columns(

@@ -194,7 +194,12 @@ def bare_name(path: str | os.PathLike[str]) -> str:
     """
     name = Path(path).name
     endings = {".gz", ".zst", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet"}
-    while (ending := Path(name).suffix).lower() in {*endings, ".pq", ".xml"} and name != ending:
+    while (ending := Path(name).suffix).lower() in {
+        *endings,
+        ".pq",
+        ".xml",
+        ".eval",
+    } and name != ending:
         name = name[: -len(ending)]
     return name
 

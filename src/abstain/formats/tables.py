@@ -11,17 +11,19 @@ import io
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from abstain.errors import InputError, Place, UsageError, shown
+from abstain.errors import InputError, Place, UsageError, nearest, shown
 from abstain.formats.files import PARQUET, Opened, bad_utf8_line, check_text, open_plain, whole
 
 if TYPE_CHECKING:
     import polars as pl
 
 ROW = "__row"
+UNTOLD = "(as judged)"
+"""What is right where a log has a verdict but does not say: no answer is this text."""
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "qa4mre")
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 ENDINGS = {
@@ -53,6 +55,14 @@ class Table:
     """The line of each record, where the reader knows it."""
     run_id: tuple[str, int] | None = None
     """What the file itself calls its run, and the line that says so."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know of the file before reading numbers."""
+    cluster: str | None = None
+    """The attribute whose values hang together, where the file itself says so."""
+    verdicts: Literal["judge", "match"] | None = None
+    """Who made the verdicts of a log: a judge, or a comparison of texts, which knows no refusal."""
+    refusals: tuple[str, ...] = ()
+    """Languages in which refusals are to be looked for in its responses."""
     begins: _Begins | None = field(default=None, repr=False)
     """Where the records of a separated file begin, looked up when somebody asks."""
 
@@ -87,10 +97,29 @@ class _Begins:
 
 def read_table(path: str | Path, *, format: str | None = None) -> Table:
     """Read a table; its format is what is asked for, or what its bytes and its name say."""
+    from abstain.formats.logs.registry import READERS, split_format
+
+    name, picks = split_format(format) if format else ("", {})
+    known = (*FORMATS, *READERS)
+    if name and name not in known:
+        near = nearest(name, known)
+        hint = f"nearest: {near[0]}; " if near else ""
+        raise UsageError(
+            f"'{name}' is not a table format or a log's ({hint}there are {', '.join(known)})"
+        )
+    if languages := picks.pop("refusals", None):
+        from abstain.refusals.detect import languages_of
+
+        wanted = languages_of(languages)
+        rest = ",".join(f"{key}={value}" for key, value in picks.items())
+        plain = read_table(path, format=f"{name}:{rest}" if rest else name or None)
+        return replace(plain, refusals=wanted)
     opened = open_plain(path)
-    chosen = format or sniff(opened)
-    if chosen not in FORMATS:
-        raise UsageError(f"'{chosen}' is not a table format (there are {', '.join(FORMATS)})")
+    chosen = name or sniff(opened)
+    if chosen in READERS:
+        return READERS[chosen].read(opened, picks)
+    if picks:
+        raise UsageError(f"--from {chosen} has nothing to pick (got '{format}')")
     if chosen == "parquet":
         return _read_parquet(opened)
     if chosen == "qa4mre":
@@ -108,6 +137,8 @@ def sniff(opened: Opened) -> str:
 
     A comma, a semicolon or a tab separates the cells: whichever the first line has most of.
     """
+    from abstain.formats.logs.registry import sniff_log
+
     head = opened.head()
     if head.startswith(PARQUET):
         return "parquet"
@@ -116,6 +147,8 @@ def sniff(opened: Opened) -> str:
         if format_of_name(opened.name) not in (None, "qa4mre") and not QA4MRE.search(head):
             raise InputError("looks like XML or HTML, expected a table", opened.name)
         return "qa4mre"
+    if log := sniff_log(head):
+        return log
     if text.startswith(b"{"):
         return "jsonl"
     if text.startswith(b"["):

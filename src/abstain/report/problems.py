@@ -6,6 +6,7 @@ from collections import Counter
 
 from abstain.errors import plural
 from abstain.report.grid import Cell, Column, Grid
+from abstain.report.scores import sentence
 from abstain.validation import Verdict
 
 
@@ -18,9 +19,10 @@ def problems_grid(verdict: Verdict, *, most: int = 50) -> Grid:
         if most == 0:
             rows += [[str(p.place), f"· {p.message}"] for p in problem.details]
     runs = plural(verdict.runs, "file")
+    said = [sentence(note) for note in verdict.notes]
     if not verdict.problems:
         note = f"{runs}: nothing wrong, {plural(verdict.questions, 'question')} in the gold."
-        return Grid([Column("place"), Column("problem")], [], notes=[note])
+        return Grid([Column("place"), Column("problem")], [], notes=[note, *said])
     kinds = Counter(p.kind for p in verdict.problems)
     summary = ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
     notes = [f"{runs}: {plural(len(verdict.problems), 'problem')} ({summary})."]
@@ -28,4 +30,4 @@ def problems_grid(verdict: Verdict, *, most: int = 50) -> Grid:
         notes.append(f"{len(shown)} are shown; --most 0 shows all.")
     if most and (folded := sum(len(p.details) for p in shown)):
         notes.append(f"They explain {plural(folded, 'detail')}; --most 0 shows them.")
-    return Grid([Column("place"), Column("problem")], rows, notes=notes, wrap=True)
+    return Grid([Column("place"), Column("problem")], rows, notes=[*notes, *said], wrap=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abstain.errors import plural
-from abstain.outcomes import Counts, Effect, Policy
+from abstain.outcomes import Counts, Effect, Policy, Why
 from abstain.report.grid import Cell, Column, Grid
 from abstain.scoring import Row, ScoreResult
 
@@ -97,7 +97,7 @@ def policy_sentence(policy: Policy, touched: dict[str, int]) -> str:
     parts = []
     for why, effect in policy.effects.items():
         count = touched.get(why.value, 0)
-        if effect is Effect.STOP and not count:
+        if not count and (effect is Effect.STOP or why is Why.LIMIT):
             continue
         parts.append(f"{count:,} {why} → {effect}")
     return "Policy: " + ", ".join(parts) + "."
@@ -105,5 +105,8 @@ def policy_sentence(policy: Policy, touched: dict[str, int]) -> str:
 
 def sentence(note: str) -> str:
     """A note with a capital (a measure's name keeps its own) and a full stop."""
-    text = note[:1].upper() + note[1:] if not note.split(" ", 1)[0].count("@") else note
+    first = note.split(" ", 1)[0]
+    is_file = first.endswith(":") and ("." in first or "/" in first)
+    is_name = is_file or "@" in first  # a file, a measure
+    text = note if is_name else note[:1].upper() + note[1:]
     return text if text.endswith((".", "!", "?")) else text + "."

@@ -14,7 +14,15 @@ from abstain.formats.files import bare_name
 from abstain.formats.tables import ROW, Table
 from abstain.measures import Measure, measure
 from abstain.outcomes import KINDS, OUTCOMES, Policy, Why, blanks_by_reason
-from abstain.questions import check_mapping, collect, describe, into_lazy, open_table, read_gold
+from abstain.questions import (
+    check_mapping,
+    collect,
+    describe,
+    into_lazy,
+    open_table,
+    read_gold,
+    told,
+)
 from abstain.resample.cells import BLANK, EXCLUDED, of_outcomes
 from abstain.resample.evaluation import evaluate
 from abstain.resample.result import MetaResult
@@ -59,7 +67,7 @@ def meta(
     source = of_outcomes(matrix.runs, matrix.outcomes, chosen)
     return evaluate(
         source,
-        notes=[*describe(standard), *_missing_note(matrix.runs, matrix.kinds)],
+        notes=[*describe(standard, sources), *_missing_note(matrix.runs, matrix.kinds)],
         policy=rules.to_dict(),
         touched=_touched(matrix.kinds),
         **options,
@@ -91,7 +99,7 @@ def meta_judged(
     lookup = np.array([EXCLUDED if o is None else o for o in becomes], np.uint8)
     return evaluate(
         of_outcomes(found.runs, lookup[found.kinds], chosen),
-        notes=_missing_note(found.runs, kinds),
+        notes=[*told(s.table for s in sources), *_missing_note(found.runs, kinds)],
         policy=rules.to_dict(),
         touched=_touched(kinds),
         **options,

@@ -1,0 +1,1 @@
+"""Other tools' logs: one file a tool, all of them in one registry."""

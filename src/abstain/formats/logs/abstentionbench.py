@@ -1,0 +1,100 @@
+"""AbstentionBench: the responses of one model to one data set, judged for abstention.
+
+Where a question should not be answered, abstaining is right and an answer is wrong. Elsewhere an
+abstention is a blank. What a judge left open is unscored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from abstain.errors import InputError, Place
+from abstain.formats.files import Opened
+from abstain.formats.logs.documents import document
+from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, plain_text
+from abstain.formats.tables import UNTOLD, Table
+
+
+class Prompt(msgspec.Struct):
+    question: str
+    should_abstain: bool | None = None
+    reference_answers: list[Any] | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class Response(msgspec.Struct):
+    prompt: Prompt
+    response_or_abstention: str | None = None
+    response: str | None = None
+    is_abstention: bool | None = None
+    is_response_correct: bool | None = None
+
+
+class Responses(msgspec.Struct):
+    responses: list[Response]
+
+
+def read(opened: Opened, picks: Mapping[str, str]) -> Table:
+    """The responses in their order; a question's number is its id."""
+    log = document(opened, Responses, what="AbstentionBench log")
+    rows = LogRows(opened, "abstentionbench")
+    graded = any(own.is_response_correct is not None for own in log.responses)
+    if all(own.is_abstention is None for own in log.responses):
+        raise InputError(
+            "has no 'is_abstention' in any response, expected a judged log (such as "
+            "LLMJudgeAbstentionDetector.json or LLMJudgeCorrectnessEvaluator.json)",
+            opened.name,
+        )
+    for number, own in enumerate(log.responses, 1):
+        place = Place(opened.name, row=number)
+        if own.prompt.should_abstain is None:
+            raise InputError("has no 'should_abstain', expected true or false", place)
+        said = plain_text(own.response_or_abstention or own.response)
+        outcome, reason = _outcome(own, graded)
+        claims = outcome == RIGHT and own.prompt.should_abstain
+        rows.add(
+            str(number),
+            outcome,
+            answer="none" if claims else said,
+            response=said or None,
+            reason=reason,
+            correct=_correct(own.prompt),
+            attributes={
+                "should_abstain": "yes" if own.prompt.should_abstain else "no",
+                **(own.prompt.metadata or {}),
+            },
+        )
+    if not graded and any(not own.prompt.should_abstain for own in log.responses):
+        rows.notes.append(
+            "nobody judged whether answers are correct (no 'is_response_correct'): answers to "
+            "questions that have one are unscored"
+        )
+    return rows.table(run=_run(opened))
+
+
+def _outcome(own: Response, graded: bool) -> tuple[str, str | None]:
+    if own.is_abstention is None:
+        return "unscored", "the judge left open whether it abstained"
+    if own.prompt.should_abstain:
+        return (RIGHT if own.is_abstention else WRONG), None
+    if own.is_abstention:
+        return "declined", None
+    if own.is_response_correct is None:
+        return "unscored", "the judge left open whether it is correct" if graded else "not judged"
+    return (RIGHT if own.is_response_correct else WRONG), None
+
+
+def _correct(prompt: Prompt) -> list[str]:
+    if prompt.should_abstain:
+        return []
+    return [t for t in map(plain_text, prompt.reference_answers or ()) if t] or [UNTOLD]
+
+
+def _run(opened: Opened) -> str | None:
+    """Results stand in DATASET_MODEL/DATE/…: the folder above the date says what it is."""
+    folders = Path(opened.name).parts[:-1]
+    return folders[-2] if len(folders) > 1 else (folders[-1] if folders else None)

@@ -1,0 +1,104 @@
+"""deepeval: a test run as JSON, as `DEEPEVAL_RESULTS_FOLDER` keeps it.
+
+A test case is a question; it is right when the metric named (or all of them) passes. A metric
+that failed to run is no verdict.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from abstain.errors import InputError, Place, plural
+from abstain.formats.files import Opened
+from abstain.formats.logs.documents import document
+from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, one_of, plain_text, right_at
+from abstain.formats.tables import UNTOLD, Table
+
+MATCHERS = ("Exact Match", "Pattern Match", "Json Correctness")
+
+
+class MetricData(msgspec.Struct):
+    name: str
+    success: bool | None = None
+    score: float | None = None
+    reason: str | None = None
+    error: str | None = None
+
+
+class Case(msgspec.Struct, rename="camel"):
+    name: str | None = None
+    order: int | None = None
+    actual_output: Any = None
+    expected_output: Any = None
+    success: bool | None = None
+    metrics_data: list[MetricData] | None = None
+    metadata: dict[str, Any] | None = None
+    additional_metadata: dict[str, Any] | None = None
+
+
+class Run(msgspec.Struct, rename="camel"):
+    test_cases: list[Case]
+    identifier: str | None = None
+    conversational_test_cases: list[Any] = []
+
+
+def read(opened: Opened, picks: Mapping[str, str]) -> Table:
+    """The test cases with the verdict of a metric, or of all."""
+    run = document(opened, Run, what="deepeval test run")
+    metrics = list(dict.fromkeys(m.name for c in run.test_cases for m in c.metrics_data or ()))
+    wanted = picks.get("metric")
+    if wanted is not None:
+        one_of(metrics, wanted, what="metric", reader="deepeval", pick="metric", name=opened.name)
+    threshold = right_at(picks)
+    if threshold is not None and wanted is None and len(metrics) != 1:
+        raise InputError("has several metrics; right-at needs one (metric=NAME)", opened.name)
+    rows = LogRows(opened, "deepeval")
+    names = Counter(case.name for case in run.test_cases)
+    unique = None not in names and all(n == 1 for n in names.values())
+    for number, case in enumerate(run.test_cases):
+        place = Place(opened.name, row=number + 1)
+        own = [m for m in case.metrics_data or () if wanted in (None, m.name)]
+        outcome, reason = _outcome(case, own, threshold, place)
+        said = plain_text(case.actual_output)
+        if outcome == WRONG and not said:
+            outcome = "empty"
+        at = case.order if case.order is not None else number
+        rows.add(
+            str(case.name) if unique else str(at),
+            outcome,
+            answer=said,
+            response=said or None,
+            reason=reason,
+            correct=[plain_text(case.expected_output) or UNTOLD],
+            attributes={**(case.additional_metadata or {}), **(case.metadata or {})},
+        )
+    if run.conversational_test_cases:
+        count = plural(len(run.conversational_test_cases), "conversation")
+        rows.notes.append(f"{count} left out: only single answers are read")
+    chosen = [wanted] if wanted else metrics
+    return rows.table(run=run.identifier, by_match=all(m in MATCHERS for m in chosen))
+
+
+def _outcome(
+    case: Case, metrics: list[MetricData], threshold: float | None, place: Place
+) -> tuple[str, str | None]:
+    if not metrics:
+        return "unscored", "no metric was measured"
+    for metric in metrics:
+        if metric.error:
+            return "unscored", f"{metric.name}: {metric.error.splitlines()[0][:150]}"
+        if metric.success is None and metric.score is None:
+            raise InputError(
+                f"the metric '{metric.name}' has neither 'success' nor 'score' (deepeval 3 and 4 "
+                "are known)",
+                place,
+            )
+    if threshold is not None:
+        passed = [(m.score if m.score is not None else 0.0) >= threshold for m in metrics]
+    else:
+        passed = [bool(m.success) for m in metrics]
+    return (RIGHT if all(passed) else WRONG), None

@@ -1,0 +1,166 @@
+"""promptfoo: `promptfoo eval -o results.json`, of summary versions 2 and 3.
+
+A test is a question, a provider and its prompt a run. A test that passes is right; one that fails
+by its assertions is wrong; one that failed to run is an error. A response that the provider itself
+marks as a refusal is declined.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from abstain.errors import InputError, Place
+from abstain.formats.files import Opened
+from abstain.formats.logs.documents import document
+from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, plain_text, right_at
+from abstain.formats.tables import UNTOLD, Table
+
+FAILED_TO_RUN = 2
+EXACT = ("equals", "contains", "icontains", "starts-with", "is-json", "regex")
+"""Assertions that compare texts: they know no refusal."""
+
+
+class Assertion(msgspec.Struct):
+    type: str = ""
+    value: Any = None
+
+
+class TestCase(msgspec.Struct):
+    description: str | None = None
+    metadata: dict[str, Any] | None = None
+    asserts: list[Any] | None = msgspec.field(default=None, name="assert")
+
+
+class Result(msgspec.Struct, rename="camel"):
+    success: bool
+    test_idx: int | None = None
+    prompt_idx: int = 0
+    score: float | None = None
+    provider: Any = None
+    prompt: Any = None
+    response: Any = None
+    vars: Any = None
+    error: Any = None
+    failure_reason: int | None = None
+    test_case: TestCase | None = None
+
+
+class Summary(msgspec.Struct):
+    results: list[Result]
+
+
+class File(msgspec.Struct):
+    results: Summary | list[Result]
+
+
+class Version(msgspec.Struct):
+    version: Any = None
+
+
+class Versions(Version):
+    results: Version | list[Version] | None = None
+
+
+def read(opened: Opened, picks: Mapping[str, str]) -> Table:
+    """Every test of every provider and prompt."""
+    threshold = right_at(picks)
+    found = _results(opened)
+    rows = LogRows(opened, "promptfoo")
+    names = _names(found)
+    seen: Counter[tuple[str, str]] = Counter()
+    first: dict[tuple[str, str], str] = {}
+    by_match = True
+    for number, own in enumerate(found, 1):
+        place = Place(opened.name, row=number)
+        if own.test_idx is None:
+            raise InputError("has no 'testIdx', expected the number of its test", place)
+        run, question = names[_who(own)], str(own.test_idx)
+        case = own.test_case or TestCase()
+        same = (run, plain_text([case.description, own.vars]))
+        seen[same] += 1
+        first.setdefault(same, question)
+        outcome, reason, said = _outcome(own, threshold)
+        kinds = [str(a.get("type")) for a in case.asserts or () if isinstance(a, dict)]
+        by_match &= all(kind.removeprefix("not-") in EXACT for kind in kinds)
+        rows.add(
+            question,
+            outcome,
+            run=run,
+            answer=said,
+            response=said or None,
+            reason=reason,
+            correct=_correct(case),
+            attributes={
+                "test": first[same],
+                **({"description": case.description} if case.description else {}),
+                **(case.metadata or {}),
+            },
+        )
+    repeated = any(count > 1 for count in seen.values())
+    if repeated:
+        rows.notes.append(
+            "tests were asked more than once: intervals take the repeats of one as a cluster (test)"
+        )
+    return rows.table(cluster="test" if repeated else None, by_match=by_match)
+
+
+def _results(opened: Opened) -> list[Result]:
+    try:
+        found = document(opened, File, what="promptfoo result").results
+    except InputError as error:
+        raise InputError(f"{error.message}{_seen(opened)}", error.place) from None
+    return found.results if isinstance(found, Summary) else found
+
+
+def _seen(opened: Opened) -> str:
+    """The version of a file that could not be read, where it can be told."""
+    with contextlib.suppress(InputError):
+        told = document(opened, Versions, what="promptfoo result")
+        inner = told.results.version if isinstance(told.results, Version) else None
+        return f" (version {inner or told.version}; summary versions 2 and 3 are known)"
+    return ""
+
+
+def _who(own: Result) -> tuple[str, int]:
+    provider = own.provider
+    if isinstance(provider, dict):
+        provider = provider.get("label") or provider.get("id")
+    return plain_text(provider) or "provider", own.prompt_idx
+
+
+def _names(found: list[Result]) -> dict[tuple[str, int], str]:
+    """A provider's name; with its prompt where it has several."""
+    whole = list(dict.fromkeys(_who(own) for own in found))
+    several = Counter(name for name, _ in whole)
+    return {
+        (name, at): name if several[name] == 1 else f"{name} (prompt {at + 1})"
+        for name, at in whole
+    }
+
+
+def _outcome(own: Result, threshold: float | None) -> tuple[str, str | None, str]:
+    response = own.response if isinstance(own.response, dict) else {}
+    said = plain_text(response.get("output"))
+    if own.failure_reason == FAILED_TO_RUN or (own.error and not own.response):
+        reason = plain_text(own.error or response.get("error")) or "the test failed to run"
+        return "error", reason.splitlines()[0][:200], said
+    passed = own.success if threshold is None else (own.score or 0) >= threshold
+    if passed:
+        return RIGHT, None, said
+    if response.get("isRefusal") is True:
+        return "declined", None, said
+    return ("empty" if not said else WRONG), None, said
+
+
+def _correct(case: TestCase) -> list[str]:
+    values = [
+        plain_text(a.get("value"))
+        for a in case.asserts or ()
+        if isinstance(a, dict) and a.get("type") == "equals"
+    ]
+    return [v for v in values if v] or [UNTOLD]

@@ -1,0 +1,140 @@
+"""Rules at work: which texts decline, and a table with that told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from abstain.errors import UnknownNameError, UsageError, plural
+from abstain.refusals.rules import LANGUAGES
+
+if TYPE_CHECKING:
+    from abstain.formats.tables import Table
+
+RULE = "refusal"
+"""The column that names the rule by which a text was found to decline."""
+MOST = 2_000
+"""A refusal is looked for in the first characters."""
+OPEN_OUTCOMES = ("wrong", "unparseable")
+
+
+def languages_of(text: str) -> tuple[str, ...]:
+    """Language codes from `en,de` or `all`.
+
+    >>> languages_of("en, de")
+    ('en', 'de')
+    """
+    names = [n.strip().lower() for n in text.replace("+", ",").split(",") if n.strip()]
+    if names == ["all"]:
+        return tuple(LANGUAGES)
+    if not names:
+        raise UsageError(f"name languages to detect refusals in: {', '.join(LANGUAGES)}")
+    for name in names:
+        if name not in LANGUAGES:
+            raise UnknownNameError(
+                "language with rules for refusals",
+                name,
+                LANGUAGES,
+                hint=f"there are {', '.join(LANGUAGES)}",
+            )
+    return tuple(dict.fromkeys(names))
+
+
+def rule_of(column: str, languages: Sequence[str]) -> pl.Expr:
+    """The first rule by which a column's text declines; null where none does."""
+    text = (
+        pl.col(column)
+        .cast(pl.String)
+        .str.slice(0, MOST)
+        .str.to_lowercase()
+        .str.replace_all("[’‘´`]", "'")
+        .str.replace_all(r"\s+", " ")
+        .str.strip_chars(" \"'*_>#-«»“”")
+    )
+    found: list[pl.Expr] = []
+    for code in languages:
+        own = LANGUAGES[code]
+        rest = text.str.replace(f"^{own.openings}", "")
+        answers_anyway = rest.str.contains(own.hedges)
+        for rule in own.rules:
+            ends = r"[\s.!…]*$" if rule.whole else ""
+            fits = rest.str.contains(f"^(?:{rule.pattern}){ends}")
+            found.append(pl.when(fits & ~answers_anyway).then(pl.lit(rule.name)))
+    return pl.coalesce(found)
+
+
+def refuses(text: str, languages: str = "all") -> str | None:
+    """The rule by which a text declines to answer, or None.
+
+    >>> refuses("I'm sorry, but I don't know."), refuses("Das weiß ich leider nicht.")
+    ('en/do-not-know', 'de/weiß-nicht')
+    >>> refuses("I don't know for sure, but I think it is Lima.")
+    """
+    frame = pl.DataFrame({"text": [text]})
+    found: str | None = frame.select(rule_of("text", languages_of(languages))).item()
+    return found
+
+
+def with_refusals(table: Table, languages: Sequence[str]) -> Table:
+    """A table of responses in which texts that decline are blanks, with a note of what was done.
+
+    A column that says whether or why there is no answer wins, and so does a judge's label; a
+    verdict made by comparing texts knows no refusal, so a wrong one is looked at.
+    """
+    frame = table.frame
+    if not isinstance(frame, pl.LazyFrame):
+        raise UsageError("refusals are looked for in files and polars frames: collect it first")
+    names = table.columns
+    text = "response" if "response" in names else "answer"
+    if text not in names:
+        return table
+    open_to = _undecided(table)
+    frame = frame.with_columns(rule_of(text, languages).alias(RULE))
+    counted = frame.select(
+        hits=pl.col(RULE).is_not_null().sum(),
+        used=(pl.col(RULE).is_not_null() & open_to).sum(),
+        seen=(pl.col(text).cast(pl.String).fill_null("") != "").sum(),
+    ).collect()
+    hits, used, seen = counted.row(0)
+    frame = frame.with_columns(pl.when(open_to).then(RULE).alias(RULE))
+    declines = pl.col(RULE).is_not_null()
+    changes = {"why": pl.when(declines).then(pl.lit("declined")).otherwise(_cell("why", names))}
+    if "outcome" in names:
+        changes["outcome"] = pl.when(declines).then(pl.lit("declined")).otherwise("outcome")
+    if "answer" in names:
+        changes["answer"] = pl.when(declines).then(pl.lit("")).otherwise("answer")
+        if "response" not in names:
+            changes["response"] = pl.col("answer")
+    columns = tuple(dict.fromkeys([*names, "response", "why", RULE]))
+    note = (
+        f"{table.name}: refusals found in text ({', '.join(languages)}): {used:,} of "
+        f"{plural(seen, 'response')}"
+        + (f"; {hits - used:,} more stand, decided by a label" if hits > used else "")
+    )
+    return replace(
+        table,
+        columns=tuple(c for c in columns if c in (*names, *changes, RULE)),
+        frame=frame.with_columns(**changes),
+        notes=(*table.notes, note),
+    )
+
+
+def _undecided(table: Table) -> pl.Expr:
+    """Rows of which nothing says whether they were answered."""
+    names = table.columns
+    if table.verdicts == "judge" or (table.verdicts is None and {"outcome", "grade"} & set(names)):
+        return pl.lit(value=False)
+    undecided = pl.lit(value=True)
+    if table.verdicts == "match":
+        return pl.col("outcome").is_in(OPEN_OUTCOMES)
+    for name in ("answered", "why"):
+        if name in names:
+            undecided &= pl.col(name).cast(pl.String).fill_null("") == ""
+    return undecided & (pl.col("answer").cast(pl.String).fill_null("") != "")
+
+
+def _cell(name: str, names: Sequence[str]) -> pl.Expr:
+    return pl.col(name) if name in names else pl.lit(None, dtype=pl.String)

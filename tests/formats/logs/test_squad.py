@@ -1,0 +1,170 @@
+"""SQuAD 2: hand-worked cases with ties, the official rules, broken files."""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from abstain.reading import best_threshold, exact_match, f1_of_words
+from tests.helpers import Here
+
+
+def data(**answers: Sequence[str]) -> str:
+    items = [
+        {
+            "id": name,
+            "question": "?",
+            "answers": [{"text": t, "answer_start": 0} for t in texts],
+            "is_impossible": not texts,
+        }
+        for name, texts in answers.items()
+    ]
+    paragraphs = [{"context": "", "qas": items}]
+    return json.dumps({"version": "v2.0", "data": [{"title": "T", "paragraphs": paragraphs}]})
+
+
+GOLD = data(a=["the Nile", "river Nile"], b=["Rhine"], c=["Paris"], d=[], e=[])
+SAID = {"a": "Nile", "b": "river Rhine", "c": "", "d": "", "e": "Rome"}
+"""Right; half right; empty though there is an answer; right; an answer though there is none."""
+
+
+def test_a_hand_worked_table(here: Here) -> None:
+    here.write("dev.json", GOLD)
+    here.write("p.json", json.dumps(SAID))
+    said = here("squad", "dev.json", "p.json", "--format", "json")
+    scores = said.data["results"][0]["scores"]
+    assert scores["exact"] == pytest.approx(2 / 5)
+    assert scores["HasAns exact"] == pytest.approx(1 / 3)
+    assert scores["NoAns exact"] == pytest.approx(1 / 2)
+    assert scores["F1"] == pytest.approx((1 + 2 / 3 + 0 + 1 + 0) / 5)
+    assert scores["HasAns F1"] == pytest.approx((1 + 2 / 3) / 3)
+    assert scores["NoAns F1"] == pytest.approx(1 / 2)
+
+
+def test_a_threshold_holds_answers_back(here: Here) -> None:
+    here.write("dev.json", GOLD)
+    here.write("p.json", json.dumps(SAID))
+    here.write("na.json", json.dumps({"a": 0.1, "b": 0.5, "c": 0.5, "d": 0.5, "e": 0.9}))
+    said = here("squad", "dev.json", "p.json", "--na-prob", "na.json", "--threshold", "0.5",
+                "--format", "json")  # fmt: skip
+    scores = said.data["results"][0]["scores"]
+    assert scores["exact"] == pytest.approx(3 / 5)  # a, d, and e is held back
+    # At 0.1: a 1, d and e empty: 3. At 0.5: b adds nothing exact, 2/3 in F1. At 0.9: e costs 1.
+    assert scores["best exact"] == pytest.approx(3 / 5)
+    assert scores["best exact at"] == pytest.approx(0.1)
+    assert scores["best F1"] == pytest.approx((1 + 2 / 3 + 2) / 5)
+    assert scores["best F1 at"] == pytest.approx(0.5)
+    assert said.data["tuned_on_test"]
+    shown = here("squad", "dev.json", "p.json", "--na-prob", "na.json").out
+    assert "tuned on the questions it is scored on" in shown
+
+
+def test_ties_change_sides_together() -> None:
+    # Three questions of one probability: two right answers and one given where there is none.
+    # Taken one by one in a lucky order 1 + 2 of 3 could be had; no threshold does that.
+    best, at = best_threshold([1, 1, 0], [1, 1, 1], [1, 1, 0], [0.3, 0.3, 0.3])
+    assert best == pytest.approx(2 / 3)
+    assert at == pytest.approx(0.3)
+    best, at = best_threshold([1, 0, 0], [1, 1, 1], [1, 0, 0], [0.3, 0.3, 0.3])
+    assert best == pytest.approx(2 / 3)
+    assert at == -1.0  # answering nothing is better
+
+
+def slow_best(scores: Any, given: Any, has: Any, chances: Any) -> float:
+    totals = []
+    for t in [-1.0, *chances]:
+        kept = [
+            (s if h else float(not g)) if c <= t else float(not h)
+            for s, g, h, c in zip(scores, given, has, chances, strict=True)
+        ]
+        totals.append(sum(kept) / len(kept))
+    return max(totals)
+
+
+def test_the_best_threshold_is_that_of_trying_each() -> None:
+    chance = np.random.default_rng(3)
+    for _ in range(200):
+        n = int(chance.integers(1, 12))
+        has = chance.integers(0, 2, n).astype(bool)
+        given = chance.integers(0, 2, n).astype(bool)
+        scores = np.where(has, given * chance.integers(0, 3, n) / 2, ~given)
+        chances = chance.integers(0, 4, n) / 4
+        best, _ = best_threshold(scores, given, has, chances)
+        assert best == pytest.approx(slow_best(scores, given, has, chances))
+
+
+@pytest.mark.parametrize(
+    ("said", "golds", "exact", "f1"),
+    [
+        ("The Nile!", ["nile"], 1, 1),
+        ("an Eiffel-Tower", ["Eiffel Tower"], 0, 0),  # the hyphen goes, the words grow together
+        ("Eiffel tower in Paris", ["tower", "Eiffel Tower"], 0, 4 / 6),
+        ("the", ["a"], 1, 1),  # nothing is left of either
+        ("", ["x"], 0, 0),
+        ("x", [], 0, 0),
+        ("x x y", ["x y y"], 0, 4 / 6),
+    ],
+)
+def test_words(said: str, golds: list[str], exact: float, f1: float) -> None:
+    assert exact_match(said, golds) == exact
+    assert f1_of_words(said, golds) == pytest.approx(f1)
+    assert set(string.punctuation) >= {"-", "!"}
+
+
+def test_other_commands_read_predictions(here: Here) -> None:
+    here.write("dev.json", GOLD)
+    here.write("p.json", json.dumps(SAID))
+    here.write("na.json", json.dumps({"a": 0.9, "b": 0.8, "c": 0.5, "d": 0.5, "e": 0.1}))
+    plain = here("score", "--judged", "p.json", "--from", "squad:gold=dev.json", "--format", "json")
+    assert plain.code == 0, plain
+    counts = plain.data["results"][0]["counts"]
+    assert list(counts.values()) == [2, 2, 0, 0, 1]
+    held = here("score", "--judged", "p.json", "--format", "json", "--by", "kind",
+                "--from", "squad:gold=dev.json,na-prob=na.json,threshold=0.7")  # fmt: skip
+    by_kind = {r["slice"]["kind"]: list(r["counts"].values()) for r in held.data["results"]}
+    assert by_kind == {"HasAns": [0, 0, 1, 1, 1], "NoAns": [1, 1, 0, 0, 0]}
+    picks = "squad:gold=dev.json,na-prob=na.json"
+    assert here("campaign", "p.json", "p.json", "--from", picks, "-o", "out").code == 0
+    assert here("curve", "--judged", "p.json", "--from", picks).code == 0
+    assert here("convert", "dev.json", "gold.csv").code == 0
+
+
+@pytest.mark.parametrize(
+    ("gold", "said", "chances", "expected"),
+    [
+        (GOLD, {"zz": "x"}, None, "p.json: has question 'zz', which the data set lacks"),
+        (GOLD, {"a": 3}, None, "is no SQuAD prediction file of a known shape"),
+        (GOLD, ["a"], None, "is no SQuAD prediction file of a known shape"),
+        (GOLD, SAID, {"a": 0.1}, "na.json: has no probability for question 'b'"),
+        (GOLD[:-20], SAID, None, "dev.json: is not whole JSON"),
+        ('{"version": "v2.0", "data": []}', SAID, None, "has no questions (version seen: v2.0)"),
+        ('{"version": "v9", "dat": []}', SAID, None, "missing required field `data`"),
+    ],
+)
+def test_broken_files_are_refused(
+    here: Here, gold: str, said: Any, chances: Any, expected: str
+) -> None:
+    here.write("dev.json", gold)
+    here.write("p.json", json.dumps(said))
+    more = []
+    if chances is not None:
+        here.write("na.json", json.dumps(chances))
+        more = ["--na-prob", "na.json"]
+    assert expected in here.refuses("squad", "dev.json", "p.json", *more)
+
+
+def test_predictions_need_their_data_set(here: Here) -> None:
+    here.write("p.json", json.dumps(SAID))
+    assert "squad:gold=" in here.refuses("score", "--judged", "p.json", "--from", "squad")
+    here.write("dev.json", GOLD)
+    assert "expected predictions" in here.refuses(
+        "score", "--judged", "dev.json", "--from", "squad:gold=dev.json"
+    )
+    assert "threshold needs" in here.refuses(
+        "score", "--judged", "p.json", "--from", "squad:gold=dev.json,threshold=0.5"
+    )

@@ -1,0 +1,150 @@
+"""Refusals in runs and logs: counted, listed, overruled by labels, checked by hand."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+import abstain as ab
+from tests.helpers import Here
+
+GOLD = "question,correct\n" + "".join(f"q{i},{i}\n" for i in range(1, 7))
+DATA = Path(__file__).parents[1] / "formats" / "logs" / "data"
+SUMS = str(DATA / "lm_eval" / "careful" / "samples_sums_2026-01-01T00-00-00.000000.jsonl")
+STRICT = ("--from", "lm-eval:filter=strict")
+
+
+def counts(here: Here, *args: str) -> list[float]:
+    said = here("score", *args, "--format", "json")
+    assert said.code == 0, said
+    found = said.data["results"][0]["counts"]
+    blank = sum(found[k] for k in found if k.startswith("unanswered"))
+    return [found["right"], found["wrong"], blank]
+
+
+def test_off_unless_asked_for(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", "question,answer\nq1,1\nq2,I don't know.\nq3,Keine Ahnung.\nq4,5\n")
+    assert counts(here, "gold.csv", "run.csv") == [1, 3, 2]
+    assert counts(here, "gold.csv", "run.csv", "--detect-refusals", "en") == [1, 2, 3]
+    assert counts(here, "gold.csv", "run.csv", "--detect-refusals", "en,de") == [1, 1, 4]
+    assert counts(here, "gold.csv", "run.csv", "--from", "csv:refusals=all") == [1, 1, 4]
+    said = here("score", "gold.csv", "run.csv", "--detect-refusals", "all", "--format", "json")
+    assert said.data["touched"] == {"declined": 2, "missing": 2}
+    assert any("refusals found in text" in n and "2 of 4" in n for n in said.data["notes"])
+
+
+def test_a_column_wins(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write(
+        "run.csv",
+        "question,answer,answered,why\nq1,No idea,yes,\nq2,No idea,,\nq3,No idea,no,\nq4,,,error\n",
+    )
+    said = here(
+        *("score", "gold.csv", "run.csv", "--detect-refusals", "en", "--format", "json"),
+        *("--policy", "error=excluded"),
+    )
+    assert said.code == 0, said
+    assert said.data["results"][0]["counts"]["wrong"] == 1  # q1 says that it is an answer
+    assert said.data["touched"] == {"declined": 2, "error": 1, "missing": 2}
+
+
+def test_a_judges_label_wins(here: Here) -> None:
+    here.write("g.csv", "question,grade,answer\na,INCORRECT,I don't know\nb,CORRECT,No idea\n")
+    for more in ([], ["--detect-refusals", "en"]):
+        assert counts(here, "--judged", "g.csv", *more) == [1, 1, 0]
+    said = here("score", "--judged", "g.csv", "--detect-refusals", "en", "--format", "json")
+    assert any(
+        "0 of 2 responses; 2 more stand, decided by a label" in n for n in said.data["notes"]
+    )
+    # Inspect's scorer knew refusals by itself: nothing is found on top.
+    log = str(DATA / "inspect.eval")
+    policy = ("--policy", "unscored=excluded")
+    assert counts(here, "--judged", log, *policy) == [3, 1, 1]
+    assert counts(here, "--judged", log, *policy, "--detect-refusals", "en") == [3, 1, 1]
+
+
+def test_a_verdict_by_comparing_texts_is_looked_at(here: Here) -> None:
+    assert counts(here, "--judged", SUMS, *STRICT) == [2, 3, 1]
+    assert counts(here, "--judged", SUMS, *STRICT, "--detect-refusals", "en") == [2, 1, 3]
+    assert counts(here, SUMS, SUMS, *STRICT, "--detect-refusals", "en") == [2, 1, 3]
+
+
+def test_every_command_detects(here: Here) -> None:
+    more = [*STRICT, "--detect-refusals", "en"]
+    bold = SUMS.replace("careful", "bold")
+    for command in (
+        ["campaign", SUMS, SUMS, bold, "-o", "out"],
+        ["validate", SUMS, SUMS],
+        ["compare", "--judged", SUMS, bold],
+        ["meta", SUMS, SUMS, bold, "--size", "3"],
+        ["convert", SUMS, "out.csv"],
+    ):
+        said = here(*command, *more)
+        assert said.code == 0, (command, said)
+    rows = list(csv.DictReader(Path("out.csv").read_text().splitlines()))
+    assert [r["refusal"] for r in rows if r["refusal"]] == ["en/do-not-know", "en/not-sure"]
+    assert [r["response"] for r in rows if r["refusal"]] == ["I don't know.", "I am not sure."]
+
+
+def test_hits_are_listed(here: Here) -> None:
+    said = here("refusals", SUMS, *STRICT, "--format", "json")
+    assert said.code == 0, said
+    assert said.data["responses"] == 6
+    assert said.data["rules"] == {"en/do-not-know": 1, "en/not-sure": 1}
+    assert [hit["text"] for hit in said.data["hits"]] == ["I don't know.", "I am not sure."]
+    rules = here("refusals", "--rules", "--languages", "de", "--format", "json").data["rules"]
+    assert {rule["rule"].partition("/")[0] for rule in rules} == {"de"}
+    assert "1 more" in here("refusals", SUMS, *STRICT, "--most", "1").out
+
+
+def test_a_hand_checked_sample_gives_the_errors(here: Here) -> None:
+    here("convert", SUMS, "log.jsonl", *STRICT)
+    ids = [json.loads(line)["question"] for line in Path("log.jsonl").read_text().splitlines()]
+    true = ["right", "blank", "blank", "right", "blank", "right"]  # the last: "It is 12"
+    rows = "".join(f"{q},{t}\n" for q, t in zip(ids, true, strict=True))
+    here.write("checked.csv", "question,true\n" + rows)
+    said = here("refusals", SUMS, *STRICT, "--check", "checked.csv", "-o", "judge.csv")
+    assert said.code == 0, said
+    table = list(csv.reader(Path("judge.csv").read_text().splitlines()))
+    assert table == [
+        ["true", "right", "wrong", "blank"],
+        *[["right", "2", "1", "0"], ["wrong", "0", "0", "0"], ["blank", "0", "0", "3"]],
+    ]
+    bold = SUMS.replace("careful", "bold")
+    compared = here(
+        *("compare", "--judged", SUMS, bold, *STRICT, "--detect-refusals", "en"),
+        *("--judge-error", "judge.csv", "-m", "accuracy", "--format", "json"),
+    )
+    assert compared.code == 0, compared
+    assert any("--judge-error takes that" in note for note in compared.data["notes"])
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (["score", "gold.csv", "run.csv", "--detect-refusals", "xx"], "'xx'"),
+        (["score", "gold.csv", "run.csv", "--detect-refusals", ""], "names languages"),
+        (["refusals"], "name a run or a log"),
+        (["refusals", "gold.csv"], "has no text of responses"),
+        (["refusals", "run.csv", "--check", "gold.csv"], "has no column 'true'"),
+        (["refusals", "run.csv", "--check", "odd.csv"], "has no column 'outcome'"),
+        (["refusals", SUMS, *STRICT, "--check", "odd.csv"], "question 'q1' has no verdict"),
+    ],
+)
+def test_what_is_refused(here: Here, args: list[str], expected: str) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", "question,answer\nq1,1\n")
+    here.write("odd.csv", "question,true\nq1,maybe\n")
+    assert expected in here.refuses(*args)
+
+
+def test_from_python(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text("question,answer\nq1,1\nq2,No lo sé.\n")
+    (tmp_path / "gold.csv").write_text(GOLD)
+    result = ab.score(str(tmp_path / "gold.csv"), str(path), format="csv:refusals=es")
+    assert result.touched == {"declined": 1, "missing": 4}

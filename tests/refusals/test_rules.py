@@ -1,0 +1,119 @@
+"""The rules on texts labelled by hand, in five languages: refusals, answers, hedged answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from abstain.errors import UnknownNameError, UsageError
+from abstain.refusals.detect import languages_of, refuses
+from abstain.refusals.rules import LANGUAGES, Rule
+
+DECLINES = {
+    "en": [
+        "I don't know.", "I do not know the answer to that.", "I’m sorry, but I don’t know.",
+        "I really don't know", "I have no idea.", "No idea!", "I'm not sure.",
+        "I am not certain about this one.", "I'm unable to provide that information.",
+        "Sorry, I can't help with that.", "I cannot answer this question.",
+        "Unfortunately, I don't have enough information to answer.",
+        "As an AI language model, I cannot verify that.",
+        "The answer cannot be determined from the passage.", "The text does not say.",
+        "There is not enough information.", "I'd rather not answer.", "I must decline.",
+        "Unknown", "N/A", "idk", '"I don\'t know"', "**I don't know.**",
+        "I apologize, but I do not have access to that data.",
+    ],
+    "de": [
+        "Das weiß ich nicht.", "Ich weiß es leider nicht.", "Keine Ahnung.",
+        "Ich habe keine Ahnung.",
+        "Da bin ich mir nicht sicher.", "Tut mir leid, ich kann diese Frage nicht beantworten.",
+        "Diese Frage kann ich leider nicht beantworten.", "Das kann ich nicht sagen.",
+        "Dazu habe ich keine Informationen.", "Dazu liegen mir keine Angaben vor.",
+        "Die Frage lässt sich nicht beantworten.", "Unbekannt.", "Leider weiß ich das nicht.",
+    ],
+    "es": [
+        "No lo sé.", "No sé.", "Lo siento, pero no lo sé.", "No tengo ni idea.", "No estoy seguro.",
+        "No puedo responder a esa pregunta.", "No tengo suficiente información.",
+        "El texto no lo dice.", "Desconocido.", "Lamentablemente, no dispongo de esa información.",
+    ],
+    "fr": [
+        "Je ne sais pas.", "Désolé, mais je ne sais pas.", "Je sais pas", "Aucune idée.",
+        "Je n'en ai aucune idée.", "Je ne suis pas sûre.",
+        "Je ne peux pas répondre à cette question.",
+        "Je n’ai pas assez d’informations.", "Le texte ne le dit pas.", "Inconnu.",
+        "Malheureusement, je ne dispose pas de données.",
+    ],
+    "it": [
+        "Non lo so.", "Mi dispiace, ma non lo so.", "Non ne ho idea.", "Non sono sicuro.",
+        "Non posso rispondere a questa domanda.", "Purtroppo non ho abbastanza informazioni.",
+        "Il testo non lo dice.", "Sconosciuto", "Boh.",
+    ],
+}  # fmt: skip
+ANSWERS = {
+    "en": [
+        "Lima", "The answer is Lima.", "I don't know for sure, but I think it is Lima.",
+        "I'm not sure, probably Lima.", "I'm not certain; my best guess is 1912.",
+        "The song is called \"I don't know\".", "It is not known as Lima but as Cusco.",
+        "He said that he did not know.", "No.", "None of the above", "Pass of Thermopylae",
+        "Unknown Pleasures", "I know that it was 1912.", "Sorry is a song by Justin Bieber.",
+        "I cannot answer with certainty, however the treaty was signed in 1848.",
+        "42", "", "Not Sure is the hero of Idiocracy.", "I can help: it is Lima.",
+    ],
+    "de": [
+        "Lima", "Ich weiß es: Lima.", "Ich bin mir nicht sicher, aber ich glaube, es ist Lima.",
+        "Er wusste es nicht.", "Nein.", "Vermutlich Lima.", "Der Unbekannte Soldat",
+    ],
+    "es": [
+        "Lima", "No.", "No lo sé con certeza, pero creo que es Lima.", "Se llama «No sé».",
+        "Seguro que es Lima.", "El Desconocido",
+    ],
+    "fr": [
+        "Lima", "Non.",
+        "Je ne suis pas sûr, mais je pense que c'est Lima.", "Je sais que c'est Lima.",
+        "L'Inconnu du Nord-Express", "Il ne savait pas.",
+    ],
+    "it": [
+        "Lima", "No.", "Non sono sicuro, ma credo che sia Lima.", "So che è Lima.",
+        "Lo Sconosciuto del lago", "Non è Lima, è Cusco.",
+    ],
+}  # fmt: skip
+KNOWN_ERRORS = {"Not Sure is the hero of Idiocracy."}
+"""What the rules get wrong, and are known to."""
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [(code, text) for code, texts in DECLINES.items() for text in texts]
+)
+def test_refusals_are_found(language: str, text: str) -> None:
+    found = refuses(text, language)
+    assert found is not None
+    assert found.startswith(f"{language}/")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [(code, text) for code, texts in ANSWERS.items() for text in texts]
+)
+def test_answers_are_left_alone(language: str, text: str) -> None:
+    assert (refuses(text, language) is not None) == (text in KNOWN_ERRORS)
+
+
+def test_no_language_mistakes_the_answers_of_another() -> None:
+    wrong = [(t, r) for ts in ANSWERS.values() for t in ts if (r := refuses(t, "all"))]
+    assert [text for text, _ in wrong] == sorted(KNOWN_ERRORS)
+
+
+@pytest.mark.parametrize("rule", [r for own in LANGUAGES.values() for r in own.rules])
+def test_every_rule_finds_its_own_example(rule: Rule) -> None:
+    assert refuses(rule.example, rule.language) == rule.name
+
+
+def test_a_long_text_is_read_only_at_its_beginning() -> None:
+    assert refuses("I don't know. " + "x " * 100_000, "en") == "en/do-not-know"
+    assert refuses("x " * 2_000 + "I don't know.", "en") is None
+
+
+def test_languages() -> None:
+    assert languages_of("all") == tuple(LANGUAGES)
+    assert languages_of("de+en,de") == ("de", "en")
+    with pytest.raises(UnknownNameError, match="no language with rules for refusals 'xx'"):
+        languages_of("en,xx")
+    with pytest.raises(UsageError, match="name languages"):
+        languages_of(",")
