@@ -25,6 +25,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/curve.py
 	$(BIN)/python benchmarks/rank.py
+	$(BIN)/python benchmarks/beyond.py
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py

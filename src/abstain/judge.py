@@ -165,7 +165,7 @@ def _with_kinds(
     keys = pl.DataFrame(
         {
             "question": gold.frame["question"],
-            INDEX: pl.int_range(len(gold), dtype=pl.UInt32, eager=True),
+            INDEX: pl.int_range(len(gold), dtype=pl.Int32, eager=True),
             CORRECT: gold.frame["accepted"].list.first(),
         }
     ).with_columns(**{BY + name: gold.frame[name] for name in by})
@@ -274,7 +274,7 @@ def _kind(names: Sequence[str], align: str) -> nw.Expr:
         .when(answer & ~aside)
         .then(lit(WRONG))
         .otherwise(blank)
-    ).cast(nw.UInt8)
+    ).cast(nw.Int8)
 
 
 def _accept_several(
@@ -314,7 +314,7 @@ def _by_position(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     native = frame.to_native()
     if not isinstance(native, pl.LazyFrame):
         raise UsageError("--align position needs rows in order: give a file or an eager frame")
-    position = pl.col(ROW).rank("ordinal").over(FILE, "run").cast(pl.UInt32) - 1
+    position = pl.col(ROW).rank("ordinal").over(FILE, "run").cast(pl.Int32) - 1
     return nw.from_native(native.with_columns(position.alias(INDEX)))
 
 
@@ -330,8 +330,14 @@ def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]
             native.query("__unused", "SELECT * FROM small_table")
         )
         return relation
+    if like.implementation.is_pyspark():
+        from abstain.engines import to_spark
+
+        sent: nw.LazyFrame[Any] = nw.from_native(to_spark(small, native.sparkSession))
+        return sent
     raise UsageError(
-        f"lazy {like.implementation} frames are not supported; collect it, or use polars or duckdb"
+        f"lazy {like.implementation} frames are not supported; collect it, or use polars, duckdb "
+        "or Spark"
     )
 
 

@@ -77,6 +77,18 @@ AlignOption = Annotated[
     typer.Option(metavar="HOW", help="Pair responses with questions by id, or by position."),
 ]
 
+EngineOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Who reads and counts the runs: polars (the default, in batches), duckdb or spark.",
+    ),
+]
+MasterOption = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Where Spark runs: spark://host:7077 (default: local[*])."),
+]
+
 
 CI_METHODS = ("logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson")
 CI_HELP = (

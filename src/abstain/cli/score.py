@@ -12,9 +12,11 @@ from abstain.cli.options import (
     ClusterOption,
     ColumnOption,
     DigitsOption,
+    EngineOption,
     FormatOption,
     FromOption,
     LevelOption,
+    MasterOption,
     MatchOption,
     OutputOption,
 )
@@ -101,6 +103,8 @@ def score(
     ] = False,
     column: ColumnOption = None,
     from_format: FromOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     format: FormatOption = None,
     output: OutputOption = None,
     digits: DigitsOption = 4,
@@ -125,6 +129,8 @@ def score(
     columns = options.known_columns(column, COLUMNS)
     if grade and not judged:
         raise UsageError("--grade goes with --judged")
+    if counts and (engine or master):
+        raise UsageError("--engine counts responses; --counts has them counted")
     if skip_inconsistent and not counts:
         raise UsageError("--skip-inconsistent goes with --counts")
     with options.working("counting…"):
@@ -159,6 +165,8 @@ def score(
                 cluster=cluster,
                 level=level,
                 seed=seed,
+                engine=engine,
+                master=master,
             )
         else:
             if len(files) < 2:
@@ -178,6 +186,8 @@ def score(
                 cluster=cluster,
                 level=level,
                 seed=seed,
+                engine=engine,
+                master=master,
             )
     data = result.to_dict()
     if break_even:
