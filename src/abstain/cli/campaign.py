@@ -9,7 +9,14 @@ from typing import Annotated
 import typer
 
 from abstain.cli import options
-from abstain.cli.options import AlignOption, ClusterOption, ColumnOption, FromOption, MatchOption
+from abstain.cli.options import (
+    AlignOption,
+    ClusterOption,
+    ColumnOption,
+    FormatOption,
+    FromOption,
+    MatchOption,
+)
 from abstain.cli.score import COLUMNS
 
 SHORT = {"unanswered": "blank"}
@@ -58,6 +65,7 @@ def campaign(
     match: MatchOption = "id",
     column: ColumnOption = None,
     from_format: FromOption = None,
+    format: FormatOption = None,
     seed: Annotated[int, typer.Option(help="For the random reference run.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace the folder.")] = False,
 ) -> None:
@@ -92,17 +100,18 @@ def campaign(
         )
     with options.working("writing…"):
         tables = write_campaign(result, output, title=title, force=force)
-    show_campaign(result, tables, output)
+    show_campaign(result, tables, output, format)
 
 
-def show_campaign(result: object, tables: object, output: Path) -> None:
+def show_campaign(
+    result: object, tables: object, output: Path, format: options.Format | None = None
+) -> None:
     """The leaderboard and the summary on the terminal, and where the rest is."""
     from abstain.campaign.campaign import Campaign
     from abstain.campaign.summary import sentences
     from abstain.campaign.tables import leaderboard
     from abstain.report.grid import Grid
     from abstain.report.scores import policy_sentence, sentence
-    from abstain.report.terminal import print_grid
 
     assert isinstance(result, Campaign)
     assert isinstance(tables, list)
@@ -123,4 +132,9 @@ def show_campaign(result: object, tables: object, output: Path) -> None:
         ],
         dim=full.dim,
     )
-    print_grid(grid)
+    data = {}
+    if format is options.Format.json:
+        import msgspec
+
+        data = msgspec.json.decode((output / "results.json").read_bytes())
+    options.show(grid, data, format=format, output=None)
