@@ -143,6 +143,7 @@ def test_judged_rows_count_the_same(engine: str, tmp_path: Path) -> None:
     [
         ({"question": "q77"}, "runs.parquet: row 8: question 'q77' is not in the gold"),
         ({"confidence": 1.5}, "runs.parquet: row 8: confidence is 1.5, expected 0 to 1"),
+        ({"confidence": float("nan")}, "row 8: confidence is nan, expected 0 to 1"),
         ({"run": "r0", "question": "q3"}, "row 8: run 'r0' has question 'q3' again"),
     ],
 )

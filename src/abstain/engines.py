@@ -67,6 +67,8 @@ def _in_duckdb(table: Table, _: str) -> Any:
 
     connection = duckdb.connect()
     connection.execute("SET preserve_insertion_order = false")
+    # The statistics of a Parquet file know of no NaN, and DuckDB believes them: isnan() is false.
+    connection.execute("SET disabled_optimizers = 'statistics_propagation'")
     if not _is_parquet(table):
         rows = table.frame.collect().to_arrow()
         return connection.from_arrow(rows)

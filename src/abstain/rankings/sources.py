@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import narwhals as nw
 import polars as pl
 
+from abstain.engines import check_engine, moved
 from abstain.errors import InputError, Place, shown
 from abstain.formats import trec
 from abstain.formats.files import PARQUET, Opened, bare_name, open_packed
@@ -44,21 +45,41 @@ def open_source(
     name: str = "",
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> Source:
-    """A path (TREC, or a table by its bytes or its name) or any dataframe."""
+    """A path (TREC, or a table by its bytes or its name) or any dataframe.
+
+    Another engine reads Parquet itself; of other files it is given the rows.
+    """
+    chosen = check_engine(engine, master)
     if isinstance(data, (str, os.PathLike)):
         path = os.fspath(data)
         own = bare_name(path).encode(errors="replace").decode()
         if format in (None, TREC):
             opened = open_packed(path)
             if format == TREC or _is_trec(opened):
-                return Source(path, name or own, bool(name), opened=opened)
-        table = open_table(path, format=format)
+                plain = Source(path, name or own, bool(name), opened=opened)
+                return plain if chosen == "polars" else _as_table(plain, chosen, master)
+        table = moved(open_table(path, format=format), chosen, master)
     else:
         table = open_table(data, name=name or ("qrels" if side == "gold" else "run"))
         own = "run"
     table = rename(table, columns or {}, side=side)
     return Source(table.name, name or own, bool(name), table=table)
+
+
+def _as_table(source: Source, engine: str, master: str | None) -> Source:
+    """The rows of a TREC run as a table of another engine."""
+    assert source.opened is not None
+    rows = pl.concat(trec.run_batches(source.opened, by_rank=False))
+    ranks = pl.concat(
+        batch.select(rank=-pl.col("score"))
+        for batch in trec.run_batches(source.opened, by_rank=True)
+    )
+    rows = rows.hstack(ranks)
+    table = Table(source.name, TREC, tuple(rows.columns), rows.lazy(), source.opened)
+    return replace(source, opened=None, table=moved(table, engine, master))
 
 
 def _is_trec(opened: Opened) -> bool:
