@@ -4,13 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench docs example clean
+.PHONY: demo test test-spark lint bench docs example clean
 
 demo: $(VENV)/installed
 	$(BIN)/abstain demo -o demo --force
 
 test: lint
 	$(BIN)/python -m pytest -n auto
+
+# Spark is a download of 400 MB and needs Java 17: `make test` skips its tests and says so.
+test-spark: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet 'pyspark>=4.0'
+	$(BIN)/python -m pytest -n 0 -k "spark or lazy_frames"
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from abstain.confidence.api import curve, curve_judged, tune, tune_judged
+    from abstain.confidence.histogram import HistogramResult, curve_histogram
     from abstain.confidence.result import CurveResult
     from abstain.confidence.tuning import TuneResult
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
@@ -25,6 +26,8 @@ __version__ = "0.1.0"
 
 _HOME = {
     "CurveResult": "confidence.result",
+    "HistogramResult": "confidence.histogram",
+    "curve_histogram": "confidence.histogram",
     "TuneResult": "confidence.tuning",
     "curve": "confidence.api",
     "curve_judged": "confidence.api",
@@ -61,6 +64,7 @@ __all__ = [
     "Counts",
     "CountsArray",
     "CurveResult",
+    "HistogramResult",
     "InputError",
     "Measure",
     "MetaResult",
@@ -75,6 +79,7 @@ __all__ = [
     "Why",
     "__version__",
     "curve",
+    "curve_histogram",
     "curve_judged",
     "list_measures",
     "measure",

@@ -95,13 +95,20 @@ def _batches(frame: nw.LazyFrame[Any], categories: pl.Categories) -> Iterator[pl
             chunk_size=BATCH, maintain_order=False, engine="streaming"
         )
         return
-    reader = (
-        native.to_arrow_reader if hasattr(native, "to_arrow_reader") else native.fetch_record_batch
-    )
-    for part in reader(BATCH):
+    for part in _arrow(frame):
         frame_part = pl.from_arrow(part)
         assert isinstance(frame_part, pl.DataFrame)
         yield frame_part.with_columns(run)
+
+
+def _arrow(frame: nw.LazyFrame[Any]) -> Any:
+    """The rows of a frame of another engine, in Arrow's batches."""
+    native = frame.to_native()
+    if frame.implementation.is_duckdb():
+        read = getattr(native, "to_arrow_reader", None) or native.fetch_record_batch
+        return read(BATCH)
+    # Spark hands over a table as a whole: here of three narrow columns.
+    return native.toArrow().to_batches(BATCH)
 
 
 # ------------------------------------------------------------------------------ every kind

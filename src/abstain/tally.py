@@ -54,9 +54,7 @@ def tally(judged: Judged, by: Sequence[str] = ()) -> Tallies:
         for frame in judged.frames
     ]
     runs = [run for part in parts for run in dict.fromkeys(part.runs)]
-    if len(set(runs)) < len(runs):
-        name = next(run for run in runs if runs.count(run) > 1)
-        raise UsageError(f"run '{name}' is in two tables; a run belongs in one")
+    _refuse_shared(runs)
     for source in judged.sources:
         if not runs or (source.run is not None and source.run not in runs):
             raise InputError("has no rows", source.table.name)
@@ -80,6 +78,24 @@ def kind_matrix(judged: Judged, frame: nw.LazyFrame[Any]) -> KindMatrix:
     if repeated:
         raise _first_repeat(judged, repeated)
     return KindMatrix(names, kinds)
+
+
+def all_kinds(judged: Judged) -> KindMatrix:
+    """The matrix of all runs, whatever engines they live in, by name."""
+    parts = [kind_matrix(judged, frame) for frame in judged.frames]
+    if len(parts) == 1:
+        return parts[0]
+    runs = [run for part in parts for run in part.runs]
+    _refuse_shared(runs)
+    order = sorted(range(len(runs)), key=runs.__getitem__)
+    kinds = np.concatenate([part.kinds for part in parts])[order]
+    return KindMatrix([runs[i] for i in order], kinds)
+
+
+def _refuse_shared(runs: Sequence[str]) -> None:
+    if len(set(runs)) < len(runs):
+        name = next(run for run in runs if runs.count(run) > 1)
+        raise UsageError(f"run '{name}' is in two tables; a run belongs in one")
 
 
 def _tally_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> Tallies:

@@ -13,8 +13,10 @@ from abstain.cli.options import (
     AlignOption,
     ClusterOption,
     ColumnOption,
+    EngineOption,
     FormatOption,
     FromOption,
+    MasterOption,
     MatchOption,
 )
 from abstain.cli.score import COLUMNS
@@ -65,6 +67,8 @@ def campaign(
     match: MatchOption = "id",
     column: ColumnOption = None,
     from_format: FromOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     format: FormatOption = None,
     seed: Annotated[int, typer.Option(help="For the random reference run.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace the folder.")] = False,
@@ -97,6 +101,8 @@ def campaign(
             seed=seed,
             ci=ci,
             cluster=cluster,
+            engine=engine,
+            master=master,
         )
     with options.working("writing…"):
         tables = write_campaign(result, output, title=title, force=force)
