@@ -169,6 +169,25 @@ def test_every_engine_refuses_with_the_row(
     assert "more" not in str(caught.value)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_run_may_be_spread_over_files(engine: str, tmp_path: Path) -> None:
+    """As traffic is: a file a day, of different columns, the same systems in each."""
+    needs(engine)
+    gold, table = random_runs(3)
+    days = [table[::2], table[1::2].select("confidence", "candidate", "answer", "question", "run")]
+    days[1] = days[1].filter(table[1::2]["why"].is_null())
+    for day, rows in zip("ab", days, strict=True):
+        rows.write_parquet(tmp_path / f"{day}.parquet")
+    files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    whole = pl.concat(days, how="diagonal")
+    assert found(ab.score(gold, files, by=["topic"], engine=engine)) == slow_counts(gold, whole)
+    days[1][:1].vstack(days[1]).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(
+        ab.InputError, match=r"b.parquet: row 2: run 'r\d' has question 'q\d+' again"
+    ):
+        ab.score(gold, files, engine=engine)
+
+
 def test_repeats_are_counted_over_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cells, "BATCH", 7)
     gold, _ = random_runs(0)

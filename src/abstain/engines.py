@@ -6,6 +6,7 @@ other. DuckDB and Spark are imported when somebody asks for them.
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import logging
 import shutil
@@ -60,15 +61,24 @@ def _needed(package: str, extra: str) -> None:
 # ---------------------------------------------------------------------------------- duckdb
 
 
-def _in_duckdb(table: Table, _: str) -> Any:
-    _needed("duckdb", "duckdb")
-    _needed("pyarrow", "duckdb")
+@functools.cache
+def _connection() -> Any:
+    """One connection for all files, so that their rows can be put together."""
     import duckdb
 
     connection = duckdb.connect()
     connection.execute("SET preserve_insertion_order = false")
     # The statistics of a Parquet file know of no NaN, and DuckDB believes them: isnan() is false.
     connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+    return connection
+
+
+def _in_duckdb(table: Table, _: str) -> Any:
+    _needed("duckdb", "duckdb")
+    _needed("pyarrow", "duckdb")
+    import duckdb
+
+    connection = _connection()
     if not _is_parquet(table):
         rows = table.frame.collect().to_arrow()
         return connection.from_arrow(rows)

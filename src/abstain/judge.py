@@ -91,9 +91,11 @@ def judge(
     gold.check_attributes(by)
     canonical = [_canonical(item, index, align) for index, item in enumerate(sources)]
     groups: dict[str, list[nw.LazyFrame[Any]]] = {}
-    for index, frame in enumerate(canonical):
-        own_engine = frame.implementation.is_polars()
-        groups.setdefault("polars" if own_engine else f"table {index}", []).append(frame)
+    for index, (source, frame) in enumerate(zip(sources, canonical, strict=True)):
+        # Files that an engine opened for us share a connection; a caller's frames may not.
+        shared = frame.implementation.is_polars() or source.table.opened is not None
+        key = str(frame.implementation) if shared else f"table {index}"
+        groups.setdefault(key, []).append(frame)
     frames = tuple(
         _with_kinds(
             nw.concat(group, how="diagonal") if len(group) > 1 else group[0],
