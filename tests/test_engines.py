@@ -16,6 +16,7 @@ from abstain import cells
 from abstain.cli import run
 from abstain.outcomes import OUTCOMES
 from tests.engines import ENGINES, needs
+from tests.helpers import Here
 
 QUESTIONS = 40
 
@@ -254,3 +255,18 @@ def test_a_campaign_is_the_same_from_every_engine(engine: str, tmp_path: Path) -
     for i, name in enumerate(result.runs):
         for j, topic in enumerate(names):
             assert result.sliced["topic"].table[i, j, :5].tolist() == counted[name, topic]
+
+
+def test_spark_on_the_command_line(here: Here) -> None:
+    from abstain.engines import spark_session
+
+    needs("spark")
+    gold, table = random_runs(1)
+    gold.write_parquet(here.folder / "gold.parquet")
+    table.write_parquet(here.folder / "runs.parquet")
+    shared = ("score", "gold.parquet", "runs.parquet", "--by", "topic", "--format", "json")
+    there, memory = here(*shared, "--engine", "spark"), here(*shared)
+    assert there.code == memory.code == 0
+    assert there.out == memory.out
+    with pytest.raises(ab.UsageError, match=r"is running at local\[2\], not at local\[7\]"):
+        spark_session("local[7]")

@@ -11,7 +11,6 @@ import importlib.util
 import logging
 import shutil
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +44,8 @@ def moved(table: Table, engine: str, master: str | None = None) -> Table:
     """
     if engine == "polars" or table.opened is None or not isinstance(table.frame, pl.LazyFrame):
         return table
-    move: Callable[[Table, str], Any] = {"duckdb": _in_duckdb, "spark": _in_spark}[engine]
-    return replace(table, frame=move(table, master or MASTER))
+    frame = _in_duckdb(table) if engine == "duckdb" else _in_spark(table, master)
+    return replace(table, frame=frame)
 
 
 def _is_parquet(table: Table) -> bool:
@@ -73,7 +72,7 @@ def _connection() -> Any:
     return connection
 
 
-def _in_duckdb(table: Table, _: str) -> Any:
+def _in_duckdb(table: Table) -> Any:
     _needed("duckdb", "duckdb")
     _needed("pyarrow", "duckdb")
     import duckdb
@@ -101,14 +100,18 @@ def to_spark(small: pl.DataFrame, session: SparkSession) -> Any:
     return broadcast(session.createDataFrame(small.to_arrow(compat_level=pl.CompatLevel.oldest())))
 
 
-def spark_session(master: str) -> SparkSession:
-    """The session at a master: the one that there is, or a new one."""
+def spark_session(master: str | None = None) -> SparkSession:
+    """The session that there is, or a new one at the master (this machine unless told)."""
     _needed("pyspark", "spark")
     from pyspark.sql import SparkSession
 
     running = SparkSession.getActiveSession()
     if running is not None:
+        at = running.sparkContext.master
+        if master not in (None, at):
+            raise UsageError(f"a Spark session is running at {at}, not at {master}")
         return running
+    master = master or MASTER
     if master.startswith("local") and shutil.which("java") is None:
         raise UsageError("--engine spark needs Java 17 or newer, and there is no java to run")
     logging.getLogger("py4j").setLevel(logging.ERROR)
@@ -131,7 +134,7 @@ SETTINGS = {
 }
 
 
-def _in_spark(table: Table, master: str) -> Any:
+def _in_spark(table: Table, master: str | None) -> Any:
     session = spark_session(master)
     if not _is_parquet(table):
         rows = table.frame.collect().to_arrow(compat_level=pl.CompatLevel.oldest())
