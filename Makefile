@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench docs example clean
+.PHONY: demo test test-spark lint bench docs example clean
 
 demo: $(VENV)/installed
 	$(BIN)/abstain demo -o demo --force
@@ -12,6 +12,11 @@ demo: $(VENV)/installed
 test: lint
 	$(BIN)/python tools/chromium.py
 	$(BIN)/python -m pytest -n auto
+
+# Spark is a download of 400 MB and needs Java 17: `make test` skips its tests and says so.
+test-spark: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet 'pyspark>=4.0'
+	$(BIN)/python -m pytest -n 0 -k "spark or lazy_frames"
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
@@ -27,6 +32,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/curve.py
 	$(BIN)/python benchmarks/rank.py
 	$(BIN)/python benchmarks/report.py
+	$(BIN)/python benchmarks/beyond.py
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py

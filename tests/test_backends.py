@@ -193,11 +193,27 @@ def test_a_frame_without_rows_is_refused(kind: str, tmp_path: Path) -> None:
         ab.score(pl.DataFrame(GOLD), {"a": pl.DataFrame(RUNS), "b": frame[kind]})
 
 
-def test_a_relation_is_counted_by_its_own_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing longer than the tallies (or the gold) is brought over from duckdb."""
+@pytest.mark.parametrize("in_batches", [True, False])
+def test_a_relation_is_counted_by_its_own_engine(
+    in_batches: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing longer than the tallies (or the gold, or a batch) is brought over from duckdb."""
+    import abstain.cells as cells
     import abstain.questions as questions
     import abstain.tally as tally_module
 
+    monkeypatch.setattr(cells, "BATCH", 2048)
+    batches: list[int] = []
+    batches_of = cells._batches
+
+    def watched_batches(*given: Any) -> Any:
+        for batch in batches_of(*given):
+            batches.append(batch.height)
+            yield batch
+
+    monkeypatch.setattr(cells, "_batches", watched_batches)
+    if not in_batches:  # as where there are too many runs × questions to remember
+        monkeypatch.setattr(cells, "MAX_BITS", 5_000)
     heights: list[int] = []
     original = questions.collect
 
@@ -219,9 +235,15 @@ def test_a_relation_is_counted_by_its_own_engine(monkeypatch: pytest.MonkeyPatch
         "r0": (3334, 3333, 0, 0, 3333),
         "r1": (3334, 3333, 0, 0, 3333),
     }
-    assert len(heights) >= 2
     *small, gold_height = sorted(heights)
-    assert max(small) <= 10
+    if in_batches:
+        assert not small
+        assert len(batches) >= n // 2048
+        assert max(batches) <= 2048
+    else:
+        assert len(small) >= 2
+        assert max(small) <= 10
+        assert len(batches) == 1, "the first batch says that there is too much"
     assert gold_height == n // 2, "the gold is the only large thing that is held"
 
 

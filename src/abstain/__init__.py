@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from abstain.confidence.api import curve, curve_judged, tune, tune_judged
+    from abstain.confidence.histogram import HistogramResult, curve_histogram
     from abstain.confidence.result import CurveResult
     from abstain.confidence.several import SeveralResult, score_several, score_several_judged
     from abstain.confidence.tuned import TuneResult
@@ -27,6 +28,8 @@ __version__ = "0.1.0"
 
 _HOME = {
     "CurveResult": "confidence.result",
+    "HistogramResult": "confidence.histogram",
+    "curve_histogram": "confidence.histogram",
     "SeveralResult": "confidence.several",
     "TuneResult": "confidence.tuned",
     "curve": "confidence.api",
@@ -66,6 +69,7 @@ __all__ = [
     "Counts",
     "CountsArray",
     "CurveResult",
+    "HistogramResult",
     "InputError",
     "Measure",
     "MetaResult",
@@ -81,6 +85,7 @@ __all__ = [
     "Why",
     "__version__",
     "curve",
+    "curve_histogram",
     "curve_judged",
     "list_measures",
     "measure",

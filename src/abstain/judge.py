@@ -96,9 +96,11 @@ def judge(
         for index, item in enumerate(sources)
     ]
     groups: dict[str, list[nw.LazyFrame[Any]]] = {}
-    for index, frame in enumerate(canonical):
-        own_engine = frame.implementation.is_polars()
-        groups.setdefault("polars" if own_engine else f"table {index}", []).append(frame)
+    for index, (source, frame) in enumerate(zip(sources, canonical, strict=True)):
+        # Files that an engine opened for us share a connection; a caller's frames may not.
+        shared = frame.implementation.is_polars() or source.table.opened is not None
+        key = str(frame.implementation) if shared else f"table {index}"
+        groups.setdefault(key, []).append(frame)
     frames = tuple(
         _with_kinds(
             nw.concat(group, how="diagonal") if len(group) > 1 else group[0],
@@ -182,7 +184,7 @@ def _with_kinds(
     keys = pl.DataFrame(
         {
             "question": gold.frame["question"],
-            INDEX: pl.int_range(len(gold), dtype=pl.UInt32, eager=True),
+            INDEX: pl.int_range(len(gold), dtype=pl.Int32, eager=True),
             CORRECT: gold.frame["accepted"].list.first(),
         }
     ).with_columns(**{BY + name: gold.frame[name] for name in by})
@@ -293,7 +295,7 @@ def _kind(names: Sequence[str], align: str) -> nw.Expr:
         .when(answer & ~aside)
         .then(lit(WRONG))
         .otherwise(blank)
-    ).cast(nw.UInt8)
+    ).cast(nw.Int8)
 
 
 def _accept_several(
@@ -333,7 +335,7 @@ def _by_position(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     native = frame.to_native()
     if not isinstance(native, pl.LazyFrame):
         raise UsageError("--align position needs rows in order: give a file or an eager frame")
-    position = pl.col(ROW).rank("ordinal").over(FILE, "run").cast(pl.UInt32) - 1
+    position = pl.col(ROW).rank("ordinal").over(FILE, "run").cast(pl.Int32) - 1
     return nw.from_native(native.with_columns(position.alias(INDEX)))
 
 
@@ -349,8 +351,14 @@ def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]
             native.query("__unused", "SELECT * FROM small_table")
         )
         return relation
+    if like.implementation.is_pyspark():
+        from abstain.engines import to_spark
+
+        sent: nw.LazyFrame[Any] = nw.from_native(to_spark(small, native.sparkSession))
+        return sent
     raise UsageError(
-        f"lazy {like.implementation} frames are not supported; collect it, or use polars or duckdb"
+        f"lazy {like.implementation} frames are not supported; collect it, or use polars, duckdb "
+        "or Spark"
     )
 
 

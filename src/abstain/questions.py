@@ -6,7 +6,8 @@ A gold is small and held in memory; responses stay lazy, in the engine they came
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import polars as pl
 
-from abstain.errors import InputError, Place, UsageError, nearest, plural, shown
+from abstain.engines import check_engine, moved
+from abstain.errors import AbstainError, InputError, Place, UsageError, nearest, plural, shown
 from abstain.formats.files import bare_name, open_plain
 from abstain.formats.tables import ROW, UNTOLD, Table, first_line, json_column, read_table, sniff
 
@@ -59,7 +61,7 @@ def open_table(data: Any, *, name: str = "", format: str | None = None) -> Table
         raise InputError("two columns have the same name", name or "the frame") from None
     except TypeError:
         raise UsageError(
-            f"expected a path or a dataframe (polars, pandas, pyarrow, duckdb), "
+            f"expected a path or a dataframe (polars, pandas, pyarrow, duckdb, Spark), "
             f"got {type(data).__name__}"
         ) from None
     label = name or "the frame"
@@ -188,11 +190,18 @@ def _is_all_null(frame: nw.LazyFrame[Any], column: str) -> bool:
 def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
     """Run a lazy frame in its own engine and bring the (small) result here."""
     native = frame.to_native()
-    try:
+    with reading(label):
         if isinstance(native, pl.LazyFrame):
             return native.collect(engine="streaming")
         return frame.collect(backend="polars").to_native()  # type: ignore[no-any-return]
-    except (InputError, MemoryError):
+
+
+@contextmanager
+def reading(label: str) -> Iterator[None]:
+    """What goes wrong while an engine reads, in one line."""
+    try:
+        yield
+    except (AbstainError, MemoryError):
         raise
     except (Exception, pl.exceptions.PanicException) as error:
         raise InputError(f"cannot be read: {first_line(error)}", label) from None
@@ -384,9 +393,14 @@ def read_responses(
     name: str = "",
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> Responses:
-    """Open one table of responses; nothing is counted yet."""
-    table = rename(open_table(data, name=name, format=format), columns or {}, side="run")
+    """Open one table of responses, perhaps in another engine; nothing is counted yet."""
+    opened, chosen = open_table(data, name=name, format=format), check_engine(engine, master)
+    if opened.refusals and chosen != "polars":
+        raise UsageError(f"--detect-refusals reads text with polars, not with --engine {chosen}")
+    table = rename(moved(opened, chosen, master), columns or {}, side="run")
     if table.refusals:
         from abstain.refusals.detect import with_refusals
 

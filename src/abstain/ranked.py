@@ -47,12 +47,15 @@ def rank(
     per_query: bool = False,
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> RankResult:
     """Score rankings against relevance judgments.
 
     `qrels` is a path (TREC, CSV, JSONL, Parquet) or a dataframe with query, doc and rel; `runs`
     is one of those with query, doc and score, a sequence of them, or a mapping of names to them.
-    `queries` is a table of query attributes for `by`.
+    `queries` is a table of query attributes for `by`. A lazy frame of duckdb or Spark is ranked
+    by its own engine; `engine` is who reads paths: polars, duckdb or spark (at `master`).
     """
     from abstain.rankings.scoring import score_rankings
 
@@ -75,6 +78,8 @@ def rank(
         top=top,
         columns=columns,
         format=format,
+        engine=engine,
+        master=master,
     )
     return score_rankings(rankings, chosen, settings, slices=slices, per_query=per_query)
 
@@ -159,6 +164,8 @@ def read_rankings(
     top: float | None = None,
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> tuple[Rankings, Slices]:
     """The rankings of all runs, and the value of each attribute in `by` for each query."""
     from abstain.questions import check_mapping
@@ -185,6 +192,8 @@ def read_rankings(
             name=name,
             columns=columns,
             format=format if isinstance(data, (str, os.PathLike)) else None,
+            engine=engine,
+            master=master,
         )
         for name, data in _named(runs)
     ]

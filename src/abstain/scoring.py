@@ -172,12 +172,15 @@ def score(
     cluster: str | None = None,
     level: float = 0.95,
     seed: int = 0,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> ScoreResult:
     """Score runs against a gold; with `ci` each score has an interval, by question or cluster.
 
     `gold` is a path or a dataframe; `runs` is one of those, a sequence of them, or a mapping of
-    names to them. Dataframes are those that narwhals knows: polars, pandas, pyarrow, duckdb; a
-    lazy one is counted by its own engine.
+    names to them. Dataframes are those that narwhals knows: polars, pandas, pyarrow, duckdb,
+    Spark; a lazy one is counted by its own engine. `engine` is who reads paths: polars, duckdb or
+    spark (at `master`).
     """
     from abstain.judge import check_align, judge
     from abstain.questions import check_mapping, describe, own_cluster, read_gold
@@ -187,7 +190,7 @@ def score(
     by = _names(by)
     rules = Policy.of(policy)
     standard = read_gold(gold, columns=columns, format=format if _is_path(gold) else None)
-    sources = open_runs(runs, columns=columns, format=format)
+    sources = open_runs(runs, columns=columns, format=format, engine=engine, master=master)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     if ci is not None and cluster is None:
         cluster = own_cluster((s.table for s in sources), standard.attributes)
@@ -235,6 +238,8 @@ def score_judged(
     cluster: str | None = None,
     level: float = 0.95,
     seed: int = 0,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> ScoreResult:
     """Score rows that carry their own outcome, in a column `outcome` or `grade`."""
     from abstain.grades import tally_grades
@@ -242,7 +247,7 @@ def score_judged(
 
     chosen = _measures(measures)
     by = _names(by)
-    sources = open_runs(runs, columns=columns, format=format)
+    sources = open_runs(runs, columns=columns, format=format, engine=engine, master=master)
     check_mapping(columns or {}, [s.table for s in sources])
     if ci is not None and cluster is None:
         cluster = own_cluster(s.table for s in sources)
@@ -316,7 +321,12 @@ def score_counts(
 
 
 def open_runs(
-    runs: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None
+    runs: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> list[Any]:
     """The response tables that a caller named, each with the name of its run."""
     from abstain.questions import name_runs, read_responses
@@ -338,7 +348,12 @@ def open_runs(
     return name_runs(
         [
             read_responses(
-                data, name=name, columns=columns, format=format if _is_path(data) else None
+                data,
+                name=name,
+                columns=columns,
+                format=format if _is_path(data) else None,
+                engine=engine,
+                master=master,
             )
             for name, data in named
         ]

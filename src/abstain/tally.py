@@ -10,10 +10,11 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from abstain.cells import MISSING, Cells, TooManyError, census, fill, streams
 from abstain.errors import InputError, Place, UsageError, shown
 from abstain.formats.tables import ROW, Table
 from abstain.judge import BY, FILE, INDEX, KIND, Judged, Problem, fault_problem
-from abstain.outcomes import KINDS, Why, blank_kind
+from abstain.outcomes import KINDS
 from abstain.questions import collect
 
 if TYPE_CHECKING:
@@ -21,14 +22,8 @@ if TYPE_CHECKING:
 
     from abstain.outcomes import IntArray
 
-MAX_CELLS = 4 << 30
-"""Runs × questions that are held in memory; more are refused."""
-
-EMPTY_CELL = 255
 MOST_REPEATS = 10_000
 """Repeated questions that are looked up one by one; a file with more is no slip."""
-
-BLOCK = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +50,11 @@ class KindMatrix:
 def tally(judged: Judged, by: Sequence[str] = ()) -> Tallies:
     """Count the kinds by run and slice, after making sure that there is nothing to refuse."""
     parts = [
-        _tally_matrix(kind_matrix(judged, frame), judged, by)
-        if frame.implementation.is_polars()
-        else _tally_in_engine(judged, frame, by)
+        _tally_here(judged, frame, by) if streams(frame) else _tally_in_engine(judged, frame, by)
         for frame in judged.frames
     ]
     runs = [run for part in parts for run in dict.fromkeys(part.runs)]
-    if len(set(runs)) < len(runs):
-        name = next(run for run in runs if runs.count(run) > 1)
-        raise UsageError(f"run '{name}' is in two tables; a run belongs in one")
+    _refuse_shared(runs)
     for source in judged.sources:
         if not runs or (source.run is not None and source.run not in runs):
             raise InputError("has no rows", source.table.name)
@@ -75,57 +66,56 @@ def tally(judged: Judged, by: Sequence[str] = ()) -> Tallies:
     )
 
 
-# ---------------------------------------------------------------------- polars: one matrix
+# ------------------------------------------------------------ batches of cells, brought here
 
 
 def kind_matrix(judged: Judged, frame: nw.LazyFrame[Any]) -> KindMatrix:
     """Every response in its cell; a fault or a cell that is filled twice is refused."""
-    lazy: pl.LazyFrame = frame.to_native()
-    cells = collect(
-        nw.from_native(lazy.select(pl.col("run").cast(pl.Categorical), INDEX, KIND)),
-        judged.sources[0].table.name,
-    )
-    if cells.is_empty():
-        return KindMatrix([], np.empty((0, len(judged.gold)), np.uint8))
-    faults = int((cells[KIND] >= KINDS).sum())
-    if faults:
-        raise first_fault(judged, faults)
-    names = cells.select("run").unique().sort(pl.col("run").cast(pl.String))["run"]
-    order = np.zeros(int(names.to_physical().max()) + 1, np.int64)  # type: ignore[arg-type]
-    order[names.to_physical().to_numpy()] = np.arange(len(names))
-    width = len(judged.gold)
-    if len(names) * width > MAX_CELLS:
-        raise InputError(
-            f"{len(names):,} runs × {width:,} questions are more than fit in memory",
-            judged.sources[0].table.name,
-        )
-    kinds = np.full((len(names), width), EMPTY_CELL, np.uint8)
-    flat = kinds.reshape(-1)
-    for start in range(0, cells.height, BLOCK):
-        part = cells[start : start + BLOCK]
-        row = order[part["run"].to_physical().to_numpy()]
-        flat[row * width + part[INDEX].to_numpy()] = part[KIND].to_numpy()
-    empty = flat == EMPTY_CELL
-    repeated = cells.height - (flat.size - np.count_nonzero(empty))
+    cells = Cells(judged, frame)
+    names, kinds, repeated = fill(cells)
+    if cells.faults:
+        raise first_fault(judged, cells.faults)
     if repeated:
-        raise _first_repeat(judged, int(repeated))
-    flat[empty] = blank_kind(Why.MISSING)
-    return KindMatrix(names.cast(pl.String).to_list(), kinds)
+        raise _first_repeat(judged, repeated)
+    return KindMatrix(names, kinds)
 
 
-def _tally_matrix(matrix: KindMatrix, judged: Judged, by: Sequence[str]) -> Tallies:
-    """Kinds by run and slice: one bin for each run, slice and kind."""
+def all_kinds(judged: Judged) -> KindMatrix:
+    """The matrix of all runs, whatever engines they live in, by name."""
+    parts = [kind_matrix(judged, frame) for frame in judged.frames]
+    if len(parts) == 1:
+        return parts[0]
+    runs = [run for part in parts for run in part.runs]
+    _refuse_shared(runs)
+    order = sorted(range(len(runs)), key=runs.__getitem__)
+    kinds = np.concatenate([part.kinds for part in parts])[order]
+    return KindMatrix([runs[i] for i in order], kinds)
+
+
+def _refuse_shared(runs: Sequence[str]) -> None:
+    if len(set(runs)) < len(runs):
+        name = next(run for run in runs if runs.count(run) > 1)
+        raise UsageError(f"run '{name}' is in two tables; a run belongs in one")
+
+
+def _tally_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> Tallies:
+    """Kinds by run and slice, in memory that does not depend on the number of rows."""
     sizes = slice_sizes(judged.gold.frame, by)
     part_of = slice_numbers(judged.gold.frame, sizes, by)
-    parts = sizes.height
-    rows = [
-        np.bincount(part_of * KINDS + own, minlength=parts * KINDS).reshape(parts, KINDS)
-        for own in matrix.kinds
-    ]
-    table = np.concatenate(rows) if rows else np.empty((0, KINDS), np.int64)
-    runs = [run for run in matrix.runs for _ in range(parts)]
+    cells = Cells(judged, frame)
+    try:
+        found = census(cells, part_of, sizes.height)
+    except TooManyError:
+        return _tally_in_engine(judged, frame, by)
+    if cells.faults:
+        raise first_fault(judged, cells.faults)
+    if found.repeated:
+        raise _first_repeat(judged, found.repeated, found.repeating)
+    found.table[..., MISSING] += sizes["size"].to_numpy() - found.table.sum(axis=2)
     slices: list[tuple[str | None, ...]] = sizes.drop("size").rows() if by else [()]
-    return Tallies(runs, slices * len(matrix.runs), table, len(judged.gold))
+    runs = [run for run in found.runs for _ in slices]
+    table = found.table.reshape(-1, KINDS)
+    return Tallies(runs, slices * len(found.runs), table, len(judged.gold))
 
 
 # ------------------------------------------------------------- other engines: their own count
@@ -198,7 +188,7 @@ def with_missing(
         (placed["cell"].to_numpy(), placed[KIND].to_numpy()),
         placed["n"].to_numpy(),
     )
-    table[:, blank_kind(Why.MISSING)] += grid["size"].to_numpy() - table.sum(axis=1)
+    table[:, MISSING] += grid["size"].to_numpy() - table.sum(axis=1)
     slices: list[tuple[str | None, ...]] = (
         grid.select(columns).rows() if columns else [()] * grid.height
     )
@@ -219,12 +209,19 @@ def first_fault(judged: Judged, count: int) -> Exception:
     raise AssertionError("a fault was counted but not found")
 
 
-def repeats(judged: Judged, *, most: int = MOST_REPEATS) -> list[Problem]:
-    """Responses to a question that their run has answered before, so many at most."""
+def repeats(
+    judged: Judged, *, most: int = MOST_REPEATS, runs: Sequence[str] | None = None
+) -> list[Problem]:
+    """Responses to a question that their run has answered before, so many at most.
+
+    `runs` are those that do so, where somebody knows.
+    """
     found: list[Problem] = []
     for frame in judged.frames:
-        sizes = rows_by_run(judged, frame)
-        suspects = sizes.filter(pl.col("rows") > pl.col("distinct"))["run"].to_list()
+        suspects = runs
+        if suspects is None:
+            sizes = rows_by_run(judged, frame)
+            suspects = sizes.filter(pl.col("rows") > pl.col("distinct"))["run"].to_list()
         if not suspects:
             continue
         frame = frame.filter(nw.col("run").is_in(suspects))
@@ -264,8 +261,8 @@ def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Probl
     )
 
 
-def _first_repeat(judged: Judged, count: int) -> Exception:
-    return repeats(judged, most=1)[0].error(count - 1)
+def _first_repeat(judged: Judged, count: int, runs: Sequence[str] | None = None) -> Exception:
+    return repeats(judged, most=1, runs=runs)[0].error(count - 1)
 
 
 def missing_problems(judged: Judged) -> list[Problem]:
@@ -273,7 +270,7 @@ def missing_problems(judged: Judged) -> list[Problem]:
     found: list[Problem] = []
     ids = judged.gold.frame["question"]
     for frame in judged.frames:
-        there = frame.filter(nw.col(KIND) != blank_kind(Why.MISSING))
+        there = frame.filter(nw.col(KIND) != MISSING)
         sizes = rows_by_run(judged, there)
         whole = sizes.filter(pl.col("distinct") == len(ids))["run"].to_list()
         row = [ROW] if ROW in frame.collect_schema().names() else []

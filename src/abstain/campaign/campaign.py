@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 
@@ -105,8 +106,13 @@ def run_campaign(
     seed: int = 0,
     ci: str = "",
     cluster: str | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> Campaign:
-    """Judge all runs once and count them by every attribute."""
+    """Judge all runs once and count them by every attribute.
+
+    Another engine reads and judges; what comes back is one byte for every run and question.
+    """
     from abstain.campaign.stability import rank_stability
     from abstain.campaign.sureness import sure_curves
     from abstain.campaign.uncertainty import run_intervals, told_apart
@@ -120,7 +126,7 @@ def run_campaign(
     chosen = count_measure(measure_name)
     rules = Policy.of(policy)
     standard = read_gold(gold, columns=columns, format=format)
-    sources = open_runs(runs, columns=columns, format=format)
+    sources = open_runs(runs, columns=columns, format=format, engine=engine, master=master)
     cluster = cluster or own_cluster((s.table for s in sources), standard.attributes)
     settings = Settings(method=ci, cluster=cluster, seed=seed).checked()
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
@@ -204,16 +210,19 @@ def _attributes(
 def _choices(judged: Judged) -> dict[int, list[tuple[str, int]]]:
     """The answers given to each question; blanks and their candidates stay out."""
     from abstain.judge import INDEX, KIND
-    from abstain.outcomes import RIGHT, WRONG
+    from abstain.questions import collect
 
-    lazy: pl.LazyFrame = judged.frames[0].to_native()
-    given = (
-        lazy.filter(pl.col(KIND).is_in([RIGHT, WRONG]))
-        .group_by(INDEX, "answer")
-        .len()
-        .sort("len", "answer", descending=[True, False])
-        .collect()
-    )
+    parts = [
+        collect(
+            frame.filter(nw.col(KIND).is_in([RIGHT, WRONG]))
+            .group_by(INDEX, "answer")
+            .agg(nw.len().alias("len")),
+            judged.sources[0].table.name,
+        ).cast({INDEX: pl.Int64, "len": pl.Int64})
+        for frame in judged.frames
+    ]
+    given = pl.concat(parts).group_by(INDEX, "answer").agg(pl.col("len").sum())
+    given = given.sort("len", "answer", descending=[True, False])
     found: dict[int, list[tuple[str, int]]] = {}
     for index, answer, count in given.iter_rows():
         found.setdefault(int(index), []).append((answer, int(count)))

@@ -11,7 +11,7 @@ import polars as pl
 from abstain.errors import InputError
 from abstain.judge import Judged
 from abstain.outcomes import KINDS, OUTCOMES, RIGHT, CountsArray, Policy
-from abstain.tally import kind_matrix
+from abstain.tally import all_kinds
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -105,10 +105,8 @@ def natural(text: str) -> tuple[tuple[int, float, str], ...]:
 
 
 def outcome_matrix(judged: Judged, policy: Policy) -> OutcomeMatrix:
-    """Judge every response and apply a policy."""
-    if len(judged.frames) != 1 or not judged.frames[0].implementation.is_polars():
-        raise InputError("a campaign needs its runs in memory: collect them first")
-    found = kind_matrix(judged, judged.frames[0])
+    """Judge every response and apply a policy; engines judge, one byte a response comes back."""
+    found = all_kinds(judged)
     if not found.runs:
         raise InputError("has no rows, expected responses", judged.sources[0].table.name)
     kinds = np.stack([np.bincount(own, minlength=KINDS) for own in found.kinds])

@@ -14,7 +14,10 @@ from abstain.cli.options import (
     ClusterOption,
     ColumnOption,
     DetectOption,
+    EngineOption,
+    FormatOption,
     FromOption,
+    MasterOption,
     MatchOption,
 )
 from abstain.cli.score import COLUMNS
@@ -66,6 +69,9 @@ def campaign(
     column: ColumnOption = None,
     from_format: FromOption = None,
     detect_refusals: DetectOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    format: FormatOption = None,
     seed: Annotated[int, typer.Option(help="For the random reference run.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace the folder.")] = False,
 ) -> None:
@@ -98,22 +104,25 @@ def campaign(
             seed=seed,
             ci=ci,
             cluster=cluster,
+            engine=engine,
+            master=master,
         )
     with options.working("writing…"):
         tables = write_campaign(
             result, output, title=title, command=f"{again.command()} -o overview", force=force
         )
-    show_campaign(result, tables, output)
+    show_campaign(result, tables, output, format)
 
 
-def show_campaign(result: object, tables: object, output: Path) -> None:
+def show_campaign(
+    result: object, tables: object, output: Path, format: options.Format | None = None
+) -> None:
     """The leaderboard and the summary on the terminal, and where the rest is."""
     from abstain.campaign.campaign import Campaign
     from abstain.campaign.summary import sentences
     from abstain.campaign.tables import leaderboard
     from abstain.report.grid import Grid
     from abstain.report.scores import policy_sentence, sentence
-    from abstain.report.terminal import print_grid
 
     assert isinstance(result, Campaign)
     assert isinstance(tables, list)
@@ -134,4 +143,9 @@ def show_campaign(result: object, tables: object, output: Path) -> None:
         ],
         dim=full.dim,
     )
-    print_grid(grid)
+    data = {}
+    if format is options.Format.json:
+        import msgspec
+
+        data = msgspec.json.decode((output / "results.json").read_bytes())
+    options.show(grid, data, format=format, output=None)

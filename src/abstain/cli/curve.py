@@ -13,8 +13,10 @@ from abstain.cli.options import (
     ColumnOption,
     DetectOption,
     DigitsOption,
+    EngineOption,
     FormatOption,
     FromOption,
+    MasterOption,
     MatchOption,
     OutputOption,
 )
@@ -58,6 +60,15 @@ def curve(
     points: Annotated[
         int, typer.Option(min=0, help="At most so many points of a curve; 0: all.")
     ] = 21,
+    histogram: Annotated[
+        int | None,
+        typer.Option(
+            "--histogram",
+            metavar="BINS",
+            help="For runs that no memory holds: confidences counted in bins (a power of two, "
+            "such as 1024), exact at their edges. With --show summary, risk or measure.",
+        ),
+    ] = None,
     bins: Annotated[int, typer.Option(help="Bins of the reliability diagram.")] = 10,
     equal_mass: Annotated[
         bool, typer.Option("--equal-mass", help="Equally full bins instead of equally wide ones.")
@@ -96,6 +107,8 @@ def curve(
     column: ColumnOption = None,
     from_format: FromOption = None,
     detect_refusals: DetectOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     format: FormatOption = None,
     output: OutputOption = None,
     digits: DigitsOption = 4,
@@ -123,6 +136,25 @@ def curve(
         raise UsageError("--grade goes with --judged")
     files = [gold, *(runs or ())]
     columns = options.known_columns(column, COLUMNS)
+    if histogram is not None:
+        if judged or show not in ("summary", "risk", "measure") or chart is not None:
+            raise UsageError(
+                "--histogram needs a gold and goes with --show summary, risk or measure"
+            )
+        reading = {"policy": policy, "align": align, "match": match, "columns": columns}
+        reading |= {"format": from_format, "engine": engine, "master": master}
+        _show_histogram(
+            files,
+            histogram,
+            measures,
+            reading,
+            show=show,
+            points=points,
+            looks={"format": format, "output": output, "digits": digits},
+        )
+        return
+    if engine or master:
+        raise UsageError("--engine goes with --histogram: other curves need every confidence")
     shared: dict[str, Any] = {
         "measures": measures or (),
         "should_abstain": should_abstain,
@@ -148,3 +180,28 @@ def curve(
     if chart is not None:
         write_chart(curve_chart(result, show), chart)
     options.show(grid, data, format=format, output=output, digits=digits)
+
+
+def _show_histogram(
+    files: list[str],
+    bins: int,
+    measures: list[str] | None,
+    reading: dict[str, Any],
+    *,
+    show: str,
+    points: int,
+    looks: dict[str, Any],
+) -> None:
+    from abstain.confidence.histogram import curve_histogram
+    from abstain.report.curves import histogram_grid
+
+    if len(files) < 2:
+        raise UsageError("name the gold and at least one run")
+    if measures and len(measures) > 1:
+        raise UsageError("--histogram follows one measure of counts (-m c@1)")
+    with options.working("counting…"):
+        result = curve_histogram(
+            files[0], files[1:], bins=bins, measure_name=(measures or ["c@1"])[0], **reading
+        )
+    grid = histogram_grid(result, show, most=points)
+    options.show(grid, result.to_dict(points=points), **looks)

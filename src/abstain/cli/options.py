@@ -25,6 +25,7 @@ class Format(enum.StrEnum):
     csv = "csv"
     markdown = "markdown"
     latex = "latex"
+    github = "github"
 
 
 STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
@@ -88,6 +89,18 @@ MatchOption = Annotated[
 AlignOption = Annotated[
     str,
     typer.Option(metavar="HOW", help="Pair responses with questions by id, or by position."),
+]
+
+EngineOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Who reads and counts the runs: polars (the default, in batches), duckdb or spark.",
+    ),
+]
+MasterOption = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Where Spark runs: spark://host:7077 (default: local[*])."),
 ]
 
 
@@ -222,6 +235,10 @@ def as_text(grid: Grid, data: Mapping[str, Any] | list[Any], format: Format, dig
             return to_markdown(grid, digits=digits)
         case Format.latex:
             return to_latex(grid, digits=digits)
+        case Format.github:
+            from abstain.report.github import to_github
+
+            return to_github(grid, digits=digits)
         case Format.table:
             import io
 

@@ -8,7 +8,14 @@ from typing import Annotated
 import typer
 
 from abstain.cli import options
-from abstain.cli.options import ColumnOption, DigitsOption, FormatOption, OutputOption
+from abstain.cli.options import (
+    ColumnOption,
+    DigitsOption,
+    EngineOption,
+    FormatOption,
+    MasterOption,
+    OutputOption,
+)
 
 COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
 
@@ -116,6 +123,8 @@ def rank(
             "--from", metavar="FORMAT", help="trec, csv, tsv, jsonl or parquet, if not evident."
         ),
     ] = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     format: FormatOption = None,
     output: OutputOption = None,
     digits: DigitsOption = 4,
@@ -156,6 +165,8 @@ def rank(
             top=top,
             columns=options.known_columns(column, COLUMNS),
             format=from_format,
+            engine=engine,
+            master=master,
         )
         result = score_rankings(rankings, chosen, settings, slices=slices, per_query=per_query)
     grids, data = [rank_grid(result)], result.to_dict()

@@ -13,9 +13,11 @@ from abstain.cli.options import (
     ColumnOption,
     DetectOption,
     DigitsOption,
+    EngineOption,
     FormatOption,
     FromOption,
     LevelOption,
+    MasterOption,
     MatchOption,
     OutputOption,
 )
@@ -123,6 +125,8 @@ def score(
     column: ColumnOption = None,
     from_format: FromOption = None,
     detect_refusals: DetectOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     format: FormatOption = None,
     output: OutputOption = None,
     digits: DigitsOption = 4,
@@ -149,6 +153,8 @@ def score(
     columns = options.known_columns(column, COLUMNS)
     if grade and not judged:
         raise UsageError("--grade goes with --judged")
+    if counts and (engine or master):
+        raise UsageError("--engine counts responses; --counts has them counted")
     if skip_inconsistent and not counts:
         raise UsageError("--skip-inconsistent goes with --counts")
     if several:
@@ -209,6 +215,8 @@ def score(
                 cluster=cluster,
                 level=level,
                 seed=seed,
+                engine=engine,
+                master=master,
             )
         else:
             if len(files) < 2:
@@ -228,6 +236,8 @@ def score(
                 cluster=cluster,
                 level=level,
                 seed=seed,
+                engine=engine,
+                master=master,
             )
     data = result.to_dict()
     if break_even:

@@ -13,6 +13,7 @@ import polars as pl
 from abstain.errors import InputError, plural, shown
 from abstain.rankings.assemble import NilMeans, assemble
 from abstain.rankings.collector import Collected, Collector, ScatteredError
+from abstain.rankings.engine import collect_in_engine, lives_elsewhere
 from abstain.rankings.judgments import Judgments
 from abstain.rankings.layout import Rankings
 from abstain.rankings.order import RepeatedError
@@ -37,8 +38,9 @@ def load(
     several run tags holds several runs.
     """
     _refuse_same_files(runs)
+    judged = judgments_of(qrels)
     try:
-        judgments = Judgments(judgments_of(qrels), nil=nil, top=top, also=also)
+        judgments = Judgments(judged, nil=nil, top=top, also=also)
     except RepeatedError as error:
         raise twice(qrels, error) from None
     given_ranks = ties == "rank"
@@ -46,11 +48,12 @@ def load(
     def collector(*, gather: bool) -> Collector:
         return Collector(judgments, given_ranks=given_ranks, gather=gather)
 
-    found = [
-        (tag, source, each)
-        for source in runs
-        for tag, each in _collect(source, collector, by_rank=given_ranks).items()
-    ]
+    def collected(source: Source) -> dict[str, Collected]:
+        if lives_elsewhere(source):
+            return collect_in_engine(source, judged, judgments, nil=nil, by_rank=given_ranks)
+        return _collect(source, collector, by_rank=given_ranks)
+
+    found = [(tag, source, each) for source in runs for tag, each in collected(source).items()]
     names = _names([(tag, source) for tag, source, _ in found])
     named = list(zip(names, (each for *_, each in found), strict=True))
     rankings = assemble(judgments, named, limit=limit, nil_means=nil_means)

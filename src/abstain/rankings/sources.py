@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import narwhals as nw
 import polars as pl
 
+from abstain.engines import check_engine, moved
 from abstain.errors import InputError, Place, shown
 from abstain.formats import trec
 from abstain.formats.files import PARQUET, Opened, bare_name, open_packed
@@ -48,8 +49,14 @@ def open_source(
     name: str = "",
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> Source:
-    """A path (TREC, or a table by its bytes or its name) or any dataframe."""
+    """A path (TREC, or a table by its bytes or its name) or any dataframe.
+
+    Another engine reads Parquet itself; of other files it is given the rows.
+    """
+    chosen = check_engine(engine, master)
     if not isinstance(data, (str, os.PathLike)):
         table = open_table(data, name=name or ("qrels" if side == "gold" else "run"))
         table = rename(table, columns or {}, side=side)
@@ -59,9 +66,23 @@ def open_source(
     if format in (None, TREC):
         opened = open_packed(path)
         if format == TREC or _is_trec(opened):
-            return Source(path, own, bool(name), opened=opened, path=path)
-    table = rename(open_table(path, format=format), columns or {}, side=side)
+            plain = Source(path, own, bool(name), opened=opened, path=path)
+            return plain if chosen == "polars" else _as_table(plain, chosen, master)
+    table = rename(moved(open_table(path, format=format), chosen, master), columns or {}, side=side)
     return Source(table.name, own, bool(name), table=table, path=path)
+
+
+def _as_table(source: Source, engine: str, master: str | None) -> Source:
+    """The rows of a TREC run as a table of another engine."""
+    assert source.opened is not None
+    rows = pl.concat(trec.run_batches(source.opened, by_rank=False))
+    ranks = pl.concat(
+        batch.select(rank=-pl.col("score"))
+        for batch in trec.run_batches(source.opened, by_rank=True)
+    )
+    rows = rows.hstack(ranks)
+    table = Table(source.name, TREC, tuple(rows.columns), rows.lazy(), source.opened)
+    return replace(source, opened=None, table=moved(table, engine, master))
 
 
 def _is_trec(opened: Opened) -> bool:
@@ -153,9 +174,12 @@ def place_of(source: Source, query: str) -> Place:
     if source.opened is not None:
         return Place(source.name, trec.first_line_with(source.opened, query))
     table = _table(source)
-    chosen = _chosen(table, ("query",), "query")
-    rows = collect(chosen.filter(nw.col("query") == query).head(1), table.name)
-    return _place(table, rows, 0)
+    if table.format == TREC and table.opened is not None:
+        return Place(source.name, trec.first_line_with(table.opened, query))
+    found = _chosen(table, ("query",), "query").filter(nw.col("query") == query)
+    if ROW not in found.collect_schema().names():
+        return Place(table.name)
+    return _place(table, collect(found.sort(ROW).head(1), table.name), 0)
 
 
 def _table(source: Source) -> Table:

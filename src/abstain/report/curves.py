@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from abstain.confidence.histogram import HistogramResult
 from abstain.confidence.result import CurveResult
 from abstain.errors import plural
 from abstain.report.charts import bands, chart, lines, points
@@ -33,6 +34,31 @@ def curve_grid(result: CurveResult, view: str, *, most: int = 21) -> Grid:
         i for i in range(1, len(rows)) if view != "summary" and rows[i]["run"] != rows[i - 1]["run"]
     }
     return Grid(columns, cells, notes=curve_notes(result, view), breaks=starts)
+
+
+def histogram_grid(result: HistogramResult, view: str, *, most: int = 21) -> Grid:
+    """Curves that were counted in bins, as a table: a summary, or their points."""
+    rows = result.summaries() if view == "summary" else result.rows(most)
+    dropped = {"risk": str(result.along), "measure": "risk"}.get(view)
+    names = [name for name in rows[0] if name != dropped]
+    columns = [Column(name, _kind(name)) for name in names]
+    cells: list[list[Cell]] = [[_cell(name, row[name]) for name in names] for row in rows]
+    starts = {
+        i for i in range(1, len(rows)) if view != "summary" and rows[i]["run"] != rows[i - 1]["run"]
+    }
+    said = [
+        f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
+        *(sentence(note) for note in result.notes),
+        f"Confidences were counted in bins of 1/{result.bins:,}: counts at their edges are exact, "
+        "thresholds between them are not shown.",
+    ]
+    if view == "summary":
+        said.append(
+            "AURC takes the answers of a bin as tied; the exact value lies between that of the "
+            "best and of the worst order inside the bins."
+        )
+    said.append(policy_sentence(result.policy, result.touched))
+    return Grid(columns, cells, notes=said, breaks=starts)
 
 
 def _kind(name: str) -> Kind:

@@ -1,0 +1,152 @@
+"""Engines that read and count: polars, DuckDB, Spark.
+
+A file is opened by the engine that is asked for; what comes back from it is a lazy frame like any
+other. DuckDB and Spark are imported when somebody asks for them.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import logging
+import shutil
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from abstain.errors import InputError, UnknownNameError, UsageError
+from abstain.formats.tables import ROW, Table, first_line
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ENGINES = ("polars", "duckdb", "spark")
+MASTER = "local[*]"
+
+
+def check_engine(engine: str | None, master: str | None = None) -> str:
+    """The engine that was asked for; a master is Spark's."""
+    chosen = engine or ("polars" if master is None else "spark")
+    if chosen not in ENGINES:
+        raise UnknownNameError("engine", chosen, ENGINES, hint=f"there are {', '.join(ENGINES)}")
+    if master is not None and chosen != "spark":
+        raise UsageError(f"--master goes with --engine spark (got --engine {chosen})")
+    return chosen
+
+
+def moved(table: Table, engine: str, master: str | None = None) -> Table:
+    """A table that was opened from a file, in another engine.
+
+    Parquet is read by that engine itself; the rows of other formats were read already and are
+    handed over.
+    """
+    if engine == "polars" or table.opened is None or not isinstance(table.frame, pl.LazyFrame):
+        return table
+    frame = _in_duckdb(table) if engine == "duckdb" else _in_spark(table, master)
+    return replace(table, frame=frame)
+
+
+def _is_parquet(table: Table) -> bool:
+    return table.format == "parquet" and table.opened is not None and table.opened.path is not None
+
+
+def _needed(package: str, extra: str) -> None:
+    if importlib.util.find_spec(package) is None:
+        raise UsageError(f"--engine {extra} needs {package}: pip install 'abstain[{extra}]'")
+
+
+# ---------------------------------------------------------------------------------- duckdb
+
+
+@functools.cache
+def _connection() -> Any:
+    """One connection for all files, so that their rows can be put together."""
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("SET preserve_insertion_order = false")
+    # The statistics of a Parquet file know of no NaN, and DuckDB believes them: isnan() is false.
+    connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+    return connection
+
+
+def _in_duckdb(table: Table) -> Any:
+    _needed("duckdb", "duckdb")
+    _needed("pyarrow", "duckdb")
+    import duckdb
+
+    connection = _connection()
+    if not _is_parquet(table):
+        rows = table.frame.collect().to_arrow()
+        return connection.from_arrow(rows)
+    assert table.opened is not None
+    try:
+        relation = connection.read_parquet([str(table.opened.path)], file_row_number=True)
+    except duckdb.Error as error:
+        raise InputError(f"is not readable Parquet: {first_line(error)}", table.name) from None
+    others = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in table.columns)
+    return relation.project(f"{others}, file_row_number AS {ROW}")
+
+
+# ----------------------------------------------------------------------------------- spark
+
+
+def to_spark(small: pl.DataFrame, session: SparkSession) -> Any:
+    """A small table as a Spark DataFrame, sent whole to every worker where it is joined."""
+    from pyspark.sql.functions import broadcast
+
+    return broadcast(session.createDataFrame(small.to_arrow(compat_level=pl.CompatLevel.oldest())))
+
+
+def spark_session(master: str | None = None) -> SparkSession:
+    """The session that there is, or a new one at the master (this machine unless told)."""
+    _needed("pyspark", "spark")
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        at = running.sparkContext.master
+        if master not in (None, at):
+            raise UsageError(f"a Spark session is running at {at}, not at {master}")
+        return running
+    master = master or MASTER
+    if master.startswith("local") and shutil.which("java") is None:
+        raise UsageError("--engine spark needs Java 17 or newer, and there is no java to run")
+    logging.getLogger("py4j").setLevel(logging.ERROR)
+    builder = SparkSession.builder.master(master).appName("abstain")
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    try:
+        session = builder.getOrCreate()
+    except Exception as error:
+        raise UsageError(f"there is no Spark at {master}: {first_line(error)}") from None
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.pyspark.python": sys.executable,
+}
+
+
+def _in_spark(table: Table, master: str | None) -> Any:
+    session = spark_session(master)
+    if not _is_parquet(table):
+        rows = table.frame.collect().to_arrow(compat_level=pl.CompatLevel.oldest())
+        return session.createDataFrame(rows)
+    assert table.opened is not None
+    path = table.opened.path
+    assert path is not None
+    from pyspark.sql.functions import col
+
+    try:
+        frame = session.read.parquet(path.absolute().as_uri())
+        quoted = [col(f"`{name.replace('`', '``')}`") for name in table.columns]
+        return frame.select(*quoted, col("_metadata.row_index").cast("long").alias(ROW))
+    except Exception as error:
+        raise InputError(f"is not readable Parquet: {first_line(error)}", table.name) from None

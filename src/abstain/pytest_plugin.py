@@ -1,0 +1,100 @@
+"""The pytest plugin: every gate of a test session in one list, and in a Markdown summary.
+
+`assert_at_least` (abstain.testing) works without it. With it the end of a session lists what was
+held against what, passed or not, and `--abstain-summary FILE` appends the list to a file, such as
+$GITHUB_STEP_SUMMARY. Nothing heavy is imported before a gate is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+PROPERTY = "abstain"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--abstain-summary FILE`."""
+    parser.getgroup("abstain").addoption(
+        "--abstain-summary",
+        metavar="FILE",
+        help="append the gates of abstain.testing to a file, as a Markdown table",
+    )
+
+
+@pytest.fixture
+def at_least() -> Callable[..., Any]:
+    """`assert_at_least` as a fixture."""
+    from abstain.testing import assert_at_least
+
+    return assert_at_least
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Note the gates of a test; they travel with its report, from workers and into JUnit's XML."""
+    from abstain import testing
+
+    def note(gate: testing.Gate) -> None:
+        item.user_properties.append((PROPERTY, _cells(gate)))
+
+    testing.listeners.append(note)
+    try:
+        return (yield)
+    finally:
+        testing.listeners.remove(note)
+
+
+def _cells(gate: Any) -> dict[str, Any]:
+    return {
+        "passed": gate.passed,
+        "run": gate.run,
+        "measure": gate.measure,
+        "score": gate.score,
+        "at least": gate.low,
+        "wanted": gate.threshold,
+        "questions": int(gate.counts.n),
+    }
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """List the gates, and append them to the file that was asked for."""
+    gates = [
+        (report.nodeid, dict(value))
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", None) == "call"
+        for name, value in report.user_properties
+        if name == PROPERTY
+    ]
+    if not gates:
+        return
+    terminalreporter.section("abstain gates")
+    for test, gate in gates:
+        terminalreporter.write_line(
+            f"{'passed' if gate['passed'] else 'FAILED'}  {gate['measure']} of {gate['run']}: "
+            f"{gate['score']:.4f}, at least {gate['at least']:.4f}, wanted {gate['wanted']:g}"
+            f"  ({test})"
+        )
+    if config.getoption("--abstain-summary"):
+        _append(config.getoption("--abstain-summary"), gates)
+
+
+def _append(path: str, gates: list[tuple[str, dict[str, Any]]]) -> None:
+    from abstain.report.github import to_github
+    from abstain.report.grid import Column, Grid
+
+    kinds: dict[str, Any] = {"score": "score", "at least": "score", "wanted": "score"}
+    columns = [Column("gate"), Column("test")]
+    names = ("run", "measure", "score", "at least", "wanted", "questions")
+    columns += [Column(n, kinds.get(n, "count" if n == "questions" else "text")) for n in names]
+    failed = sum(not gate["passed"] for _, gate in gates)
+    rows = [
+        ["passed" if gate["passed"] else "FAILED", test, *(gate[name] for name in names)]
+        for test, gate in sorted(gates, key=lambda item: item[1]["passed"])
+    ]
+    title = f"{len(gates) - failed} of {len(gates)} gates passed"
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(to_github(Grid(columns, rows, title=title)) + "\n")

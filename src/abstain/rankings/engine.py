@@ -1,0 +1,162 @@
+"""Rankings of runs that live in another engine: it ranks, what is judged comes back.
+
+The rank of a document is its place from the end when its query's rows are ordered by score and
+document id: one window, the same expression on every engine. A second question counts each
+list and what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from abstain.errors import InputError, shown
+from abstain.judge import in_engine
+from abstain.questions import collect, require, text_column
+from abstain.rankings.collector import NIL_WORDS, Collected
+from abstain.rankings.judgments import NIL, Judgments
+from abstain.rankings.sources import Source
+
+KEYS = ("run", "query")
+
+
+def lives_elsewhere(source: Source) -> bool:
+    """Whether a source is a lazy frame of another engine than polars."""
+    return source.table is not None and not isinstance(source.table.frame, pl.LazyFrame)
+
+
+def collect_in_engine(
+    source: Source, qrels: pl.DataFrame, judgments: Judgments, *, nil: str | None, by_rank: bool
+) -> dict[str, Collected]:
+    """What was found of each run, as a `Collector` finds it."""
+    rows = _rows(source, by_rank=by_rank)
+    lists = collect(_lists(rows, by_rank=by_rank), source.name).sort(*KEYS)
+    _refuse(source, rows, lists, by_rank=by_rank)
+    judged = qrels.filter(pl.col("rel") >= 0).select("query", "doc", pl.col("rel").alias("grade"))
+    if nil is not None:
+        ends = pl.DataFrame({"query": judgments.queries}).with_columns(
+            doc=pl.lit(nil), grade=pl.lit(NIL)
+        )
+        judged = pl.concat([judged.filter(pl.col("doc") != nil), ends])
+    found = collect(_ranks(rows, judged), source.name)
+    words: tuple[str, ...] = ()
+    if nil is None:
+        alike = rows.filter(nw.col("doc").is_in(NIL_WORDS)).select("doc").unique()
+        seen = set(collect(alike, source.name)["doc"])
+        words = tuple(word for word in NIL_WORDS if word in seen)
+    return _by_run(lists, found, judgments, words) or {
+        source.run: Collected(*_nothing(), np.zeros(len(judgments.queries), np.int64), words)
+    }
+
+
+def _rows(source: Source, *, by_rank: bool) -> nw.LazyFrame[Any]:
+    """run, query, doc and score (−rank where ranks count)."""
+    table = source.table
+    assert table is not None
+    order = "rank" if by_rank else "score"
+    require(table, "query", "which names the query")
+    require(table, "doc", "which names the document")
+    require(table, order, "by which documents are ordered")
+    frame = nw.from_native(table.frame).lazy()
+    number = nw.col(order).cast(nw.Float64)
+    run = (
+        text_column(frame, "run", table.name)
+        if "run" in table.columns
+        else nw.lit(source.run).cast(nw.String)
+    )
+    return frame.select(
+        run.alias("run"),
+        text_column(frame, "query", table.name).alias("query"),
+        text_column(frame, "doc", table.name).alias("doc"),
+        ((-number if by_rank else number) + 0.0).alias("score"),  # of two zeros one
+    )
+
+
+def _lists(rows: nw.LazyFrame[Any], *, by_rank: bool) -> nw.LazyFrame[Any]:
+    """For each run and query: rows, different documents and scores, rows that are no good."""
+    score, doc = nw.col("score"), nw.col("doc")
+    bad = score.is_null() | score.is_nan()
+    if by_rank:
+        bad = bad | ~score.is_finite() | (score != score.floor())
+    flags = rows.with_columns(
+        nw.when(bad).then(1).otherwise(0).alias("__bad"),
+        nw.when(doc.is_null() | (doc == "")).then(1).otherwise(0).alias("__empty"),
+    )
+    distinct = [doc.n_unique().alias("docs")]
+    if by_rank:
+        distinct.append(score.n_unique().alias("ranks"))
+    return flags.group_by(*KEYS).agg(
+        nw.len().alias("n"),
+        *distinct,
+        nw.col("__bad").sum().alias("bad"),
+        nw.col("__empty").sum().alias("empty"),
+    )
+
+
+def _ranks(rows: nw.LazyFrame[Any], judged: pl.DataFrame) -> nw.LazyFrame[Any]:
+    place = nw.col("doc").cum_count(reverse=True).over(*KEYS, order_by=["score", "doc"])
+    ranked = rows.with_columns(place.alias("rank"))
+    hits = ranked.join(in_engine(judged, rows), on=["query", "doc"], how="inner")
+    return hits.select(*KEYS, "rank", "grade")
+
+
+def _refuse(source: Source, rows: nw.LazyFrame[Any], lists: pl.DataFrame, *, by_rank: bool) -> None:
+    for column in KEYS:
+        if (lists[column].is_null() | (lists[column] == "")).any():
+            raise InputError(f"the column '{column}' is empty in a row", source.name)
+    for row in lists.filter(pl.col("empty") > 0).head(1).iter_rows(named=True):
+        raise InputError(f"the column 'doc' is empty {_of(row)}", source.name)
+    what = "rank" if by_rank else "score"
+    kind = "a whole number" if by_rank else "a number"
+    for row in lists.filter(pl.col("bad") > 0).head(1).iter_rows(named=True):
+        raise InputError(f"the column '{what}' must be {kind} {_of(row)}", source.name)
+    for column, counted in (("doc", "docs"), ("score", "ranks")):
+        if counted not in lists.columns:
+            continue
+        again = lists.filter(pl.col(counted) < pl.col("n"))
+        for row in again.head(1).iter_rows(named=True):
+            raise _repeated(source, rows, row, column)
+
+
+def _of(row: dict[str, Any]) -> str:
+    return f"in the list of run {shown(row['run'])} for query {shown(row['query'])}"
+
+
+def _repeated(
+    source: Source, rows: nw.LazyFrame[Any], row: dict[str, Any], column: str
+) -> InputError:
+    own = rows.filter(nw.col("run") == row["run"], nw.col("query") == row["query"])
+    twice = own.group_by(column).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
+    value = collect(twice, source.name)[column].min()
+    what = f"document {shown(str(value))}"
+    if column == "score":
+        what = f"rank {-int(value)}"  # type: ignore[arg-type]
+    return InputError(f"{what} stands twice {_of(row)}", source.name)
+
+
+def _by_run(
+    lists: pl.DataFrame, found: pl.DataFrame, judgments: Judgments, nil_words: tuple[str, ...]
+) -> dict[str, Collected]:
+    collected: dict[str, Collected] = {}
+    hits = found.partition_by("run", as_dict=True)
+    for (run,), own in sorted(lists.partition_by("run", as_dict=True).items()):
+        codes = judgments.encode(own["query"])
+        lengths = np.zeros(max(len(judgments.queries), int(codes.max()) + 1), np.int64)
+        lengths[codes] = own["n"].to_numpy()
+        code, rank, grade = _nothing()
+        if (run,) in hits:
+            some = hits[run,]
+            code = judgments.encode(some["query"]).astype(np.int64)
+            rank = some["rank"].to_numpy().astype(np.int64)
+            grade = some["grade"].to_numpy().astype(np.float64)
+            order = np.lexsort((rank, code))
+            code, rank, grade = code[order], rank[order], grade[order]
+        collected[str(run)] = Collected(code, rank, grade, lengths, nil_words)
+    return collected
+
+
+def _nothing() -> tuple[Any, Any, Any]:
+    return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)

@@ -1,0 +1,329 @@
+"""Regression gates: an assertion about a score that knows how sure it can be.
+
+>>> import polars as pl
+>>> gold = pl.DataFrame({"question": range(100), "correct": "a"})
+>>> run = pl.DataFrame({"question": range(100), "answer": ["a"] * 80 + ["b"] * 20})
+>>> print(assert_at_least(run, gold, "accuracy", 0.7))
+accuracy of 'run' is 0.8000, with 95 % confidence at least 0.7227: reaches 0.7
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from abstain.errors import UsageError, plural, shown
+from abstain.measures import Measure, count_measure
+from abstain.outcomes import Counts, Undefined
+
+MOST_SLICES = 5
+"""Slices that a failure names."""
+
+MOST_PARTS = 60
+"""An attribute with more values than this is an id or a text, not a slice."""
+
+MOST_QUESTIONS = 10**9
+
+listeners: list[Callable[[Gate], None]] = []
+"""Told of every gate, passed or not: the pytest plugin lists them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A slice that explains a failure."""
+
+    slice: str
+    score: float
+    questions: int
+    before: float | None = None
+    """The baseline's score there."""
+
+    def __str__(self) -> str:
+        change = f", was {_number(self.before)}" if self.before is not None else ""
+        return f"{self.slice}: {_number(self.score)}{change} ({plural(self.questions, 'question')})"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A score held against a threshold: it passes where its lower bound reaches it."""
+
+    run: str
+    measure: str
+    threshold: float
+    confidence: float
+    score: float
+    low: float
+    """The one-sided lower bound: the score is at least this, with that confidence."""
+    high: float
+    """The one-sided upper bound, with the same confidence."""
+    counts: Counts
+    needed: int | None = None
+    """About how many questions would do, at the shares seen; None: no number would."""
+    parts: tuple[Part, ...] = ()
+    difference: tuple[float, float, float] | None = None
+    """Against the baseline: the paired difference, and where it lies with that confidence."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the lower bound reaches the threshold."""
+        return self.low >= self.threshold
+
+    def __str__(self) -> str:
+        verdict = "reaches" if self.passed else "does not reach"
+        return f"{self._head()}: {verdict} {self.threshold:g}"
+
+    def _head(self) -> str:
+        name = f"{self.measure} of {shown(self.run)}"
+        if math.isnan(self.score):
+            reason = self.score.reason if isinstance(self.score, Undefined) else "it has no value"
+            return f"{name} is undefined ({reason})"
+        if math.isnan(self.low):
+            return f"{name} is {_number(self.score)}, with no interval"
+        sure = f"with {100 * self.confidence:g} % confidence"
+        return f"{name} is {_number(self.score)}, {sure} at least {_number(self.low)}"
+
+    def explanation(self) -> str:
+        """Why it did not pass, in a few lines."""
+        k, lines = self.counts, [str(self)]
+        lines.append(
+            f"  {plural(int(k.n), 'question')}: {k.right:,} right, {k.wrong:,} wrong, "
+            f"{k.unanswered:,} blank"
+        )
+        if not math.isnan(self.low):
+            lines.append(
+                f"  interval: {_number(self.low)} to {_number(self.high)} "
+                f"({100 * (2 * self.confidence - 1):g} %, both sides)"
+            )
+            lines.append(f"  {self._verdict()}")
+        if self.difference is not None:
+            value, low, high = self.difference
+            lines.append(
+                f"  against the baseline: {_signed(value)} ({_signed(low)} to {_signed(high)})"
+            )
+        if self.parts:
+            what = "dropped" if self.parts[0].before is not None else f"below {self.threshold:g}"
+            lines.append(f"  slices {what}, those that cost most first:")
+            lines += [f"    {part}" for part in self.parts]
+        return "\n".join(lines)
+
+    def _verdict(self) -> str:
+        if self.high < self.threshold:
+            return f"surely too low: even the upper bound is below {self.threshold:g}"
+        if self.score < self.threshold:
+            return f"the score itself is below {self.threshold:g}; more questions would not help"
+        if self.needed is None:
+            return "the score equals the threshold; no number of questions would do"
+        return (
+            f"too few questions to be sure: with these shares about {self.needed:,} would do "
+            f"(there are {int(self.counts.n):,})"
+        )
+
+
+class TooLowError(AssertionError):
+    """A score that is not surely at least what it should be."""
+
+    def __init__(self, gate: Gate) -> None:
+        self.gate = gate
+        super().__init__(gate.explanation())
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How runs are read and judged: what `score` takes."""
+
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def score(self, gold: Any, runs: Any, measure: Measure, **more: Any) -> Any:
+        from abstain.scoring import score, score_judged
+
+        if gold is None:
+            return score_judged(runs, measures=[measure], **self.options, **more)
+        return score(gold, runs, measures=[measure], **self.options, **more)
+
+
+def assert_at_least(
+    run: Any,
+    gold: Any,
+    measure: str | Measure,
+    threshold: float,
+    *,
+    confidence: float = 0.95,
+    baseline: Any = None,
+    by: Sequence[str] | None = None,
+    cluster: str | None = None,
+    method: str = "logit",
+    **reading: Any,
+) -> Gate:
+    """Fail unless a run's score is at least the threshold, with that confidence.
+
+    It passes where the one-sided lower bound of the score reaches the threshold. `run` and `gold`
+    are paths or dataframes; `gold=None` is for rows that carry their grade. A failure names the
+    slices (`by`, or every attribute with few values) that are below the threshold or, given a
+    `baseline` run, those that dropped. `reading` is as for `score`: policy, match, columns, …
+    """
+    __tracebackhide__ = True
+    chosen = count_measure(measure)
+    _check(chosen, threshold, confidence)
+    how = _Reading(reading)
+    level = 2 * confidence - 1
+    result = how.score(gold, run, chosen, ci=method, cluster=cluster, level=level)
+    if len(result.rows) != 1:
+        raise UsageError(
+            f"expected one run, got {len(result.rows)}: "
+            f"{', '.join(shown(row.run) for row in result.rows[:3])}, …"
+        )
+    row = result.rows[0]
+    low, high = row.intervals[str(chosen)]
+    gate = Gate(
+        row.run,
+        str(chosen),
+        threshold,
+        confidence,
+        row.scores[str(chosen)],
+        low,
+        high,
+        row.counts,
+    )
+    if not gate.passed:
+        gate = _explained(gate, chosen, run, gold, baseline, by, how, cluster, method)
+    for tell in listeners:
+        tell(gate)
+    if not gate.passed:
+        raise TooLowError(gate)
+    return gate
+
+
+def _check(measure: Measure, threshold: float, confidence: float) -> None:
+    if not measure.higher_is_better:
+        raise UsageError(f"{measure} is better when it is lower: 'at least' makes no gate of it")
+    if not math.isfinite(threshold):
+        raise UsageError(f"a threshold is a number, such as 0.6 (got {threshold!r})")
+    if not 0.5 < confidence < 1:
+        raise UsageError(
+            f"the confidence lies between 0.5 and 1, such as 0.95 (got {confidence:g})"
+        )
+
+
+# ------------------------------------------------------------------------------ why it failed
+
+
+def _explained(
+    gate: Gate,
+    measure: Measure,
+    run: Any,
+    gold: Any,
+    baseline: Any,
+    by: Sequence[str] | None,
+    how: _Reading,
+    cluster: str | None,
+    method: str,
+) -> Gate:
+    from dataclasses import replace
+
+    both = {"run": _only(run), **({"baseline": _only(baseline)} if baseline is not None else {})}
+    parts = [
+        part
+        for name in _attributes(gold, by, how)
+        for part in _parts(gold, both, measure, name, how)
+    ]
+    if baseline is None:
+        parts = [part for part in parts if part.score < gate.threshold]
+        parts.sort(key=lambda part: (part.score - gate.threshold) * part.questions)
+    else:
+        parts = [part for part in parts if part.before is not None and part.score < part.before]
+        parts.sort(key=lambda part: (part.score - (part.before or 0)) * part.questions)
+    return replace(
+        gate,
+        needed=_needed(measure, gate, method) if cluster is None else None,
+        parts=tuple(parts[:MOST_SLICES]),
+        difference=None
+        if baseline is None
+        else _difference(gold, both, measure, how, cluster, 2 * gate.confidence - 1),
+    )
+
+
+def _only(run: Any) -> Any:
+    """The data of a run, without the name that a caller gave it."""
+    return next(iter(run.values())) if isinstance(run, Mapping) else run
+
+
+def _attributes(gold: Any, by: Sequence[str] | None, how: _Reading) -> list[str]:
+    if by is not None:
+        return [by] if isinstance(by, str) else list(by)
+    if gold is None:
+        return []
+    from abstain.questions import read_gold
+
+    found = read_gold(gold, columns=how.options.get("columns"))
+    values = found.frame.select(found.attributes)
+    return [c.name for c in values if 1 < c.drop_nulls().n_unique() <= MOST_PARTS]
+
+
+def _parts(
+    gold: Any, both: dict[str, Any], measure: Measure, name: str, how: _Reading
+) -> list[Part]:
+    rows = how.score(gold, both, measure, by=[name]).rows
+    scores: dict[str | None, dict[str, tuple[float, int]]] = {}
+    for row in rows:
+        own = scores.setdefault(row.slice[name], {})
+        own[row.run] = row.scores[str(measure)], int(row.counts.n)
+    return [
+        Part(f"{name} {shown(value or '–')}", *own["run"], own.get("baseline", (None, 0))[0])
+        for value, own in scores.items()
+        if not math.isnan(own["run"][0])
+    ]
+
+
+def _difference(
+    gold: Any,
+    both: dict[str, Any],
+    measure: Measure,
+    how: _Reading,
+    cluster: str | None,
+    level: float,
+) -> tuple[float, float, float]:
+    from abstain.compare import compare, compare_judged
+
+    engine = ("engine", "master")
+    options: dict[str, Any] = {k: v for k, v in how.options.items() if k not in engine}
+    options |= {"measure_name": measure, "cluster": cluster, "level": level, "trials": 100}
+    found = compare_judged(both, **options) if gold is None else compare(gold, both, **options)
+    pair = found.pairs[0]
+    ends = pair.difference, pair.interval.low, pair.interval.high
+    return ends if pair.run == "run" else (-ends[0], -ends[2], -ends[1])
+
+
+def _needed(measure: Measure, gate: Gate, method: str) -> int | None:
+    """The fewest questions, at the shares seen, whose lower bound reaches the threshold."""
+    from abstain.compare.intervals import interval
+
+    if not gate.score > gate.threshold:
+        return None
+
+    def reaches(questions: int) -> bool:
+        scale = questions / gate.counts.n
+        k = gate.counts
+        scaled = Counts(*(getattr(k, name) * scale for name in Counts.__slots__))
+        level = 2 * gate.confidence - 1
+        return interval(measure, scaled, method=method, level=level).low >= gate.threshold
+
+    enough = int(gate.counts.n)
+    while not reaches(enough):
+        enough *= 2
+        if enough > MOST_QUESTIONS:
+            return None
+    few = enough // 2
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        few, enough = (few, middle) if reaches(middle) else (middle, enough)
+    return enough
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:.4f}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4f}".replace("-", "−")

@@ -1,0 +1,109 @@
+"""Curves counted in bins: exact at the edges, bounds that hold, the same from every engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import abstain as ab
+from tests.engines import ENGINES, needs
+from tests.helpers import Here
+
+
+def made(seed: int, n: int = 300) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Two runs with answers, candidates, gaps; confidences on edges, between them, absent."""
+    rng = np.random.default_rng(seed)
+    gold = pl.DataFrame({"question": range(n), "correct": "a"})
+    parts = []
+    for run in ("one", "two"):
+        answer = rng.choice(["a", "b", ""], n, p=[0.5, 0.3, 0.2])
+        candidate = np.where(answer == "", rng.choice(["a", "b", ""], n), "")
+        edges = np.round(rng.random(n) * 8) / 8
+        sure = np.where(rng.random(n) < 0.4, edges, np.round(rng.random(n), 2))
+        gone = rng.random(n) < 0.1
+        confidence = [None if g else float(s) for g, s in zip(gone, sure, strict=True)]
+        table = pl.DataFrame({"question": range(n), "answer": answer, "candidate": candidate})
+        table = table.with_columns(
+            run=pl.lit(run), confidence=pl.Series(confidence, dtype=pl.Float64)
+        )
+        parts.append(table[rng.permutation(n)[: n - 20].tolist()])
+    return gold, pl.concat(parts)
+
+
+def at(table: pl.DataFrame, run: str, threshold: float) -> tuple[int, int]:
+    """Right and wrong answers (and candidates) at least so sure, counted plainly."""
+    own = table.filter((pl.col("run") == run) & (pl.col("confidence") >= threshold))
+    said = own.select(
+        pl.when(pl.col("answer") != "").then("answer").otherwise("candidate").alias("said")
+    )["said"]
+    return int((said == "a").sum()), int((said == "b").sum())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_edge_is_exact(engine: str, tmp_path: Path) -> None:
+    needs(engine)
+    gold, table = made(0)
+    table.write_parquet(tmp_path / "runs.parquet")
+    result = ab.curve_histogram(gold, tmp_path / "runs.parquet", bins=64, engine=engine)
+    rows = [row for row in result.rows() if np.isfinite(row["threshold"])]
+    assert len(rows) > 80
+    for row in rows:
+        right, wrong = at(table, row["run"], row["threshold"])
+        assert (row["right"], row["wrong"], row["answered"]) == (right, wrong, right + wrong)
+        assert row["coverage"] == (right + wrong) / 300
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("bins", [2, 16, 1024])
+def test_the_area_lies_within_its_bounds(seed: int, bins: int) -> None:
+    gold, table = made(seed)
+    exact = {
+        row.run: row.scores["AURC"]
+        for row in ab.score(gold, table.lazy(), measures=["AURC", "c@1"]).rows
+    }
+    spans = []
+    for row in ab.curve_histogram(gold, table.lazy(), bins=bins).summaries():
+        assert row["at best"] - 1e-12 <= exact[row["run"]] <= row["at worst"] + 1e-12
+        assert row["at best"] <= row["AURC"] <= row["at worst"]
+        spans.append(row["at worst"] - row["at best"])
+    assert max(spans) > 0
+
+
+def test_where_no_bin_mixes_confidences_nothing_is_lost() -> None:
+    gold, table = made(1)
+    table = table.with_columns((pl.col("confidence") * 128).round() / 128)
+    exact = ab.curve(gold, table.lazy(), measures=["AURC", "c@1"]).to_frame().sort("run")
+    binned = ab.curve_histogram(gold, table.lazy(), bins=128).summaries()
+    assert [row["run"] for row in binned] == exact["run"].to_list()
+    for row, value, best in zip(binned, exact["AURC"], exact["best c@1"], strict=True):
+        assert row["AURC"] == pytest.approx(value, abs=1e-12)
+        assert row["best c@1"] == pytest.approx(best, abs=1e-12)
+
+
+@pytest.mark.parametrize("bins", [0, 1, 3, 100, 1 << 21])
+def test_bins_that_have_no_exact_edges_are_refused(bins: int) -> None:
+    gold, table = made(0)
+    with pytest.raises(ab.UsageError, match="a power of two"):
+        ab.curve_histogram(gold, table, bins=bins)
+
+
+def test_the_command(here: Here) -> None:
+    gold, table = made(2)
+    gold.write_csv(here.folder / "gold.csv")
+    table.write_csv(here.folder / "runs.csv")
+    done = here("curve", "gold.csv", "runs.csv", "--histogram", "16", "--show", "risk")
+    assert done.code == 0
+    assert "bins of 1/16" in done.out
+    assert "--engine goes with --histogram" in here.refuses(
+        "curve", "gold.csv", "runs.csv", "--engine", "duckdb"
+    )
+    assert "goes with --show" in here.refuses(
+        "curve", "gold.csv", "runs.csv", "--histogram", "16", "--show", "roc"
+    )
+    (here.folder / "bare.csv").write_text("question,answer\n0,a\n")
+    assert "has no column 'confidence'" in here.refuses(
+        "curve", "gold.csv", "bare.csv", "--histogram", "16"
+    )

@@ -1,0 +1,272 @@
+"""The same numbers from every engine: counts, refusals, and where they were found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import abstain as ab
+from abstain import cells
+from abstain.cli import run
+from abstain.outcomes import OUTCOMES
+from tests.engines import ENGINES, needs
+from tests.helpers import Here
+
+QUESTIONS = 40
+
+
+def random_runs(seed: int, runs: int = 4) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A gold and responses of every kind, some of them missing, in no order."""
+    rng = np.random.default_rng(seed)
+    gold = pl.DataFrame(
+        {
+            "question": [f"q{i}" for i in range(QUESTIONS)],
+            "correct": [("a", "b", "a|c", "")[i] for i in rng.integers(0, 4, QUESTIONS)],
+            "topic": [("x", "y", None)[i] for i in rng.integers(0, 3, QUESTIONS)],
+        }
+    )
+    size = runs * QUESTIONS
+    words = np.array(["a", "b", "c", "none", "", None], dtype=object)
+    answer = words[rng.integers(0, 6, size)]
+    blank = np.array([a in ("", None) for a in answer])
+    table = pl.DataFrame(
+        {
+            "run": np.repeat([f"r{i}" for i in range(runs)], QUESTIONS),
+            "question": gold["question"].to_list() * runs,
+            "answer": pl.Series(answer.tolist(), dtype=pl.String),
+            "candidate": pl.Series(
+                [
+                    w if b else None
+                    for w, b in zip(words[rng.integers(0, 6, size)], blank, strict=True)
+                ],
+                dtype=pl.String,
+            ),
+            "why": pl.Series(
+                [
+                    ("declined", "unparseable", None)[i] if b else None
+                    for i, b in zip(rng.integers(0, 3, size), blank, strict=True)
+                ],
+                dtype=pl.String,
+            ),
+            "confidence": np.round(rng.random(size), 2),
+        }
+    )
+    kept = rng.permutation(size)[: int(size * rng.uniform(0.5, 1))]
+    return gold, table[kept.tolist()]
+
+
+def slow_counts(gold: pl.DataFrame, table: pl.DataFrame) -> dict[tuple[str, Any], list[int]]:
+    """Right, wrong, and blanks by candidate, counted response by response."""
+    facts = {row["question"]: row for row in gold.iter_rows(named=True)}
+    counts = {
+        (run, topic): [0] * 5 for run in table["run"].unique() for topic in gold["topic"].unique()
+    }
+    seen = set()
+    for row in table.iter_rows(named=True):
+        fact = facts[row["question"]]
+        seen.add((row["run"], row["question"]))
+        accepted = fact["correct"].split("|") if fact["correct"] else ["none"]
+        if row["answer"]:
+            outcome = 0 if row["answer"] in accepted else 1
+        elif row["why"] == "unparseable":
+            outcome = 1
+        elif row["candidate"]:
+            outcome = 2 if row["candidate"] in accepted else 3
+        else:
+            outcome = 4
+        counts[row["run"], fact["topic"]][outcome] += 1
+    for name in table["run"].unique():
+        for question, fact in facts.items():
+            if (name, question) not in seen:
+                counts[name, fact["topic"]][4] += 1
+    return counts
+
+
+def found(result: ab.ScoreResult) -> dict[tuple[str, Any], list[float]]:
+    return {
+        (row.run, row.slice["topic"]): [row.counts.to_dict()[name] or 0 for name in OUTCOMES]
+        for row in result.rows
+    }
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("seed", range(2))
+def test_every_engine_counts_what_a_loop_counts(engine: str, seed: int, tmp_path: Path) -> None:
+    needs(engine)
+    gold, table = random_runs(seed)
+    table.write_parquet(tmp_path / "runs.parquet", row_group_size=17)
+    result = ab.score(gold, tmp_path / "runs.parquet", by=["topic"], engine=engine)
+    assert found(result) == slow_counts(gold, table)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1), batch=st.integers(1, 200), bits=st.sampled_from([0, 1 << 30])
+)
+def test_the_size_of_a_batch_changes_nothing(seed: int, batch: int, bits: int) -> None:
+    gold, table = random_runs(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cells, "BATCH", batch)
+        patch.setattr(cells, "MAX_BITS", bits)
+        assert found(ab.score(gold, table.lazy(), by=["topic"])) == slow_counts(gold, table)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_judged_rows_count_the_same(engine: str, tmp_path: Path) -> None:
+    needs(engine)
+    rows = pl.DataFrame(
+        {
+            "run": ["a", "a", "b"],
+            "question": [1, 2, 1],
+            "grade": ["correct", None, "incorrect"],
+            "topic": ["x", None, "x"],
+        }
+    )
+    rows.write_parquet(tmp_path / "rows.parquet")
+    result = ab.score_judged(tmp_path / "rows.parquet", by=["topic"], engine=engine)
+    assert found(result) == {
+        ("a", "x"): [1, 0, 0, 0, 0],
+        ("a", None): [0, 0, 0, 0, 1],
+        ("b", "x"): [0, 1, 0, 0, 0],
+        ("b", None): [0, 0, 0, 0, 1],
+    }
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"question": "q77"}, "runs.parquet: row 8: question 'q77' is not in the gold"),
+        ({"confidence": 1.5}, "runs.parquet: row 8: confidence is 1.5, expected 0 to 1"),
+        ({"confidence": float("nan")}, "row 8: confidence is nan, expected 0 to 1"),
+        ({"run": "r0", "question": "q3"}, "row 8: run 'r0' has question 'q3' again"),
+    ],
+)
+def test_every_engine_refuses_with_the_row(
+    engine: str, change: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    needs(engine)
+    gold, _ = random_runs(0)
+    table = pl.DataFrame(
+        {
+            "run": ["r0"] * 20 + ["r1"] * 20,
+            "question": [f"q{i}" for i in range(20)] * 2,
+            "answer": ["a"] * 40,
+            "confidence": [0.5] * 40,
+        }
+    )
+    rows = table.to_dicts()
+    rows[7] |= change
+    pl.DataFrame(rows).write_parquet(tmp_path / "runs.parquet", row_group_size=5)
+    with pytest.raises(ab.InputError) as caught:
+        ab.score(gold, tmp_path / "runs.parquet", engine=engine)
+    assert said in str(caught.value)
+    assert "more" not in str(caught.value)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_run_may_be_spread_over_files(engine: str, tmp_path: Path) -> None:
+    """As traffic is: a file a day, of different columns, the same systems in each."""
+    needs(engine)
+    gold, table = random_runs(3)
+    days = [table[::2], table[1::2].select("confidence", "candidate", "answer", "question", "run")]
+    days[1] = days[1].filter(table[1::2]["why"].is_null())
+    for day, rows in zip("ab", days, strict=True):
+        rows.write_parquet(tmp_path / f"{day}.parquet")
+    files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    whole = pl.concat(days, how="diagonal")
+    assert found(ab.score(gold, files, by=["topic"], engine=engine)) == slow_counts(gold, whole)
+    days[1][:1].vstack(days[1]).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(
+        ab.InputError, match=r"b.parquet: row 2: run 'r\d' has question 'q\d+' again"
+    ):
+        ab.score(gold, files, engine=engine)
+
+
+def test_repeats_are_counted_over_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cells, "BATCH", 7)
+    gold, _ = random_runs(0)
+    once = pl.DataFrame({"run": "r", "question": gold["question"], "answer": "a"})
+    other = once.with_columns(run=pl.lit("s"))
+    thrice = pl.concat([other, once, once, once.head(5)])
+    with pytest.raises(ab.InputError, match=r"run 'r' has question 'q0' again.*and 44 more"):
+        ab.score(gold, thrice.lazy())
+
+
+def test_text_files_are_handed_to_an_engine(tmp_path: Path) -> None:
+    needs("duckdb")
+    gold, table = random_runs(5)
+    table.write_csv(tmp_path / "runs.csv")
+    result = ab.score(gold, tmp_path / "runs.csv", by=["topic"], engine="duckdb")
+    assert found(result) == slow_counts(gold, table)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--engine", "duck"], "there is no engine 'duck' (nearest: duckdb"),
+        (["--engine", "duckdb", "--master", "local"], "--master goes with --engine spark"),
+    ],
+)
+def test_engines_that_are_not(
+    options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold, table = random_runs(0)
+    gold.write_csv(tmp_path / "gold.csv")
+    table.write_csv(tmp_path / "runs.csv")
+    assert run(["score", str(tmp_path / "gold.csv"), str(tmp_path / "runs.csv"), *options]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_an_engine_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    gold, table = random_runs(0)
+    table.write_parquet(tmp_path / "runs.parquet")
+    for engine in ("duckdb", "spark"):
+        with pytest.raises(ab.UsageError, match=rf"pip install 'abstain\[{engine}\]'"):
+            ab.score(gold, tmp_path / "runs.parquet", engine=engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES[1:])
+def test_a_campaign_is_the_same_from_every_engine(engine: str, tmp_path: Path) -> None:
+    from abstain.campaign import run_campaign
+
+    needs(engine)
+    gold, table = random_runs(7)
+    one, two = table.filter(run="r0"), table.filter(pl.col("run") != "r0")
+    one.write_parquet(tmp_path / "one.parquet")
+    two.write_parquet(tmp_path / "two.parquet")
+    files = [tmp_path / "two.parquet", tmp_path / "one.parquet"]
+    expected = run_campaign(gold, files)
+    result = run_campaign(gold, files, engine=engine)
+    assert result.runs == expected.runs == ["r0", "r1", "r2", "r3"]
+    assert (result.matrix.outcomes == expected.matrix.outcomes).all()
+    assert result.choices == expected.choices
+    counted = slow_counts(gold, table)
+    names = result.slices["topic"].names
+    for i, name in enumerate(result.runs):
+        for j, topic in enumerate(names):
+            assert result.sliced["topic"].table[i, j, :5].tolist() == counted[name, topic]
+
+
+def test_spark_on_the_command_line(here: Here) -> None:
+    from abstain.engines import spark_session
+
+    needs("spark")
+    gold, table = random_runs(1)
+    gold.write_parquet(here.folder / "gold.parquet")
+    table.write_parquet(here.folder / "runs.parquet")
+    shared = ("score", "gold.parquet", "runs.parquet", "--by", "topic", "--format", "json")
+    there, memory = here(*shared, "--engine", "spark"), here(*shared)
+    assert there.code == memory.code == 0
+    assert there.out == memory.out
+    with pytest.raises(ab.UsageError, match=r"is running at local\[2\], not at local\[7\]"):
+        spark_session("local[7]")

@@ -1,0 +1,217 @@
+"""Gates: what passes, what fails, what a failure says; the pytest plugin around them."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import abstain as ab
+from abstain.testing import Gate, TooLowError, assert_at_least
+from tests.helpers import ROOT
+from tests.test_docs import blocks
+
+
+def data(right: int, wrong: int, blank: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    n = right + wrong + blank
+    gold = pl.DataFrame({"question": range(n), "correct": "a"})
+    answers = ["a"] * right + ["b"] * wrong + [None] * blank
+    return gold, gold.select("question").with_columns(answer=pl.Series(answers, dtype=pl.String))
+
+
+def lower_bound(right: int, n: int, confidence: float) -> float:
+    """By hand, for accuracy without blanks: the logit interval, 0.6 successes and failures more."""
+    total = n + 1.2
+    p = (right + 0.6) / total
+    reach = NormalDist().inv_cdf(confidence) / math.sqrt(total * p * (1 - p))
+    return 1 / (1 + math.exp(reach - math.log(p / (1 - p))))
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("right", [55, 80, 97])
+def test_the_bound_is_one_sided(right: int, confidence: float) -> None:
+    gold, run = data(right, 100 - right, 0)
+    gate = assert_at_least(run, gold, "accuracy", 0.1, confidence=confidence)
+    assert gate.low == pytest.approx(lower_bound(right, 100, confidence), abs=1e-9)
+    assert gate.score == right / 100
+    assert gate.low < gate.score < gate.high
+
+
+def test_it_fails_exactly_where_the_bound_does_not_reach() -> None:
+    gold, run = data(80, 20, 0)
+    bound = lower_bound(80, 100, 0.95)
+    assert assert_at_least(run, gold, "accuracy", bound - 1e-6).passed
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(run, gold, "accuracy", bound + 1e-6)
+    assert isinstance(caught.value, AssertionError)
+    assert not caught.value.gate.passed
+
+
+def test_gates_err_as_rarely_as_they_say() -> None:
+    """A system exactly at the threshold passes a 95 % gate about once in twenty."""
+    rng = np.random.default_rng(3)
+    n, p, trials = 200, 0.7, 4000
+    bounds = {k: lower_bound(k, n, 0.95) for k in range(n)}
+    passed = np.mean([bounds[int(k)] >= p for k in rng.binomial(n, p, trials)])
+    assert 0.03 < passed < 0.065
+    gold, run = data(150, 50, 0)  # the bound of that simulation is the gate's
+    assert assert_at_least(run, gold, "accuracy", 0.1).low == pytest.approx(bounds[150], abs=1e-9)
+
+
+def test_the_questions_that_would_do() -> None:
+    gold, run = data(14, 6, 0)
+    with pytest.raises(TooLowError, match="too few questions") as caught:
+        assert_at_least(run, gold, "accuracy", 0.6)
+    needed = caught.value.gate.needed
+    assert needed is not None
+    for n, enough in ((needed, True), (needed - 1, False)):
+        total, right = n + 1.2, 0.7 * n + 0.6
+        p = right / total
+        reach = NormalDist().inv_cdf(0.95) / math.sqrt(total * p * (1 - p))
+        assert (1 / (1 + math.exp(reach - math.log(p / (1 - p)))) >= 0.6) == enough
+
+
+@pytest.mark.parametrize(
+    ("counts", "threshold", "said"),
+    [
+        ((30, 70, 0), 0.6, "surely too low: even the upper bound is below 0.6"),
+        ((58, 42, 0), 0.6, "the score itself is below 0.6; more questions would not help"),
+        ((60, 40, 0), 0.6, "the score equals the threshold; no number of questions would do"),
+        ((0, 0, 9), 0.6, "precision of 'run' is undefined (no question was answered)"),
+    ],
+)
+def test_a_failure_says_why(counts: tuple[int, int, int], threshold: float, said: str) -> None:
+    gold, run = data(*counts)
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(run, gold, "precision", threshold)
+    assert said in str(caught.value)
+
+
+def sliced() -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    gold = pl.DataFrame(
+        {"question": range(30), "correct": "a", "topic": ["x"] * 10 + ["y"] * 10 + ["z"] * 10}
+    )
+    before = ["a"] * 25 + ["b"] * 5
+    after = ["a"] * 8 + ["b"] * 2 + ["a"] * 5 + ["b"] * 5 + ["a"] * 7 + ["b"] * 3
+    ids = gold.select("question")
+    return (
+        gold,
+        ids.with_columns(answer=pl.Series(before)),
+        ids.with_columns(answer=pl.Series(after)),
+    )
+
+
+def test_slices_below_the_threshold_are_named() -> None:
+    gold, _, after = sliced()
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(after, gold, "accuracy", 0.75)
+    parts = caught.value.gate.parts  # x 0.8, y 0.5, z 0.7
+    assert [(p.slice, p.score, p.before) for p in parts] == [
+        ("topic 'y'", 0.5, None),
+        ("topic 'z'", 0.7, None),
+    ]
+    assert "slices below 0.75" in str(caught.value)
+
+
+def test_slices_that_dropped_are_named_with_the_difference() -> None:
+    gold, before, after = sliced()
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(after, gold, "accuracy", 0.75, baseline=before)
+    gate = caught.value.gate  # x 1.0 to 0.8, y 1.0 to 0.5, z 0.5 to 0.7
+    assert [(p.slice, p.before, p.score) for p in gate.parts] == [
+        ("topic 'y'", 1.0, 0.5),
+        ("topic 'x'", 1.0, 0.8),
+    ]
+    assert gate.difference is not None
+    value, low, high = gate.difference
+    assert value == pytest.approx(20 / 30 - 25 / 30)
+    assert low < value < high
+    assert "slices dropped" in str(caught.value)
+
+
+def test_rows_with_their_grade_need_no_gold() -> None:
+    rows = pl.DataFrame({"question": range(50), "grade": ["correct"] * 45 + ["incorrect"] * 5})
+    assert assert_at_least(rows, None, "accuracy", 0.7).score == 0.9
+    with pytest.raises(TooLowError):
+        assert_at_least(rows, None, "accuracy", 0.9)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"confidence": 0.5}, "between 0.5 and 1"),
+        ({"confidence": 1.0}, "between 0.5 and 1"),
+        ({"threshold": math.nan}, "a threshold is a number"),
+        ({"measure": "nothing"}, "there is no measure"),
+        ({"run": {"a": data(3, 1, 0)[1], "b": data(3, 1, 0)[1]}}, "expected one run, got 2"),
+    ],
+)
+def test_what_makes_no_gate_is_refused(change: dict[str, Any], said: str) -> None:
+    gold, run = data(3, 1, 0)
+    given: dict[str, Any] = {"run": run, "gold": gold, "measure": "c@1", "threshold": 0.1} | change
+    with pytest.raises(ab.UsageError, match=said):
+        assert_at_least(**given)
+
+
+# ------------------------------------------------------------------------------- the plugin
+
+
+def session(folder: Path, *options: str) -> str:
+    """What pytest prints for the example of the documentation."""
+    for block in blocks((ROOT / "docs" / "ci.md").read_text()):
+        if block.file is not None:
+            (folder / block.file).write_text(block.text)
+    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "abstain.pytest_plugin", *options],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_plugin_lists_the_gates_as_the_documentation_shows(tmp_path: Path) -> None:
+    printed = session(tmp_path, "--abstain-summary", "summary.md")
+    document = (ROOT / "docs" / "ci.md").read_text()
+    shown = re.findall(r"^(?:FAILED|passed)  c@1 of today.*$", document, re.M)
+    assert len(shown) == 2
+    for line in shown:
+        assert line in printed
+    assert "slices dropped, those that cost most first:" in printed
+    assert "assert_at_least(run: Any" not in printed, "the inside of the gate is not shown"
+    summary = (tmp_path / "summary.md").read_text()
+    assert summary.startswith("### 1 of 2 gates passed\n\n| gate ")
+    assert "| FAILED | test\\_model.py::test\\_the\\_model\\_is\\_good " in summary
+
+
+def test_the_plugin_hears_of_the_gates_of_workers(tmp_path: Path) -> None:
+    pytest.importorskip("xdist")
+    printed = session(tmp_path, "-p", "xdist.plugin", "-n", "2", "--abstain-summary", "s.md")
+    assert printed.count("passed  c@1 of today") == 1
+    assert "### 1 of 2 gates passed" in (tmp_path / "s.md").read_text()
+
+
+def test_a_session_without_gates_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "test_other.py").write_text("def test_a():\n    assert False\n")
+    printed = session(tmp_path, "--abstain-summary", "s.md", "test_other.py")
+    assert "abstain gates" not in printed
+    assert not (tmp_path / "s.md").exists()
+
+
+def test_a_gate_in_words() -> None:
+    gate = Gate("r", "c@1", 0.6, 0.95, 0.7, 0.65, 0.75, ab.Counts(right=7, wrong=3))
+    assert str(gate) == "c@1 of 'r' is 0.7000, with 95 % confidence at least 0.6500: reaches 0.6"
