@@ -256,6 +256,10 @@ def test_several_samples_a_question(files: Here) -> None:
         (("--scores", "--counts"), "exclude each other"),
         (("--scores", "-m", "c@1"), "-m has nothing to choose"),
         (("--grade", "x=wrong"), "--grade goes with --judged"),
+        (("--scores", "--align", "position"), "--align goes with a gold and runs"),
+        (("--scores", "--match", "text"), "--match goes with a gold and runs"),
+        (("--judged", "--match", "text"), "--match goes with a gold and runs"),
+        (("--judged", "--align", "position"), "--align goes with a gold and runs"),
     ],
 )
 def test_refusals(files: Here, args: tuple[str, ...], said: str) -> None:
@@ -483,3 +487,99 @@ def test_marks_and_line_ends_of_other_systems(files: Here) -> None:
     for row in found:
         row.pop("measure")
     assert found[0] == found[1]
+
+
+# ---------------------------------------------------------------- which column names the topics
+
+
+def numbered(header: str, *, first: int = 401) -> str:
+    """Six topics of three systems, with ids that are numbers."""
+    scores = ("0.1,0.2,0.5", "0.3,0.1,0.6", "0.2,0.3,0.4", "0.5,0.4,0.9", "0.1,0.3,0.2", "0.4,0,1")
+    lines = [f"{first + k},{own}" for k, own in enumerate(scores)]
+    return "\n".join([f"{header},a,b,c", *lines]) + "\n"
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["topic_id", "Topic", "topics", "query id", "QueryID", "qid", "question_no", "", "Unnamed: 0"],
+)
+def test_ids_that_are_numbers_are_no_system(files: Here, header: str) -> None:
+    files.write("m.csv", numbered(header))
+    data = files("meta", "--scores", "m.csv", "--only", "stability", *QUICK, "-f", "json").data
+    assert data["runs"] == ["a", "b", "c"]
+    assert data["scores"]["m"]["a"] == pytest.approx(1.6 / 6)
+
+
+def test_ids_may_stand_in_any_column(files: Here) -> None:
+    rows = [line.split(",") for line in numbered("topic").splitlines()]
+    files.write("m.csv", csv_text([[a, b, topic, c] for topic, a, b, c in rows]))
+    data = files("meta", "--scores", "m.csv", "--only", "stability", *QUICK, "-f", "json").data
+    assert data["runs"] == ["a", "b", "c"]
+
+
+def test_numbers_that_may_be_ids_are_asked_about(files: Here) -> None:
+    files.write("m.csv", numbered("n"))
+    how = ("meta", "--scores", "m.csv", "--only", "stability", *QUICK)
+    said = files.refuses(*how)
+    assert said.startswith("m.csv: column 'n' may hold scores or the numbers of topics")
+    assert "-c question=n" in said
+    data = files(*how, "-c", "question=n", "-f", "json").data
+    assert data["runs"] == ["a", "b", "c"]
+    lines = numbered("n").splitlines()
+    topics = ["topic", *(f"t{k}" for k in range(6))]
+    files.write(
+        "m.csv", "\n".join(f"{t},{line}" for t, line in zip(topics, lines, strict=True)) + "\n"
+    )
+    assert files(*how, "-f", "json").data["runs"] == ["n", "a", "b", "c"]
+    # Scores of one kind in all columns are scores: whole ones, and zeros and ones.
+    for rows in ("1,4\n2,6\n3,5\n4,9\n", "1,0\n0,1\n1,1\n0,0\n"):
+        files.write("m.csv", "a,b\n" + rows)
+        assert files(*how, "-f", "json").data["runs"] == ["a", "b"]
+
+
+def test_the_column_of_topics_can_be_named_and_nothing_else(files: Here) -> None:
+    files.write("m.csv", numbered("n"))
+    how = ("meta", "--scores", "m.csv", "--only", "stability", *QUICK)
+    assert "only the topics' column can be named" in files.refuses(*how, "-c", "answer=a")
+    assert "no table has a column 'm'" in files.refuses(*how, "-c", "question=m")
+    named = {"question": "n"}
+    assert ab.meta_scores("m.csv", columns=named, only=["stability"]).runs == ("a", "b", "c")
+
+
+def test_a_slip_in_the_first_system_is_refused_as_in_any_other(files: Here) -> None:
+    lines = ["a,b", "0.1,0.2", "O.3,0.1", "0.2,0.3"]
+    files.write("m.csv", "\n".join(lines) + "\n")
+    said = files.refuses("meta", "--scores", "m.csv")
+    assert said.startswith("m.csv:3: the score of 'a' is 'O.3', expected a number")
+    assert "-c question=a" in said
+    files.write("m.csv", "\n".join(",".join(reversed(line.split(","))) for line in lines) + "\n")
+    assert files.refuses("meta", "--scores", "m.csv").startswith(
+        "m.csv:3: the score of 'a' is 'O.3', expected a number"
+    )
+
+
+def test_an_empty_id_is_told_as_such(files: Here) -> None:
+    files.write("m.csv", "topic,a,b\nt1,0.1,0.2\n,0.3,0.4\n,0.3,0.1\n")
+    assert files.refuses("meta", "--scores", "m.csv") == "m.csv:3: column 'topic' names no topic"
+
+
+def test_measures_keep_names_that_say_something(files: Here) -> None:
+    for name in ("ndcg_10.csv", "ndcg_20.csv", "web.p_5.csv", "web.p_10.csv"):
+        files.write(name, matrix())
+    how = ("--only", "agreement", "-f", "json")
+    found = files("meta", "--scores", "ndcg_10.csv", "ndcg_20.csv", *how).data
+    assert found["measures"] == ["ndcg_10", "ndcg_20"]
+    found = files("meta", "--scores", "web.p_5.csv", "web.p_10.csv", *how).data
+    assert found["measures"] == ["p_5", "p_10"]
+
+
+def test_measures_of_something_else_are_refused(files: Here) -> None:
+    said = files.refuses("meta", "--judged", "grades.csv", "-m", "AURC")
+    assert said.startswith("AURC is a measure of confidence, expected one of counts")
+
+
+def test_counts_of_a_question_given_twice_name_it(files: Here) -> None:
+    rows = "run,question,right,wrong,unanswered\na,q1,1,0,0\na,q2,1,0,0\na,q1,0,1,0\n"
+    files.write("twice.csv", rows)
+    said = files.refuses("meta", "--counts", "twice.csv")
+    assert said == "twice.csv:4: run 'a' stands twice for question 'q1' (first: twice.csv:2)"
