@@ -200,3 +200,13 @@ def test_a_span_beyond_all_bins_is_refused(span: float, width: float) -> None:
 
 def test_ordinary_spans_have_enough_bins() -> None:
     assert bins_for([1.0, 0.1], [0.01, 0.01], 21) == [102, 21]
+    (many,) = bins_for([100.0], [0.01], 21)
+    assert many * 0.01 > 100  # the last one is not open: every difference is in its own
+
+
+def test_a_width_that_would_leave_the_last_bin_open_is_refused() -> None:
+    """All differences beyond it would stand in it, and its edge for all of them."""
+    scores = np.random.default_rng(7).random((4, 20))
+    source = of_scores(list("abcd"), {"m": scores})
+    with pytest.raises(UsageError, match="do not fit 20,000 bins of 1e-05"):
+        evaluate(source, only=["sensitivity"], width=0.00001)

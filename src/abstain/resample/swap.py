@@ -58,6 +58,11 @@ class Swap:
     """Of the differences that reach what is required, the share that is none elsewhere."""
 
     @property
+    def questions(self) -> int:
+        """Those in a subset: a row is a point of the curve of required differences."""
+        return self.size
+
+    @property
     def relative(self) -> float | None:
         """The difference required, over the highest score seen."""
         if self.required is None or not self.highest or self.highest <= 0:
