@@ -168,10 +168,15 @@ def _power(result: MetaResult) -> Grid:
     ]
     note = (
         f"{plural(result.resamples, 'resample')} and as many permutations, seed "
-        f"{result.plan.seed}. The bootstrap tests pair by pair, Tukey's test all pairs together."
+        f"{result.plan.seed}. The bootstrap tests pair by pair, Tukey's test all pairs together: "
+        "it separates those that differ by more than the honest difference."
     )
+    reasons = dict.fromkeys(f"–: {item.reason}." for item in result.power if item.reason)
     return Grid(
-        columns, rows, title=f"Power: pairs of runs told apart at {level:g} %", notes=[note]
+        columns,
+        rows,
+        title=f"Power: pairs of runs told apart at {level:g} %",
+        notes=[*reasons, note],
     )
 
 

@@ -59,7 +59,7 @@ def evaluate(
         alpha = round(1 - settings.confidence / 100, 12)
         power = discriminative_power(source, drawing, full, alpha=alpha)
     agreement = agreements(source.measures, full, source.directions) if "agreement" in parts else []
-    said = notes_of(source, full, settings, stability, swap, requirements)
+    said = notes_of(source, full, settings, stability, swap, requirements, power)
     return MetaResult(
         runs=tuple(source.runs),
         questions=source.questions,
