@@ -66,8 +66,8 @@ def evaluate(
         measures=tuple(source.measures),
         scores=tuple(tuple(None if v != v else float(v) for v in own) for own in full),
         plan=plan,
-        resamples=settings.resamples,
-        confidence=settings.confidence,
+        resamples=int(settings.resamples),
+        confidence=float(settings.confidence),
         parts=parts,
         stability=tuple(stability),
         swap=tuple(swap),
@@ -141,7 +141,7 @@ class Comparing:
                 swaps[m].close()
         return (
             [tally.result() for tally in wins] if stable else [],
-            [tally.result(self.settings.confidence) for tally in swaps] if swapping else [],
+            [tally.result(float(self.settings.confidence)) for tally in swaps] if swapping else [],
         )
 
     def _compared(self, block: Block, m: int, *, stable: bool, swapping: bool) -> Compared:
