@@ -70,6 +70,12 @@ class Power:
         """The share of pairs with an ASL below alpha."""
         return self.bootstrap / self.pairs if self.pairs and self.bootstrap is not None else None
 
+    @property
+    def curve(self) -> list[tuple[int, float]]:
+        """The ASL curve: the place of a pair, from 1 on, and its level."""
+        step = (self.pairs - 1) / max(1, len(self.asl) - 1)
+        return [(round(k * step) + 1, level) for k, level in enumerate(self.asl)]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         names = ("measure", "pairs", "alpha", "discriminative_power", "bootstrap", "tukey")
