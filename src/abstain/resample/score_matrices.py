@@ -43,6 +43,8 @@ class Matrix:
     topics: list[str] | None
     """None: they are known by their rows alone."""
     values: Array
+    aside: list[str]
+    """Columns that name the topics too: they are no systems."""
 
 
 def read_matrices(
@@ -55,6 +57,10 @@ def read_matrices(
     named = _topics_named(columns or {}, opened)
     notes: list[str] = []
     read = {name: _matrix(table, named) for name, table in opened.items()}
+    for own in read.values():
+        notes += [
+            f"column {shown(c)} of {own.name} is no system and is left out" for c in own.aside
+        ]
     systems = _common_systems(read, notes)
     topics = _common_topics(read, notes)
     scores = {
@@ -135,12 +141,13 @@ def _matrix(table: Table, named: str | None) -> Matrix:
     if frame.is_empty():
         raise InputError("has no rows, expected a topic a row", table.name)
     column = named if named in frame.columns else _topics_column(frame, table)
-    systems = [c for c in frame.columns if c != column]
+    aside = [c for c in _called_topics(frame) if c != column]
+    systems = [c for c in frame.columns if c != column and c not in aside]
     if not systems:
         raise InputError("has no column of scores, expected a system a column", table.name)
     topics = None if column is None else _topics(frame[column], table)
     values = np.stack([_numbers(frame[c], table) for c in systems])
-    return Matrix(table.name, systems, topics, values)
+    return Matrix(table.name, systems, topics, values, aside)
 
 
 def _topics_column(frame: pl.DataFrame, table: Table) -> str | None:
@@ -149,7 +156,7 @@ def _topics_column(frame: pl.DataFrame, table: Table) -> str | None:
     What could be either is refused: numbers among words may be scores with a slip of the pen, and
     whole numbers that are all different may be ids.
     """
-    called = [c for c in frame.columns if TOPICS.fullmatch(c.strip().lower())]
+    called = _called_topics(frame)
     if called:
         return called[0]
     first = frame.columns[0]
@@ -170,6 +177,10 @@ def _topics_column(frame: pl.DataFrame, table: Table) -> str | None:
             table.name,
         )
     return None
+
+
+def _called_topics(frame: pl.DataFrame) -> list[str]:
+    return [c for c in frame.columns if TOPICS.fullmatch(c.strip().lower())]
 
 
 def _words(column: pl.Series) -> pl.Series:
