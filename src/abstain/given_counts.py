@@ -45,7 +45,7 @@ def read_counts(
         key = (run, *(record[name] for name in by))
         if key in seen:
             raise InputError(
-                f"run {shown(run)} stands twice (first: {seen[key]})"
+                f"run {shown(run)} stands twice{_of_slice(by, key[1:])} (first: {seen[key]})"
                 + ("" if by else "; slices are named with --by"),
                 place,
             )
@@ -67,6 +67,16 @@ def read_counts(
         for place, run, wrong in faults
     ]
     return rows, notes
+
+
+def _of_slice(by: Sequence[str], values: Sequence[Any]) -> str:
+    """Where a row stands among the slices.
+
+    >>> _of_slice(["question"], ["q1"]), _of_slice([], [])
+    (" for question 'q1'", '')
+    """
+    told = [f"{name} {shown(str(value or ''))}" for name, value in zip(by, values, strict=True)]
+    return f" for {', '.join(told)}" if told else ""
 
 
 def _texts(table: Table, by: Sequence[str]) -> pl.DataFrame:

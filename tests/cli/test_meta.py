@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,6 +78,63 @@ def test_json_csv_and_the_python_result_agree(files: Here) -> None:
     for row, own in zip(rows, frame.iter_rows(named=True), strict=True):
         assert row["quantity"] == own["quantity"]
         assert (float(row["value"]) if row["value"] else None) == own["value"]
+
+
+def leaves(data: Any) -> Iterator[float]:
+    """Every number in plain data."""
+    if isinstance(data, dict):
+        data = data.values()
+    elif isinstance(data, (int, float)):
+        yield float(data)
+    if not isinstance(data, (str, int, float)) and data is not None:
+        for item in data:
+            yield from leaves(item)
+
+
+def test_the_table_has_every_number_of_the_plain_data(files: Here) -> None:
+    result = ab.meta("gold.csv", "runs.csv", trials=60, resamples=60)
+    frame, data = result.to_frame(), result.to_dict()
+    tables = {
+        "scores": ["scores"],
+        "stability": ["stability"],
+        "sensitivity": ["sensitivity", "swap rates"],
+        "required_by_questions": ["required by questions"],
+        "power": ["power", "asl"],
+        "agreement": ["agreement"],
+    }
+    for name, parts in tables.items():
+        own = frame.filter(frame["part"].is_in(parts))
+        listed = {*own["value"].drop_nulls(), *own["at"].drop_nulls()}
+        assert not set(leaves(data[name])) - listed, name
+    found = {
+        (row["measure"], row["quantity"]): row["value"]
+        for row in frame.filter(frame["part"] == "sensitivity").iter_rows(named=True)
+    }
+    for row in data["sensitivity"]:
+        low, high = row["required_range"]
+        assert found[row["measure"], "required_low"] == low
+        assert found[row["measure"], "required_high"] == high
+        assert found[row["measure"], "tied_elsewhere"] == row["tied_elsewhere"]
+    for item in data["power"]:
+        levels = frame.filter((frame["part"] == "asl") & (frame["measure"] == item["measure"]))
+        assert levels["value"].to_list() == item["asl"]
+        assert levels["at"].to_list() == list(range(1, 11))  # the pairs of five runs
+    errors = frame.filter(frame["quantity"] == "se")["value"].to_list()
+    assert errors == [own["se"] for row in data["sensitivity"] for own in row["bins"]]
+
+
+def test_tables_of_many_measures_stay_within_80_columns(files: Here) -> None:
+    names = ["ap", "err20", "ndcg20", "p10", "p20", "a_measure_with_a_longer_name"]
+    for k, name in enumerate(names):
+        files.write(f"{name}.csv", matrix(seed=k))
+    paths = [f"{name}.csv" for name in names]
+    out = files("meta", "--scores", *paths, *QUICK).out
+    part = out[: out.index("Sensitivity")]
+    assert max(map(len, part.splitlines())) <= 80
+    for name in names:
+        assert part.count(f"{name} error") == 1
+    assert part.count("fuzziness") == part.count("Stability") == 3
+    assert part.count("20 trials, subsets of") == 1
 
 
 def test_parts_looks_and_the_seed(files: Here) -> None:
@@ -257,6 +316,10 @@ def test_several_samples_a_question(files: Here) -> None:
         (("--scores", "--counts"), "exclude each other"),
         (("--scores", "-m", "c@1"), "-m has nothing to choose"),
         (("--grade", "x=wrong"), "--grade goes with --judged"),
+        (("--scores", "--align", "position"), "--align goes with a gold and runs"),
+        (("--scores", "--match", "text"), "--match goes with a gold and runs"),
+        (("--judged", "--match", "text"), "--match goes with a gold and runs"),
+        (("--judged", "--align", "position"), "--align goes with a gold and runs"),
     ],
 )
 def test_refusals(files: Here, args: tuple[str, ...], said: str) -> None:
@@ -484,3 +547,15 @@ def test_marks_and_line_ends_of_other_systems(files: Here) -> None:
     for row in found:
         row.pop("measure")
     assert found[0] == found[1]
+
+
+def test_measures_of_something_else_are_refused(files: Here) -> None:
+    said = files.refuses("meta", "--judged", "grades.csv", "-m", "AURC")
+    assert said.startswith("AURC is a measure of confidence, expected one of counts")
+
+
+def test_counts_of_a_question_given_twice_name_it(files: Here) -> None:
+    rows = "run,question,right,wrong,unanswered\na,q1,1,0,0\na,q2,1,0,0\na,q1,0,1,0\n"
+    files.write("twice.csv", rows)
+    said = files.refuses("meta", "--counts", "twice.csv")
+    assert said == "twice.csv:4: run 'a' stands twice for question 'q1' (first: twice.csv:2)"

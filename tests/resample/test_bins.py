@@ -104,6 +104,27 @@ def test_where_bins_run_thin_the_rest_is_one_open_bin() -> None:
     assert too_few.reason == f"{few}, and 5 % swaps take 20 to show"
 
 
+def test_no_swaps_at_all_are_not_certain() -> None:
+    """None of 20 swaps: 3 would not surprise, and are above 5 %; of 80 they are below."""
+    table = np.zeros((30, 4, 3), np.int64)
+    table[:, 0], table[:, 1] = [[4, 1, 2]], [[3, 0, 0]]
+    table[:, 1, 1] = np.arange(30) % 10 == 0  # 3 of 33
+
+    def row(last: int) -> Swap:
+        table[:, 0, 2] = 0
+        table[:last, 0, 2] = 1
+        tally = SwapTally("m", size=10, width=0.01, bins=3, listed=3)
+        tally.add(Swaps(table, 0), 0.5)
+        tally.close()
+        return tally.result(95)
+
+    few = row(20)
+    assert (few.required, few.required_range[1]) == (0.02, None)
+    table = np.tile(table, (4, 1, 1))
+    many = row(80)
+    assert (many.required, many.required_range[1]) == (0.02, 0.02)
+
+
 def test_reasons() -> None:
     assert row_of([0, 0], [0, 0]).reason == "the measure exists on no pair of subsets"
     assert row_of([9, 0], [0, 0], ties=9).reason == "no two runs differ on any subset"
@@ -200,3 +221,13 @@ def test_a_span_beyond_all_bins_is_refused(span: float, width: float) -> None:
 
 def test_ordinary_spans_have_enough_bins() -> None:
     assert bins_for([1.0, 0.1], [0.01, 0.01], 21) == [102, 21]
+    (many,) = bins_for([100.0], [0.01], 21)
+    assert many * 0.01 > 100  # the last one is not open: every difference is in its own
+
+
+def test_a_width_that_would_leave_the_last_bin_open_is_refused() -> None:
+    """All differences beyond it would stand in it, and its edge for all of them."""
+    scores = np.random.default_rng(7).random((4, 20))
+    source = of_scores(list("abcd"), {"m": scores})
+    with pytest.raises(UsageError, match="do not fit 20,000 bins of 1e-05"):
+        evaluate(source, only=["sensitivity"], width=0.00001)

@@ -185,7 +185,7 @@ def test_real_trec_matrices_side_by_side() -> None:
     assert first.tau_b == pytest.approx(expected)
     power = {item.measure: item.discriminative_power or 0 for item in result.power}
     assert power["ndcg20"] > power["rr"]  # a single rank says less than a graded list
-    assert all(0 < item.tukey <= item.bootstrap for item in result.power)
+    assert all(0 < (item.tukey or 0) <= (item.bootstrap or 0) for item in result.power)
     own_subsets = ab.meta_scores(paths[0], only=["sensitivity"], bins=101)
     assert own_subsets.swap[0].required is not None
 

@@ -15,7 +15,13 @@ from abstain.resample import evaluate
 from abstain.resample.cells import of_outcomes
 from abstain.resample.chance import random_multiplicities, stream
 from abstain.resample.draws import Plan
-from abstain.resample.power import discriminative_power, exceeding, honest_ranges, significance
+from abstain.resample.power import (
+    discriminative_power,
+    exceeding,
+    honest_difference,
+    honest_ranges,
+    significance,
+)
 from abstain.resample.sources import of_scores
 from tests.resample import literal
 
@@ -47,7 +53,7 @@ def test_bootstrap_of_scores_against_all_resamples(draws: Any) -> None:
     """Four topics have 256 resamples: the exact level of each pair."""
     trials = 20_000
     source = of_scores(list("abc"), {"m": SCORES})
-    found = significance(source, Plan(trials=trials, draws=draws), source.full())[0]
+    found = significance(source, Plan(trials=trials, draws=draws), source.full())[0][0]
     for level, (x, y) in zip(found, combinations(range(3), 2), strict=True):
         exact = sakai((SCORES[x] - SCORES[y]).tolist(), list(product(range(4), repeat=4)))
         assert close(level, exact, trials), (x, y, level, exact)
@@ -60,7 +66,7 @@ def test_bootstrap_of_outcomes_against_all_resamples(draws: Any, name: str) -> N
     trials = 20_000
     measure = ab.measure(name)
     source = of_outcomes(list("abc"), OUTCOMES, [measure])
-    found = significance(source, Plan(trials=trials, draws=draws), source.full())[0]
+    found = significance(source, Plan(trials=trials, draws=draws), source.full())[0][0]
 
     def score(run: int, picked: Any) -> float:
         own = OUTCOMES[run][list(picked)]
@@ -78,7 +84,7 @@ def test_bootstrap_equals_a_loop_over_the_same_resamples() -> None:
     rng = np.random.default_rng(1)
     scores = rng.random((5, 20))
     source = of_scores(list("abcde"), {"m": scores})
-    found = significance(source, Plan(trials=60, draws="shared", seed=3), source.full())[0]
+    found = significance(source, Plan(trials=60, draws="shared", seed=3), source.full())[0][0]
     weights = random_multiplicities(stream(3, 2, 0), 60, 20).astype(int)
     picked = [[k for k, times in enumerate(row) for _ in range(times)] for row in weights]
     expected = [
@@ -91,7 +97,7 @@ def test_tukey_of_scores_against_all_permutations() -> None:
     """Three systems and four topics have 6⁴ permutations: the exact p of each pair."""
     trials = 20_000
     source = of_scores(list("abc"), {"m": SCORES})
-    largest = honest_ranges(source, Plan(trials=trials))[0]
+    largest = honest_ranges(source, Plan(trials=trials))[0][0]
     exact = []
     for orders in product(permutations(range(3)), repeat=4):
         sums = [sum(SCORES[order[run], q] for q, order in enumerate(orders)) for run in range(3)]
@@ -106,7 +112,7 @@ def test_tukey_of_outcomes_against_all_permutations() -> None:
     trials = 20_000
     measure = ab.measure("c@1")
     source = of_outcomes(list("abc"), OUTCOMES, [measure])
-    largest = honest_ranges(source, Plan(trials=trials))[0]
+    largest = honest_ranges(source, Plan(trials=trials))[0][0]
     exact = []
     for orders in product(permutations(range(3)), repeat=4):
         scores = []
@@ -133,15 +139,107 @@ def test_pairs_are_counted_and_the_curve_is_sorted() -> None:
     assert 0 < power.honest_difference < 0.6
 
 
-def test_the_tests_hold_their_level() -> None:
-    """Exchangeable runs: about one pair in twenty by the bootstrap, hardly ever one by Tukey's."""
+@pytest.mark.parametrize(
+    ("confidence", "by_tukey"),
+    [(95, range(7)), (50, range(11, 29))],  # 40 · 0.05 = 2 and 40 · 0.5 = 20 expected
+)
+def test_the_tests_hold_their_level(confidence: float, by_tukey: range) -> None:
+    """Exchangeable runs: about as many pairs by the bootstrap as the level says, and about as
+    many campaigns with any pair by Tukey's test."""
     rng = np.random.default_rng(5)
     by_pair = together = 0
+    how: dict[str, Any] = {"only": ["power"], "resamples": 200, "draws": "shared"}
     for seed in range(40):
         codes = rng.choice(np.array([0, 1, 4], np.uint8), size=(5, 60))
         source = of_outcomes(list("abcde"), codes, [ab.measure("c@1")])
-        result = evaluate(source, only=["power"], resamples=200, draws="shared", seed=seed)
-        by_pair += result.power[0].bootstrap
-        together += result.power[0].tukey > 0
-    assert 0.01 < by_pair / 400 < 0.10
-    assert together <= 6  # 40 · 0.05 = 2 expected
+        (power,) = evaluate(source, confidence=confidence, seed=seed, **how).power
+        assert power.bootstrap is not None
+        assert power.tukey is not None
+        by_pair += power.bootstrap
+        together += power.tukey > 0
+    level = 1 - confidence / 100
+    assert 0.2 * level < by_pair / 400 < min(2 * level, 0.7)
+    assert together in by_tukey
+
+
+# ------------------------------------------------------------------------ what decides, and when
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.07, 0.1, 0.2, 0.3])
+def test_a_pair_is_separated_iff_it_exceeds_the_honest_difference(alpha: float) -> None:
+    """100 ranges, one a whole number: p of k is (101 − k)/100, below alpha from there on."""
+    largest = np.arange(1.0, 101.0)
+    honest = honest_difference(largest, alpha)
+    assert honest == 101 - round(100 * alpha)  # it is reached by alpha of them, which is not below
+    gaps = np.array([honest - 1, honest - 0.5, honest, honest + 0.5, honest + 1])
+    assert (exceeding(largest, gaps) < alpha).tolist() == [False, False, False, True, True]
+
+
+@pytest.mark.parametrize("confidence", [95, 90, 80])
+def test_the_pairs_separated_are_those_beyond_the_honest_difference(confidence: float) -> None:
+    """Scores in few steps: some pairs differ by just as much as the permutations do."""
+    rng = np.random.default_rng(2)
+    codes = (rng.random((30, 40)) > np.linspace(0.2, 0.8, 30)[:, None]).astype(np.uint8)
+    source = of_outcomes([f"r{k}" for k in range(30)], codes, [ab.measure("accuracy")])
+    result = evaluate(source, only=["power"], resamples=100, confidence=confidence, draws="shared")
+    (power,) = result.power
+    right = (codes == 0).sum(axis=1).tolist()
+    steps = [abs(a - b) for a, b in combinations(right, 2)]
+    assert power.honest_difference is not None
+    honest = round(40 * power.honest_difference)
+    assert honest in steps
+    assert power.tukey == sum(step > honest for step in steps)
+
+
+@pytest.mark.parametrize(("confidence", "enough"), [(95, 20), (90, 10), (99, 100)])
+def test_a_level_takes_resamples_to_show(confidence: float, enough: int) -> None:
+    """With fewer, below the level means at 0: a single resample would tell nearly all apart."""
+    source = of_scores(list("abc"), {"m": SCORES + np.array([[0.5], [0.0], [-0.5]])})
+    for resamples in (1, enough - 1, enough):
+        result = evaluate(source, only=["power"], resamples=resamples, confidence=confidence)
+        (power,) = result.power
+        shows = resamples == enough
+        for value in (power.bootstrap, power.tukey, power.discriminative_power):
+            assert (value is not None) == shows
+        assert (power.honest_difference is not None) == shows
+        assert (f"takes {enough} resamples to show" in power.reason) != shows
+        assert power.pairs == 3
+
+
+def shy(questions: int, answers: int) -> Any:
+    """A run that answers few questions, and two that answer all."""
+    codes = np.zeros((3, questions), np.uint8)
+    codes[0, answers:] = 4
+    codes[1, ::2] = codes[2, ::3] = 1
+    return of_outcomes(["shy", "a", "b"], codes, [ab.measure("precision")])
+
+
+@pytest.mark.parametrize("draws", ["paired", "shared"])
+def test_resamples_without_a_score_are_counted(draws: Any) -> None:
+    """One answer to 12 questions is in no resample of (11/12)¹² = 35 %, for two of three pairs."""
+    result = evaluate(shy(12, 1), only=["power"], resamples=2000, draws=draws)
+    (power,) = result.power
+    assert (power.pairs, power.undefined, power.resamples) == (3, 0, 6000)
+    missing = (11 / 12) ** 12
+    assert power.undefined_resamples / 4000 == pytest.approx(missing, abs=0.05)
+    told = f"precision did not exist for one of two runs in {power.undefined_resamples:,} of 6,000"
+    assert any(note.startswith(told) for note in result.notes)
+    assert result.to_dict()["power"][0]["undefined_resamples"] == power.undefined_resamples
+
+
+def test_pairs_with_too_few_resamples_are_not_tested() -> None:
+    """Of 25 resamples about 9 lack the answer, and 20 are needed."""
+    result = evaluate(shy(12, 1), only=["power"], resamples=25)
+    (power,) = result.power
+    assert (power.pairs, power.undefined) == (1, 2)
+    assert any(note.startswith("2 pairs are not tested by precision") for note in result.notes)
+
+
+def test_permutations_without_a_score_are_told() -> None:
+    """A single answer in three runs: two of them have no precision, however it is swapped."""
+    codes = np.full((3, 30), 4, np.uint8)
+    codes[0, 0] = 0
+    source = of_outcomes(list("abc"), codes, [ab.measure("precision")])
+    result = evaluate(source, only=["power"], resamples=30)
+    assert result.power[0].undefined_permutations == 30
+    assert any("in 30 permutations of Tukey's test" in note for note in result.notes)

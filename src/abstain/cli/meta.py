@@ -174,6 +174,9 @@ def meta(
         raise UsageError("with --scores each file is a measure: -m has nothing to choose")
     if grade and not judged:
         raise UsageError("--grade goes with --judged")
+    for name, chosen_way in (("align", align), ("match", match)):
+        if chosen_way != "id" and (scores or judged or counts):
+            raise UsageError(f"--{name} goes with a gold and runs")
     if policy and (counts or scores):
         raise UsageError("--policy goes with responses, not with counts or scores")
     if not (scores or judged or counts) and len(files) < 2:

@@ -12,13 +12,14 @@ from abstain.resample.agreement import COEFFICIENTS, LABELS
 from abstain.resample.result import MetaResult
 
 SMALL = 1e-3
+WIDTH = 80
 
 
 def meta_grids(result: MetaResult) -> list[Grid]:
     """A table for each part, with what it takes to read it below."""
     grids = []
     if "stability" in result.parts:
-        grids.append(_stability(result))
+        grids += _stability(result)
     if "sensitivity" in result.parts:
         grids += [_sensitivity(result), _required(result)]
     if "power" in result.parts:
@@ -49,22 +50,32 @@ def how_drawn(result: MetaResult) -> str:
     )
 
 
-def _stability(result: MetaResult) -> Grid:
-    columns = [Column("fuzziness", "score")]
+def _stability(result: MetaResult) -> list[Grid]:
+    """As many measures beside each other as 80 columns have room for; the others below them."""
+    title = "Stability: how often another sample reverses two runs, in percent"
+    levels = [f"{level:g}" for level in result.stability[0].fuzziness]
+    grids: list[Grid] = []
+    room = 0
     for item in result.stability:
-        columns += [Column(f"{item.measure} error", "percent"), Column("ties", "percent")]
-    rows: list[list[Cell]] = []
-    for k, level in enumerate(result.stability[0].fuzziness):
-        row: list[Cell] = [f"{level:g}"]
-        for item in result.stability:
-            row += [_percent(item.error[k], item.error_se[k]), _percent(item.ties[k])]
-        rows.append(row)
-    return Grid(
-        columns,
-        rows,
-        title="Stability: how often another sample reverses two runs, in percent",
-        notes=[f"{how_drawn(result)}; ± is the Monte Carlo error."],
-    )
+        error = [_percent(*own) for own in zip(item.error, item.error_se, strict=True)]
+        ties = [_percent(own) for own in item.ties]
+        names = f"{item.measure} error", "ties"
+        taken = sum(
+            2 + max(len(str(cell)) for cell in own)
+            for own in zip(names, *zip(error, ties, strict=True), strict=True)
+        )
+        if taken > room:
+            grids.append(
+                Grid([Column("fuzziness", "score")], [[level] for level in levels], title=title)
+            )
+            title = "Stability, further measures"
+            room = WIDTH - max(map(len, ("fuzziness", *levels)))
+        room -= taken
+        grids[-1].columns.extend(Column(name, "percent") for name in names)
+        for row, *cells in zip(grids[-1].rows, error, ties, strict=True):
+            row += cells
+    grids[-1].notes.append(f"{how_drawn(result)}; ± is the Monte Carlo error.")
+    return grids
 
 
 def _percent(value: float | None, error: float | None = None) -> Cell:
@@ -168,10 +179,15 @@ def _power(result: MetaResult) -> Grid:
     ]
     note = (
         f"{plural(result.resamples, 'resample')} and as many permutations, seed "
-        f"{result.plan.seed}. The bootstrap tests pair by pair, Tukey's test all pairs together."
+        f"{result.plan.seed}. The bootstrap tests pair by pair, Tukey's test all pairs together: "
+        "it separates those that differ by more than the honest difference."
     )
+    reasons = dict.fromkeys(f"–: {item.reason}." for item in result.power if item.reason)
     return Grid(
-        columns, rows, title=f"Power: pairs of runs told apart at {level:g} %", notes=[note]
+        columns,
+        rows,
+        title=f"Power: pairs of runs told apart at {level:g} %",
+        notes=[*reasons, note],
     )
 
 

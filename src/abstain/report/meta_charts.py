@@ -113,13 +113,9 @@ def _required_chart(result: MetaResult) -> dict[str, Any]:
 
 def _asl_chart(result: MetaResult) -> dict[str, Any]:
     rows = [
-        {
-            "measure": item.measure,
-            "pair": round(k * (item.pairs - 1) / max(1, len(item.asl) - 1)) + 1,
-            "ASL": level,
-        }
+        {"measure": item.measure, "pair": pair, "ASL": level}
         for item in result.power
-        for k, level in enumerate(item.asl)
+        for pair, level in item.curve
     ]
     layer = lines("pair", "ASL", colour="measure", x_title="pairs of runs, the surest first")
     return chart("Achieved significance levels", rows, [layer])

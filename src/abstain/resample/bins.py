@@ -17,8 +17,8 @@ WIDTH = 0.01
 BINS = 21
 EDGE = 1e-9
 """A difference of exactly a bin's edge belongs to that bin, whatever rounding says."""
-WIDEST = 1e9
-MOST_BINS = 10_000
+MOST_BINS = 20_000
+"""Percent in bins of 0.01, twice."""
 SLACK = 1e-12
 """1 − 95/100 is not quite 0.05."""
 ORDINARY = (0.1, 2.0)
@@ -43,14 +43,15 @@ def natural_width(span: float) -> float:
 
 
 def bins_for(spans: Sequence[float], widths: Sequence[float], listed: int) -> list[int]:
-    """How many bins hold every difference that a measure can show."""
+    """How many bins hold every difference that a measure can show: none of them is open."""
     for span, width in zip(spans, widths, strict=True):
-        if not span / width < WIDEST:
+        if not span / width < MOST_BINS:
             raise UsageError(
-                f"scores that span {span:g} do not fit bins of {width:g}; --width names a wider one"
+                f"scores that span {span:g} do not fit {MOST_BINS:,} bins of {width:g}; --width "
+                "names a wider one"
             )
     return [
-        max(listed, min(MOST_BINS, math.ceil(span / width + EDGE) + 1))
+        max(listed, math.ceil(span / width + EDGE) + 1)
         for span, width in zip(spans, widths, strict=True)
     ]
 

@@ -68,11 +68,6 @@ class Block:
     with `ends` measures × runs × trials on the subset, then on the disjoint one."""
     ends: Pairs | None = None
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Pairs and trials."""
-        return self.pairs.stop - self.pairs.start, self.scores[0].shape[2]
-
     def of(self, measure: int) -> list[Array]:
         """x and y of one measure, and on the disjoint subset: each pairs × trials."""
         if self.ends is None:

@@ -59,15 +59,15 @@ def evaluate(
         alpha = round(1 - settings.confidence / 100, 12)
         power = discriminative_power(source, drawing, full, alpha=alpha)
     agreement = agreements(source.measures, full, source.directions) if "agreement" in parts else []
-    said = notes_of(source, full, settings, stability, swap, requirements)
+    said = notes_of(source, full, settings, stability, swap, requirements, power)
     return MetaResult(
         runs=tuple(source.runs),
         questions=source.questions,
         measures=tuple(source.measures),
         scores=tuple(tuple(None if v != v else float(v) for v in own) for own in full),
         plan=plan,
-        resamples=settings.resamples,
-        confidence=settings.confidence,
+        resamples=int(settings.resamples),
+        confidence=float(settings.confidence),
         parts=parts,
         stability=tuple(stability),
         swap=tuple(swap),
@@ -141,7 +141,7 @@ class Comparing:
                 swaps[m].close()
         return (
             [tally.result() for tally in wins] if stable else [],
-            [tally.result(self.settings.confidence) for tally in swaps] if swapping else [],
+            [tally.result(float(self.settings.confidence)) for tally in swaps] if swapping else [],
         )
 
     def _compared(self, block: Block, m: int, *, stable: bool, swapping: bool) -> Compared:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.errors import plural
 from abstain.resample.bins import WIDTH, edge
 from abstain.resample.comparisons import SAME
+from abstain.resample.power import Power
 from abstain.resample.settings import Settings, one_measure
 from abstain.resample.sources import Source
 from abstain.resample.stability import Stability
@@ -27,6 +29,7 @@ def notes_of(
     stability: Sequence[Stability],
     swap: Sequence[Swap],
     requirements: Sequence[Requirement],
+    power: Sequence[Power],
 ) -> list[str]:
     """Every note, in the order of the parts."""
     found = [*_undefined_on_all(source, full), *_left_out(stability, swap)]
@@ -37,6 +40,7 @@ def notes_of(
     if settings.width is None:
         found += _widths(source, swap)
     found += [*_beyond(swap), *_tied_elsewhere(swap), *_rising(source, requirements)]
+    found += _not_resampled(power)
     if "agreement" in settings.parts and len(source.measures) < 2:
         found.append(one_measure(source))
     return found
@@ -63,6 +67,30 @@ def _left_out(stability: Sequence[Stability], swap: Sequence[Swap]) -> list[str]
             found.append(
                 f"{item.measure} did not exist for one of two runs in {item.undefined:,} of "
                 f"{total:,} comparisons; they are left out"
+            )
+    return found
+
+
+def _not_resampled(power: Sequence[Power]) -> list[str]:
+    """Where the tests of power had less to go by."""
+    found = []
+    for item in power:
+        if item.undefined_resamples:
+            found.append(
+                f"{item.measure} did not exist for one of two runs in "
+                f"{item.undefined_resamples:,} of {item.resamples:,} resamples of pairs; they are "
+                "left out of the bootstrap"
+            )
+        if item.undefined:
+            found.append(
+                f"{plural(item.undefined, 'pair is', 'pairs are')} not tested by {item.measure}, "
+                "which exists for both runs on too few resamples, or not at all"
+            )
+        if item.undefined_permutations:
+            found.append(
+                f"{item.measure} did not exist for some run in "
+                f"{plural(item.undefined_permutations, 'permutation')} of Tukey's test, which "
+                "takes the others"
             )
     return found
 

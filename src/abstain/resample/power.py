@@ -7,12 +7,14 @@ for all pairs together: the largest difference among runs that swapped their cel
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abstain.resample.bins import EDGE
 from abstain.resample.chance import random_multiplicities, stream
 from abstain.resample.comparisons import SAME
 from abstain.resample.draws import (
@@ -43,36 +45,44 @@ class Power:
 
     measure: str
     pairs: int
-    """Pairs whose difference exists."""
+    """Pairs whose difference exists, on all questions and on enough resamples."""
     alpha: float
     asl: tuple[float, ...]
     """Achieved significance levels, ascending (evenly thinned beyond a thousand pairs)."""
-    bootstrap: int
-    """Pairs with an ASL below alpha."""
-    tukey: int
-    """Pairs separated by Tukey's HSD."""
+    bootstrap: int | None
+    """Pairs with an ASL below alpha, or None: `reason` says why."""
+    tukey: int | None
+    """Pairs separated by Tukey's HSD, or None."""
     honest_difference: float | None
-    """The smallest difference that Tukey's test separates at alpha."""
+    """What a difference has to exceed for Tukey's test to separate it at alpha."""
     undefined: int
+    """Pairs left out."""
+    resamples: int
+    """Resamples of the pairs whose difference exists on all questions."""
+    undefined_resamples: int
+    """Those left out: the measure did not exist for one of the runs."""
+    undefined_permutations: int
+    """Permutations in which it did not exist for some run: the range is that of the others."""
+    reason: str = ""
 
     @property
     def discriminative_power(self) -> float | None:
         """The share of pairs with an ASL below alpha."""
-        return self.bootstrap / self.pairs if self.pairs else None
+        return self.bootstrap / self.pairs if self.pairs and self.bootstrap is not None else None
+
+    @property
+    def curve(self) -> list[tuple[int, float]]:
+        """The ASL curve: the place of a pair, from 1 on, and its level."""
+        step = (self.pairs - 1) / max(1, len(self.asl) - 1)
+        return [(round(k * step) + 1, level) for k, level in enumerate(self.asl)]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "measure": self.measure,
-            "pairs": self.pairs,
-            "alpha": self.alpha,
-            "discriminative_power": self.discriminative_power,
-            "bootstrap": self.bootstrap,
-            "tukey": self.tukey,
-            "honest_difference": self.honest_difference,
-            "undefined": self.undefined,
-            "asl": list(self.asl),
-        }
+        names = ("measure", "pairs", "alpha", "discriminative_power", "bootstrap", "tukey")
+        more = ("honest_difference", "undefined", "undefined_resamples", "undefined_permutations")
+        plain: dict[str, Any] = {name: getattr(self, name) for name in (*names, *more)}
+        plain["asl"] = list(self.asl)
+        return plain | ({"reason": self.reason} if self.reason else {})
 
 
 def discriminative_power(
@@ -81,36 +91,69 @@ def discriminative_power(
     """Both tests, all pairs, all measures; `full` are the scores on all questions."""
     first, second = all_pairs(len(source.runs))
     gap = np.abs(full[:, first] - full[:, second])
-    asl = significance(source, plan, full)
-    largest = honest_ranges(source, plan)
-    found = []
-    for m, name in enumerate(source.measures):
-        exists = ~np.isnan(gap[m]) & ~np.isnan(asl[m])
-        levels = np.sort(asl[m][exists])
-        p = exceeding(largest[m], gap[m][exists], slack=SAME * source.spans[m])
-        honest = _honest(largest[m], alpha)
-        found.append(
-            Power(
-                measure=name,
-                pairs=int(exists.sum()),
-                alpha=alpha,
-                asl=tuple(float(v) for v in _thinned(levels)),
-                bootstrap=int(np.count_nonzero(levels < alpha)),
-                tukey=int(np.count_nonzero(p < alpha)),
-                honest_difference=honest,
-                undefined=len(first) - int(exists.sum()),
-            )
+    asl, defined = significance(source, plan, full)
+    largest, incomplete = honest_ranges(source, plan)
+    return [
+        _power(
+            name, gap[m], asl[m], defined[m], largest[m],
+            incomplete=int(incomplete[m]), trials=plan.trials, alpha=alpha,
+            slack=SAME * source.spans[m],
         )
-    return found
+        for m, name in enumerate(source.measures)
+    ]  # fmt: skip
 
 
-def _honest(largest: Array, alpha: float) -> float | None:
-    """The smallest difference that fewer than alpha of the permutations reach."""
+def _power(
+    name: str,
+    gap: Array,
+    asl: Array,
+    defined: IntArray,
+    largest: Array,
+    *,
+    incomplete: int,
+    trials: int,
+    alpha: float,
+    slack: float,
+) -> Power:
+    """One measure: a level of 5 % takes 20 resamples to show, and as many permutations."""
+    enough = math.ceil(1 / alpha - EDGE)
+    shows = trials >= enough
+    exists = ~np.isnan(gap)
+    tested = exists & (defined >= min(enough, trials))
+    levels = np.sort(asl[tested])
+    separable = np.count_nonzero(~np.isnan(largest)) >= enough
+    p = exceeding(largest, gap[tested], slack=slack)
+    return Power(
+        measure=name,
+        pairs=int(tested.sum()),
+        alpha=alpha,
+        asl=tuple(float(v) for v in _thinned(levels)),
+        bootstrap=int(np.count_nonzero(levels < alpha)) if shows else None,
+        tukey=int(np.count_nonzero(p < alpha)) if separable else None,
+        honest_difference=honest_difference(largest, alpha) if separable else None,
+        undefined=len(gap) - int(tested.sum()),
+        resamples=int(exists.sum()) * trials,
+        undefined_resamples=int((trials - defined[exists]).sum()),
+        undefined_permutations=incomplete,
+        reason=(
+            "" if shows else f"a level of {100 * alpha:.3g} % takes {enough:,} resamples to show"
+        ),
+    )
+
+
+def honest_difference(largest: Array, alpha: float) -> float | None:
+    """The largest difference that at least alpha of the permutations reach.
+
+    Whatever exceeds it fewer of them reach: it is separated.
+
+    >>> honest_difference(np.arange(1.0, 11.0), 0.2)
+    9.0
+    """
     ranges = np.sort(largest[~np.isnan(largest)])[::-1]
     if not len(ranges):
         return None
-    allowed = int(np.ceil(alpha * len(ranges))) - 1
-    return float(ranges[min(allowed, len(ranges) - 1)])
+    reaching = max(1, math.ceil(alpha * len(ranges) - EDGE))
+    return float(ranges[reaching - 1])
 
 
 def _thinned(levels: Array) -> Array:
@@ -122,8 +165,9 @@ def _thinned(levels: Array) -> Array:
 # ------------------------------------------------------------------------ paired bootstrap
 
 
-def significance(source: Source, plan: Plan, full: Array) -> Array:
-    """The achieved significance level of every pair: measures × pairs.
+def significance(source: Source, plan: Plan, full: Array) -> tuple[Array, IntArray]:
+    """The achieved significance level of every pair, and the resamples it comes from: measures ×
+    pairs.
 
     The share of resamples whose statistic is as far from the observed one as that is from no
     difference. For means of per-question scores the statistic is Student's t, as in the paper; a
@@ -138,7 +182,7 @@ def significance(source: Source, plan: Plan, full: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         levels = beyond / defined
     levels[np.isnan(full[:, pairs[0]] - full[:, pairs[1]])] = np.nan
-    return levels
+    return levels, defined
 
 
 def _exceedances(
@@ -226,15 +270,20 @@ def _t(mean: Array, variance: Array, n: int) -> Array:
 # ------------------------------------------------------------------------------ Tukey's HSD
 
 
-def honest_ranges(source: Source, plan: Plan) -> Array:
-    """The largest difference between any two runs in each permutation: measures × trials."""
+def honest_ranges(source: Source, plan: Plan) -> tuple[Array, IntArray]:
+    """The largest difference between any two runs in each permutation: measures × trials.
+
+    And in how many of them a measure does not exist for some run.
+    """
     pieces = []
+    incomplete = np.zeros(len(source.measures), np.int64)
     for scores in permutations(source, plan, part=3):
         none = np.isnan(scores).all(axis=-1)
+        incomplete += np.isnan(scores).any(axis=-1).sum(axis=-1)
         high = np.where(np.isnan(scores), -np.inf, scores).max(axis=-1)
         low = np.where(np.isnan(scores), np.inf, scores).min(axis=-1)
         pieces.append(np.where(none, np.nan, high - low))
-    return np.concatenate(pieces, axis=-1)
+    return np.concatenate(pieces, axis=-1), incomplete
 
 
 def exceeding(largest: Array, gaps: Array, *, slack: float = SAME) -> Array:
@@ -242,4 +291,4 @@ def exceeding(largest: Array, gaps: Array, *, slack: float = SAME) -> Array:
     ranges = np.sort(largest[~np.isnan(largest)])
     if not len(ranges):
         return np.full(len(gaps), np.nan)
-    return 1 - np.searchsorted(ranges, gaps - slack, side="left") / len(ranges)
+    return (len(ranges) - np.searchsorted(ranges, gaps - slack, side="left")) / len(ranges)

@@ -17,8 +17,14 @@ from abstain.resample.swap import Swap
 if TYPE_CHECKING:
     import polars as pl
 
-SENSITIVITY = ("required", "highest", "relative", "sensitivity")
-POWER = ("pairs", "discriminative_power", "bootstrap", "tukey", "honest_difference")
+SENSITIVITY = (
+    *("required", "within_bins", "highest", "relative", "sensitivity", "tied_elsewhere"),
+    *("comparisons", "ties", "undefined", "width"),
+)
+POWER = (
+    *("pairs", "discriminative_power", "bootstrap", "tukey", "honest_difference"),
+    *("undefined", "undefined_resamples", "undefined_permutations"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,23 +116,32 @@ class MetaResult:
                     }
                 )
 
+        for name, own in zip(self.measures, self.scores, strict=True):
+            for run, score in zip(self.runs, own, strict=True):
+                add("scores", name, None, run, score=score)
         for curve in self.stability:
+            values = {k: getattr(curve, k) for k in ("comparisons", "undefined")}
+            add("stability", curve.measure, None, **values)
             for point in curve.to_dict()["curve"]:
                 add("stability", curve.measure, point.pop("fuzziness"), **point)
         for row in self.swap:
+            low, high = row.required_range
             values = {k: getattr(row, k) for k in SENSITIVITY}
+            values |= {"required_low": low, "required_high": high}
             add("sensitivity", row.measure, row.size, **values)
             for item in row.to_dict()["bins"]:
-                values = {"swap_rate": item["swap_rate"], "count": item["count"]}
+                values = {k: item[k] for k in ("swap_rate", "se", "count")}
                 add("swap rates", row.measure, item["from"], **values)
         for need in self.requirements:
             add("required by questions", need.measure, need.questions, required=need.required)
         for power in self.power:
             values = {k: getattr(power, k) for k in POWER}
             add("power", power.measure, power.alpha, **values)
-        for pair in self.agreement:
-            values = {k: getattr(pair, k) for k in COEFFICIENTS}
-            add("agreement", pair.first, None, pair.second, **values)
+            for pair, level in power.curve:
+                add("asl", power.measure, pair, asl=level)
+        for both in self.agreement:
+            values = {k: getattr(both, k) for k in (*COEFFICIENTS, "runs")}
+            add("agreement", both.first, None, both.second, **values)
         return rows
 
     def to_frame(self) -> pl.DataFrame:

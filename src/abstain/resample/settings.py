@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Literal, TypeAlias, get_args
 
 from abstain.errors import UnknownNameError, UsageError, plural
@@ -18,6 +19,10 @@ Part: TypeAlias = Literal["stability", "sensitivity", "power", "agreement"]
 PARTS: tuple[Part, ...] = get_args(Part)
 MOST_TRIALS = 100_000
 CURVE_POINTS = 6
+WHOLE = ("trials", "size", "bins", "resamples", "seed", "threads")
+REAL = ("confidence", "width", "difference")
+SEVERAL = {"only": str, "fuzziness": Real, "sizes": Integral}
+MAY_BE_NONE = ("size", "width", "difference", "sizes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,38 +60,55 @@ class Settings:
     @property
     def levels(self) -> tuple[float, ...]:
         """The fuzziness values, ascending."""
-        return tuple(sorted(set(self.fuzziness)))
+        return tuple(sorted({float(f) for f in self.fuzziness}))
 
     def subset(self, source: Source) -> int:
         """Questions in a subset."""
-        return source.questions // 2 if self.size is None else self.size
+        return source.questions // 2 if self.size is None else int(self.size)
 
     def plan(self, source: Source, *, trials: int | None = None) -> Plan:
         """How to draw."""
         return Plan(
-            trials=trials or self.trials,
+            trials=int(trials or self.trials),
             size=self.subset(source),
             draws=self.draws,
-            seed=self.seed,
-            threads=self.threads,
+            seed=int(self.seed),
+            threads=int(self.threads),
             progress=self.progress,
         )
 
     def curve_sizes(self, source: Source) -> list[int]:
         """Sizes for the curve of required differences: up to half the questions, evenly spread."""
         if self.sizes is not None:
-            return sorted(set(self.sizes))
+            return sorted({int(size) for size in self.sizes})
         half = source.questions // 2
         even = {max(1, round(half * k / CURVE_POINTS)) for k in range(1, CURVE_POINTS + 1)}
         return sorted(even | {self.subset(source)})
 
     def check(self, source: Source) -> None:
         """Refuse what cannot be done."""
+        self._check_kinds()
         self._check_names()
         self._check_numbers()
         self._check_source(source)
         if {"stability", "sensitivity"} & set(self.parts):
             self._check_sizes(source.questions)
+
+    def _check_kinds(self) -> None:
+        """What an option is, before what it says."""
+        given = {
+            name: getattr(self, name)
+            for name in (*WHOLE, *REAL, *SEVERAL)
+            if name not in MAY_BE_NONE or getattr(self, name) is not None
+        }
+        for name, value in given.items():
+            if name in WHOLE and not isinstance(value, Integral):
+                raise UsageError(f"{name} is a whole number (got {value!r})")
+            if name in REAL and not isinstance(value, Real):
+                raise UsageError(f"{name} is a number (got {value!r})")
+            if name in SEVERAL and not _several(value, SEVERAL[name]):
+                kind = {str: "names", Real: "numbers", Integral: "whole numbers"}[SEVERAL[name]]
+                raise UsageError(f"{name} is a sequence of {kind} (got {value!r})")
 
     def _check_names(self) -> None:
         for part in self.only:
@@ -146,9 +168,18 @@ class Settings:
                 f"{plural(questions, 'question')} at most {half:,} "
                 "(stability alone takes larger ones: --only stability)"
             )
-        for size in self.sizes or ():
+        for size in () if self.sizes is None else self.sizes:
             if not 1 <= size <= half:
                 raise UsageError(f"a size of the curve must be from 1 to {half:,} (got {size:,})")
+
+
+def _several(value: object, kind: type) -> bool:
+    """Whether it is a sequence of things of a kind; a text is one thing."""
+    return (
+        isinstance(value, Iterable)
+        and not isinstance(value, (str, bytes))
+        and all(isinstance(item, kind) for item in value)
+    )
 
 
 def one_measure(source: Source) -> str:

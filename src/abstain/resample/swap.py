@@ -58,6 +58,11 @@ class Swap:
     """Of the differences that reach what is required, the share that is none elsewhere."""
 
     @property
+    def questions(self) -> int:
+        """Those in a subset: a row is a point of the curve of required differences."""
+        return self.size
+
+    @property
     def relative(self) -> float | None:
         """The difference required, over the highest score seen."""
         if self.required is None or not self.highest or self.highest <= 0:
@@ -215,6 +220,8 @@ class SwapTally:
         rates, tails = self._rates()
         error, tail_error = (np.nan_to_num(own.errors()) for own in (self.rate, self.tail))
         error = error * self.table.sum(axis=0) / np.maximum(1, self.differing)
+        error = _at_least_three(error, rates, self.differing)
+        tail_error = _at_least_three(tail_error, tails, _from_here_on(self.differing))
         low, high = (
             required_bin(
                 rates + sign * 2 * error, tails + sign * 2 * tail_error, self.telling, limit
@@ -240,6 +247,11 @@ class SwapTally:
 
     def _edge(self, at: int | None) -> float | None:
         return None if at is None else edge(at, self.width)
+
+
+def _at_least_three(error: Array, rates: Array, counts: IntArray) -> Array:
+    """No swap among n comparisons is no rate of 0: two errors are 3/n, the rule of three."""
+    return np.where(rates == 0, 1.5 / np.maximum(1, counts), error)
 
 
 def _from_here_on(counts: IntArray) -> IntArray:

@@ -128,6 +128,10 @@ def rebuilt(saved: Meta) -> MetaResult:
                 tukey=p.tukey,
                 honest_difference=p.honest_difference,
                 undefined=p.undefined,
+                resamples=saved.resamples * (p.pairs + p.undefined),
+                undefined_resamples=p.undefined_resamples,
+                undefined_permutations=p.undefined_permutations,
+                reason=p.reason,
             )
             for p in saved.power
         ),
@@ -201,7 +205,9 @@ def _lead(saved: Meta) -> str:
             f"{first.measure} errs least: another sample reverses {_percent(error)} of the pairs."
         )
     if saved.power:
-        top = max(saved.power, key=lambda p: p.bootstrap)
+        top = max(saved.power, key=lambda p: p.bootstrap or 0)
+        if top.bootstrap is None:
+            return f"No pair of runs could be tested: {top.reason}."
         return f"{top.measure} tells most pairs of runs apart: {top.bootstrap:,} of {top.pairs:,}."
     if saved.agreement:
         near = max(saved.agreement, key=lambda a: -2.0 if a.tau_b is None else a.tau_b)

@@ -254,11 +254,14 @@ class PowerRow(msgspec.Struct, kw_only=True):
     measure: str
     pairs: int
     alpha: float
-    bootstrap: int
-    tukey: int
+    bootstrap: int | None
+    tukey: int | None
     honest_difference: float | None
     undefined: int
+    undefined_resamples: int
+    undefined_permutations: int
     asl: list[float]
+    reason: str = ""
 
 
 class AgreementRow(msgspec.Struct, kw_only=True):

@@ -1,0 +1,71 @@
+"""What is refused of options in Python: one clear line, never a bare TypeError."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain as ab
+from abstain.errors import UsageError
+from abstain.resample import evaluate
+from abstain.resample.sources import of_scores
+
+SOURCE = of_scores(list("abc"), {"m": np.random.default_rng(0).random((3, 20))})
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("fuzziness", 0.05, "fuzziness is a sequence of numbers (got 0.05)"),
+        ("fuzziness", ["0.05"], "fuzziness is a sequence of numbers (got ['0.05'])"),
+        ("fuzziness", None, "fuzziness is a sequence of numbers (got None)"),
+        ("sizes", 5, "sizes is a sequence of whole numbers (got 5)"),
+        ("sizes", [5.5], "sizes is a sequence of whole numbers (got [5.5])"),
+        ("only", "power", "only is a sequence of names (got 'power')"),
+        ("only", None, "only is a sequence of names (got None)"),
+        ("seed", None, "seed is a whole number (got None)"),
+        ("seed", 1.0, "seed is a whole number (got 1.0)"),
+        ("trials", 5.5, "trials is a whole number (got 5.5)"),
+        ("trials", "5", "trials is a whole number (got '5')"),
+        ("size", 5.5, "size is a whole number (got 5.5)"),
+        ("bins", 21.0, "bins is a whole number (got 21.0)"),
+        ("resamples", None, "resamples is a whole number (got None)"),
+        ("threads", "two", "threads is a whole number (got 'two')"),
+        ("width", "0.01", "width is a number (got '0.01')"),
+        ("difference", [0.1], "difference is a number (got [0.1])"),
+        ("confidence", None, "confidence is a number (got None)"),
+    ],
+)
+def test_an_option_of_another_kind_is_refused(option: str, value: Any, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        evaluate(SOURCE, **{option: value})
+    assert str(refused.value) == said
+
+
+def test_numbers_and_sequences_of_numpy_will_do() -> None:
+    plain: dict[str, Any] = {"trials": 20, "size": 5, "sizes": [5, 8], "fuzziness": [0.01, 0.05]}
+    of_numpy: dict[str, Any] = {
+        "trials": np.int64(20),
+        "size": np.int32(5),
+        "sizes": np.array([5, 8]),
+        "fuzziness": np.array([0.01, 0.05]),
+        "confidence": np.float32(95),
+        "seed": np.uint8(0),
+    }
+    found = evaluate(SOURCE, **plain, only=["stability", "sensitivity"])
+    again = evaluate(SOURCE, **of_numpy, only=("stability", "sensitivity"))
+    assert json.dumps(again.to_dict()) == json.dumps(found.to_dict())
+
+
+def test_one_measure_may_be_given_as_it_is() -> None:
+    import polars as pl
+
+    rows = [(run, f"q{k}", "right" if k % n else "wrong") for run, n in (("a", 2), ("b", 3))
+            for k in range(12)]  # fmt: skip
+    frame = pl.DataFrame(rows, schema=["run", "question", "outcome"], orient="row")
+    for one in ("c@1", ab.measure("c@1")):
+        found = ab.meta_judged(frame, measures=one, only=["stability"])  # type: ignore[arg-type]
+        assert found.measures == ("c@1",)
