@@ -17,6 +17,7 @@ from abstain.compare import compare, compare_judged
 from abstain.compare.scores import compare_scores
 from tests.compare import slow
 from tests.helpers import Here
+from tests.measures.reference import REFERENCE
 
 EXAMPLE = files("abstain") / "examples" / "qa4mre2013"
 GOLD = "question,correct,topic\n" + "".join(f"q{i},a,{'xy'[i % 2]}\n" for i in range(10))
@@ -134,6 +135,13 @@ def test_identical_runs(two: Here) -> None:
     found = data(two, "gold.csv", "one.csv", "copy.csv")
     assert found["pairs"][0]["p"] == 1
     assert found["pairs"][0]["difference"] == 0
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCE))
+def test_identical_runs_by_every_measure(two: Here, name: str) -> None:
+    two.write("copy.csv", run_text("aaabbb--aa"))
+    (pair,) = data(two, "gold.csv", "one.csv", "copy.csv", "-m", name)["pairs"]
+    assert (pair["difference"], pair["p"]) in {(0, 1), (None, None)}
 
 
 def test_one_question(here: Here) -> None:

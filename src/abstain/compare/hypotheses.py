@@ -11,6 +11,8 @@ from abstain.compare.swaps import EXACT_CLUSTERS, Flips, randomise_scores
 if TYPE_CHECKING:
     from abstain.outcomes import Array
 
+DECIMALS = 9
+
 
 def mcnemar(only_one: int, only_other: int) -> float:
     """McNemar's exact p: are the questions that just one run got right split evenly?
@@ -34,7 +36,7 @@ def wilcoxon(differences: Array) -> float:
     from scipy.stats import rankdata
     from scipy.stats import wilcoxon as signed_rank
 
-    known = differences[~np.isnan(differences)]
+    known = _without_noise(differences[~np.isnan(differences)])
     known = known[known != 0]
     if not len(known):
         return 1.0
@@ -45,3 +47,9 @@ def wilcoxon(differences: Array) -> float:
     untied = len(np.unique(size)) == len(size)
     method = "exact" if untied and len(known) <= 50 else "asymptotic"
     return float(signed_rank(known, method=method).pvalue)
+
+
+def _without_noise(differences: Array) -> Array:
+    """Differences as shares of the largest, rounded: 0.7 − 0.5 and 0.3 − 0.1 are tied."""
+    largest = float(np.abs(differences).max(initial=0))
+    return np.round(differences / largest, DECIMALS) if largest > 0 else differences

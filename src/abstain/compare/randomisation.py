@@ -138,6 +138,8 @@ def _product(table: IntArray) -> tuple[Array, Array]:
     """Any number of outcomes: every combination of how many of each kind are swapped."""
     kinds = [(i, j) for i, j in combinations(range(len(table)), 2) if table[i, j] + table[j, i]]
     sizes = [int(table[i, j] + table[j, i]) for i, j in kinds]
+    if not kinds:
+        return np.ones(1), np.diag(table).astype(np.float64)[None]
     drawn = np.indices([m + 1 for m in sizes]).reshape(len(sizes), -1)
     weights = np.ones(drawn.shape[1])
     first = np.tile(np.diag(table).astype(np.float64), (drawn.shape[1], 1))
