@@ -76,6 +76,15 @@ def test_c_at_1_has_the_influence_of_the_formula() -> None:
     assert (np.array([138, 87, 59]) / n * psi).sum() == pytest.approx(0, abs=1e-8)
 
 
+@pytest.mark.parametrize("n", [100, 10_000, 1_000_000])
+@pytest.mark.parametrize("each", [3, 10])
+def test_precision_has_its_error_among_any_number_of_blanks(n: int, each: int) -> None:
+    """√(p(1 − p)/A), with n/(n − 1) for the questions: a step must stay below the few answers."""
+    f = one_run(ab.measure("precision"))
+    found = standard_error(f, np.array([each, each, n - 2 * each], float), None)
+    assert found == pytest.approx(math.sqrt(0.25 / (2 * each) * n / (n - 1)), rel=1e-5)
+
+
 def test_c_at_1_standard_error_question_by_question() -> None:
     letters = sample(60)
     groups = [i // 5 for i in range(60)]

@@ -12,7 +12,14 @@ import abstain as ab
 from abstain.compare.bounds import bounds_of, correct_for_judge, read_confusion
 from abstain.compare.functional import THREE, one_run
 from abstain.compare.intervals import cell_interval
-from abstain.compare.transitions import in_slices, origin
+from abstain.compare.transitions import (
+    BLANK_EMPTY,
+    RIGHT,
+    WRONG,
+    in_slices,
+    origin,
+    path_gradient,
+)
 from abstain.errors import InputError, UsageError
 from tests.compare import slow
 from tests.measures.reference import REFERENCE
@@ -36,6 +43,36 @@ def test_contributions_add_up_to_the_difference(name: str) -> None:
     assert found.worth.sum() == pytest.approx(expected, abs=1e-7)
     assert found.knowing + found.abstaining == pytest.approx(expected, abs=1e-7)
     assert found.transitions.sum() == 60
+
+
+@pytest.mark.parametrize("name", ["precision", "wrong-rate-credit", "validation-F", "F"])
+@pytest.mark.parametrize("few", [[RIGHT], [RIGHT, WRONG]])
+@pytest.mark.parametrize("size", [300, 10_000])
+def test_worths_add_up_where_a_run_answers_next_to_nothing(
+    name: str, few: list[int], size: int
+) -> None:
+    other = np.array(few + [BLANK_EMPTY] * (size - len(few)), np.uint8)
+    own = np.array([RIGHT] * (size // 2) + [WRONG] * (size // 2), np.uint8)
+    found = origin(ab.measure(name), other, own)
+    ends = [slow.score(name, [LETTERS[i] for i in run]) for run in (other, own)]
+    assert found.contributions.sum() == pytest.approx(ends[1] - ends[0], abs=1e-7)
+    assert found.knowing + found.abstaining == pytest.approx(ends[1] - ends[0], abs=1e-7)
+
+
+def test_the_worth_of_a_move_by_an_integral() -> None:
+    """Precision R/A: its mean gradient along the way by scipy's adaptive quadrature."""
+    from scipy.integrate import quad
+
+    other, own = np.array([1.0, 0, 0, 0, 999]), np.array([500.0, 500, 0, 0, 0])
+    found = path_gradient(ab.measure("precision"), other, own)
+
+    def gradient(s: float, kind: int) -> float:
+        right, wrong = (1 - s) * other[:2] + s * own[:2]
+        return 1000 * float((wrong, -right)[kind] / (right + wrong) ** 2)
+
+    for kind in (RIGHT, WRONG):
+        expected = quad(gradient, 0, 1, args=(kind,), points=[1e-3, 1e-2, 0.1], epsabs=1e-10)[0]
+        assert found[kind] - found[BLANK_EMPTY] == pytest.approx(expected, rel=1e-5)
 
 
 def test_transitions_by_hand() -> None:

@@ -16,6 +16,7 @@ from abstain.compare.multiplicity import adjust
 from abstain.compare.outcome_pairs import against_reference, difference_intervals, tested_pairs
 from abstain.compare.pairs import letters_of, made_pairs, plan_of, wanted_pairs
 from abstain.compare.result import Comparison, Progress, RunRow, Settings
+from abstain.compare.studentised import varies
 from abstain.compare.table import PairedTable
 from abstain.compare.transitions import Origin, in_slices, origin
 from abstain.errors import UsageError
@@ -151,6 +152,7 @@ def compare_outcomes(
         widest=chosen.bounds[1] - chosen.bounds[0],
         judge_sample=0 if confusion is None else int(confusion.sum()),
         never_checked=() if confusion is None else never_checked(confusion),
+        studentised=varies(chosen),
     )
 
 

@@ -15,7 +15,21 @@ from abstain.compare.intervals import DEFAULT, OF_ONE_PROPORTION, Interval, cell
 from abstain.compare.pairs import bootstrap_p
 from abstain.compare.randomisation import PValue, randomise
 from abstain.compare.result import Progress, Settings
-from abstain.compare.swaps import Flips, common_swaps, max_t, randomise_clusters
+from abstain.compare.studentised import CLOSE as CLOSE_STUDENTISED
+from abstain.compare.studentised import (
+    after_swaps,
+    of_clusters,
+    statistic,
+    swapped_tables,
+    varies,
+)
+from abstain.compare.swaps import (
+    Flips,
+    cluster_statistics,
+    common_swaps,
+    max_t,
+    randomise_clusters,
+)
 from abstain.compare.table import PairedTable
 from abstain.errors import UsageError
 
@@ -133,6 +147,9 @@ def against_reference(
         )
     rows = table.groups if table.of is not None else table.size
     flips = Flips(rows, trials=settings.trials, seed=settings.seed)
+    if varies(table.measure):
+        drawn, seen = _studentised(table, wanted, flips)
+        return max_t(drawn, seen, exact=flips.exact, close=CLOSE_STUDENTISED)
     reference = table.by_question(wanted[0][1])
     at_once = max(1, BLOCK // (flips.trials * len(table.cells)) * 8)
     parts = [
@@ -145,3 +162,22 @@ def against_reference(
         for start in range(0, len(wanted), at_once)
     ]
     return max_t(np.concatenate(parts, axis=1), differences, exact=flips.exact)
+
+
+def _studentised(
+    table: PairedTable, wanted: Sequence[tuple[int, int]], flips: Flips
+) -> tuple[Array, Array]:
+    """Differences over their standard errors (trials, runs) by common swaps, and those seen."""
+    drawn = np.empty((flips.trials, len(wanted)))
+    seen = np.empty(len(wanted))
+    for number, (i, j) in enumerate(wanted):
+        own, other = table.clustered(i), table.clustered(j)
+        if own is not None and other is not None:
+            drawn[:, number] = cluster_statistics(table.measure, own, other, flips)
+            straight = np.ones((1, flips.groups))
+            seen[number] = of_clusters(table.measure, own, other, straight)[0]
+            continue
+        kinds, joint, pairs = swapped_tables(table.codes[i], table.codes[j], len(table.cells))
+        drawn[:, number] = statistic(table.measure, after_swaps(joint, pairs, flips @ kinds))
+        seen[number] = statistic(table.measure, joint)
+    return drawn, seen

@@ -149,6 +149,8 @@ class Comparison:
     """Responses of which a judge's verdict was checked by hand."""
     never_checked: tuple[str, ...] = ()
     """Verdicts that no checked response should have had."""
+    studentised: bool = False
+    """Whether randomisation compares differences over their standard errors."""
 
     @property
     def alpha(self) -> float:

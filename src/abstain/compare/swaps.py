@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain.compare.functional import cells_of
 from abstain.compare.randomisation import CLOSE, PValue, extreme, score_difference
+from abstain.compare.studentised import CLOSE as CLOSE_STUDENTISED
+from abstain.compare.studentised import of_clusters, varies
 from abstain.measures import Measure
 
 if TYPE_CHECKING:
@@ -31,18 +33,21 @@ class Flips:
         self.exact = groups <= EXACT_CLUSTERS
         self.trials = 1 << max(groups - 1, 0) if self.exact else trials
 
-    def __matmul__(self, table: Array) -> Array:
-        """The rows times a table of clusters (groups, k)."""
+    def blocks(self) -> Iterator[Array]:
+        """The rows (some, groups), block by block."""
         if self.exact:
             codes = np.arange(self.trials)
-            return np.asarray((1.0 - 2.0 * (codes[:, None] >> np.arange(self.groups) & 1)) @ table)
+            yield 1.0 - 2.0 * (codes[:, None] >> np.arange(self.groups) & 1)
+            return
         generator = np.random.default_rng([self.seed, 99])
         block = max(1, BLOCK_BYTES // (8 * self.groups))
-        parts = []
         for start in range(0, self.trials, block):
             shape = (min(block, self.trials - start), self.groups)
-            parts.append((generator.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0) @ table)
-        return np.concatenate(parts)
+            yield generator.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0
+
+    def __matmul__(self, table: Array) -> Array:
+        """The rows times a table of clusters (groups, k)."""
+        return np.concatenate([signs @ table for signs in self.blocks()])
 
 
 def randomise_clusters(
@@ -56,6 +61,8 @@ def randomise_clusters(
 
     What the flips make of a run is the same in all its pairs, and is kept where memory allows.
     """
+    if varies(measure):
+        return _studentised_clusters(measure, tables, wanted, flips, progress)
     cells = cells_of(measure)
     sums = tables.sum(axis=1)
     kept = flips.trials * sums.size <= MOST_KEPT
@@ -72,6 +79,27 @@ def randomise_clusters(
     return found
 
 
+def _studentised_clusters(
+    measure: Measure,
+    tables: Array,
+    wanted: Sequence[tuple[int, int]],
+    flips: Flips,
+    progress: Callable[[int], None],
+) -> list[PValue]:
+    found = []
+    for i, j in wanted:
+        drawn = cluster_statistics(measure, tables[i], tables[j], flips)
+        seen = float(of_clusters(measure, tables[i], tables[j], np.ones((1, flips.groups)))[0])
+        found.append(_counted(drawn, seen, exact=flips.exact, close=CLOSE_STUDENTISED))
+        progress(1)
+    return found
+
+
+def cluster_statistics(measure: Measure, own: Array, other: Array, flips: Flips) -> Array:
+    """A difference over its standard error (trials) when whole clusters are swapped."""
+    return np.concatenate([of_clusters(measure, own, other, signs) for signs in flips.blocks()])
+
+
 def randomise_scores(differences: Array, flips: Flips) -> PValue:
     """p of a mean of paired differences (already summed by cluster where there are some)."""
     largest = float(np.abs(differences).max(initial=0))
@@ -80,14 +108,14 @@ def randomise_scores(differences: Array, flips: Flips) -> PValue:
     return _counted(drawn, float(own.sum()), exact=flips.exact)
 
 
-def _counted(drawn: Array, seen: float, *, exact: bool) -> PValue:
-    hits = int(np.count_nonzero(extreme(drawn, seen)))
+def _counted(drawn: Array, seen: float, *, exact: bool, close: float = CLOSE) -> PValue:
+    hits = int(np.count_nonzero(extreme(drawn, seen, close)))
     if exact:
         return PValue(hits / len(drawn), exact=True)
     return PValue((hits + 1) / (len(drawn) + 1), exact=False)
 
 
-def max_t(drawn: Array, seen: Array, *, exact: bool) -> Array:
+def max_t(drawn: Array, seen: Array, *, exact: bool, close: float = CLOSE) -> Array:
     """Adjusted p of many runs against one, by the largest standardised difference of each trial.
 
     `drawn` (trials, runs) holds the differences after common swaps, `seen` those observed: the
@@ -102,7 +130,7 @@ def max_t(drawn: Array, seen: Array, *, exact: bool) -> Array:
     spread = np.sqrt((finite**2).mean(axis=0))
     scale = np.where(spread > CLOSE, spread, 1)
     largest = (np.abs(drawn) / scale).max(axis=1)
-    hits = np.array([np.count_nonzero(extreme(largest, z)) for z in seen / scale])
+    hits = np.array([np.count_nonzero(extreme(largest, z, close)) for z in seen / scale])
     found[known] = hits / len(drawn) if exact else (hits + 1) / (len(drawn) + 1)
     return found
 

@@ -310,6 +310,8 @@ def how(c: Comparison) -> str:
     text = f"Intervals: {100 * s.level:g} %, {METHODS[s.method]} ({s.method})"
     text += "; of differences: logit. " if s.method in OF_ONE_PROPORTION else ". "
     text += f"Test: {TESTS[s.test]}"
+    if c.studentised and s.test == "randomisation":
+        text += " of the difference over its standard error"
     drawn = [p for p in c.pairs if not p.exact] if s.test != "wilcoxon" else []
     exact = sum(p.exact for p in c.pairs)
     if exact:
