@@ -286,27 +286,32 @@ def test_ties_are_ties_however_they_are_written() -> None:
     other = np.array([5, 5, 3, 6, 2, 0, 1, 0])
     assert len({float(d) for d in one / 10 - other / 10}) > len(set(one - other))
     whole = wilcoxon((one - other).astype(float))
+    assert whole.p == pytest.approx(0.109375)
     assert wilcoxon(one / 10 - other / 10) == whole
     assert wilcoxon(one * 1e5 / 3 - other * 1e5 / 3) == whole
     flips = Flips(8, trials=0, seed=0)
-    whole = randomise_scores((one - other).astype(float), flips).p
+    shifted = randomise_scores((one - other).astype(float), flips)
     for scale in (0.1, 1e9 / 3):
-        assert randomise_scores(one * scale - other * scale, flips).p == whole
+        assert randomise_scores(one * scale - other * scale, flips) == shifted
 
 
 def test_wilcoxon_sign_by_sign_and_scipy() -> None:
     for size in (4, 8, 11):
         differences = RNG.normal(0.4, 1, size=size)
-        assert wilcoxon(differences) == pytest.approx(slow.wilcoxon(list(differences)), abs=1e-12)
+        found = wilcoxon(differences)
+        assert found.exact
+        assert found.p == pytest.approx(slow.wilcoxon(list(differences)), abs=1e-12)
     small = np.array([0.1, 0.1, -0.1, 0.3, 0.0, 0.2, 0.2])
     ranks = np.array([2, 2, -2, 6, 4.5, 4.5])
     ways = np.array([(np.array(s) * np.abs(ranks)).sum() for s in product((-1, 1), repeat=6)])
-    assert wilcoxon(small) == pytest.approx((np.abs(ways) >= ranks.sum()).mean())
+    assert wilcoxon(small).p == pytest.approx((np.abs(ways) >= ranks.sum()).mean())
     ties = np.round(RNG.normal(0.2, 1, size=80), 1)
     kept = ties[ties != 0]
-    assert wilcoxon(ties) == pytest.approx(stats.wilcoxon(kept, method="asymptotic").pvalue)
-    assert wilcoxon(np.zeros(4)) == 1
-    assert wilcoxon(np.array([1.0, np.nan, 2.0])) == pytest.approx(slow.wilcoxon([1.0, 2.0]))
+    assert not wilcoxon(ties).exact
+    assert wilcoxon(ties).p == pytest.approx(stats.wilcoxon(kept, method="asymptotic").pvalue)
+    assert wilcoxon(np.zeros(4)).p == 1
+    assert wilcoxon(RNG.normal(size=40)).exact
+    assert wilcoxon(np.array([1.0, np.nan, 2.0])).p == pytest.approx(slow.wilcoxon([1.0, 2.0]))
 
 
 # -------------------------------------------------------------------------------- corrections
@@ -360,21 +365,45 @@ def test_letters_of_a_ladder() -> None:
 # ----------------------------------------------------------------------------------- planning
 
 
-def test_a_plan_keeps_its_promise() -> None:
-    """Simulated z-tests of the difference asked for find it as often as the plan says."""
-    error, questions = 0.03, 250
-    found = plan(error, questions, detect=0.05, power=0.8)
+def test_a_plan_says_how_often_the_randomisation_finds_it() -> None:
+    """Samples of runs that differ by `detect`, and the test itself: no formula of the plan's."""
+    generator = np.random.default_rng(41)
+    m, times, n = ab.measure("accuracy"), 500, 120
+    shares = np.array([0.4, 0.19, 0, 0.06, 0.35, 0, 0, 0, 0])
+    error = np.sqrt((0.25 - 0.13**2) / n)
+    found = plan(error, n, detect=0.13, power=0.95)
     assert found is not None
     assert found.power is not None
     assert found.needed is not None
-    generator = np.random.default_rng(1)
-    drawn = generator.normal(0.05, error, size=100_000)
-    assert found.power == pytest.approx((np.abs(drawn) > 1.959964 * error).mean(), abs=0.006)
-    scaled = error * np.sqrt(questions / found.needed)
-    drawn = generator.normal(0.05, scaled, size=100_000)
-    assert (np.abs(drawn) > 1.959964 * scaled).mean() == pytest.approx(0.8, abs=0.006)
-    shown = generator.normal(found.visible, error, size=100_000)
-    assert (np.abs(shown) > 1.959964 * error).mean() == pytest.approx(0.8, abs=0.006)
+    for size, power in ((n, found.power), (found.needed, 0.95)):
+        joint = generator.multinomial(size, shares, size=times).reshape(-1, 3, 3)
+        rate = np.mean([x.p <= 0.05 for x in randomise(m, joint)])
+        assert rate == pytest.approx(power, abs=0.03 + 3 * np.sqrt(power * (1 - power) / times))
+
+
+def test_a_plan_knows_that_few_clusters_show_less() -> None:
+    """Ten clusters: the power of swapping them whole, and what a normal quantile would say."""
+    times, groups = 2000, 10
+    sums = np.random.default_rng(43).normal(0.8, 1, size=(times, groups))
+    error = 1 / np.sqrt(groups)
+    found = plan(error, 100, units=groups, detect=0.8)
+    blind = plan(error, 100, units=100_000, detect=0.8)
+    assert found is not None
+    assert blind is not None
+    assert found.power is not None
+    assert blind.power is not None
+    flips = Flips(groups, trials=0, seed=0)
+    rate = np.mean([randomise_scores(own, flips).p <= 0.05 for own in sums])
+    assert found.power == pytest.approx(rate, abs=3 * np.sqrt(0.25 / times))
+    assert blind.power > rate + 0.05
+
+
+def test_with_too_few_clusters_nothing_shows_and_the_plan_asks_for_enough() -> None:
+    found = plan(0.02, 60, units=4, least_units=6, detect=0.5)
+    assert found is not None
+    assert found.visible is None
+    assert found.power == 0
+    assert found.needed == 90
 
 
 def test_without_disagreement_there_is_no_plan() -> None:

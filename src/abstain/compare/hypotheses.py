@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.compare.randomisation import PValue
 from abstain.compare.swaps import EXACT_CLUSTERS, Flips, randomise_scores
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
 
 DECIMALS = 9
+MOST_EXACT = 50
 
 
 def mcnemar(only_one: int, only_other: int) -> float:
@@ -28,7 +30,7 @@ def mcnemar(only_one: int, only_other: int) -> float:
     return min(1.0, 2 * float(bdtr(min(only_one, only_other), total, 0.5)))
 
 
-def wilcoxon(differences: Array) -> float:
+def wilcoxon(differences: Array) -> PValue:
     """Wilcoxon's signed-rank p; zeros are dropped, ties share their ranks.
 
     Exact for up to 16 differences, and for up to 50 without ties; normal beyond.
@@ -39,14 +41,15 @@ def wilcoxon(differences: Array) -> float:
     known = _without_noise(differences[~np.isnan(differences)])
     known = known[known != 0]
     if not len(known):
-        return 1.0
+        return PValue(1.0, exact=True)
     if len(known) <= EXACT_CLUSTERS:
         ranks = np.sign(known) * rankdata(np.abs(known))
-        return randomise_scores(ranks, Flips(len(ranks), trials=0, seed=0)).p
+        return randomise_scores(ranks, Flips(len(ranks), trials=0, seed=0))
     size = np.abs(known)
     untied = len(np.unique(size)) == len(size)
-    method = "exact" if untied and len(known) <= 50 else "asymptotic"
-    return float(signed_rank(known, method=method).pvalue)
+    exact = untied and len(known) <= MOST_EXACT
+    found = signed_rank(known, method="exact" if exact else "asymptotic")
+    return PValue(float(found.pvalue), exact=exact)
 
 
 def _without_noise(differences: Array) -> Array:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
 
 BLOCK = 1 << 21
+NO_SPREAD = 1e-9
+"""Standard errors below this are what numerical derivatives leave of none."""
 MOST_DRAWN = 50_000_000
 """Differences held at once, in trials times runs."""
 
@@ -56,7 +58,7 @@ def difference_intervals(
         groups = table.joints(some)
         enough = table.size > 1 and (groups is None or table.groups > 1)
         error = standard_error(f, cells, groups) if enough else np.full(len(some), np.nan)
-        errors += [float(e) for e in error]
+        errors += [0.0 if e < NO_SPREAD else float(e) for e in error]
         if enough and settings.method in ("logit", "delta"):
             make = logit if settings.method == "logit" else delta
             low, high = make(f, cells, groups, level=settings.level)

@@ -91,12 +91,21 @@ def letters_of(
     return None if groups is None else letters(len(ordered), groups)
 
 
-def plan_of(errors: Array, questions: int, settings: Settings) -> Plan | None:
+def least_units(alpha: float) -> int:
+    """The questions or clusters with which a test by signs can have a p of alpha: 2^(1 − G)."""
+    return max(2, math.ceil(1 - math.log2(alpha) - 1e-9))
+
+
+def plan_of(
+    errors: Array, questions: int, settings: Settings, clusters: int | None = None
+) -> Plan | None:
     """A plan from the middle standard error of all pairs."""
     known = errors[~np.isnan(errors) & (errors > 0)]
     return plan(
         float(np.median(known)) if len(known) else math.nan,
         questions,
+        units=clusters,
+        least_units=2 if settings.test == "bootstrap" else least_units(1 - settings.level),
         detect=settings.detect,
         power=settings.power,
         level=settings.level,

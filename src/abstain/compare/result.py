@@ -26,6 +26,7 @@ TESTS = {
     "wilcoxon": "Wilcoxon's signed-rank test",
 }
 Progress = Callable[[int, int], None]
+DEFAULT_CORRECTION = "holm"
 LEAST_TRIALS, MOST_TRIALS = 100, 1_000_000
 
 
@@ -35,7 +36,8 @@ class Settings:
 
     reference: str | None = None
     test: str = "randomisation"
-    correction: str = "holm"
+    correction: str = ""
+    """For all pairs: holm (the default), bh or none; a reference has max-T."""
     method: str = DEFAULT
     level: float = 0.95
     trials: int = 10_000
@@ -49,13 +51,19 @@ class Settings:
         """The settings with the names that stand for them, or an error that lists what there is."""
         if self.test not in TESTS:
             raise UnknownNameError("test", self.test, TESTS, hint=f"there are {', '.join(TESTS)}")
-        adjust(np.array([]), self.correction)
+        correction = self.correction or DEFAULT_CORRECTION
+        adjust(np.array([]), correction)
+        if self.reference is not None and self.correction:
+            raise UsageError(
+                f"--correction {self.correction} is for all pairs; --reference has max-T, leave "
+                "one of them out"
+            )
         if not LEAST_TRIALS <= self.trials <= MOST_TRIALS:
             raise UsageError(
                 f"trials are between {LEAST_TRIALS:,} and {MOST_TRIALS:,} (got {self.trials:,})"
             )
         check_level(self.level)
-        return replace(self, method=check_method(self.method))
+        return replace(self, method=check_method(self.method), correction=correction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +78,8 @@ class RunRow:
     bounds: tuple[float, float] | None = None
     """Worst and best, where responses are unknown."""
     unknown: int = 0
+    all_ways: bool = True
+    """Whether the bounds are over every way the unknown could have gone."""
     corrected: Corrected | None = None
 
     def to_dict(self, name: str) -> dict[str, Any]:
@@ -149,6 +159,7 @@ class Comparison:
     """Responses of which a judge's verdict was checked by hand."""
     never_checked: tuple[str, ...] = ()
     """Verdicts that no checked response should have had."""
+    higher_is_better: bool = True
     studentised: bool = False
     """Whether randomisation compares differences over their standard errors."""
 

@@ -111,7 +111,7 @@ def compare_scores(
         absent=absent,
         clusters=groups,
         question_ids=tuple(t for t, keep in zip(table.topics, known, strict=True) if keep),
-        plan=plan_of(np.array([f[2] for f in found]), scores.shape[1], rules),
+        plan=plan_of(np.array([f[2] for f in found]), scores.shape[1], rules, groups),
         grouped=marks is not None,
     )
 
@@ -178,7 +178,7 @@ def _p(
     own: Array, clusters: npt.NDArray[np.int64] | None, flips: Flips, settings: Settings
 ) -> PValue:
     if settings.test == "wilcoxon":
-        return PValue(wilcoxon(own), exact=False)
+        return wilcoxon(own)
     if settings.test == "bootstrap":
         sums = _summed(own, clusters)
         generator = np.random.default_rng(settings.seed)

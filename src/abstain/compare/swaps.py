@@ -37,13 +37,14 @@ class Flips:
         """The rows (some, groups), block by block."""
         if self.exact:
             codes = np.arange(self.trials)
-            yield 1.0 - 2.0 * (codes[:, None] >> np.arange(self.groups) & 1)
+            yield np.asarray(1.0 - 2.0 * (codes[:, None] >> np.arange(self.groups) & 1), np.float64)
             return
         generator = np.random.default_rng([self.seed, 99])
         block = max(1, BLOCK_BYTES // (8 * self.groups))
         for start in range(0, self.trials, block):
             shape = (min(block, self.trials - start), self.groups)
-            yield generator.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0
+            tossed = generator.integers(0, 2, size=shape, dtype=np.int8)
+            yield np.asarray(tossed * 2.0 - 1.0, np.float64)
 
     def __matmul__(self, table: Array) -> Array:
         """The rows times a table of clusters (groups, k)."""

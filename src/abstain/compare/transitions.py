@@ -68,7 +68,7 @@ class Origin:
     """Moves from or to a blank whose candidate nobody knows."""
     slices: tuple[Slice, ...] = ()
     reversals: tuple[str, ...] = ()
-    """Attributes in whose every part the sign of the difference is the other one."""
+    """Attributes whose parts, where they show a difference, all show it the other way."""
 
 
 def path_gradient(measure: Measure, other: Array, own: Array) -> Array:

@@ -52,8 +52,8 @@ def run_grid(c: Comparison) -> Grid:
         if row.counts is not None:
             cells += [row.counts.right, row.counts.wrong, row.counts.unanswered]
         if bounded:
-            low, high = row.bounds or (math.nan, math.nan)
-            cells += [row.unknown, low, high]
+            ends = row.bounds or (math.nan, math.nan)
+            cells += [row.unknown, *(ends if c.higher_is_better else ends[::-1])]
         if corrected:
             k = row.corrected
             cells += [k.score, k.low, k.high] if k is not None else [None, None, None]

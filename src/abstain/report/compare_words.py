@@ -8,7 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from abstain.compare.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
-from abstain.compare.result import TESTS, Comparison
+from abstain.compare.pairs import least_units
+from abstain.compare.result import MOST_TRIALS, TESTS, Comparison
 from abstain.compare.swaps import EXACT_CLUSTERS
 from abstain.compare.transitions import Origin
 from abstain.errors import plural
@@ -52,11 +53,14 @@ def _resolution(c: Comparison) -> list[str]:
     if not tested or units < 2:
         return []
     floor, source, by_trials = _smallest_p(c, units)
-    trials = f"--trials {10 ** math.ceil(math.log10(2 * tested / c.alpha)):,}"
+    enough_trials = 10 ** math.ceil(math.log10(2 * tested / c.alpha) - 1e-9)
+    trials = f"--trials {enough_trials:,}"
+    if enough_trials > MOST_TRIALS:
+        trials = "--test randomisation" if c.settings.test == "bootstrap" else "a lower --level"
     times = tested if c.settings.correction == "holm" and not c.settings.reference else 1
     level = f"at the {100 * c.alpha:g} % level"
     if floor > c.alpha:
-        enough = f"{math.ceil(1 - math.log2(c.alpha) - 1e-9)} {source.split()[-1]}"
+        enough = f"{least_units(c.alpha)} {source.split()[-1]}"
         cure = f"take {trials}" if by_trials else f"that takes {enough} or more"
         return [
             f"With {source} no p is below {_short(floor)}: no difference shows {level}; {cure}."
@@ -146,11 +150,24 @@ def _two(c: Comparison) -> list[str]:
     test = f"p = {p_text(pair.p)}".replace("= <", "< ")
     if pair.difference == 0:
         return [f"{pair.run} and {pair.against} have the same {c.measure} ({test})."]
-    ahead = "ahead of" if pair.difference > 0 else "behind"
-    text = f"{pair.run} is {ahead} {pair.against} by {size} ({test}): "
+    ahead = "ahead of" if (pair.difference > 0) == c.higher_is_better else "behind"
+    text = f"{pair.run} is {ahead} {pair.against} by {size}"
+    text += "" if c.higher_is_better else " (lower is better)"
+    if _of_rightness(c):
+        found = "a difference" if c.differs(pair) else "no difference"
+        return [
+            f"{text}. McNemar's test does not look at {c.measure} but at who is right: {found} "
+            f"there at the {100 * c.alpha:g} % level ({test})."
+        ]
+    text += f" ({test}): "
     if c.differs(pair):
         return [text + f"a difference at the {100 * c.alpha:g} % level."]
     return [text + f"not a difference at the {100 * c.alpha:g} % level, chance could have made it."]
+
+
+def _of_rightness(c: Comparison) -> bool:
+    """Whether p is of right against not right while the scores are of something else."""
+    return c.settings.test == "mcnemar" and c.measure not in ("accuracy", "qa-accuracy")
 
 
 def _many(c: Comparison) -> list[str]:
@@ -160,6 +177,8 @@ def _many(c: Comparison) -> list[str]:
         f"Of {plural(len(tested), 'pair')}, {plural(found, 'differs', 'differ')} at the "
         f"{100 * c.alpha:g} % level ({CORRECTED[c.settings.correction]})."
     ]
+    if _of_rightness(c):
+        said.append(f"McNemar's test does not look at {c.measure} but at who is right.")
     separated = c.separated()
     if separated:
         runs = _names(separated, most=5)
@@ -234,11 +253,17 @@ def _origin(c: Comparison) -> list[str]:
 
 
 def _reversal(o: Origin, attribute: str, difference: float) -> str:
-    parts = [s for s in o.slices if s.attribute == attribute and abs(s.difference) > 1e-12]
+    own = [s for s in o.slices if s.attribute == attribute]
+    parts = [s for s in own if abs(s.difference) > 1e-12]
     listed = _names((f"{s.name} {_signed(s.difference)}" for s in parts), most=4)
+    even = [s.name for s in own if abs(s.difference) <= 1e-12]
+    undefined = [s.name for s in own if math.isnan(s.difference)]
+    every = "every part that shows a difference" if even or undefined else "every part"
+    listed += f"; none in {_names(even)}" if even else ""
+    listed += f"; undefined in {_names(undefined)}" if undefined else ""
     return (
         f"Simpson's reversal by {attribute}: {_signed(difference)} over all questions, but the "
-        f"other way in every part ({listed})."
+        f"other way in {every} ({listed})."
     )
 
 
@@ -254,13 +279,17 @@ def _bounds(c: Comparison) -> list[str]:
     said = [
         f"{plural(total, 'response is', 'responses are')} unknown (unparseable, failed or missing):"
         f" worst and best are the scores over all {plural(c.in_all, 'question')} and all ways they "
-        "could have gone."
+        "could have gone"
+        + ("." if all(row.all_ways for row in unknown) else ", as far as an even sample shows.")
     ]
     if len(c.rows) == 2 and all(row.bounds is not None for row in c.rows):
         first, second = c.rows
         assert first.bounds is not None
         assert second.bounds is not None
-        if first.bounds[0] > second.bounds[1]:
+        apart = first.bounds[0] - second.bounds[1]
+        if not c.higher_is_better:
+            apart = second.bounds[0] - first.bounds[1]
+        if apart > 0:
             said.append(f"{first.run} stays ahead of {second.run} whatever they were.")
         else:
             said.append("They could turn the order of the two runs.")
@@ -287,13 +316,16 @@ def _plan(c: Comparison) -> list[str]:
     if c.plan is None:
         return []
     p = c.plan
-    if c.widest is not None and p.visible > c.widest:
+    if p.visible is not None and c.widest is not None and p.visible > c.widest:
         return ["This test set is too small to show any difference reliably."]
     whose = "at the disagreement seen" if len(c.pairs) == 1 else "at the median disagreement"
-    said = [
-        f"This test set shows a difference of {p.visible:.3f} with a power of "
-        f"{100 * p.power_asked:g} % ({whose}, one comparison)."
-    ]
+    said = []
+    if p.visible is not None:
+        size = f"{p.visible:.3f}" if p.visible >= 0.0005 else "less than 0.001"
+        said.append(
+            f"This test set shows a difference of {size} with a power of "
+            f"{100 * p.power_asked:g} % ({whose}, one comparison)."
+        )
     if p.detect is not None:
         assert p.power is not None
         assert p.needed is not None
