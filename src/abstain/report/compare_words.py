@@ -152,7 +152,7 @@ def _two(c: Comparison) -> list[str]:
         return [f"{pair.run} and {pair.against} have the same {c.measure} ({test})."]
     ahead = "ahead of" if (pair.difference > 0) == c.higher_is_better else "behind"
     text = f"{pair.run} is {ahead} {pair.against} by {size}"
-    text += "" if c.higher_is_better else " (lower is better)"
+    text += "" if c.higher_is_better else ", lower being better"
     if _of_rightness(c):
         found = "a difference" if c.differs(pair) else "no difference"
         return [
@@ -346,7 +346,7 @@ def how(c: Comparison) -> str:
         text += " of the difference over its standard error"
     drawn = [p for p in c.pairs if not p.exact] if s.test != "wilcoxon" else []
     exact = sum(p.exact for p in c.pairs)
-    if exact:
+    if exact and s.test != "mcnemar":
         text += ", exact" if exact == len(c.pairs) else f", exact for {plural(exact, 'pair')}"
     swapped = c.questions if c.clusters is None else c.clusters
     chance = drawn or s.method in RANDOM or (s.reference and swapped > EXACT_CLUSTERS)
