@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain as ab
-from abstain.compare.functional import cells_of
+from abstain.compare.bootstrap import resampled
+from abstain.compare.functional import cells_of, difference
 from abstain.compare.hypotheses import mcnemar, wilcoxon
 from abstain.compare.letters import letter_groups, letters
 from abstain.compare.multiplicity import adjust, benjamini_hochberg, holm
+from abstain.compare.pairs import bootstrap_p
 from abstain.compare.planning import plan
 from abstain.compare.randomisation import exact_p, randomise
 from abstain.compare.swaps import Flips, common_swaps, max_t, randomise_clusters, randomise_scores
@@ -157,6 +159,29 @@ def test_randomisation_holds_its_level_and_has_power() -> None:
         found = randomise(ab.measure("c@1"), joint)
         rates.append(np.mean([p.p <= 0.05 for p in found]))
     assert 0.02 <= rates[0] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 600)
+    assert rates[1] > 0.8
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "mcnemar"])
+def test_bootstrap_and_mcnemar_hold_their_level_and_have_power(test: str) -> None:
+    generator = np.random.default_rng(19)
+    m, times, n = ab.measure("accuracy"), 600, 200
+    f = difference(m)
+    rates = []
+    for right, wrong in ((0.15, 0.15), (0.22, 0.08)):
+        shares = [0.35, right, 0, wrong, 0.35, 0, 0, 0, 0]
+        joint = generator.multinomial(n, shares, size=times)
+        if test == "mcnemar":
+            p = [mcnemar(int(own[1]), int(own[3])) for own in joint]
+        else:
+            p = [
+                bootstrap_p(
+                    resampled(f.value, own.astype(float), None, trials=400, generator=generator)
+                )
+                for own in joint
+            ]
+        rates.append(np.mean(np.array(p) <= 0.05))
+    assert 0.01 <= rates[0] <= 0.06 + 3 * np.sqrt(0.06 * 0.94 / times)
     assert rates[1] > 0.8
 
 

@@ -348,7 +348,7 @@ def test_intervals_of_differences_cover() -> None:
 
 
 def test_differences_of_clustered_runs_that_hardly_disagree_are_covered() -> None:
-    """Too often rather than too seldom, where the plain delta method falls below 90 %."""
+    """Where the plain delta method falls below 90 %."""
     generator = np.random.default_rng(6)
     f = difference(ab.measure("c@1"))
     joint = np.array([0.9, 0.005, 0, 0.01, 0.05, 0, 0.01, 0.005, 0.02])
@@ -359,7 +359,7 @@ def test_differences_of_clustered_runs_that_hardly_disagree_are_covered() -> Non
     for method in (logit, delta):
         low, high = method(f, table.sum(axis=1), table, level=0.95)
         shares.append(np.mean((low <= true) & (true <= high)))
-    assert shares[0] > 0.97
+    assert shares[0] >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / SIZE)
     assert shares[1] < 0.9
 
 

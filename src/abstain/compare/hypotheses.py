@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.compare.randomisation import PValue
-from abstain.compare.swaps import EXACT_CLUSTERS, Flips, randomise_scores
+from abstain.compare.swaps import EXACT_UNITS, Flips, randomise_scores
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
@@ -42,7 +42,7 @@ def wilcoxon(differences: Array) -> PValue:
     known = known[known != 0]
     if not len(known):
         return PValue(1.0, exact=True)
-    if len(known) <= EXACT_CLUSTERS:
+    if len(known) <= EXACT_UNITS:
         ranks = np.sign(known) * rankdata(np.abs(known))
         return randomise_scores(ranks, Flips(len(ranks), trials=0, seed=0))
     size = np.abs(known)

@@ -99,6 +99,7 @@ def tested_pairs(
         progress(done, len(wanted))
 
     if settings.test == "mcnemar":
+        step(len(wanted))
         only_own, only_other = joint[:, 1:, 0].sum(axis=1), joint[:, 0, 1:].sum(axis=1)
         return [
             PValue(mcnemar(int(a), int(b)), exact=True)
@@ -111,7 +112,7 @@ def tested_pairs(
             table.measure, joint, trials=settings.trials, seed=settings.seed, progress=step
         )
     flips = Flips(table.groups, trials=settings.trials, seed=settings.seed)
-    tables = np.stack([table.by_question(run) for run in range(len(table.codes))])
+    tables = np.stack([table.by_unit(run) for run in range(len(table.codes))])
     return randomise_clusters(table.measure, tables, wanted, flips, step)
 
 
@@ -152,12 +153,12 @@ def against_reference(
     if varies(table.measure):
         drawn, seen = _studentised(table, wanted, flips)
         return max_t(drawn, seen, exact=flips.exact, close=CLOSE_STUDENTISED)
-    reference = table.by_question(wanted[0][1])
-    at_once = max(1, BLOCK // (flips.trials * len(table.cells)) * 8)
+    reference = table.by_unit(wanted[0][1])
+    at_once = max(1, 8 * BLOCK // (max(flips.trials, rows) * len(table.cells)))
     parts = [
         common_swaps(
             table.measure,
-            [table.by_question(i) for i, _ in wanted[start : start + at_once]],
+            [table.by_unit(i) for i, _ in wanted[start : start + at_once]],
             reference,
             flips,
         )

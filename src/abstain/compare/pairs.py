@@ -85,8 +85,7 @@ def letters_of(
     if settings.reference is not None or len(ordered) < 3:
         return None
     place = {run: i for i, run in enumerate(ordered)}
-    alpha = 1 - settings.level + 1e-12
-    different = [(place[p.run], place[p.against]) for p in pairs if p.adjusted <= alpha]
+    different = [(place[p.run], place[p.against]) for p in pairs if settings.finds(p.adjusted)]
     groups = letter_groups(len(ordered), different)
     return None if groups is None else letters(len(ordered), groups)
 
@@ -105,7 +104,7 @@ def plan_of(
         float(np.median(known)) if len(known) else math.nan,
         questions,
         units=clusters,
-        least_units=2 if settings.test == "bootstrap" else least_units(1 - settings.level),
+        least_units=2 if settings.test == "bootstrap" else least_units(settings.alpha),
         detect=settings.detect,
         power=settings.power,
         level=settings.level,

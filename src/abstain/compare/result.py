@@ -47,6 +47,15 @@ class Settings:
     cluster: str | None = None
     judge_error: Any = None
 
+    @property
+    def alpha(self) -> float:
+        """The error that the level leaves."""
+        return 1 - self.level
+
+    def finds(self, p: float) -> bool:
+        """Whether a p, corrected, says that there is a difference."""
+        return p <= self.alpha + 1e-12
+
     def checked(self) -> Settings:
         """The settings with the names that stand for them, or an error that lists what there is."""
         if self.test not in TESTS:
@@ -166,11 +175,11 @@ class Comparison:
     @property
     def alpha(self) -> float:
         """The error that the level leaves."""
-        return 1 - self.settings.level
+        return self.settings.alpha
 
     def differs(self, pair: Pair) -> bool:
         """Whether a pair was found different, after correction."""
-        return pair.adjusted <= self.alpha + 1e-12
+        return self.settings.finds(pair.adjusted)
 
     def neighbours(self) -> list[Pair]:
         """The pairs of runs that stand next to each other."""

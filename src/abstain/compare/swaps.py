@@ -16,8 +16,10 @@ from abstain.measures import Measure
 if TYPE_CHECKING:
     from abstain.outcomes import Array
 
-EXACT_CLUSTERS = 16
+EXACT_UNITS = 16
 BLOCK_BYTES = 1 << 26
+CLOSE_SCORES = 1e-9
+"""Of the largest difference: sums nearer than this are equal."""
 MOST_KEPT = 1 << 24
 """Numbers kept for all runs at once."""
 
@@ -30,7 +32,7 @@ class Flips:
 
     def __init__(self, groups: int, *, trials: int, seed: int) -> None:
         self.groups, self.seed = groups, seed
-        self.exact = groups <= EXACT_CLUSTERS
+        self.exact = groups <= EXACT_UNITS
         self.trials = 1 << max(groups - 1, 0) if self.exact else trials
 
     def blocks(self) -> Iterator[Array]:
@@ -103,10 +105,13 @@ def cluster_statistics(measure: Measure, own: Array, other: Array, flips: Flips)
 
 def randomise_scores(differences: Array, flips: Flips) -> PValue:
     """p of a mean of paired differences (already summed by cluster where there are some)."""
-    largest = float(np.abs(differences).max(initial=0))
-    own = differences / largest if largest > 0 else differences
-    drawn = (flips @ own[:, None])[:, 0]
-    return _counted(drawn, float(own.sum()), exact=flips.exact)
+    return counted_scores((flips @ differences[:, None])[:, 0], differences, exact=flips.exact)
+
+
+def counted_scores(drawn: Array, differences: Array, *, exact: bool) -> PValue:
+    """p from the sums after flips; what differs by less than rounding is equal."""
+    close = CLOSE_SCORES * float(np.abs(differences).max(initial=0))
+    return _counted(drawn, float(differences.sum()), exact=exact, close=close)
 
 
 def _counted(drawn: Array, seen: float, *, exact: bool, close: float = CLOSE) -> PValue:

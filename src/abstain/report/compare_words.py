@@ -8,19 +8,15 @@ from collections.abc import Iterable
 import numpy as np
 
 from abstain.compare.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
+from abstain.compare.multiplicity import CORRECTIONS
 from abstain.compare.pairs import least_units
 from abstain.compare.result import MOST_TRIALS, TESTS, Comparison
-from abstain.compare.swaps import EXACT_CLUSTERS
+from abstain.compare.swaps import EXACT_UNITS
 from abstain.compare.transitions import Origin
 from abstain.errors import plural
 from abstain.outcomes import Undefined
 from abstain.report.scores import policy_sentence
 
-CORRECTED = {
-    "holm": "corrected by Holm",
-    "bh": "corrected by Benjamini and Hochberg",
-    "none": "not corrected",
-}
 MOST_QUESTIONS = 5
 
 
@@ -84,7 +80,7 @@ def _resolution(c: Comparison) -> list[str]:
 def _smallest_p(c: Comparison, units: int) -> tuple[float, str, bool]:
     """The smallest p that there can be, where it comes from, and whether trials are what limits."""
     s = c.settings
-    drawn = s.reference is not None and units > EXACT_CLUSTERS
+    drawn = s.reference is not None and units > EXACT_UNITS
     drawn |= s.test == "randomisation" and not all(p.exact for p in c.pairs)
     trial = (2 if s.test == "bootstrap" else 1) / (s.trials + 1)
     signs = 2.0 ** (1 - min(units, 1000))
@@ -175,7 +171,7 @@ def _many(c: Comparison) -> list[str]:
     found = sum(c.differs(p) for p in tested)
     said = [
         f"Of {plural(len(tested), 'pair')}, {plural(found, 'differs', 'differ')} at the "
-        f"{100 * c.alpha:g} % level ({CORRECTED[c.settings.correction]})."
+        f"{100 * c.alpha:g} % level ({CORRECTIONS[c.settings.correction]})."
     ]
     if _of_rightness(c):
         said.append(f"McNemar's test does not look at {c.measure} but at who is right.")
@@ -349,7 +345,7 @@ def how(c: Comparison) -> str:
     if exact and s.test != "mcnemar":
         text += ", exact" if exact == len(c.pairs) else f", exact for {plural(exact, 'pair')}"
     swapped = c.questions if c.clusters is None else c.clusters
-    chance = drawn or s.method in RANDOM or (s.reference and swapped > EXACT_CLUSTERS)
+    chance = drawn or s.method in RANDOM or (s.reference and swapped > EXACT_UNITS)
     text += "; max-T by randomisation" if s.reference and s.test != "randomisation" else ""
     text += f"; {s.trials:,} trials, seed {s.seed}." if chance else "."
     return text
