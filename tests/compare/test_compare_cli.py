@@ -196,7 +196,10 @@ def test_a_single_cluster(here: Here) -> None:
 def test_nan_scores_leave_their_topics_out(here: Here) -> None:
     here.write("ap.csv", "topic,a,b\n1,.1,.2\n2,.3,nan\n3,.5,.9\n4,.2,.6\n5,,.1\n")
     said = here("compare", "--scores", "ap.csv")
-    assert "on the 3 of 5 questions that all of them have (a lacks 1, b lacks 1)" in words(said.out)
+    assert (
+        "paired by topic on the 3 of 5 topics that all of them have (a lacks 1, b lacks 1)"
+        in words(said.out)
+    )
     found = compare_scores(here.folder / "ap.csv", test="wilcoxon")
     assert found.pairs[0].difference == pytest.approx((0.1 + 0.4 + 0.4) / 3)
     line = here.write("none.csv", "topic,a,b\n1,.1,\n2,,.2\n")

@@ -32,6 +32,8 @@ CLOSE = 1e-12
 EXACT_STATES = 400_000
 STUDENTISED_STATES = 100_000
 UNLIKELY = 1e-26
+WHOLE = 40
+"""Tosses whose chances are whole numbers over 2^m without rounding."""
 BEYOND = 3 * 2 * math.exp(-50)
 """At most so much lies more than ten standard deviations out, of three binomials (Hoeffding)."""
 BLOCK_BYTES = 1 << 26
@@ -187,6 +189,8 @@ def _binomial(m: int) -> Array:
 
     k = np.arange(m + 1)
     chances = np.exp(gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1) - m * np.log(2.0))
+    if m <= WHOLE:
+        return np.asarray(np.rint(chances * 2.0**m) / 2.0**m)
     return np.asarray(chances / chances.sum())
 
 

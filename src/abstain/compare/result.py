@@ -169,6 +169,8 @@ class Comparison:
     never_checked: tuple[str, ...] = ()
     """Verdicts that no checked response should have had."""
     higher_is_better: bool = True
+    unit: str = "question"
+    """What runs are paired by: questions, or the topics or queries that they have scores on."""
     studentised: bool = False
     """Whether randomisation compares differences over their standard errors."""
 

@@ -77,8 +77,8 @@ class ScoreSample:
     def _interval(self, i: int, j: int | None) -> tuple[Interval, float]:
         method, level = self.settings.method, self.settings.level
         if self.groups < 2:
-            what = "one cluster" if self.clustered else "one question"
-            return Interval(math.nan, math.nan, method, f"there is only {what}"), math.nan
+            what = "cluster" if self.clustered else "topic"
+            return Interval(math.nan, math.nan, method, f"there is only one {what}"), math.nan
         totals = self.totals[i] if j is None else self.totals[i] - self.totals[j]
         n = self.sizes.sum()
         mean = float(totals.sum() / n)

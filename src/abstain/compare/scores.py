@@ -102,6 +102,7 @@ def compare_scores(
         question_ids=tuple(t for t, keep in zip(table.topics, known, strict=True) if keep),
         plan=plan_of(errors, scores.shape[1], rules, None if clusters is None else sample.groups),
         grouped=marks is not None,
+        unit=table.unit,
     )
 
 

@@ -45,10 +45,10 @@ def verdict(c: Comparison) -> list[str]:
 def _resolution(c: Comparison) -> list[str]:
     """What no test could have found: so few clusters, questions or trials have no smaller p."""
     tested = sum(not math.isnan(p.adjusted) for p in c.pairs)
-    units = c.questions if c.clusters is None else c.clusters
-    if not tested or units < 2:
+    many = c.questions if c.clusters is None else c.clusters
+    if not tested or many < 2:
         return []
-    floor, source, by_trials = _smallest_p(c, units)
+    floor, source, by_trials = _smallest_p(c, many)
     enough_trials = 10 ** math.ceil(math.log10(2 * tested / c.alpha) - 1e-9)
     trials = f"--trials {enough_trials:,}"
     if enough_trials > MOST_TRIALS:
@@ -77,16 +77,16 @@ def _resolution(c: Comparison) -> list[str]:
     return [f"{text}. --correction bh, --reference RUN or {last} ask for less."]
 
 
-def _smallest_p(c: Comparison, units: int) -> tuple[float, str, bool]:
+def _smallest_p(c: Comparison, many: int) -> tuple[float, str, bool]:
     """The smallest p that there can be, where it comes from, and whether trials are what limits."""
     s = c.settings
-    drawn = s.reference is not None and units > EXACT_UNITS
+    drawn = s.reference is not None and many > EXACT_UNITS
     drawn |= s.test == "randomisation" and not all(p.exact for p in c.pairs)
     trial = (2 if s.test == "bootstrap" else 1) / (s.trials + 1)
-    signs = 2.0 ** (1 - min(units, 1000))
+    signs = 2.0 ** (1 - min(many, 1000))
     if s.test == "bootstrap" or (drawn and trial > signs):
         return trial, f"{s.trials:,} trials", True
-    return signs, f"{units:,} {'questions' if c.clusters is None else 'clusters'}", False
+    return signs, units(many, c.unit if c.clusters is None else "cluster"), False
 
 
 def _short(p: float) -> str:
@@ -101,12 +101,12 @@ def _short(p: float) -> str:
 
 
 def _what(c: Comparison) -> str:
-    text = f"{plural(len(c.rows), 'run')}, paired by question on "
+    text = f"{plural(len(c.rows), 'run')}, paired by {c.unit} on "
     if c.questions == c.in_all:
-        text += plural(c.questions, "question")
+        text += units(c.questions, c.unit)
     else:
         text += (
-            f"the {c.questions:,} of {plural(c.in_all, 'question')} that all of them have "
+            f"the {c.questions:,} of {units(c.in_all, c.unit)} that all of them have "
             f"({_names(f'{run} lacks {gone:,}' for run, gone in c.absent.items())})"
         )
     if c.clusters is not None:
@@ -114,8 +114,13 @@ def _what(c: Comparison) -> str:
         if c.clusters < 2:
             text += ": one cluster shows no spread, so there is no interval and p is 1"
     elif c.questions == 1:
-        text += ": one question shows no spread, so there is no interval and p is 1"
+        text += f": one {c.unit} shows no spread, so there is no interval and p is 1"
     return text + "."
+
+
+def units(count: int, unit: str) -> str:
+    """A count of questions, topics or queries."""
+    return plural(count, unit, "queries" if unit == "query" else None)
 
 
 def _names(items: Iterable[str], most: int = 3) -> str:
@@ -327,7 +332,7 @@ def _plan(c: Comparison) -> list[str]:
         assert p.needed is not None
         said.append(
             f"A difference of {p.detect:g} would be found with a power of {100 * p.power:.0f} %; "
-            f"{100 * p.power_asked:g} % takes {plural(p.needed, 'question')}."
+            f"{100 * p.power_asked:g} % takes {units(p.needed, c.unit)}."
         )
     return said
 
