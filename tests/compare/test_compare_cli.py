@@ -359,6 +359,19 @@ def test_bounded_memory_of_many_questions(monkeypatch: pytest.MonkeyPatch) -> No
     assert found.p == pytest.approx(2 * stats.norm.sf(abs(z)), abs=0.03)
 
 
+def test_bounded_memory_of_many_trials_of_precision() -> None:
+    """300,000 trials: their tables, margins and derivatives are never all there at once."""
+    from abstain.compare.randomisation import randomise
+
+    joint = np.array([[[200, 60, 80], [70, 200, 60], [90, 60, 200]]])
+    tracemalloc.start()
+    (found,) = randomise(ab.measure("precision"), joint, trials=300_000, exact=False)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 0.05 < found.p < 1
+    assert peak < 300_000 * 9 * 8 * 10
+
+
 def test_bounded_memory_of_many_topics() -> None:
     """A bootstrap of 2,000 topics by 10,000 trials: no table of all draws (160 MB) is held."""
     generator = np.random.default_rng(0)

@@ -173,14 +173,22 @@ def _studentised(
     """Differences over their standard errors (trials, runs) by common swaps, and those seen."""
     drawn = np.empty((flips.trials, len(wanted)))
     seen = np.empty(len(wanted))
-    for number, (i, j) in enumerate(wanted):
-        own, other = table.clustered(i), table.clustered(j)
-        if own is not None and other is not None:
+    if table.of is not None:
+        straight = np.ones((1, flips.groups))
+        other = table.by_unit(wanted[0][1])
+        for number, (i, _) in enumerate(wanted):
+            own = table.by_unit(i)
             drawn[:, number] = cluster_statistics(table.measure, own, other, flips)
-            straight = np.ones((1, flips.groups))
             seen[number] = of_clusters(table.measure, own, other, straight)[0]
-            continue
-        kinds, joint, pairs = swapped_tables(table.codes[i], table.codes[j], len(table.cells))
-        drawn[:, number] = statistic(table.measure, after_swaps(joint, pairs, flips @ kinds))
-        seen[number] = statistic(table.measure, joint)
+        return drawn, seen
+    at_once = max(1, BLOCK // max(flips.trials, table.size))
+    for start in range(0, len(wanted), at_once):
+        some = [
+            swapped_tables(table.codes[i], table.codes[j], len(table.cells))
+            for i, j in wanted[start : start + at_once]
+        ]
+        moved = np.split(flips @ np.concatenate([k for k, _, _ in some], axis=1), len(some), axis=1)
+        for number, ((_, joint, pairs), own) in enumerate(zip(some, moved, strict=True), start):
+            drawn[:, number] = statistic(table.measure, after_swaps(joint, pairs, own))
+            seen[number] = statistic(table.measure, joint)
     return drawn, seen

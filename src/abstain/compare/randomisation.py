@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 CLOSE = 1e-12
 EXACT_STATES = 400_000
-STUDENTISED_STATES = 100_000
+STUDENTISED_STATES = 20_000
 UNLIKELY = 1e-26
 WHOLE = 40
 """Tosses whose chances are whole numbers over 2^m without rounding."""

@@ -8,6 +8,7 @@ error, a difference is compared with what is like it (Janssen 1997; Chung and Ro
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 CLOSE = 1e-6
 """Statistics hold numerical derivatives: nearer than this they are equal."""
 LEAST_SPREAD = 1e-12
+AT_ONCE = 1 << 16
+MOST_LISTED = 600
+"""Questions up to which all counts of right and blank are computed beforehand."""
 
 
 def varies(measure: Measure) -> bool:
@@ -40,16 +44,19 @@ def statistic(measure: Measure, joint: Array) -> Array:
     The standard error is that of the delta method with ½ an outcome of each kind added to each
     run: one right answer of one is not sure to be right again.
     """
-    size = joint.shape[-1]
+    if joint.ndim == 3 and len(joint) > AT_ONCE:
+        parts = range(0, len(joint), AT_ONCE)
+        return np.concatenate([statistic(measure, joint[at : at + AT_ONCE]) for at in parts])
     other, own = joint.sum(axis=-1), joint.sum(axis=-2)
-    padded = joint + JEFFREYS / size
-    psi_other, psi_own = _influences(measure, other, own)
+    value_other, psi_other = _looked_up(measure, other)
+    value_own, psi_own = _looked_up(measure, own)
+    both = ((joint + JEFFREYS / joint.shape[-1]) @ psi_own[..., None])[..., 0]
     spread = (
         ((own + JEFFREYS) * psi_own**2).sum(axis=-1)
         + ((other + JEFFREYS) * psi_other**2).sum(axis=-1)
-        - 2 * (psi_other * (padded @ psi_own[..., None])[..., 0]).sum(axis=-1)
+        - 2 * (psi_other * both).sum(axis=-1)
     )
-    return _over(measure, other, own, spread)
+    return _over(value_own - value_other, spread, own)
 
 
 def of_clusters(measure: Measure, own: Array, other: Array, signs: Array) -> Array:
@@ -57,7 +64,8 @@ def of_clusters(measure: Measure, own: Array, other: Array, signs: Array) -> Arr
     total = own.sum(axis=0) + other.sum(axis=0)
     first = (total + signs @ (own - other)) / 2
     second = total - first
-    psi_second, psi_first = _influences(measure, second, first)
+    value_second, psi_second = _looked_up(measure, second)
+    value_first, psi_first = _looked_up(measure, first)
     straight = psi_first @ own.T - psi_second @ other.T
     swapped = psi_first @ other.T - psi_second @ own.T
     sums = np.where(signs > 0, straight, swapped)
@@ -65,18 +73,42 @@ def of_clusters(measure: Measure, own: Array, other: Array, signs: Array) -> Arr
     spread = groups / max(groups - 1, 1) * (sums**2).sum(axis=-1)
     apart = psi_first[..., None, :] - psi_second[..., :, None]
     spread += JEFFREYS / own.shape[-1] * (apart**2).sum(axis=(-2, -1))
-    return _over(measure, second, first, spread)
+    return _over(value_first - value_second, spread, first)
 
 
-def _influences(measure: Measure, other: Array, own: Array) -> tuple[Array, Array]:
-    f = one_run(measure)
-    return influence(f, other + JEFFREYS), influence(f, own + JEFFREYS)
+def _over(value: Array, spread: Array, counts: Array) -> Array:
+    return np.asarray(value * counts.sum(axis=-1) / np.sqrt(np.maximum(spread, LEAST_SPREAD)))
 
 
-def _over(measure: Measure, other: Array, own: Array, spread: Array) -> Array:
-    cells = cells_of(measure)
-    value = measure(cells.counts(own)) - measure(cells.counts(other))
-    return np.asarray(value * own.sum(axis=-1) / np.sqrt(np.maximum(spread, LEAST_SPREAD)))
+def _computed(measure: Measure, counts: Array) -> tuple[Array, Array]:
+    """The scores of cell counts (…, k), and the influence of each cell with ½ more in each."""
+    scores = np.asarray(measure(cells_of(measure).counts(counts)))
+    return scores, influence(one_run(measure), counts + JEFFREYS)
+
+
+def _looked_up(measure: Measure, counts: Array) -> tuple[Array, Array]:
+    """The same, from a table of all counts where there are three cells and not too many questions.
+
+    All trials of all pairs have the same number of questions, and meet the same counts again.
+    """
+    n = round(float(counts[(0,) * (counts.ndim - 1)].sum()))
+    few = counts.shape[-1] == 3 and n <= MOST_LISTED and counts.ndim > 1
+    if not few or not np.all(counts.sum(axis=-1) == n):
+        return _computed(measure, counts)
+    scores, psi = _listed(measure, n)
+    at = np.rint(counts[..., 0] * (n + 1) + counts[..., 2]).astype(np.int64)
+    return scores[at], psi[at]
+
+
+@lru_cache(maxsize=8)
+def _listed(measure: Measure, n: int) -> tuple[Array, Array]:
+    """Scores and influences of r right and b blank of n, at r (n + 1) + b."""
+    right, blank = (a.ravel() for a in np.meshgrid(*[np.arange(n + 1)] * 2, indexing="ij"))
+    there = right + blank <= n
+    counts = np.column_stack([right, n - right - blank, blank])[there].astype(np.float64)
+    scores, psi = np.full(len(there), np.nan), np.full((len(there), 3), np.nan)
+    scores[there], psi[there] = _computed(measure, counts)
+    return scores, psi
 
 
 def swapped_tables(

@@ -9,8 +9,8 @@ import numpy as np
 
 from abstain.compare.functional import cells_of
 from abstain.compare.randomisation import CLOSE, PValue, extreme, score_difference
+from abstain.compare.studentised import AT_ONCE, of_clusters, varies
 from abstain.compare.studentised import CLOSE as CLOSE_STUDENTISED
-from abstain.compare.studentised import of_clusters, varies
 from abstain.measures import Measure
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Flips:
             yield np.asarray(1.0 - 2.0 * (codes[:, None] >> np.arange(self.groups) & 1), np.float64)
             return
         generator = np.random.default_rng([self.seed, 99])
-        block = max(1, BLOCK_BYTES // (8 * self.groups))
+        block = max(1, min(AT_ONCE, BLOCK_BYTES // (8 * self.groups)))
         for start in range(0, self.trials, block):
             shape = (min(block, self.trials - start), self.groups)
             tossed = generator.integers(0, 2, size=shape, dtype=np.int8)
