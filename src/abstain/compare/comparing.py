@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.compare.bounds import bounds_of, correct_for_judge, never_checked, read_confusion
+from abstain.compare.bounds import (
+    all_ways,
+    bounds_of,
+    correct_for_judge,
+    never_checked,
+    read_confusion,
+)
 from abstain.compare.functional import THREE
 from abstain.compare.inputs import Paired, from_gold, from_judged
 from abstain.compare.intervals import interval
@@ -16,6 +22,7 @@ from abstain.compare.multiplicity import adjust
 from abstain.compare.outcome_pairs import against_reference, difference_intervals, tested_pairs
 from abstain.compare.pairs import letters_of, made_pairs, plan_of, wanted_pairs
 from abstain.compare.result import Comparison, Progress, RunRow, Settings
+from abstain.compare.studentised import varies
 from abstain.compare.table import PairedTable
 from abstain.compare.transitions import Origin, in_slices, origin
 from abstain.errors import UsageError
@@ -143,7 +150,7 @@ def compare_outcomes(
         clusters=None if paired.clusters is None else table.groups,
         origin=_origin(table, wanted[0]) if two else None,
         question_ids=tuple(paired.questions),
-        plan=plan_of(errors, table.size, settings),
+        plan=plan_of(errors, table.size, settings, table.groups or None),
         policy=paired.policy,
         touched=paired.touched,
         notes=paired.notes,
@@ -151,6 +158,8 @@ def compare_outcomes(
         widest=chosen.bounds[1] - chosen.bounds[0],
         judge_sample=0 if confusion is None else int(confusion.sum()),
         never_checked=() if confusion is None else never_checked(confusion),
+        higher_is_better=chosen.higher_is_better,
+        studentised=varies(chosen),
     )
 
 
@@ -183,6 +192,7 @@ def _rows(
                 marks[at] if marks is not None and at < len(marks) else "",
                 bounds_of(chosen, paired.known[i], unknown) if paired.unknown.any() else None,
                 unknown,
+                all_ways(chosen, unknown),
                 None
                 if confusion is None
                 else correct_for_judge(
