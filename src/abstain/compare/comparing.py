@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -143,7 +144,13 @@ def compare_outcomes(
         clusters=None if paired.clusters is None else table.groups,
         origin=_origin(table, wanted[0]) if two else None,
         question_ids=tuple(paired.questions),
-        plan=plan_of(errors, table.size, settings),
+        plan=plan_of(
+            errors,
+            table.size,
+            settings,
+            units=None if paired.clusters is None else table.groups,
+            widest=chosen.bounds[1] - chosen.bounds[0],
+        ),
         policy=paired.policy,
         touched=paired.touched,
         notes=paired.notes,
@@ -201,7 +208,16 @@ def _rows(
 def _origin(table: PairedTable, pair: tuple[int, int]) -> Origin:
     own, other = (table.paired.outcomes[i] for i in pair)
     found = origin(table.measure, other, own)
+    undefined = math.isnan(table.scores[pair[0]] - table.scores[pair[1]])
+    if undefined:
+        found = replace(
+            found,
+            worth=np.full((3, 3), np.nan),
+            contributions=np.full(len(own), np.nan),
+            knowing=math.nan,
+            abstaining=math.nan,
+        )
     slices, reversals = in_slices(
         table.measure, other, own, found.contributions, table.paired.parts
     )
-    return replace(found, slices=slices, reversals=reversals)
+    return replace(found, slices=slices, reversals=() if undefined else reversals)

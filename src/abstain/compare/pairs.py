@@ -10,7 +10,7 @@ import numpy as np
 
 from abstain.compare.intervals import Interval
 from abstain.compare.letters import letter_groups, letters
-from abstain.compare.planning import Plan, plan
+from abstain.compare.planning import Plan, least_units, plan
 from abstain.compare.randomisation import PValue
 from abstain.compare.result import Pair, Settings
 from abstain.errors import UnknownNameError, UsageError
@@ -91,7 +91,14 @@ def letters_of(
     return None if groups is None else letters(len(ordered), groups)
 
 
-def plan_of(errors: Array, questions: int, settings: Settings) -> Plan | None:
+def plan_of(
+    errors: Array,
+    questions: int,
+    settings: Settings,
+    *,
+    units: int | None = None,
+    widest: float = math.inf,
+) -> Plan | None:
     """A plan from the middle standard error of all pairs."""
     known = errors[~np.isnan(errors) & (errors > 0)]
     return plan(
@@ -100,4 +107,7 @@ def plan_of(errors: Array, questions: int, settings: Settings) -> Plan | None:
         detect=settings.detect,
         power=settings.power,
         level=settings.level,
+        widest=widest,
+        units=units,
+        least=2 if settings.test == "bootstrap" else least_units(settings.level),
     )

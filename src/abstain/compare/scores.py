@@ -81,9 +81,9 @@ def compare_scores(
         drawn = np.stack(
             [flips @ _summed(scores[i] - scores[j], clusters) for i, j in wanted], axis=1
         )
-        adjusted = max_t(
-            drawn / scores.shape[1], np.array([f[0] for f in found]), exact=flips.exact
-        )
+        seen = np.array([f[0] for f in found]) * scores.shape[1]
+        size = float(np.abs(drawn).max(initial=0.0)) or 1.0
+        adjusted = max_t(drawn / size, seen / size, exact=flips.exact)
     else:
         adjusted = adjust(p, rules.correction)
     pairs = made_pairs(
@@ -111,7 +111,7 @@ def compare_scores(
         absent=absent,
         clusters=groups,
         question_ids=tuple(t for t, keep in zip(table.topics, known, strict=True) if keep),
-        plan=plan_of(np.array([f[2] for f in found]), scores.shape[1], rules),
+        plan=plan_of(np.array([f[2] for f in found]), scores.shape[1], rules, units=flips.groups),
         grouped=marks is not None,
     )
 

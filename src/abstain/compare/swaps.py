@@ -74,8 +74,10 @@ def randomise_clusters(
 
 def randomise_scores(differences: Array, flips: Flips) -> PValue:
     """p of a mean of paired differences (already summed by cluster where there are some)."""
-    drawn = (flips @ differences[:, None])[:, 0]
-    return _counted(drawn, float(differences.sum()), exact=flips.exact)
+    largest = float(np.abs(differences).max(initial=0))
+    own = differences / largest if largest > 0 else differences
+    drawn = (flips @ own[:, None])[:, 0]
+    return _counted(drawn, float(own.sum()), exact=flips.exact)
 
 
 def _counted(drawn: Array, seen: float, *, exact: bool) -> PValue:

@@ -21,7 +21,8 @@ def compare_grids(c: Comparison) -> list[Grid]:
     """Everything that a reader sees, in order; the sentences stand below the last table."""
     grids = [run_grid(c), pair_grid(c, _shown_pairs(c))]
     if c.origin is not None:
-        grids.append(transition_grid(c.origin, c.pairs[0]))
+        if not math.isnan(c.pairs[0].difference):
+            grids.append(transition_grid(c.origin, c.pairs[0]))
         if c.origin.slices:
             grids.append(slice_grid(c.origin, c.pairs[0]))
     grids[-1].notes = sentences(c)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from abstain.compare.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
+from abstain.compare.planning import least_units
 from abstain.compare.result import TESTS, Comparison
 from abstain.compare.swaps import EXACT_CLUSTERS
 from abstain.compare.transitions import Origin
@@ -21,6 +22,7 @@ CORRECTED = {
     "none": "not corrected",
 }
 MOST_QUESTIONS = 5
+UNTESTED = "Where a score is undefined there is no difference to test."
 
 
 def sentences(c: Comparison) -> list[str]:
@@ -56,7 +58,7 @@ def _resolution(c: Comparison) -> list[str]:
     times = tested if c.settings.correction == "holm" and not c.settings.reference else 1
     level = f"at the {100 * c.alpha:g} % level"
     if floor > c.alpha:
-        enough = f"{math.ceil(1 - math.log2(c.alpha) - 1e-9)} {source.split()[-1]}"
+        enough = f"{least_units(c.settings.level)} {source.split()[-1]}"
         cure = f"take {trials}" if by_trials else f"that takes {enough} or more"
         return [
             f"With {source} no p is below {_short(floor)}: no difference shows {level}; {cure}."
@@ -138,7 +140,7 @@ def _undefined(c: Comparison) -> list[str]:
 def _two(c: Comparison) -> list[str]:
     (pair,) = c.pairs
     if math.isnan(pair.difference):
-        return ["Where a score is undefined there is no difference to test."]
+        return [UNTESTED]
     if c.origin is not None and np.trace(c.origin.transitions) == c.questions and not pair.p < 1:
         alike = f"{pair.run} and {pair.against} have the same outcome on every question"
         return [f"{alike}: there is no difference to be seen."]
@@ -155,6 +157,8 @@ def _two(c: Comparison) -> list[str]:
 
 def _many(c: Comparison) -> list[str]:
     tested = [p for p in c.pairs if not math.isnan(p.adjusted)]
+    if not tested:
+        return [UNTESTED]
     found = sum(c.differs(p) for p in tested)
     said = [
         f"Of {plural(len(tested), 'pair')}, {plural(found, 'differs', 'differ')} at the "
@@ -192,7 +196,10 @@ def _many(c: Comparison) -> list[str]:
 def _reference(c: Comparison) -> list[str]:
     better = [p.run for p in c.pairs if c.differs(p) and p.difference > 0]
     worse = [p.run for p in c.pairs if c.differs(p) and p.difference < 0]
-    rest = sum(not math.isnan(p.adjusted) for p in c.pairs) - len(better) - len(worse)
+    tested = sum(not math.isnan(p.adjusted) for p in c.pairs)
+    if not tested:
+        return [UNTESTED]
+    rest = tested - len(better) - len(worse)
     said = []
     for runs, word in ((better, "above"), (worse, "below")):
         if runs:
@@ -201,7 +208,7 @@ def _reference(c: Comparison) -> list[str]:
     who = f"{plural(rest, 'run')} cannot" if rest else "There is no run that cannot"
     said.append(
         f"{who} be told apart from {c.settings.reference} "
-        f"(max-T over {plural(len(c.pairs), 'comparison')}, {100 * c.alpha:g} %)."
+        f"(max-T over {plural(tested, 'comparison')}, {100 * c.alpha:g} %)."
     )
     return said
 
@@ -287,13 +294,13 @@ def _plan(c: Comparison) -> list[str]:
     if c.plan is None:
         return []
     p = c.plan
-    if c.widest is not None and p.visible > c.widest:
-        return ["This test set is too small to show any difference reliably."]
     whose = "at the disagreement seen" if len(c.pairs) == 1 else "at the median disagreement"
     said = [
         f"This test set shows a difference of {p.visible:.3f} with a power of "
         f"{100 * p.power_asked:g} % ({whose}, one comparison)."
     ]
+    if math.isnan(p.visible):
+        said = ["This test set is too small to show any difference reliably."]
     if p.detect is not None:
         assert p.power is not None
         assert p.needed is not None

@@ -1,0 +1,171 @@
+"""Where comparisons meet odd numbers: any scale, no value, plans that cannot be, few questions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from abstain.compare import compare_judged
+from abstain.compare.planning import plan
+from abstain.compare.scores import compare_scores
+from abstain.errors import UsageError
+from abstain.report.compare_words import sentences
+from tests.compare.test_words import graded, told
+from tests.helpers import Here
+
+# ------------------------------------------------------------------------------------------- scale
+
+TENTHS = ([8, 5, 9, 3, 7, 6, 2, 8, 4, 5], [6, 7, 11, 1, 8, 9, 2, 7, 5, 9])
+
+
+def by_every_sign(first: list[int], second: list[int]) -> float:
+    """The randomisation p of whole numbers, sign by sign."""
+    own = [a - b for a, b in zip(first, second, strict=True)]
+    sums = [abs(sum(s * d for s, d in zip(signs, own, strict=True))) for signs in _signs(len(own))]
+    return float(Fraction(sum(x >= abs(sum(own)) for x in sums), len(sums)))
+
+
+def _signs(size: int) -> Any:
+    return product((1, -1), repeat=size)
+
+
+@pytest.mark.parametrize("scale", [1e-14, 0.1, 1.0, 1e6 / 3, 1e10 / 7])
+def test_p_of_scores_does_not_depend_on_their_scale(scale: float) -> None:
+    first, second = TENTHS
+    table = pl.DataFrame(
+        {
+            "topic": range(len(first)),
+            "a": [x * scale for x in first],
+            "b": [x * scale for x in second],
+        }
+    )
+    expected = by_every_sign(first, second)
+    (pair,) = compare_scores(table).pairs
+    assert pair.p == pytest.approx(expected, abs=1e-12)
+    (pair,) = compare_scores(table, reference="a").pairs
+    assert pair.adjusted == pytest.approx(expected, abs=1e-12)
+
+
+def test_bca_of_scores_scales_with_them() -> None:
+    first, second = TENTHS
+    spans = []
+    for scale in (2.0**-45, 1.0):
+        own = {
+            "a": [x**2 / 7 * scale for x in first],
+            "b": [x**3 / 11 * scale for x in second],
+        }
+        (pair,) = compare_scores(pl.DataFrame({"topic": range(len(first)), **own})).pairs
+        spans.append(np.array([pair.interval.low, pair.interval.high]) / scale)
+    assert spans[0] == pytest.approx(spans[1], rel=1e-9)
+
+
+# ----------------------------------------------------------------------------- what has no value
+
+
+def test_a_difference_that_is_undefined_comes_from_nowhere(here: Here) -> None:
+    frame = graded({"one": "aab-", "two": "----"}, topic=list("xxyy"))
+    found = compare_judged(frame, measure_name="precision", by=["topic"])
+    assert "knowing" not in told(found)
+    plain = found.to_dict()["origin"]
+    assert plain["knowing"] is None
+    assert plain["abstaining"] is None
+    assert plain["contributions"] == {}
+    assert {move["worth"] for move in plain["transitions"].values()} == {None}
+    assert plain["transitions"]["right → blank"]["questions"] == 2
+    assert {part["contribution"] for part in plain["slices"]} == {None}
+    frame.write_csv(here.folder / "graded.csv")
+    said = here("compare", "--judged", "graded.csv", "-m", "precision").out
+    assert "Where it comes from" not in said
+    assert "+nan" not in said
+
+
+@pytest.mark.parametrize("reference", [None, "none"])
+def test_where_nothing_was_tested_nothing_is_said_to_be_alike(reference: str | None) -> None:
+    runs = {"one": "aab-", "none": "----", "nil": "----"}
+    said = told(compare_judged(graded(runs), measure_name="precision", reference=reference))
+    assert "Where a score is undefined there is no difference to test." in said
+    assert "told apart" not in said
+    assert "separated" not in said
+
+
+def test_max_t_counts_the_comparisons_that_were_made() -> None:
+    runs = {"one": "aab-", "two": "abb-", "none": "----"}
+    said = told(compare_judged(graded(runs), measure_name="precision", reference="one"))
+    assert "max-T over 1 comparison," in said
+
+
+# ------------------------------------------------------------------------------------------- plans
+
+PAIR = graded({"one": "aabbab-bab" * 3, "two": "abbabb-aab" * 3})
+
+
+@pytest.mark.parametrize("power", [0.01, 0.05])
+def test_a_power_that_chance_has_is_refused(power: float) -> None:
+    with pytest.raises(UsageError, match=r"a power is more than the 0\.05 that a test"):
+        compare_judged(PAIR, power=power)
+
+
+@pytest.mark.parametrize("detect", [1.5, math.inf, math.nan, -0.1])
+def test_a_difference_out_of_range_is_refused(detect: float) -> None:
+    with pytest.raises(UsageError, match="detect is more than 0 and at most 1, such as"):
+        compare_judged(PAIR, measure_name="accuracy", detect=detect)
+
+
+def test_scores_may_be_planned_for_any_finite_difference() -> None:
+    table = pl.DataFrame({"topic": range(9), "a": range(9), "b": [3, 1, 4, 1, 5, 9, 2, 6, 5]})
+    found = compare_scores(table, detect=5.0).plan
+    assert found is not None
+    assert found.detect == 5.0
+    with pytest.raises(UsageError, match="a difference to detect is more than 0, such as"):
+        compare_scores(table, detect=math.inf)
+
+
+@pytest.mark.parametrize("detect", [1e-200, 1e-12])
+def test_a_difference_beyond_all_questions_is_refused(here: Here, detect: float) -> None:
+    PAIR.write_csv(here.folder / "graded.csv")
+    said = here("compare", "--judged", "graded.csv", "--detect", str(detect))
+    assert said.code == 2
+    assert f"a difference of {detect:g} takes more than 1e+15 questions" in said.line
+
+
+def test_a_plan_takes_no_fewer_questions_than_can_show_anything() -> None:
+    """At 5 % that is six: 2/2⁶ is the first below; and six clusters, of three questions each."""
+    found = compare_judged(PAIR, measure_name="accuracy", detect=1.0).plan
+    assert found is not None
+    assert found.needed == 6
+    documents = [f"d{i // 3}" for i in range(30)]
+    runs = {"one": "aabbab-bab" * 3, "two": "abbabb-aab" * 3}
+    clustered = graded(runs, document=documents)
+    found = compare_judged(clustered, measure_name="accuracy", detect=1.0, cluster="document").plan
+    assert found is not None
+    assert found.needed == 18
+    drawn = compare_judged(PAIR, measure_name="accuracy", detect=1.0, test="bootstrap").plan
+    assert drawn is not None
+    assert drawn.needed is not None
+    assert 2 <= drawn.needed <= 6
+
+
+def test_a_test_set_that_shows_nothing_shows_no_difference_with_power() -> None:
+    table = pl.DataFrame({"topic": [1, 2, 3], "a": [0.1, 0.2, 0.3], "b": [0.3, 0.7, 0.5]})
+    found = compare_scores(table, detect=0.4)
+    said = " ".join(sentences(found))
+    assert "no difference shows at the 5 % level" in said
+    assert "This test set shows" not in said
+    assert "too small to show any difference" in said
+    assert "A difference of 0.4 would be found with a power of 0 %; 80 % takes" in said
+    assert found.plan is not None
+    assert math.isnan(found.plan.visible)
+    assert found.to_dict()["plan"]["visible"] is None
+
+
+def test_a_visible_difference_beyond_the_range_is_none() -> None:
+    found = plan(0.5, 30, widest=1.0, detect=0.5)
+    assert found is not None
+    assert math.isnan(found.visible)
+    assert found.needed == math.ceil(30 * (1.959964 + 0.841621) ** 2)
