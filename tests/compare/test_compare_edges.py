@@ -169,3 +169,60 @@ def test_a_visible_difference_beyond_the_range_is_none() -> None:
     assert found is not None
     assert math.isnan(found.visible)
     assert found.needed == math.ceil(30 * (1.959964 + 0.841621) ** 2)
+
+
+# --------------------------------------------------------------------------- what goes in, strictly
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("true,right,wrong\nright,9,1\nwrong,0.5,9\n", ":3: '0.5' is no count of responses"),
+        ("true,right,wrong\nright,9,1\nwrong,-1,9\n", ":3: '-1' is no count of responses"),
+        ("true,right,wrong\nright,9,1\nmaybe,1,9\n", ":3: 'maybe' is no verdict"),
+        ("true,right,wrong\nright,9,1\nwrong,1,9\nright,1,1\n", ":4: truly right stands twice"),
+        (
+            "true,judged,count\nright,right,9\nwrong,wrong,9\ncorrect,right,1\n",
+            ":4: truly right judged right stands twice",
+        ),
+    ],
+)
+def test_a_judges_table_holds_each_count_once(here: Here, table: str, said: str) -> None:
+    PAIR.write_csv(here.folder / "graded.csv")
+    here.write("judge.csv", table)
+    found = here.refuses("compare", "--judged", "graded.csv", "--judge-error", "judge.csv")
+    assert found.startswith(f"judge.csv{said}")
+
+
+def test_scores_too_large_to_square_are_refused(here: Here) -> None:
+    here.write("s.csv", "topic,a,b\n1,0.5,0.25\n2,1e308,-1e308\n3,0.5,1\n")
+    found = here.refuses("compare", "--scores", "s.csv")
+    assert found.startswith("s.csv:3: '1e308' in column 'a' is too large for a score")
+
+
+@pytest.mark.parametrize("option", ["--level", "--seed"])
+def test_what_only_intervals_take_is_not_ignored(here: Here, option: str) -> None:
+    PAIR.write_csv(here.folder / "graded.csv")
+    value = {"--level": "0.9", "--seed": "3"}[option]
+    assert here.refuses("score", "--judged", "graded.csv", option, value) == (
+        f"{option} goes with --ci"
+    )
+    assert here("score", "--judged", "graded.csv", "--ci", option, value).code == 0
+
+
+def test_a_misspelt_method_is_no_file(here: Here) -> None:
+    PAIR.write_csv(here.folder / "jeffrey")
+    PAIR.write_csv(here.folder / "graded.csv")
+    said = here.refuses("score", "--judged", "graded.csv", "--ci", "willson")
+    assert "there is no interval method 'willson' (nearest: wilson)" in said
+    assert "absent.csv: there is no such file" in here.refuses(
+        "score", "--judged", "--ci", "absent.csv"
+    )
+    assert here("score", "--judged", "--from", "csv", "--ci", "jeffrey").code == 0
+
+
+def test_a_method_of_proportions_names_some(here: Here) -> None:
+    PAIR.write_csv(here.folder / "graded.csv")
+    said = here.refuses("score", "--judged", "graded.csv", "--ci", "wilson")
+    assert "wilson is for proportions, and c@1 is none; take it with -m accuracy" in said
+    assert here("score", "--judged", "graded.csv", "--ci", "wilson", "-m", "accuracy").code == 0

@@ -106,7 +106,8 @@ def interval(
         if measure.name not in PROPORTIONS:
             others = ", ".join(m for m in METHODS if m not in OF_ONE_PROPORTION)
             raise UsageError(
-                f"{method} is for proportions, and {measure} is none; there are {others}"
+                f"{method} is for proportions, and {measure} is none; take it with -m accuracy, "
+                f"precision or coverage, or one of {others}"
             )
         low, high = proportion(measure, row, groups, exact=method == "clopper-pearson", level=level)
         return Interval(low, high, method)

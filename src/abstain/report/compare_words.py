@@ -92,11 +92,13 @@ def _smallest_p(c: Comparison, units: int) -> tuple[float, str, bool]:
 
 
 def _short(p: float) -> str:
-    """A p-value of any size in few digits.
+    """A p-value of any size in few digits, in three where that is all of it.
 
-    >>> _short(2.0**-15), _short(0.25)
-    ('0.00003', '0.25')
+    >>> _short(2.0**-15), _short(0.25), _short(0.125)
+    ('0.00003', '0.25', '0.125')
     """
+    if float(f"{p:.3g}") == p:
+        return np.format_float_positional(p, trim="-")
     return np.format_float_positional(
         p, precision=1 if p < 0.001 else 2, fractional=False, trim="-"
     )
