@@ -16,6 +16,7 @@ from abstain.compare.intervals import interval
 from abstain.compare.multiplicity import adjust
 from abstain.compare.outcome_pairs import against_reference, difference_intervals, tested_pairs
 from abstain.compare.pairs import letters_of, made_pairs, plan_of, wanted_pairs
+from abstain.compare.planning import check_plan
 from abstain.compare.result import Comparison, Progress, RunRow, Settings
 from abstain.compare.table import PairedTable
 from abstain.compare.transitions import Origin, in_slices, origin
@@ -99,6 +100,12 @@ def compare_outcomes(
     progress: Progress = lambda _, __: None,
 ) -> Comparison:
     """Compare runs that are paired already."""
+    check_plan(
+        detect=settings.detect,
+        power=settings.power,
+        level=settings.level,
+        widest=chosen.bounds[1] - chosen.bounds[0],
+    )
     if settings.test == "wilcoxon":
         raise UsageError("wilcoxon is for per-query scores (--scores); take randomisation here")
     if settings.test == "mcnemar" and paired.clusters is not None:
@@ -144,13 +151,7 @@ def compare_outcomes(
         clusters=None if paired.clusters is None else table.groups,
         origin=_origin(table, wanted[0]) if two else None,
         question_ids=tuple(paired.questions),
-        plan=plan_of(
-            errors,
-            table.size,
-            settings,
-            units=None if paired.clusters is None else table.groups,
-            widest=chosen.bounds[1] - chosen.bounds[0],
-        ),
+        plan=plan_of(errors, table.size, settings),
         policy=paired.policy,
         touched=paired.touched,
         notes=paired.notes,

@@ -10,7 +10,7 @@ import numpy as np
 
 from abstain.compare.intervals import Interval
 from abstain.compare.letters import letter_groups, letters
-from abstain.compare.planning import Plan, least_units, plan
+from abstain.compare.planning import Plan, plan
 from abstain.compare.randomisation import PValue
 from abstain.compare.result import Pair, Settings
 from abstain.errors import UnknownNameError, UsageError
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_PAIRS = 20_000
 MOST_NAMED = 6
+LEAST_DETECTED = 1e-6
 
 
 def wanted_pairs(
@@ -91,23 +92,20 @@ def letters_of(
     return None if groups is None else letters(len(ordered), groups)
 
 
-def plan_of(
-    errors: Array,
-    questions: int,
-    settings: Settings,
-    *,
-    units: int | None = None,
-    widest: float = math.inf,
-) -> Plan | None:
+def plan_of(errors: Array, questions: int, settings: Settings) -> Plan | None:
     """A plan from the middle standard error of all pairs."""
     known = errors[~np.isnan(errors) & (errors > 0)]
+    if settings.detect is not None and len(known):
+        error = float(np.median(known))
+        if settings.detect < error * LEAST_DETECTED:
+            raise UsageError(
+                f"a difference of {settings.detect:g} is too small to plan for, beside a standard "
+                f"error of {error:.2g}"
+            )
     return plan(
         float(np.median(known)) if len(known) else math.nan,
         questions,
         detect=settings.detect,
         power=settings.power,
         level=settings.level,
-        widest=widest,
-        units=units,
-        least=2 if settings.test == "bootstrap" else least_units(settings.level),
     )

@@ -18,7 +18,7 @@ class Plan:
 
     questions: int
     visible: float
-    """The smallest difference that this many questions show with the power asked for; NaN: none."""
+    """The smallest difference that this many questions show with the power asked for."""
     power_asked: float
     detect: float | None = None
     power: float | None = None
@@ -27,18 +27,21 @@ class Plan:
     """The questions that find `detect` with the power asked for."""
 
 
-MOST_QUESTIONS = 10**15
-
-
-def least_units(level: float) -> int:
-    """The fewest questions or clusters whose signs can make a p that the level calls small.
-
-    With n of them no p is below 2^(1−n).
-
-    >>> least_units(0.95)
-    6
-    """
-    return math.ceil(1 - math.log2(1 - level) - 1e-9)
+def check_plan(
+    *, detect: float | None, power: float, level: float, widest: float = math.inf
+) -> None:
+    """Refuse a power that chance has, and a difference that there cannot be."""
+    alpha = 1 - level
+    if power <= alpha + 1e-12:
+        raise UsageError(
+            f"a power is more than the {alpha:.4g} that a test at this level has by chance "
+            f"(got {power:g})"
+        )
+    if detect is not None and not (0 < detect <= widest and math.isfinite(detect)):
+        most = f" and at most {widest:g}" if math.isfinite(widest) else ""
+        raise UsageError(
+            f"a difference to detect is more than 0{most}, such as 0.02 (got {detect:g})"
+        )
 
 
 def plan(
@@ -48,47 +51,24 @@ def plan(
     detect: float | None = None,
     power: float = 0.8,
     level: float = 0.95,
-    widest: float = math.inf,
-    units: int | None = None,
-    least: int = 2,
 ) -> Plan | None:
     """A plan from the standard error of a paired difference; None where it has none.
-
-    No difference is larger than `widest`; fewer than `least` of the units that are swapped or
-    drawn (questions, unless told) show none.
 
     >>> round(plan(0.02, 300).visible, 3)
     0.056
     """
     from scipy.special import ndtr, ndtri
 
-    alpha = 1 - level
     if not 0 < power < 1:
         raise UsageError(f"a power lies between 0 and 1, such as 0.8 (got {power:g})")
-    if power <= alpha + 1e-12:
-        raise UsageError(
-            f"a power is more than the {alpha:.4g} that a test at this level finds by chance "
-            f"(got {power:g})"
-        )
-    if detect is not None and not (0 < detect <= widest and math.isfinite(detect)):
-        most = f" and at most {widest:g}" if math.isfinite(widest) else ""
-        raise UsageError(
-            f"a difference to detect is more than 0{most}, such as 0.02 (got {detect:g})"
-        )
+    if detect is not None and not detect > 0:
+        raise UsageError(f"a difference to detect is more than 0, such as 0.02 (got {detect:g})")
     if not math.isfinite(error) or error <= 0:
         return None
     z, reach = float(ndtri((1 + level) / 2)), float(ndtri(power))
-    several = questions if units is None else units
-    reached = (z + reach) * error
-    visible = reached if several >= least and reached <= widest else math.nan
+    visible = (z + reach) * error
     if detect is None:
         return Plan(questions, visible, power)
     chance = float(ndtr(detect / error - z) + ndtr(-detect / error - z))
-    if math.sqrt(questions) * reached / detect > math.sqrt(MOST_QUESTIONS):
-        raise UsageError(
-            f"a difference of {detect:g} takes more than {MOST_QUESTIONS:.0e} questions; "
-            "plan for a larger one"
-        )
-    needed = math.ceil(questions * (reached / detect) ** 2 - 1e-9)
-    needed = max(needed, math.ceil(least * questions / several))
-    return Plan(questions, visible, power, detect, chance if several >= least else 0.0, needed)
+    needed = math.ceil(questions * (visible / detect) ** 2 - 1e-9)
+    return Plan(questions, visible, power, detect, chance, needed)

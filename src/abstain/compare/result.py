@@ -209,7 +209,6 @@ class Comparison:
             plain["plan"] = {
                 k: getattr(self.plan, k) for k in self.plan.__slots__ if k != "questions"
             }
-            plain["plan"]["visible"] = _plain(self.plan.visible)
         return plain
 
 

@@ -15,6 +15,7 @@ from abstain.compare.inputs import clusters_of
 from abstain.compare.intervals import Interval
 from abstain.compare.multiplicity import adjust
 from abstain.compare.pairs import bootstrap_p, letters_of, made_pairs, plan_of, wanted_pairs
+from abstain.compare.planning import check_plan
 from abstain.compare.randomisation import PValue
 from abstain.compare.result import Comparison, Progress, RunRow, Settings
 from abstain.compare.score_table import ScoreTable, read_scores
@@ -45,6 +46,7 @@ def compare_scores(
     if method in ("default", "auto"):
         method = "bca"
     rules = Settings(**settings, method="delta").checked()
+    check_plan(detect=rules.detect, power=rules.power, level=rules.level)
     if method not in METHODS:
         raise UsageError(f"scores take the interval methods {', '.join(METHODS)} (got '{method}')")
     if rules.test == "mcnemar":
@@ -111,7 +113,7 @@ def compare_scores(
         absent=absent,
         clusters=groups,
         question_ids=tuple(t for t, keep in zip(table.topics, known, strict=True) if keep),
-        plan=plan_of(np.array([f[2] for f in found]), scores.shape[1], rules, units=flips.groups),
+        plan=plan_of(np.array([f[2] for f in found]), scores.shape[1], rules),
         grouped=marks is not None,
     )
 

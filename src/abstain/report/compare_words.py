@@ -8,7 +8,6 @@ from collections.abc import Iterable
 import numpy as np
 
 from abstain.compare.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
-from abstain.compare.planning import least_units
 from abstain.compare.result import TESTS, Comparison
 from abstain.compare.swaps import EXACT_CLUSTERS
 from abstain.compare.transitions import Origin
@@ -58,7 +57,7 @@ def _resolution(c: Comparison) -> list[str]:
     times = tested if c.settings.correction == "holm" and not c.settings.reference else 1
     level = f"at the {100 * c.alpha:g} % level"
     if floor > c.alpha:
-        enough = f"{least_units(c.settings.level)} {source.split()[-1]}"
+        enough = f"{math.ceil(1 - math.log2(c.alpha) - 1e-9)} {source.split()[-1]}"
         cure = f"take {trials}" if by_trials else f"that takes {enough} or more"
         return [
             f"With {source} no p is below {_short(floor)}: no difference shows {level}; {cure}."
@@ -296,13 +295,13 @@ def _plan(c: Comparison) -> list[str]:
     if c.plan is None:
         return []
     p = c.plan
+    if c.widest is not None and p.visible > c.widest:
+        return ["This test set is too small to show any difference reliably."]
     whose = "at the disagreement seen" if len(c.pairs) == 1 else "at the median disagreement"
     said = [
         f"This test set shows a difference of {p.visible:.3f} with a power of "
         f"{100 * p.power_asked:g} % ({whose}, one comparison)."
     ]
-    if math.isnan(p.visible):
-        said = ["This test set is too small to show any difference reliably."]
     if p.detect is not None:
         assert p.power is not None
         assert p.needed is not None
