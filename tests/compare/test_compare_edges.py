@@ -11,9 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+import abstain as ab
 from abstain.compare import compare_judged
+from abstain.compare.intervals import interval
 from abstain.compare.scores import compare_scores
 from abstain.errors import UsageError
+from abstain.outcomes import Counts
 from tests.compare.test_words import graded, told
 from tests.helpers import Here
 
@@ -187,3 +190,57 @@ def test_a_method_of_proportions_names_some(here: Here) -> None:
     said = here.refuses("score", "--judged", "graded.csv", "--ci", "wilson")
     assert "wilson is for proportions, and c@1 is none; take it with -m accuracy" in said
     assert here("score", "--judged", "graded.csv", "--ci", "wilson", "-m", "accuracy").code == 0
+
+
+# ------------------------------------------------------------------------------- how it was found
+
+
+def test_trials_are_told_of_what_they_were_drawn_for() -> None:
+    runs = {"one": "aabbab-bab" * 3, "two": "abbabb-aab" * 3, "three": "abbb-b-aab" * 3}
+    said = told(compare_judged(graded(runs), method="bca", trials=200, seed=4))
+    assert "(bca; 200 trials, seed 4). Test: paired randomisation, exact." in said
+    said = told(compare_judged(graded(runs), method="jeffreys", trials=200))
+    assert "(jeffreys; 20,000 draws, seed 0). Test: paired randomisation, exact." in said
+    said = told(compare_judged(graded(runs), reference="one", trials=200))
+    assert (
+        "(logit). Test: paired randomisation, exact; max-T by randomisation, 200 trials, seed 0."
+        in said
+    )
+    said = told(compare_judged(graded(runs), test="bootstrap", trials=200))
+    assert "(logit). Test: paired bootstrap; 200 trials, seed 0." in said
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_a_bootstrap_without_width_says_so(here: Here, method: str) -> None:
+    table = pl.DataFrame({"topic": range(6), "a": [0.1] * 6, "b": [0.3] * 6, "c": range(6)})
+    said = told(compare_scores(table, method=method))
+    assert "3 intervals: hardly a resample differs, so a bootstrap shows no width." in said
+    assert "no width" not in told(compare_scores(table, method="delta"))
+    here.write("graded.csv", graded({"one": "b" + "-" * 9}).write_csv())
+    said = here("score", "--judged", "graded.csv", "-m", "precision", "--ci", method).out
+    assert "1 interval: hardly a resample differs, so a bootstrap shows no width." in said
+
+
+@pytest.mark.parametrize("right", [1, 30, 69])
+def test_jeffreys_of_accuracy_as_statsmodels(right: int) -> None:
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    counts = Counts(right=right, wrong=70 - right, unanswered_empty=30)
+    found = interval(ab.measure("accuracy"), counts, method="jeffreys", seed=1)
+    theirs = proportion.proportion_confint(right, 100, method="jeffreys")
+    assert (found.low, found.high) == pytest.approx(theirs, abs=1e-9)
+    assert found == interval(ab.measure("accuracy"), counts, method="jeffreys", seed=2)
+
+
+def test_jeffreys_holds_the_score_at_the_ends() -> None:
+    none = interval(ab.measure("accuracy"), Counts(wrong=20), method="jeffreys")
+    every = interval(ab.measure("accuracy"), Counts(right=20), method="jeffreys")
+    assert none.low == 0
+    assert every.high == 1
+    assert (1 - every.low, 1 - every.high) == pytest.approx((none.high, none.low), abs=1e-12)
+
+
+def test_jeffreys_of_clusters_is_wider() -> None:
+    table = np.array([[10.0, 0, 0, 0, 0, 0], [0, 10, 0, 0, 0, 0]] * 4)
+    whole = interval(ab.measure("accuracy"), table.sum(axis=0), method="jeffreys")
+    parts = interval(ab.measure("accuracy"), table.sum(axis=0), clusters=table, method="jeffreys")
+    assert parts.high - parts.low > 2 * (whole.high - whole.low)

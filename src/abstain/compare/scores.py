@@ -12,7 +12,7 @@ import numpy as np
 from abstain.compare.bootstrap import levels_from_jackknife
 from abstain.compare.hypotheses import wilcoxon
 from abstain.compare.inputs import clusters_of
-from abstain.compare.intervals import Interval
+from abstain.compare.intervals import NO_WIDTH, Interval
 from abstain.compare.multiplicity import adjust
 from abstain.compare.pairs import bootstrap_p, letters_of, made_pairs, plan_of, wanted_pairs
 from abstain.compare.planning import check_plan
@@ -173,7 +173,8 @@ def mean_interval(
         jackknife = (totals.sum() - totals) / (n - sizes)
         tails = levels_from_jackknife(mean, drawn, jackknife, np.ones(groups), level=level)
     low, high = np.quantile(drawn, tails)
-    return mean, Interval(float(low), float(high), settings.method), error
+    why = NO_WIDTH if math.isclose(low, high, rel_tol=1e-12) else ""
+    return mean, Interval(float(low), float(high), settings.method, why), error
 
 
 def _p(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from abstain.compare import intervals
 from abstain.compare.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
 from abstain.compare.result import TESTS, Comparison
 from abstain.compare.swaps import EXACT_CLUSTERS
@@ -21,6 +22,7 @@ CORRECTED = {
     "none": "not corrected",
 }
 MOST_QUESTIONS = 5
+MOST_ODD = 3
 UNTESTED = "Where a score is undefined there is no difference to test."
 
 
@@ -34,6 +36,7 @@ def sentences(c: Comparison) -> list[str]:
     said += _corrected(c)
     said += _plan(c)
     said.append(how(c))
+    said += _odd_intervals(c)
     said += [note[:1].upper() + note[1:].rstrip(".") + "." for note in c.notes]
     if c.policy is not None:
         said.append(policy_sentence(c.policy, c.touched))
@@ -315,7 +318,8 @@ def _plan(c: Comparison) -> list[str]:
 def how(c: Comparison) -> str:
     """How intervals and p-values were made."""
     s = c.settings
-    text = f"Intervals: {100 * s.level:g} %, {METHODS[s.method]} ({s.method})"
+    trials = f"{s.trials:,} trials, seed {s.seed}"
+    text = f"Intervals: {100 * s.level:g} %, {METHODS[s.method]} ({_by(c)})"
     text += "; of differences: logit. " if s.method in OF_ONE_PROPORTION else ". "
     text += f"Test: {TESTS[s.test]}"
     drawn = [p for p in c.pairs if not p.exact] if s.test != "wilcoxon" else []
@@ -323,10 +327,28 @@ def how(c: Comparison) -> str:
     if exact:
         text += ", exact" if exact == len(c.pairs) else f", exact for {plural(exact, 'pair')}"
     swapped = c.questions if c.clusters is None else c.clusters
-    chance = drawn or s.method in RANDOM or (s.reference and swapped > EXACT_CLUSTERS)
-    text += "; max-T by randomisation" if s.reference and s.test != "randomisation" else ""
-    text += f"; {s.trials:,} trials, seed {s.seed}." if chance else "."
-    return text
+    text += f"; {trials}" if drawn else ""
+    if s.reference and (s.test != "randomisation" or (swapped > EXACT_CLUSTERS and not drawn)):
+        text += "; max-T by randomisation"
+        text += f", {trials}" if swapped > EXACT_CLUSTERS else ""
+    return text + "."
+
+
+def _by(c: Comparison) -> str:
+    """A method of intervals, and how often it drew at random."""
+    s = c.settings
+    if s.method not in RANDOM:
+        return s.method
+    drawn = f"{intervals.DRAWS:,} draws" if s.method == "jeffreys" else f"{s.trials:,} trials"
+    return f"{s.method}; {drawn}, seed {s.seed}"
+
+
+def _odd_intervals(c: Comparison) -> list[str]:
+    """What is to be known of intervals that are there."""
+    spans = [row.interval for row in c.rows] + [pair.interval for pair in c.pairs]
+    odd = [span.why_not for span in spans if span.why_not and not math.isnan(span.low)]
+    times = {why: odd.count(why) for why in dict.fromkeys(odd)}
+    return [f"{plural(n, 'interval')}: {why}." for why, n in list(times.items())[:MOST_ODD]]
 
 
 def p_text(p: float) -> str:
