@@ -17,6 +17,8 @@ from abstain.compare.intervals import interval
 from abstain.compare.scores import compare_scores
 from abstain.errors import UsageError
 from abstain.outcomes import Counts
+from abstain.report.grid import Column, Grid
+from abstain.report.terminal import _fit
 from tests.compare.test_words import graded, told
 from tests.helpers import Here
 
@@ -244,3 +246,38 @@ def test_jeffreys_of_clusters_is_wider() -> None:
     whole = interval(ab.measure("accuracy"), table.sum(axis=0), method="jeffreys")
     parts = interval(ab.measure("accuracy"), table.sum(axis=0), clusters=table, method="jeffreys")
     assert parts.high - parts.low > 2 * (whole.high - whole.low)
+
+
+# ---------------------------------------------------------------------------------- how it is shown
+
+
+def test_too_few_decimals_are_said(here: Here) -> None:
+    here.write("graded.csv", graded({"one": "a" * 40, "two": "a" * 30 + "b" * 10}).write_csv())
+    command = ("compare", "--judged", "graded.csv", "-m", "accuracy")
+    said = here(*command, "--digits", "0").out
+    assert "1 difference is shown as 0 for want of decimals (--digits 0)." in said
+    assert "−0" not in said.split("paired by question")[0]
+    assert "for want of decimals" not in here(*command, "--digits", "2").out
+
+
+def test_tiny_differences_are_said_to_be_shown_as_nothing(here: Here) -> None:
+    here.write("s.csv", "topic,a,b,c\n1,1e-9,2e-9,4e-9\n2,2e-9,3e-9,1e-9\n3,3e-9,2e-9,7e-9\n")
+    said = here("compare", "--scores", "s.csv").out
+    assert "3 differences are shown as 0 for want of decimals (--digits 4)." in said
+
+
+def test_a_score_and_its_interval_stay_in_one_block() -> None:
+    names = [f"measure {i}" for i in range(4)]
+    columns = [Column("run")]
+    for name in names:
+        columns.append(Column(name, "score"))
+        columns += [Column(f"{name} {end}", "score", joined=True) for end in ("low", "high")]
+    columns += [Column("right", "count"), Column("wrong", "count")]
+    grid = Grid(columns, [["a run", *([0.5] * 12), 1, 2]])
+    blocks = _fit(grid, 4, 80)
+    assert sorted(i for block in blocks for i in block if i) == list(range(1, 15))
+    for block in blocks:
+        shown = [columns[i].name for i in block]
+        assert len("  ".join(shown)) <= 80
+        for name in names:
+            assert sum(text.startswith(name) for text in shown) in {0, 3}

@@ -126,6 +126,7 @@ def compare(
     Runs are paired by question, on the questions that all of them have.
     """
     from abstain.report.compare import compare_chart, compare_grids, pair_grid
+    from abstain.report.compare_words import rounded_away
 
     settings: dict[str, Any] = {
         "columns": options.known_columns(column, COLUMNS),
@@ -167,8 +168,10 @@ def compare(
         from abstain.report.charts import write_chart
 
         write_chart(compare_chart(result), chart)
+    grids = compare_grids(result)
+    grids[-1].notes += rounded_away(result, digits)
     options.show_all(
-        compare_grids(result),
+        grids,
         result.to_dict(),
         format=format,
         output=output,

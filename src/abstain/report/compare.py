@@ -44,7 +44,8 @@ def run_grid(c: Comparison) -> Grid:
     if bounded:
         columns += [Column("unknown", "count"), Column("worst", "score"), Column("best", "score")]
     if corrected:
-        columns += [Column(n, "score") for n in ("corrected", "its low", "its high")]
+        columns.append(Column("corrected", "score"))
+        columns += [Column(n, "score", joined=True) for n in ("its low", "its high")]
     rows: list[list[Cell]] = []
     for row in c.rows:
         cells: list[Cell] = [row.run, row.score, row.interval.low, row.interval.high]

@@ -351,6 +351,16 @@ def _odd_intervals(c: Comparison) -> list[str]:
     return [f"{plural(n, 'interval')}: {why}." for why, n in list(times.items())[:MOST_ODD]]
 
 
+def rounded_away(c: Comparison, digits: int) -> list[str]:
+    """That so few decimals show as 0 all differences, or some that were found."""
+    there = [p for p in c.pairs if abs(p.difference) > 0]
+    gone = [p for p in there if round(p.difference, digits) == 0]
+    if not gone or (len(gone) < len(there) and not any(c.differs(p) for p in gone)):
+        return []
+    which = plural(len(gone), "difference is", "differences are")
+    return [f"{which} shown as 0 for want of decimals (--digits {digits})."]
+
+
 def p_text(p: float) -> str:
     """A p-value as people read it.
 
