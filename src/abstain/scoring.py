@@ -191,6 +191,7 @@ def score(
     judged = judge(standard, sources, match=match, align=check_align(align), by=grouped)
     tallies, clusters = _regrouped(tally(judged, grouped), by, grouped, cluster)
     confident: Known = {}
+    matrix = None
     if any(item.definition.takes == "confidence" for item in chosen):
         from abstain.confidence.matrix import read_matrix
         from abstain.confidence.scores import scores_by_slice
@@ -214,7 +215,9 @@ def score(
         baselines=baselines,
         known=confident,
     )
-    return _with_intervals(result, ci, clusters, cluster=cluster, level=level, seed=seed)
+    return _with_intervals(
+        result, ci, clusters, cluster=cluster, level=level, seed=seed, matrix=matrix
+    )
 
 
 def score_judged(
@@ -245,18 +248,21 @@ def score_judged(
     tallies, clusters = _regrouped(fine, by, grouped, cluster)
     rules = Policy.of(policy)
     confident: Known = {}
+    matrix = None
     if any(item.definition.takes == "confidence" for item in chosen):
         from abstain.confidence.matrix import read_judged_matrix
         from abstain.confidence.scores import scores_by_slice
 
         matrix = read_judged_matrix(
-            runs, attributes=by, policy=rules, grades=grades, columns=columns, format=format
+            runs, attributes=grouped, policy=rules, grades=grades, columns=columns, format=format
         )
         confident = scores_by_slice(matrix, chosen, by)
     result = from_tallies(
         tallies, chosen, by, rules, notes=notes, baselines=baselines, known=confident
     )
-    return _with_intervals(result, ci, clusters, cluster=cluster, level=level, seed=seed)
+    return _with_intervals(
+        result, ci, clusters, cluster=cluster, level=level, seed=seed, matrix=matrix
+    )
 
 
 def score_counts(
@@ -358,6 +364,7 @@ def _with_intervals(
     cluster: str | None,
     level: float,
     seed: int,
+    matrix: Any = None,
 ) -> ScoreResult:
     if ci is None:
         if cluster is not None:
@@ -365,7 +372,9 @@ def _with_intervals(
         return result
     from abstain.compare.rows import with_intervals
 
-    return with_intervals(result, ci, clusters, cluster=cluster, level=level, seed=seed)
+    return with_intervals(
+        result, ci, clusters, cluster=cluster, level=level, seed=seed, matrix=matrix
+    )
 
 
 # ------------------------------------------------------------------------- tallies to result

@@ -31,6 +31,40 @@ def randomisation(name: str, one: Sequence[str], other: Sequence[str]) -> float:
     return float(hits / 2 ** len(one))
 
 
+def precision_statistic(one: Sequence[str], other: Sequence[str]) -> float:
+    """Precision's difference over its standard error, the joint table cell by cell.
+
+    Each run has ½ an outcome of each kind more: p = (R + ½)/(R + W + 1), and an answer moves it by
+    (right − p)/(R + W + 1).
+    """
+    difference = score("precision", one) - score("precision", other)
+    kinds = ("R", "W", "UE")
+
+    def influence(outcomes: Sequence[str], kind: str) -> float:
+        right, wrong = outcomes.count("R") + 0.5, outcomes.count("W") + 0.5
+        if kind == "UE":
+            return 0.0
+        return ((kind == "R") - right / (right + wrong)) / (right + wrong)
+
+    variance = 0.0
+    for a in kinds:
+        for b in kinds:
+            number = sum(x == a and y == b for x, y in zip(one, other, strict=True)) + 0.5 / 3
+            variance += number * (influence(one, a) - influence(other, b)) ** 2
+    return difference / math.sqrt(variance)
+
+
+def studentised_precision(one: Sequence[str], other: Sequence[str]) -> float:
+    """The exact p of precision's difference over its standard error: every way of swapping."""
+    seen = abs(precision_statistic(one, other))
+    hits = 0
+    for swaps in product((False, True), repeat=len(one)):
+        first = [b if s else a for a, b, s in zip(one, other, swaps, strict=True)]
+        second = [a if s else b for a, b, s in zip(one, other, swaps, strict=True)]
+        hits += not abs(precision_statistic(first, second)) < seen - 1e-6
+    return float(hits / 2 ** len(one))
+
+
 def c_at_1_error(outcomes: Sequence[str], clusters: Sequence[int] | None = None) -> float:
     """c@1's standard error by the formula, question by question."""
     n = len(outcomes)

@@ -5,18 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tracemalloc
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import abstain as ab
 from abstain.compare import compare, compare_judged
+from abstain.compare.delta_method import standard_error
+from abstain.compare.functional import difference
 from abstain.compare.scores import compare_scores
 from tests.compare import slow
 from tests.helpers import Here
+from tests.measures.reference import REFERENCE
 
 EXAMPLE = files("abstain") / "examples" / "qa4mre2013"
 GOLD = "question,correct,topic\n" + "".join(f"q{i},a,{'xy'[i % 2]}\n" for i in range(10))
@@ -107,14 +112,22 @@ def test_tests_by_name(two: Here) -> None:
     assert mcnemar["pairs"][0]["p"] == float(slow.mcnemar(2, 1))
     drawn = data(two, "gold.csv", "one.csv", "two.csv", "--test", "bootstrap", "--seed", "5")
     assert drawn["seed"] == 5
-    assert 0.3 < drawn["pairs"][0]["p"] <= 1
+    assert drawn["pairs"][0]["exact"] is False
+    codes = np.array([["ab-".index(x) for x in run] for run in ("aaabbb--aa", "aaaaab-bab")])
+    some = codes[:, np.random.default_rng(1).integers(0, 10, size=(20_000, 10))]
+    scores = (some == 0).mean(axis=-1) * (1 + (some == 2).mean(axis=-1))
+    gaps = np.round(scores[1] - scores[0], 9)
+    expected = 2 * min((gaps <= 0).mean(), (gaps >= 0).mean())
+    assert drawn["pairs"][0]["p"] == pytest.approx(expected, abs=0.03)
 
 
 def test_every_format_and_a_chart(two: Here) -> None:
     args = ("compare", "gold.csv", "one.csv", "two.csv")
     (row,) = csv.DictReader(io.StringIO(two(*args, "--format", "csv").out))
     assert row["run"] == "two"
-    assert float(row["p"]) == pytest.approx(float(row["p"]))
+    letters = {"a": "R", "b": "W", "-": "UE"}
+    one, other = ([letters[x] for x in text] for text in ("aaabbb--aa", "aaaaab-bab"))
+    assert float(row["p"]) == pytest.approx(slow.randomisation("c@1", one, other), abs=1e-9)
     assert "| run" in two(*args, "--format", "markdown").out
     assert r"\begin{tabular}" in two(*args, "--format", "latex").out
     assert two(*args, "--chart", "c.svg", "-o", "out.json").code == 0
@@ -134,6 +147,13 @@ def test_identical_runs(two: Here) -> None:
     found = data(two, "gold.csv", "one.csv", "copy.csv")
     assert found["pairs"][0]["p"] == 1
     assert found["pairs"][0]["difference"] == 0
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCE))
+def test_identical_runs_by_every_measure(two: Here, name: str) -> None:
+    two.write("copy.csv", run_text("aaabbb--aa"))
+    (pair,) = data(two, "gold.csv", "one.csv", "copy.csv", "-m", name)["pairs"]
+    assert (pair["difference"], pair["p"]) in {(0, 1), (None, None)}
 
 
 def test_one_question(here: Here) -> None:
@@ -176,7 +196,10 @@ def test_a_single_cluster(here: Here) -> None:
 def test_nan_scores_leave_their_topics_out(here: Here) -> None:
     here.write("ap.csv", "topic,a,b\n1,.1,.2\n2,.3,nan\n3,.5,.9\n4,.2,.6\n5,,.1\n")
     said = here("compare", "--scores", "ap.csv")
-    assert "on the 3 of 5 questions that all of them have (a lacks 1, b lacks 1)" in words(said.out)
+    assert (
+        "paired by topic on the 3 of 5 topics that all of them have (a lacks 1, b lacks 1)"
+        in words(said.out)
+    )
     found = compare_scores(here.folder / "ap.csv", test="wilcoxon")
     assert found.pairs[0].difference == pytest.approx((0.1 + 0.4 + 0.4) / 3)
     line = here.write("none.csv", "topic,a,b\n1,.1,\n2,,.2\n")
@@ -317,10 +340,77 @@ def test_the_campaigns_leaderboard_has_intervals_and_groups(two: Here) -> None:
     assert results["results"][0]["intervals"]["c@1"][0] < results["results"][0]["scores"]["c@1"]
 
 
-def test_bounded_memory_of_many_questions() -> None:
+def test_bounded_memory_of_many_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Random swaps of a hundred thousand questions take blocks, not a matrix of all."""
-    from abstain.compare.randomisation import randomise
+    from abstain.compare import randomisation
 
-    joint = np.array([[[30_000, 9_000, 4_000], [9_300, 30_000, 4_000], [4_000, 4_700, 5_000]]])
-    (found,) = randomise(ab.measure("c@1"), joint, trials=300, exact=False)
-    assert 0 < found.p <= 1
+    joint = np.array([[[30_000, 9_000, 4_000], [9_300, 30_000, 4_000], [4_000, 4_250, 5_000]]])
+    monkeypatch.setattr(randomisation, "BLOCK_BYTES", 1 << 22)
+    whole_matrix = 3000 * 3 * joint.sum() / 8
+    tracemalloc.start()
+    (found,) = randomisation.randomise(ab.measure("c@1"), joint, trials=3000, exact=False)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < whole_matrix / 4
+    f = difference(ab.measure("c@1"))
+    flat = joint[0].ravel().astype(float)
+    z = float(f.value(flat) / standard_error(f, flat, None))
+    assert 0.01 < found.p < 0.5
+    assert found.p == pytest.approx(2 * stats.norm.sf(abs(z)), abs=0.03)
+
+
+def test_bounded_memory_of_many_topics() -> None:
+    """A bootstrap of 2,000 topics by 10,000 trials: no table of all draws (160 MB) is held."""
+    generator = np.random.default_rng(0)
+    frame = pl.DataFrame({"topic": [str(i) for i in range(2000)]}).with_columns(
+        x=pl.Series(generator.random(2000)), y=pl.Series(generator.random(2000))
+    )
+    tracemalloc.start()
+    compare_scores(frame, test="bootstrap", method="delta")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 120e6
+
+
+def test_a_reference_takes_no_table_of_all_pairs() -> None:
+    """400 runs: joint counts of each with one, not of every run with every other."""
+    from abstain.compare.inputs import pair
+    from abstain.compare.table import PairedTable
+
+    runs = [f"r{i:03}" for i in range(400)]
+    kinds = np.random.default_rng(0).integers(0, 2, size=(400, 50)).astype(np.uint8)
+    paired = pair(runs, pl.DataFrame({"question": [str(i) for i in range(50)]}), kinds)
+    table = PairedTable(paired, ab.measure("c@1"))
+    wanted = [(i, 7) for i in range(400) if i != 7]
+    tracemalloc.start()
+    joint = table.joint(wanted)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < (400 * 3) ** 2 * 8 / 4
+    expected = np.zeros((3, 3))
+    np.add.at(expected, (table.codes[7], table.codes[300]), 1)
+    assert joint[wanted.index((300, 7))].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("settings", [{}, {"test": "bootstrap"}, {"test": "mcnemar"}])
+def test_progress_is_told_to_the_end(settings: dict[str, Any]) -> None:
+    frame = pl.DataFrame(
+        {
+            "run": [run for run in "xyz" for _ in range(6)],
+            "question": [f"q{i}" for i in range(6)] * 3,
+            "grade": list("AABCABBBACABCCAABA"),
+        }
+    )
+    seen: list[tuple[int, int]] = []
+    compare_judged(
+        frame, trials=100, progress=lambda done, total: seen.append((done, total)), **settings
+    )
+    assert seen[-1] == (3, 3)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+def test_progress_of_scores() -> None:
+    frame = pl.DataFrame({"topic": ["1", "2"], "x": [0.1, 0.2], "y": [0.3, 0.1], "z": [0.5, 0.4]})
+    seen: list[tuple[int, int]] = []
+    compare_scores(frame, trials=100, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(1, 3), (2, 3), (3, 3)]

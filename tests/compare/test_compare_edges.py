@@ -14,6 +14,7 @@ import pytest
 import abstain as ab
 from abstain.compare import compare_judged
 from abstain.compare.intervals import interval
+from abstain.compare.planning import plan
 from abstain.compare.scores import compare_scores
 from abstain.errors import UsageError
 from abstain.outcomes import Counts
@@ -118,6 +119,36 @@ def test_a_power_that_chance_has_is_refused(power: float) -> None:
 def test_a_difference_out_of_range_is_refused(detect: float) -> None:
     with pytest.raises(UsageError, match="detect is more than 0 and at most 1, such as"):
         compare_judged(PAIR, measure_name="accuracy", detect=detect)
+
+
+@pytest.mark.parametrize("questions", [6, 60, 1000, 2000])
+def test_the_power_for_a_large_difference_is_a_number(questions: int) -> None:
+    """It grows with the difference, and at twelve standard errors nothing is missed."""
+    plans = [plan(0.02, questions, detect=0.02 * size) for size in np.linspace(0.1, 40, 400)]
+    powers = np.array([p.power for p in plans if p is not None], float)
+    assert len(powers) == 400
+    assert powers.min() > 0.05
+    assert np.all(np.diff(powers) > -1e-9)
+    assert powers[120:] == pytest.approx(np.ones(280), abs=1e-6)
+
+
+def test_a_plan_takes_no_fewer_questions_than_can_show_anything() -> None:
+    """At 5 % that is six, 2/2⁶ being the first below; and six clusters, of three questions each."""
+    runs = {"one": "aabbab-bab" * 3, "two": "abbabb-aab" * 3}
+    clustered = graded(runs, document=[f"d{i // 3}" for i in range(30)])
+    for cluster, least in ((None, 6), ("document", 18)):
+        found = compare_judged(clustered, detect=1.0, power=0.06, cluster=cluster).plan
+        assert found is not None
+        assert found.needed == least
+
+
+def test_a_test_set_that_shows_nothing_shows_no_difference_with_power() -> None:
+    table = pl.DataFrame({"topic": [1, 2, 3], "a": [0.1, 0.2, 0.3], "b": [0.3, 0.7, 0.5]})
+    found = compare_scores(table, detect=0.4)
+    assert "no difference shows at the 5 % level" in told(found)
+    assert "This test set shows" not in told(found)
+    assert "A difference of 0.4 would be found with a power of 0 %; 80 % takes" in told(found)
+    assert found.to_dict()["plan"]["visible"] is None
 
 
 def test_scores_may_be_planned_for_any_finite_difference() -> None:

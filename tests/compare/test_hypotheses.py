@@ -6,16 +6,19 @@ import string
 from itertools import combinations, product
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 import abstain as ab
-from abstain.compare.functional import cells_of
+from abstain.compare.bootstrap import resampled
+from abstain.compare.functional import cells_of, difference
 from abstain.compare.hypotheses import mcnemar, wilcoxon
 from abstain.compare.letters import letter_groups, letters
 from abstain.compare.multiplicity import adjust, benjamini_hochberg, holm
+from abstain.compare.pairs import bootstrap_p
 from abstain.compare.planning import plan
 from abstain.compare.randomisation import exact_p, randomise
 from abstain.compare.swaps import Flips, common_swaps, max_t, randomise_clusters, randomise_scores
@@ -37,7 +40,7 @@ def small_joint(size: int, questions: int) -> Table:
 # ------------------------------------------------------------------------------ randomisation
 
 
-@pytest.mark.parametrize("name", ["c@1", "F", "precision", "S(t=0.5)", "accuracy", "coverage"])
+@pytest.mark.parametrize("name", ["c@1", "F", "S(t=0.5)", "accuracy", "coverage"])
 def test_exact_randomisation_swap_by_swap(name: str) -> None:
     for _ in range(4):
         joint = small_joint(3, 9)
@@ -47,7 +50,16 @@ def test_exact_randomisation_swap_by_swap(name: str) -> None:
         )
 
 
-@pytest.mark.parametrize("name", ["forced-accuracy", "validation-F", "estimated-qa-performance"])
+def test_exact_randomisation_of_precision_swap_by_swap() -> None:
+    for _ in range(4):
+        joint = small_joint(3, 9)
+        one, other = slow.letters_of(joint)
+        assert exact_p(ab.measure("precision"), joint) == pytest.approx(
+            slow.studentised_precision(one, other), abs=1e-9
+        )
+
+
+@pytest.mark.parametrize("name", ["forced-accuracy", "qa-performance", "estimated-qa-performance"])
 def test_exact_randomisation_with_candidates(name: str) -> None:
     joint = small_joint(5, 9)
     one, other = slow.letters_of(joint)
@@ -56,14 +68,29 @@ def test_exact_randomisation_with_candidates(name: str) -> None:
     )
 
 
-def test_random_trials_come_near_the_exact_p() -> None:
-    joint = np.stack([small_joint(3, 200) + np.eye(3, dtype=np.int64) * 30 for _ in range(6)])
-    exact = randomise(ab.measure("c@1"), joint)
-    drawn = randomise(ab.measure("c@1"), joint, trials=20_000, exact=False)
+@pytest.mark.parametrize(
+    ("name", "cells", "size"), [("c@1", 3, 200), ("precision", 3, 90), ("validation-F", 5, 14)]
+)
+def test_random_trials_come_near_the_exact_p(name: str, cells: int, size: int) -> None:
+    same = np.eye(cells, dtype=np.int64) * 30
+    joint = np.stack([small_joint(cells, size) + same for _ in range(6)])
+    exact = randomise(ab.measure(name), joint)
+    drawn = randomise(ab.measure(name), joint, trials=20_000, exact=False)
     assert all(p.exact for p in exact)
     assert not any(p.exact for p in drawn)
     for a, b in zip(exact, drawn, strict=True):
         assert a.p == pytest.approx(b.p, abs=4 * np.sqrt(0.25 / 20_000) + 1e-4)
+
+
+@pytest.mark.parametrize("m", [2_000, 100_000, 1_000_000])
+def test_the_far_tail_as_scipys_binomial_test(m: int) -> None:
+    """All questions are right for one run and wrong for the other: accuracy's p is a sign test."""
+    off = int(4.5 * m**0.5)
+    joint = np.zeros((3, 3), np.int64)
+    joint[0, 1], joint[1, 0] = m // 2 + off, m // 2 - off
+    expected = stats.binomtest(int(joint[0, 1]), m, 0.5).pvalue
+    assert expected < 1e-18
+    assert exact_p(ab.measure("accuracy"), joint) == pytest.approx(expected, rel=0.02, abs=0)
 
 
 def test_a_pair_has_its_p_whatever_the_others_are() -> None:
@@ -135,6 +162,64 @@ def test_randomisation_holds_its_level_and_has_power() -> None:
     assert rates[1] > 0.8
 
 
+@pytest.mark.parametrize("test", ["bootstrap", "mcnemar"])
+def test_bootstrap_and_mcnemar_hold_their_level_and_have_power(test: str) -> None:
+    generator = np.random.default_rng(19)
+    m, times, n = ab.measure("accuracy"), 600, 200
+    f = difference(m)
+    rates = []
+    for right, wrong in ((0.15, 0.15), (0.22, 0.08)):
+        shares = [0.35, right, 0, wrong, 0.35, 0, 0, 0, 0]
+        joint = generator.multinomial(n, shares, size=times)
+        if test == "mcnemar":
+            p = [mcnemar(int(own[1]), int(own[3])) for own in joint]
+        else:
+            p = [
+                bootstrap_p(
+                    resampled(f.value, own.astype(float), None, trials=400, generator=generator)
+                )
+                for own in joint
+            ]
+        rates.append(np.mean(np.array(p) <= 0.05))
+    assert 0.01 <= rates[0] <= 0.06 + 3 * np.sqrt(0.06 * 0.94 / times)
+    assert rates[1] > 0.8
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_equal_precision_at_unequal_coverage_is_no_difference(clustered: bool) -> None:
+    """One run answers all, the other a tenth, both half right: the level holds all the same.
+
+    The plain difference is called extreme in a quarter of the samples.
+    """
+    generator = np.random.default_rng(31)
+    measure, times, questions = ab.measure("precision"), 400, 280
+    shares = np.outer([0.5, 0.5, 0], [0.05, 0.05, 0.9]).ravel()
+    if clustered:
+        cells = generator.multinomial(4, shares, size=(times, questions // 4)).reshape(
+            times, -1, 3, 3
+        )
+        flips = Flips(questions // 4, trials=400, seed=1)
+        p = [
+            randomise_clusters(
+                measure, np.stack([own.sum(axis=1), own.sum(axis=2)]), [(0, 1)], flips
+            )
+            for own in cells.astype(float)
+        ]
+        found = np.array([one[0].p for one in p])
+    else:
+        joint = generator.multinomial(questions, shares, size=times).reshape(-1, 3, 3)
+        found = np.array([x.p for x in randomise(measure, joint, trials=400, exact=False)])
+    assert 0.02 <= (found <= 0.05).mean() <= 0.06 + 3 * np.sqrt(0.06 * 0.94 / times)
+
+
+def test_randomisation_of_precision_has_power() -> None:
+    generator = np.random.default_rng(37)
+    shares = np.outer([0.6, 0.4, 0], [0.2, 0.3, 0.5]).ravel()
+    joint = generator.multinomial(280, shares, size=200).reshape(-1, 3, 3)
+    found = randomise(ab.measure("precision"), joint, trials=400, exact=False)
+    assert np.mean([x.p <= 0.05 for x in found]) > 0.8
+
+
 def test_swapping_clusters_holds_the_level_that_swapping_questions_does_not() -> None:
     """Two equal runs whose ten outcomes in a cluster mostly go together, fourteen clusters."""
     generator = np.random.default_rng(29)
@@ -167,6 +252,34 @@ def test_max_t_holds_its_level_over_all_runs() -> None:
     assert claims / times <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / times)
 
 
+def test_studentised_clusters_of_one_question_are_questions() -> None:
+    """Up to the factor G/(G − 1), which the pseudo-counts do not share."""
+    joint = small_joint(3, 60)
+    one, other = slow.letters_of(joint)
+    place = {"R": 0, "W": 1, "UE": 2}
+    tables = np.stack([np.eye(3)[[place[x] for x in run]] for run in (other, one)])
+    (found,) = randomise_clusters(
+        ab.measure("precision"), tables, [(0, 1)], Flips(60, trials=20_000, seed=0)
+    )
+    (whole,) = randomise(ab.measure("precision"), joint[None])
+    assert found.p == pytest.approx(whole.p, abs=0.02)
+
+
+def test_max_t_of_one_precision_is_its_plain_p() -> None:
+    from abstain.compare import compare_judged
+
+    rows: dict[str, list[str]] = {"run": [], "question": [], "grade": []}
+    for run, text in (("x", "ABCABCAABBCA"), ("y", "AACBBCABCACC")):
+        rows["run"] += [run] * 12
+        rows["question"] += [f"q{i}" for i in range(12)]
+        rows["grade"] += list(text)
+    found = compare_judged(pl.DataFrame(rows), reference="x", measure_name="precision").pairs[0]
+    assert found.adjusted == pytest.approx(found.p, abs=1e-9)
+    letters = {"A": "R", "B": "W", "C": "UE"}
+    one, other = ([letters[g] for g in rows["grade"][at : at + 12]] for at in (0, 12))
+    assert found.p == pytest.approx(slow.studentised_precision(one, other), abs=1e-9)
+
+
 def test_max_t_of_one_comparison_is_its_plain_p() -> None:
     hot = np.eye(3)[RNG.choice(3, size=(2, 12))]
     flips = Flips(12, trials=100, seed=0)
@@ -192,19 +305,38 @@ def test_mcnemar_by_whole_numbers_and_statsmodels(b: int, c: int) -> None:
         )
 
 
+def test_ties_are_ties_however_they_are_written() -> None:
+    """0.7 − 0.5 and 0.3 − 0.1 are not the same double, but the same difference."""
+    one = np.array([7, 4, 5, 4, 4, 2, 3, 3])
+    other = np.array([5, 5, 3, 6, 2, 0, 1, 0])
+    assert len({float(d) for d in one / 10 - other / 10}) > len(set(one - other))
+    whole = wilcoxon((one - other).astype(float))
+    assert whole.p == pytest.approx(0.109375)
+    assert wilcoxon(one / 10 - other / 10) == whole
+    assert wilcoxon(one * 1e5 / 3 - other * 1e5 / 3) == whole
+    flips = Flips(8, trials=0, seed=0)
+    shifted = randomise_scores((one - other).astype(float), flips)
+    for scale in (0.1, 1e9 / 3):
+        assert randomise_scores(one * scale - other * scale, flips) == shifted
+
+
 def test_wilcoxon_sign_by_sign_and_scipy() -> None:
     for size in (4, 8, 11):
         differences = RNG.normal(0.4, 1, size=size)
-        assert wilcoxon(differences) == pytest.approx(slow.wilcoxon(list(differences)), abs=1e-12)
+        found = wilcoxon(differences)
+        assert found.exact
+        assert found.p == pytest.approx(slow.wilcoxon(list(differences)), abs=1e-12)
     small = np.array([0.1, 0.1, -0.1, 0.3, 0.0, 0.2, 0.2])
     ranks = np.array([2, 2, -2, 6, 4.5, 4.5])
     ways = np.array([(np.array(s) * np.abs(ranks)).sum() for s in product((-1, 1), repeat=6)])
-    assert wilcoxon(small) == pytest.approx((np.abs(ways) >= ranks.sum()).mean())
+    assert wilcoxon(small).p == pytest.approx((np.abs(ways) >= ranks.sum()).mean())
     ties = np.round(RNG.normal(0.2, 1, size=80), 1)
     kept = ties[ties != 0]
-    assert wilcoxon(ties) == pytest.approx(stats.wilcoxon(kept, method="asymptotic").pvalue)
-    assert wilcoxon(np.zeros(4)) == 1
-    assert wilcoxon(np.array([1.0, np.nan, 2.0])) == pytest.approx(slow.wilcoxon([1.0, 2.0]))
+    assert not wilcoxon(ties).exact
+    assert wilcoxon(ties).p == pytest.approx(stats.wilcoxon(kept, method="asymptotic").pvalue)
+    assert wilcoxon(np.zeros(4)).p == 1
+    assert wilcoxon(RNG.normal(size=40)).exact
+    assert wilcoxon(np.array([1.0, np.nan, 2.0])).p == pytest.approx(slow.wilcoxon([1.0, 2.0]))
 
 
 # -------------------------------------------------------------------------------- corrections
@@ -258,21 +390,45 @@ def test_letters_of_a_ladder() -> None:
 # ----------------------------------------------------------------------------------- planning
 
 
-def test_a_plan_keeps_its_promise() -> None:
-    """Simulated z-tests of the difference asked for find it as often as the plan says."""
-    error, questions = 0.03, 250
-    found = plan(error, questions, detect=0.05, power=0.8)
+def test_a_plan_says_how_often_the_randomisation_finds_it() -> None:
+    """Samples of runs that differ by `detect`, and the test itself: no formula of the plan's."""
+    generator = np.random.default_rng(41)
+    m, times, n = ab.measure("accuracy"), 500, 120
+    shares = np.array([0.4, 0.19, 0, 0.06, 0.35, 0, 0, 0, 0])
+    error = np.sqrt((0.25 - 0.13**2) / n)
+    found = plan(error, n, detect=0.13, power=0.95)
     assert found is not None
     assert found.power is not None
     assert found.needed is not None
-    generator = np.random.default_rng(1)
-    drawn = generator.normal(0.05, error, size=100_000)
-    assert found.power == pytest.approx((np.abs(drawn) > 1.959964 * error).mean(), abs=0.006)
-    scaled = error * np.sqrt(questions / found.needed)
-    drawn = generator.normal(0.05, scaled, size=100_000)
-    assert (np.abs(drawn) > 1.959964 * scaled).mean() == pytest.approx(0.8, abs=0.006)
-    shown = generator.normal(found.visible, error, size=100_000)
-    assert (np.abs(shown) > 1.959964 * error).mean() == pytest.approx(0.8, abs=0.006)
+    for size, power in ((n, found.power), (found.needed, 0.95)):
+        joint = generator.multinomial(size, shares, size=times).reshape(-1, 3, 3)
+        rate = np.mean([x.p <= 0.05 for x in randomise(m, joint)])
+        assert rate == pytest.approx(power, abs=0.03 + 3 * np.sqrt(power * (1 - power) / times))
+
+
+def test_a_plan_knows_that_few_clusters_show_less() -> None:
+    """Ten clusters: the power of swapping them whole, and what a normal quantile would say."""
+    times, groups = 2000, 10
+    sums = np.random.default_rng(43).normal(0.8, 1, size=(times, groups))
+    error = 1 / np.sqrt(groups)
+    found = plan(error, 100, units=groups, detect=0.8)
+    blind = plan(error, 100, units=100_000, detect=0.8)
+    assert found is not None
+    assert blind is not None
+    assert found.power is not None
+    assert blind.power is not None
+    flips = Flips(groups, trials=0, seed=0)
+    rate = np.mean([randomise_scores(own, flips).p <= 0.05 for own in sums])
+    assert found.power == pytest.approx(rate, abs=3 * np.sqrt(0.25 / times))
+    assert blind.power > rate + 0.05
+
+
+def test_with_too_few_clusters_nothing_shows_and_the_plan_asks_for_enough() -> None:
+    found = plan(0.02, 60, units=4, least_units=6, detect=0.5)
+    assert found is not None
+    assert found.visible is None
+    assert found.power == 0
+    assert found.needed == 90
 
 
 def test_without_disagreement_there_is_no_plan() -> None:

@@ -9,10 +9,17 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.compare.bounds import bounds_of, correct_for_judge, read_confusion
+from abstain.compare.bounds import all_ways, bounds_of, correct_for_judge, read_confusion
 from abstain.compare.functional import THREE, one_run
 from abstain.compare.intervals import cell_interval
-from abstain.compare.transitions import in_slices, origin
+from abstain.compare.transitions import (
+    BLANK_EMPTY,
+    RIGHT,
+    WRONG,
+    in_slices,
+    origin,
+    path_gradient,
+)
 from abstain.errors import InputError, UsageError
 from tests.compare import slow
 from tests.measures.reference import REFERENCE
@@ -36,6 +43,36 @@ def test_contributions_add_up_to_the_difference(name: str) -> None:
     assert found.worth.sum() == pytest.approx(expected, abs=1e-7)
     assert found.knowing + found.abstaining == pytest.approx(expected, abs=1e-7)
     assert found.transitions.sum() == 60
+
+
+@pytest.mark.parametrize("name", ["precision", "wrong-rate-credit", "validation-F", "F"])
+@pytest.mark.parametrize("few", [[RIGHT], [RIGHT, WRONG]])
+@pytest.mark.parametrize("size", [300, 10_000])
+def test_worths_add_up_where_a_run_answers_next_to_nothing(
+    name: str, few: list[int], size: int
+) -> None:
+    other = np.array(few + [BLANK_EMPTY] * (size - len(few)), np.uint8)
+    own = np.array([RIGHT] * (size // 2) + [WRONG] * (size // 2), np.uint8)
+    found = origin(ab.measure(name), other, own)
+    ends = [slow.score(name, [LETTERS[i] for i in run]) for run in (other, own)]
+    assert found.contributions.sum() == pytest.approx(ends[1] - ends[0], abs=1e-7)
+    assert found.knowing + found.abstaining == pytest.approx(ends[1] - ends[0], abs=1e-7)
+
+
+def test_the_worth_of_a_move_by_an_integral() -> None:
+    """Precision R/A: its mean gradient along the way by scipy's adaptive quadrature."""
+    from scipy.integrate import quad
+
+    other, own = np.array([1.0, 0, 0, 0, 999]), np.array([500.0, 500, 0, 0, 0])
+    found = path_gradient(ab.measure("precision"), other, own)
+
+    def gradient(s: float, kind: int) -> float:
+        right, wrong = (1 - s) * other[:2] + s * own[:2]
+        return 1000 * float((wrong, -right)[kind] / (right + wrong) ** 2)
+
+    for kind in (RIGHT, WRONG):
+        expected = quad(gradient, 0, 1, args=(kind,), points=[1e-3, 1e-2, 0.1], epsabs=1e-10)[0]
+        assert found[kind] - found[BLANK_EMPTY] == pytest.approx(expected, rel=1e-5)
 
 
 def test_transitions_by_hand() -> None:
@@ -104,6 +141,29 @@ def test_bounds_are_those_of_every_way(name: str) -> None:
     assert found == pytest.approx((min(values), max(values)), abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("known", "unknown"), [([7, 3, 0, 0, 1, 0], 5003), ([1, 0, 0, 0, 0, 0], 50_000)]
+)
+def test_bounds_between_the_sampled_ways_are_found(known: list[int], unknown: int) -> None:
+    """c@1 is largest somewhere in between: right r and blank the rest, for every r there is."""
+    n = sum(known) + unknown
+    right = np.arange(unknown + 1)
+    every = (known[0] + right) / n * (1 + (known[4] + unknown - right) / n)
+    _, high = bounds_of(ab.measure("c@1"), np.array(known, float), unknown)
+    assert not all_ways(ab.measure("c@1"), unknown)
+    assert high == pytest.approx(every.max(), abs=1e-12)
+
+
+def test_bounds_with_candidates_between_the_sampled_ways() -> None:
+    """estimated-qa-performance is r(1 + x) in shares, x blanks rightly left: every r there is."""
+    m, unknown = ab.measure("estimated-qa-performance"), 101
+    assert not all_ways(m, unknown)
+    right = np.arange(unknown + 1)
+    every = (3 + right) / 108 * (1 + (4 + unknown - right) / 108)
+    low, high = bounds_of(m, np.array([3.0, 0, 0, 4, 0, 0]), unknown)
+    assert (low, high) == pytest.approx((3 / 108 * (1 + 4 / 108), every.max()), abs=1e-12)
+
+
 def test_bounds_without_anything_unknown_are_the_score() -> None:
     low, high = bounds_of(ab.measure("c@1"), np.array([2.0, 1, 0, 0, 1, 0]), 0)
     assert low == high == pytest.approx(2 / 4 * (1 + 1 / 4))
@@ -151,6 +211,20 @@ def test_the_corrected_interval_covers_the_truth() -> None:
     assert naive / 300 < 0.5
 
 
+def test_a_rare_outcome_is_not_explained_away_by_a_judge_that_never_erred() -> None:
+    """Twenty of each checked, no error; 2 % right of 5,000: half a verdict is more than that."""
+    generator = np.random.default_rng(8)
+    true = np.array([0.02, 0.49, 0.49])
+    hits = 0
+    for seed in range(200):
+        judged = generator.multinomial(5000, true).astype(float)
+        found = correct_for_judge(
+            ab.measure("accuracy"), judged, np.eye(3) * 20, seed=seed, draws=1000
+        )
+        hits += found.low <= 0.02 <= found.high
+    assert hits / 200 >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / 200)
+
+
 def test_a_judges_table_is_read_in_both_shapes(tmp_path: object) -> None:
     import polars as pl
 
@@ -167,6 +241,9 @@ def test_a_judges_table_is_read_in_both_shapes(tmp_path: object) -> None:
     assert read_confusion(wide).tolist() == read_confusion(long).tolist()
     with pytest.raises(InputError, match="has no column 'true'"):
         read_confusion(pl.DataFrame({"right": [1]}))
+    twice = pl.DataFrame({"true": ["right"], "right": [40], "correct": [0]})
+    with pytest.raises(InputError, match="columns 'right' and 'correct', which are the same"):
+        read_confusion(twice)
     with pytest.raises(InputError, match="'maybe' is no verdict"):
         read_confusion(pl.DataFrame({"true": ["maybe"], "right": [1]}))
     with pytest.raises(UsageError, match="says nothing"):

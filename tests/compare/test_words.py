@@ -17,6 +17,7 @@ from abstain.compare.bounds import never_checked, read_confusion
 from abstain.compare.scores import compare_scores
 from abstain.compare.swaps import Flips, randomise_clusters
 from abstain.errors import InputError, UsageError
+from abstain.report.compare import run_grid
 from abstain.report.compare_words import sentences
 from tests.helpers import Here
 
@@ -91,6 +92,16 @@ def test_a_simpson_reversal_is_said_with_its_parts() -> None:
     assert "x +0.2000" in said
 
 
+def test_parts_that_show_no_difference_are_told_from_a_reversal() -> None:
+    """The same with a part in which both are right once in two, and one where one says nothing."""
+    letters = {"other": "aaaab" + "b----" + "ab" + "a", "own": "a----" + "aabbb" + "ab" + "-"}
+    parts = ["x"] * 5 + ["y"] * 5 + ["z"] * 2 + ["w"]
+    found = compare_judged(graded(letters, part=parts), by=["part"], measure_name="precision")
+    said = told(found)
+    assert "the other way in every part that shows a difference" in said
+    assert "; none in z; undefined in w)" in said
+
+
 def test_many_slices_are_cut_by_attribute_and_said(here: Here) -> None:
     parts = [f"p{i:02}" for i in range(20)]
     frame = graded({"one": "ab" * 10, "two": "ba" * 10}, part=parts, half=["h", "t"] * 10)
@@ -113,6 +124,84 @@ def test_slices_are_of_two_runs(here: Here) -> None:
     frame = graded({"one": "ab", "two": "ba", "three": "aa"}, part=["x", "y"])
     with pytest.raises(UsageError, match=r"difference of two runs \(got 3\)"):
         compare_judged(frame, by=["part"])
+
+
+# ----------------------------------------------------------------------------- what a verdict is of
+
+
+def test_where_lower_is_better_the_lower_is_ahead() -> None:
+    letters = {"one": "aabbbbbb--", "two": "aaaab-----"}
+    found = compare_judged(graded(letters), measure_name="under-abstention")
+    assert [row.run for row in found.rows] == ["two", "one"]
+    assert found.pairs[0].difference == pytest.approx(1 / 6 - 6 / 8)
+    assert "two is ahead of one by 0.5833, lower being better" in told(found)
+
+
+def test_bounds_of_a_measure_where_lower_is_better() -> None:
+    """One: 8 of 10 wrong. Two: 1 wrong, 8 blank, 1 missing: from 1/10 (blank) to 2/10 (wrong)."""
+    frame = graded({"one": "bbbbbbbb--", "two": "b---------"})
+    found = compare_judged(frame.head(19), measure_name="under-abstention")
+    first, second = found.rows
+    assert [first.run, second.run] == ["two", "one"]
+    assert first.bounds == pytest.approx((1 / 10, 2 / 10))
+    assert second.bounds == pytest.approx((8 / 10, 8 / 10))
+    grid = run_grid(found)
+    names = [column.name for column in grid.columns]
+    assert grid.rows[0][names.index("worst")] == pytest.approx(2 / 10)
+    assert grid.rows[0][names.index("best")] == pytest.approx(1 / 10)
+    assert "two stays ahead of one whatever they were." in told(found)
+
+
+def test_mcnemar_says_what_it_tests() -> None:
+    letters = {"one": "a" * 50 + "b" * 50, "two": "a" * 50 + "-" * 50}
+    said = told(compare_judged(graded(letters), test="mcnemar"))
+    assert "does not look at c@1 but at who is right: no difference there at the 5 % level" in said
+    assert "chance could have made it" not in said
+    assert "a difference of 0.000" not in said
+    many = compare_judged(graded(letters | {"three": "b" * 100}), test="mcnemar")
+    assert "does not look at c@1 but at who is right" in told(many)
+    accuracy = compare_judged(graded(letters), test="mcnemar", measure_name="accuracy")
+    assert "does not look at" not in told(accuracy)
+
+
+def test_a_plan_does_not_promise_what_no_test_can_show() -> None:
+    letters = {"one": "b" * 20 + "a" * 40, "two": "a" * 50 + "b" * 10}
+    frame = graded(letters, part=[f"d{i % 4}" for i in range(60)])
+    found = compare_judged(frame, cluster="part", detect=0.1)
+    said = told(found)
+    assert "With 4 clusters no p is below 0.12" in said
+    assert "This test set shows" not in said
+    assert "would be found with a power of 0 %" in said
+    assert found.plan is not None
+    assert found.plan.needed is not None
+    assert found.plan.needed >= 90
+    assert found.to_dict()["plan"]["visible"] is None
+
+
+def test_a_reference_and_a_correction_exclude_each_other(here: Here) -> None:
+    graded(dict.fromkeys("vwx", "ab" * 10)).write_csv(here.folder / "graded.csv")
+    args = ("compare", "--judged", "graded.csv", "--reference", "v", "--correction")
+    for word in ("none", "holm"):
+        assert f"--correction {word} is for all pairs" in here.refuses(*args, word)
+
+
+def test_trials_beyond_what_can_be_asked_for_are_not_advised() -> None:
+    letters = {"one": "ab" * 10, "two": "ba" * 10}
+    said = told(compare_judged(graded(letters), test="bootstrap", level=0.9999999))
+    assert "; take --test randomisation." in said
+    assert "--trials" not in said
+
+
+def test_wilcoxon_says_when_it_is_exact() -> None:
+    topics = [str(i) for i in range(8)]
+    frame = pl.DataFrame({"topic": topics, "x": np.arange(8) / 9, "y": np.arange(8)[::-1] / 7})
+    found = compare_scores(frame, test="wilcoxon")
+    assert found.to_dict()["pairs"][0]["exact"] is True
+    assert "Wilcoxon's signed-rank test, exact" in told(found)
+    many = pl.DataFrame({"topic": [str(i) for i in range(60)]}).with_columns(
+        x=pl.Series(np.arange(60) % 7 / 7), y=pl.Series(np.arange(60) % 5 / 5)
+    )
+    assert compare_scores(many, test="wilcoxon").pairs[0].exact is False
 
 
 # --------------------------------------------------------------------------------------- undefined

@@ -52,8 +52,9 @@ def compare(
         str, typer.Option(metavar="TEST", help="randomisation, bootstrap, mcnemar or wilcoxon.")
     ] = "randomisation",
     correction: Annotated[
-        str, typer.Option(metavar="HOW", help="For many pairs: holm, bh or none.")
-    ] = "holm",
+        str | None,
+        typer.Option(metavar="HOW", help="For many pairs: holm (if not said), bh or none."),
+    ] = None,
     ci: Annotated[str, typer.Option("--ci", metavar="[METHOD]", help=options.CI_HELP)] = "",
     level: LevelOption = 0.95,
     cluster: ClusterOption = None,
@@ -133,7 +134,7 @@ def compare(
         "format": from_format,
         "reference": reference,
         "test": test,
-        "correction": correction,
+        "correction": correction or "",
         "method": ci,
         "level": level,
         "trials": trials,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,11 @@ from abstain.outcomes import CountsArray
 if TYPE_CHECKING:
     from abstain.outcomes import Array
 
-MOST_WAYS = 2_000_000
+MOST_WAYS = 1_000_000
+CLOSE = 1e-12
 DRAWS = 10_000
+NO_ERROR = 0.02
+"""Of a verdict: the prior of a judge whose unseen errors are hardly possible."""
 WORDS = ("right", "wrong", "blank")
 _ALSO = {"correct": "right", "incorrect": "wrong", "unanswered": "blank", "not_attempted": "blank"}
 
@@ -29,27 +33,67 @@ def bounds_of(measure: Measure, counts: Array, unknown: int) -> tuple[float, flo
     `counts` are the six counts of the responses that are known. Each unknown one may be right,
     wrong or any kind of blank.
     """
-    spots = (0, 1, 2, 3, 4) if measure.definition.needs_candidates else (0, 1, 4)
-    ways = _ways(unknown, len(spots))
-    table = np.tile(np.asarray(counts, np.float64), (len(ways), 1))
-    for position, column in enumerate(spots):
-        table[:, column] += ways[:, position]
-    values = measure(CountsArray(table))
+    spots = _spots(measure)
+    known = np.asarray(counts, np.float64)
+    ways, step = _ways(unknown, len(spots))
+
+    def scores(some: Array) -> Array:
+        table = np.tile(known, (len(some), 1))
+        table[:, list(spots)] += some
+        return np.asarray(measure(CountsArray(table)))
+
+    values = scores(ways)
     if np.isnan(values).all():
         return math.nan, math.nan
-    return float(np.nanmin(values)), float(np.nanmax(values))
+    lowest, highest = ways[int(np.nanargmin(values))], ways[int(np.nanargmax(values))]
+    return (
+        _lowered(scores, lowest, step),
+        -_lowered(lambda some: -scores(some), highest, step),
+    )
 
 
-def _ways(total: int, parts: int) -> Array:
-    """Ways of sharing `total` among parts: all of them, or an even sample that has the corners."""
+def _spots(measure: Measure) -> tuple[int, ...]:
+    return (0, 1, 2, 3, 4) if measure.definition.needs_candidates else (0, 1, 4)
+
+
+def all_ways(measure: Measure, unknown: int) -> bool:
+    """Whether `bounds_of` looks at every way, or at an even sample of them and what lies near."""
+    return _step(unknown, len(_spots(measure))) == 1
+
+
+def _lowered(scores: Callable[[Array], Array], way: Array, step: int) -> float:
+    """The lowest score that is reached from a way by moving responses from one kind to another."""
+    moves = np.eye(len(way))[:, None] - np.eye(len(way))
+    moves = moves.reshape(-1, len(way))
+    best = float(scores(way[None])[0])
+    while step > 0:
+        near = way + step * moves
+        near = near[(near >= 0).all(axis=1)]
+        values = scores(near)
+        at = int(np.nanargmin(values)) if not np.isnan(values).all() else 0
+        if values[at] < best - CLOSE:
+            way, best = near[at], float(values[at])
+        else:
+            step //= 2
+    return best
+
+
+def _step(total: int, parts: int) -> int:
     step = 1
-    while (total // step + 2) ** (parts - 1) > MOST_WAYS:
+    while math.comb(total // step + parts, parts - 1) > MOST_WAYS:
         step += 1
+    return step
+
+
+def _ways(total: int, parts: int) -> tuple[Array, int]:
+    """Ways of sharing `total` among parts, all or every step-th with the corners; and the step."""
+    step = _step(total, parts)
     marks = np.unique(np.append(np.arange(0, total + 1, step), total))
-    grids = np.meshgrid(*([marks] * (parts - 1)), indexing="ij")
-    rows = np.stack([g.ravel() for g in grids], axis=-1)
-    rows = rows[rows.sum(axis=1) <= total]
-    return np.column_stack([rows, total - rows.sum(axis=1)]).astype(np.float64)
+    rows = np.zeros((1, 0), np.int64)
+    for _ in range(parts - 1):
+        rows = np.column_stack([np.repeat(rows, len(marks), axis=0), np.tile(marks, len(rows))])
+        rows = rows[rows.sum(axis=1) <= total]
+    return np.column_stack([rows, total - rows.sum(axis=1)]).astype(np.float64), step
 
 
 # ------------------------------------------------------------------------------ a judge's errors
@@ -74,7 +118,12 @@ def read_confusion(source: Any) -> Array:
 
     table = open_table(source, name="the judge's errors")
     frame = collect(into_lazy(table.frame).select(*table.columns), table.name)
-    named = {_word(name): name for name in frame.columns}
+    named: dict[str, str] = {}
+    for name in frame.columns:
+        if (word := _word(name)) in named:
+            both = f"columns '{named[word]}' and '{name}'"
+            raise InputError(f"has the {both}, which are the same verdict", table.name)
+        named[word] = name
     if "true" not in named:
         raise InputError(
             f"has no column 'true', which holds the right verdict (its columns: "
@@ -161,8 +210,10 @@ def correct_for_judge(
     """The score if the judge had not erred: shares q judged = p true · rates, solved for p.
 
     A verdict that was never checked has no rates: the judge is taken at its word there. The
-    interval draws the rates and the judged shares from their posteriors (Jeffreys); clustered
-    questions count by their effective number.
+    interval draws the rates and the judged shares from their posteriors; clustered questions count
+    by their effective number. Half a verdict added to each rate would by itself explain away an
+    outcome rarer than that, and next to none takes errors never seen for impossible: the interval
+    holds what either says.
     """
     if measure.definition.needs_candidates:
         raise UsageError(f"{measure} asks for candidates, which a judge's table does not hold")
@@ -174,20 +225,30 @@ def correct_for_judge(
     several = clusters if clusters is not None and len(clusters) > 1 else None
     worth = float(effective(one_run(measure), cells, several, level=level)) / cells.sum()
     judged = generator.standard_gamma(cells * worth + JEFFREYS, size=(draws, 3))
-    prior = np.where(
-        confusion.sum(axis=1, keepdims=True) > 0, confusion + JEFFREYS, np.eye(3) * 1e9
-    )
-    drawn = generator.standard_gamma(prior, size=(draws, 3, 3))
-    values = _solved(
-        measure,
-        judged / judged.sum(axis=-1, keepdims=True),
-        drawn / drawn.sum(axis=-1, keepdims=True),
-    )
-    values = values[~np.isnan(values)]
-    if not len(values):
+    judged /= judged.sum(axis=-1, keepdims=True)
+    ends = [
+        np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        for prior in (JEFFREYS, NO_ERROR)
+        if len(values := _drawn_scores(measure, judged, confusion, prior, generator))
+    ]
+    if not ends:
         return Corrected(score, math.nan, math.nan)
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return Corrected(score, float(low), float(high))
+    return Corrected(score, float(min(e[0] for e in ends)), float(max(e[1] for e in ends)))
+
+
+def _drawn_scores(
+    measure: Measure,
+    judged: Array,
+    confusion: Array,
+    prior: float,
+    generator: np.random.Generator,
+) -> Array:
+    """Corrected scores by rates drawn from their posterior under a prior of so many verdicts."""
+    checked = confusion.sum(axis=1, keepdims=True) > 0
+    shape = np.where(checked, confusion + prior, np.eye(3) * 1e9)
+    drawn = generator.standard_gamma(shape, size=(len(judged), 3, 3))
+    values = _solved(measure, judged, drawn / drawn.sum(axis=-1, keepdims=True))
+    return values[~np.isnan(values)]
 
 
 def _rates(confusion: Array) -> Array:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.compare.bounds import bounds_of, correct_for_judge, never_checked, read_confusion
+from abstain.compare.bounds import (
+    all_ways,
+    bounds_of,
+    correct_for_judge,
+    never_checked,
+    read_confusion,
+)
 from abstain.compare.functional import THREE
 from abstain.compare.inputs import Paired, from_gold, from_judged
 from abstain.compare.intervals import interval
@@ -18,6 +24,7 @@ from abstain.compare.outcome_pairs import against_reference, difference_interval
 from abstain.compare.pairs import letters_of, made_pairs, plan_of, wanted_pairs
 from abstain.compare.planning import check_plan
 from abstain.compare.result import Comparison, Progress, RunRow, Settings
+from abstain.compare.studentised import varies
 from abstain.compare.table import PairedTable
 from abstain.compare.transitions import Origin, in_slices, origin
 from abstain.errors import UsageError
@@ -151,7 +158,7 @@ def compare_outcomes(
         clusters=None if paired.clusters is None else table.groups,
         origin=_origin(table, wanted[0]) if two else None,
         question_ids=tuple(paired.questions),
-        plan=plan_of(errors, table.size, settings),
+        plan=plan_of(errors, table.size, settings, table.groups or None),
         policy=paired.policy,
         touched=paired.touched,
         notes=paired.notes,
@@ -159,6 +166,8 @@ def compare_outcomes(
         widest=chosen.bounds[1] - chosen.bounds[0],
         judge_sample=0 if confusion is None else int(confusion.sum()),
         never_checked=() if confusion is None else never_checked(confusion),
+        higher_is_better=chosen.higher_is_better,
+        studentised=varies(chosen),
     )
 
 
@@ -191,6 +200,7 @@ def _rows(
                 marks[at] if marks is not None and at < len(marks) else "",
                 bounds_of(chosen, paired.known[i], unknown) if paired.unknown.any() else None,
                 unknown,
+                all_ways(chosen, unknown),
                 None
                 if confusion is None
                 else correct_for_judge(

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array
 
 STEP = 1e-5
+MOST_STEP = 1e-3
+"""In questions: less than the smallest number that a measure may divide by."""
 JEFFREYS = 0.5
 
 
@@ -112,8 +114,9 @@ def influence(f: Functional, counts: Array) -> Array:
     for c@1 it gives ψ = (1+u)(C − c) + c(U − u).
     """
     counts = np.asarray(counts, np.float64)
-    n = counts.sum(axis=-1)
-    step = (STEP * n)[..., None, None] * np.eye(f.size)
+    n = np.asarray(counts.sum(axis=-1))[..., None]
+    size = np.minimum(STEP * n, MOST_STEP)
+    step = size[..., None] * np.eye(f.size)
     up = f.value(counts[..., None, :] + step)
     down = f.value(counts[..., None, :] - step)
-    return np.asarray((up - down) / (2 * STEP))
+    return np.asarray((up - down) / (2 * size) * n)

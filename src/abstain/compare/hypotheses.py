@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.compare.swaps import EXACT_CLUSTERS, Flips, randomise_scores
+from abstain.compare.randomisation import PValue
+from abstain.compare.swaps import EXACT_UNITS, Flips, randomise_scores
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
+
+DECIMALS = 9
+MOST_EXACT = 50
 
 
 def mcnemar(only_one: int, only_other: int) -> float:
@@ -26,7 +30,7 @@ def mcnemar(only_one: int, only_other: int) -> float:
     return min(1.0, 2 * float(bdtr(min(only_one, only_other), total, 0.5)))
 
 
-def wilcoxon(differences: Array) -> float:
+def wilcoxon(differences: Array) -> PValue:
     """Wilcoxon's signed-rank p; zeros are dropped, ties share their ranks.
 
     Exact for up to 16 differences, and for up to 50 without ties; normal beyond.
@@ -34,14 +38,21 @@ def wilcoxon(differences: Array) -> float:
     from scipy.stats import rankdata
     from scipy.stats import wilcoxon as signed_rank
 
-    known = differences[~np.isnan(differences)]
+    known = _without_noise(differences[~np.isnan(differences)])
     known = known[known != 0]
     if not len(known):
-        return 1.0
-    if len(known) <= EXACT_CLUSTERS:
+        return PValue(1.0, exact=True)
+    if len(known) <= EXACT_UNITS:
         ranks = np.sign(known) * rankdata(np.abs(known))
-        return randomise_scores(ranks, Flips(len(ranks), trials=0, seed=0)).p
+        return randomise_scores(ranks, Flips(len(ranks), trials=0, seed=0))
     size = np.abs(known)
     untied = len(np.unique(size)) == len(size)
-    method = "exact" if untied and len(known) <= 50 else "asymptotic"
-    return float(signed_rank(known, method=method).pvalue)
+    exact = untied and len(known) <= MOST_EXACT
+    found = signed_rank(known, method="exact" if exact else "asymptotic")
+    return PValue(float(found.pvalue), exact=exact)
+
+
+def _without_noise(differences: Array) -> Array:
+    """Differences as shares of the largest, rounded: 0.7 − 0.5 and 0.3 − 0.1 are tied."""
+    largest = float(np.abs(differences).max(initial=0))
+    return np.round(differences / largest, DECIMALS) if largest > 0 else differences

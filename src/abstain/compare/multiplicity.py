@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array
 
 CORRECTIONS = {
-    "holm": "Holm: at most a 5 % chance of any false claim",
-    "bh": "Benjamini and Hochberg: at most 5 % of the claims false, on average",
-    "none": "no correction",
+    "holm": "corrected by Holm",
+    "bh": "corrected by Benjamini and Hochberg",
+    "none": "not corrected",
 }
 
 

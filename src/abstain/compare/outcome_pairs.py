@@ -15,7 +15,21 @@ from abstain.compare.intervals import DEFAULT, OF_ONE_PROPORTION, Interval, cell
 from abstain.compare.pairs import bootstrap_p
 from abstain.compare.randomisation import PValue, randomise
 from abstain.compare.result import Progress, Settings
-from abstain.compare.swaps import Flips, common_swaps, max_t, randomise_clusters
+from abstain.compare.studentised import CLOSE as CLOSE_STUDENTISED
+from abstain.compare.studentised import (
+    after_swaps,
+    of_clusters,
+    statistic,
+    swapped_tables,
+    varies,
+)
+from abstain.compare.swaps import (
+    Flips,
+    cluster_statistics,
+    common_swaps,
+    max_t,
+    randomise_clusters,
+)
 from abstain.compare.table import PairedTable
 from abstain.errors import UsageError
 
@@ -23,6 +37,8 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
 
 BLOCK = 1 << 21
+NO_SPREAD = 1e-9
+"""Standard errors below this are what numerical derivatives leave of none."""
 MOST_DRAWN = 50_000_000
 """Differences held at once, in trials times runs."""
 
@@ -42,7 +58,7 @@ def difference_intervals(
         groups = table.joints(some)
         enough = table.size > 1 and (groups is None or table.groups > 1)
         error = standard_error(f, cells, groups) if enough else np.full(len(some), np.nan)
-        errors += [float(e) for e in error]
+        errors += [0.0 if e < NO_SPREAD else float(e) for e in error]
         if enough and settings.method in ("logit", "delta"):
             make = logit if settings.method == "logit" else delta
             low, high = make(f, cells, groups, level=settings.level)
@@ -83,6 +99,7 @@ def tested_pairs(
         progress(done, len(wanted))
 
     if settings.test == "mcnemar":
+        step(len(wanted))
         only_own, only_other = joint[:, 1:, 0].sum(axis=1), joint[:, 0, 1:].sum(axis=1)
         return [
             PValue(mcnemar(int(a), int(b)), exact=True)
@@ -95,7 +112,7 @@ def tested_pairs(
             table.measure, joint, trials=settings.trials, seed=settings.seed, progress=step
         )
     flips = Flips(table.groups, trials=settings.trials, seed=settings.seed)
-    tables = np.stack([table.by_question(run) for run in range(len(table.codes))])
+    tables = np.stack([table.by_unit(run) for run in range(len(table.codes))])
     return randomise_clusters(table.measure, tables, wanted, flips, step)
 
 
@@ -133,15 +150,37 @@ def against_reference(
         )
     rows = table.groups if table.of is not None else table.size
     flips = Flips(rows, trials=settings.trials, seed=settings.seed)
-    reference = table.by_question(wanted[0][1])
-    at_once = max(1, BLOCK // (flips.trials * len(table.cells)) * 8)
+    if varies(table.measure):
+        drawn, seen = _studentised(table, wanted, flips)
+        return max_t(drawn, seen, exact=flips.exact, close=CLOSE_STUDENTISED)
+    reference = table.by_unit(wanted[0][1])
+    at_once = max(1, 8 * BLOCK // (max(flips.trials, rows) * len(table.cells)))
     parts = [
         common_swaps(
             table.measure,
-            [table.by_question(i) for i, _ in wanted[start : start + at_once]],
+            [table.by_unit(i) for i, _ in wanted[start : start + at_once]],
             reference,
             flips,
         )
         for start in range(0, len(wanted), at_once)
     ]
     return max_t(np.concatenate(parts, axis=1), differences, exact=flips.exact)
+
+
+def _studentised(
+    table: PairedTable, wanted: Sequence[tuple[int, int]], flips: Flips
+) -> tuple[Array, Array]:
+    """Differences over their standard errors (trials, runs) by common swaps, and those seen."""
+    drawn = np.empty((flips.trials, len(wanted)))
+    seen = np.empty(len(wanted))
+    for number, (i, j) in enumerate(wanted):
+        own, other = table.clustered(i), table.clustered(j)
+        if own is not None and other is not None:
+            drawn[:, number] = cluster_statistics(table.measure, own, other, flips)
+            straight = np.ones((1, flips.groups))
+            seen[number] = of_clusters(table.measure, own, other, straight)[0]
+            continue
+        kinds, joint, pairs = swapped_tables(table.codes[i], table.codes[j], len(table.cells))
+        drawn[:, number] = statistic(table.measure, after_swaps(joint, pairs, flips @ kinds))
+        seen[number] = statistic(table.measure, joint)
+    return drawn, seen

@@ -86,13 +86,19 @@ def letters_of(
     if settings.reference is not None or len(ordered) < 3:
         return None
     place = {run: i for i, run in enumerate(ordered)}
-    alpha = 1 - settings.level + 1e-12
-    different = [(place[p.run], place[p.against]) for p in pairs if p.adjusted <= alpha]
+    different = [(place[p.run], place[p.against]) for p in pairs if settings.finds(p.adjusted)]
     groups = letter_groups(len(ordered), different)
     return None if groups is None else letters(len(ordered), groups)
 
 
-def plan_of(errors: Array, questions: int, settings: Settings) -> Plan | None:
+def least_units(alpha: float) -> int:
+    """The questions or clusters with which a test by signs can have a p of alpha: 2^(1 − G)."""
+    return max(2, math.ceil(1 - math.log2(alpha) - 1e-9))
+
+
+def plan_of(
+    errors: Array, questions: int, settings: Settings, clusters: int | None = None
+) -> Plan | None:
     """A plan from the middle standard error of all pairs."""
     known = errors[~np.isnan(errors) & (errors > 0)]
     if settings.detect is not None and len(known):
@@ -105,6 +111,8 @@ def plan_of(errors: Array, questions: int, settings: Settings) -> Plan | None:
     return plan(
         float(np.median(known)) if len(known) else math.nan,
         questions,
+        units=clusters,
+        least_units=2 if settings.test == "bootstrap" else least_units(settings.alpha),
         detect=settings.detect,
         power=settings.power,
         level=settings.level,

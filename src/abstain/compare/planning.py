@@ -1,7 +1,8 @@
 """What a test set can show: power, the smallest visible difference, the questions it takes.
 
-With the standard error that the paired differences have here, a difference x is found with power
-Φ(x/SE − z) + Φ(−x/SE − z), and SE falls with the square root of the number of questions.
+With the standard error that the paired differences have here, x/SE is held against a quantile of t
+whose degrees of freedom are the questions, or clusters, less one; SE falls with the square root of
+their number.
 """
 
 from __future__ import annotations
@@ -11,14 +12,19 @@ from dataclasses import dataclass
 
 from abstain.errors import UsageError
 
+MANY = 1_000
+"""Degrees of freedom from which t is normal."""
+ROUNDS = 50
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What it takes to find a difference at the disagreement seen."""
 
     questions: int
-    visible: float
-    """The smallest difference that this many questions show with the power asked for."""
+    visible: float | None
+    """The smallest difference that this many questions show with the power asked for; None: so
+    few questions or clusters that no difference would."""
     power_asked: float
     detect: float | None = None
     power: float | None = None
@@ -48,27 +54,63 @@ def plan(
     error: float,
     questions: int,
     *,
+    units: int | None = None,
+    least_units: int = 2,
     detect: float | None = None,
     power: float = 0.8,
     level: float = 0.95,
 ) -> Plan | None:
     """A plan from the standard error of a paired difference; None where it has none.
 
+    `units` are the clusters, or the questions where there are none; with fewer than `least_units`
+    nothing shows.
+
     >>> round(plan(0.02, 300).visible, 3)
     0.056
     """
-    from scipy.special import ndtr, ndtri
-
     if not 0 < power < 1:
         raise UsageError(f"a power lies between 0 and 1, such as 0.8 (got {power:g})")
     if detect is not None and not detect > 0:
         raise UsageError(f"a difference to detect is more than 0, such as 0.02 (got {detect:g})")
     if not math.isfinite(error) or error <= 0:
         return None
-    z, reach = float(ndtri((1 + level) / 2)), float(ndtri(power))
-    visible = (z + reach) * error
+    units = questions if units is None else units
+    enough = units >= least_units
+    visible = _reach(units, power, level) * error if enough else None
     if detect is None:
         return Plan(questions, visible, power)
-    chance = float(ndtr(detect / error - z) + ndtr(-detect / error - z))
-    needed = math.ceil(questions * (visible / detect) ** 2 - 1e-9)
-    return Plan(questions, visible, power, detect, chance, needed)
+    chance = _power(units, detect / error, level) if enough else 0.0
+    needed = float(questions)
+    for _ in range(ROUNDS):
+        then = max(needed * units / questions, least_units)
+        before = needed
+        needed = questions * (_reach(then, power, level) * error / detect) ** 2
+        needed = max(needed, questions * least_units / units)
+        if abs(needed - before) < 1e-6 * needed:
+            break
+    return Plan(questions, visible, power, detect, chance, math.ceil(needed - 1e-9))
+
+
+def _reach(units: float, power: float, level: float) -> float:
+    """How many standard errors a difference must be to be found with a power."""
+    from scipy.special import nctdtrinc, ndtri, stdtrit
+
+    tail = (1 + level) / 2
+    if units > MANY:
+        return float(ndtri(tail) + ndtri(power))
+    return float(nctdtrinc(units - 1, 1 - power, stdtrit(units - 1, tail)))
+
+
+def _power(units: float, size: float, level: float) -> float:
+    """The chance to find a difference of so many standard errors."""
+    from scipy.special import nctdtr, ndtr, ndtri, stdtrit
+
+    tail = (1 + level) / 2
+    if units > MANY:
+        z = float(ndtri(tail))
+        return float(ndtr(size - z) + ndtr(-size - z))
+    t = float(stdtrit(units - 1, tail))
+    below, above = float(nctdtr(units - 1, size, t)), float(nctdtr(units - 1, size, -t))
+    if math.isnan(below):  # so far in a tail that scipy gives up
+        below = float(size < t)
+    return 1 - below + (0.0 if math.isnan(above) else above)

@@ -7,6 +7,7 @@ number of questions; and with three outcomes the whole null distribution is one 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.compare.functional import Cells, cells_of
+from abstain.compare.studentised import CLOSE as CLOSE_STUDENTISED
+from abstain.compare.studentised import statistic, varies
 from abstain.measures import Measure
 
 if TYPE_CHECKING:
@@ -27,10 +30,12 @@ if TYPE_CHECKING:
 
 CLOSE = 1e-12
 EXACT_STATES = 400_000
-UNLIKELY = 1e-20
-ROUNDING = 1e-12
-LEAST = 1e-18
-"""No p is quite 0."""
+STUDENTISED_STATES = 100_000
+UNLIKELY = 1e-26
+WHOLE = 40
+"""Tosses whose chances are whole numbers over 2^m without rounding."""
+BEYOND = 3 * 2 * math.exp(-50)
+"""At most so much lies more than ten standard deviations out, of three binomials (Hoeffding)."""
 BLOCK_BYTES = 1 << 26
 
 
@@ -56,13 +61,15 @@ def randomise(
 ) -> list[PValue]:
     """Two-sided p of many pairs: `joint` (pairs, k, k) counts outcomes of one run by the other's.
 
-    Exact where the distribution is small enough to write down (`exact` forces either way).
+    Of a measure whose denominator varies the difference over its standard error is compared, of
+    the others the difference. Exact where the distribution is small enough to write down
+    (`exact` forces either way).
     """
     cells = cells_of(measure)
     found: list[PValue | None] = [None] * len(joint)
     drawn: list[int] = []
     for number, table in enumerate(joint):
-        if exact is not False and (exact or _states(table) <= EXACT_STATES):
+        if exact is not False and (exact or _few(measure, table)):
             found[number] = PValue(exact_p(measure, table), exact=True)
             progress(1)
         else:
@@ -80,8 +87,15 @@ def _swappable(table: IntArray) -> IntArray:
     return np.array([table[i, j] + table[j, i] for i, j in combinations(range(len(table)), 2)])
 
 
+def _few(measure: Measure, table: IntArray) -> bool:
+    """Whether the whole distribution, without its far tails, is small enough to write down."""
+    if varies(measure):
+        sizes = [float(len(_likely(int(m)))) for m in _swappable(table)]
+        return math.prod(sizes) <= STUDENTISED_STATES
+    return _states(table) <= EXACT_STATES
+
+
 def _states(table: IntArray) -> float:
-    """How many states the whole distribution has, without its far tails."""
     swaps = _swappable(table)
     if len(table) == 3:
         return float(len(_likely(swaps[0] + swaps[1])) * len(_likely(swaps[1] + swaps[2])))
@@ -91,16 +105,23 @@ def _states(table: IntArray) -> float:
 def exact_p(measure: Measure, table: IntArray) -> float:
     """The share of all ways of swapping whose difference is at least as large as the one seen.
 
-    Ways so unlikely that they are not looked at (a share below 1e-20) count as extreme.
+    Ways so unlikely that they are not looked at (fewer than 1e-18 of all) count as extreme.
     """
-    cells = cells_of(measure)
-    weights, first = _lattice(table) if len(table) == 3 else _product(table)
-    total = table.sum(axis=0) + table.sum(axis=1)
-    drawn = score_difference(measure, cells, first, total - first)
-    seen = score_difference(measure, cells, table.sum(axis=1), table.sum(axis=0))
-    loud = float(weights[extreme(drawn, seen)].sum())
-    unseen = max(0.0, 1 - float(weights.sum()) - ROUNDING)
-    return min(1.0, loud + unseen + LEAST)
+    unseen = 0.0
+    if varies(measure):
+        weights, tables = _tables(table)
+        drawn, seen = statistic(measure, tables), statistic(measure, table.astype(np.float64))
+        loud = extreme(drawn, seen, CLOSE_STUDENTISED)
+    else:
+        cells = cells_of(measure)
+        weights, first, unseen = _lattice(table) if len(table) == 3 else _product(table)
+        total = table.sum(axis=0) + table.sum(axis=1)
+        drawn = score_difference(measure, cells, first, total - first)
+        seen = score_difference(measure, cells, table.sum(axis=1), table.sum(axis=0))
+        loud = extreme(drawn, seen)
+    if loud.all():
+        return 1.0
+    return min(1.0, float(weights[loud].sum()) + unseen + BEYOND)
 
 
 def _likely(m: int) -> IntArray:
@@ -109,8 +130,10 @@ def _likely(m: int) -> IntArray:
     return np.arange(max(0, int(m / 2 - reach)), min(m, int(m / 2 + reach) + 1) + 1)
 
 
-def _lattice(table: IntArray) -> tuple[Array, Array]:
+def _lattice(table: IntArray) -> tuple[Array, Array, float]:
     """Three outcomes: the chances of (right, blank) of a run after the swaps, as one product.
+
+    The last number is the share of the ways that are left out as unlikely.
 
     Of the right–blank questions y go one way; right − y and blank + y are binomials of the others.
     """
@@ -121,12 +144,13 @@ def _lattice(table: IntArray) -> tuple[Array, Array]:
     left = _shifted(_binomial(right_wrong), i[:, None] - y)
     right = _shifted(_binomial(wrong_blank), j - (right_blank - y)[:, None])
     weights = (left * _binomial(right_blank)[y]) @ right
-    at, to = np.nonzero(weights > UNLIKELY)
+    likely = weights > UNLIKELY
+    at, to = np.nonzero(likely)
     first = np.empty((len(at), 3))
     first[:, 0] = table[0, 0] + i[at]
     first[:, 2] = table[2, 2] + j[to]
     first[:, 1] = table.sum() - first[:, 0] - first[:, 2]
-    return weights[at, to], first
+    return weights[at, to], first, float(weights[~likely].sum())
 
 
 def _shifted(chances: Array, at: IntArray) -> Array:
@@ -134,29 +158,40 @@ def _shifted(chances: Array, at: IntArray) -> Array:
     return np.where(inside, chances[np.where(inside, at, 0)], 0.0)
 
 
-def _product(table: IntArray) -> tuple[Array, Array]:
+def _product(table: IntArray) -> tuple[Array, Array, float]:
     """Any number of outcomes: every combination of how many of each kind are swapped."""
+    weights, tables = _tables(table)
+    return weights, tables.sum(axis=2), 0.0
+
+
+def _tables(table: IntArray) -> tuple[Array, Array]:
+    """The chances of all joint tables (states, k, k) after the swaps, without the far tails."""
     kinds = [(i, j) for i, j in combinations(range(len(table)), 2) if table[i, j] + table[j, i]]
     sizes = [int(table[i, j] + table[j, i]) for i, j in kinds]
-    drawn = np.indices([m + 1 for m in sizes]).reshape(len(sizes), -1)
-    weights = np.ones(drawn.shape[1])
-    first = np.tile(np.diag(table).astype(np.float64), (drawn.shape[1], 1))
+    likely = [_likely(m) for m in sizes]
+    grids = np.meshgrid(*likely, indexing="ij") if kinds else []
+    drawn = [grid.ravel() for grid in grids]
+    states = len(drawn[0]) if drawn else 1
+    weights = np.ones(states)
+    found = np.zeros((states, *table.shape))
+    found[:] = np.diag(np.diag(table))
     for (i, j), m, x in zip(kinds, sizes, drawn, strict=True):
         weights *= _binomial(m)[x]
-        first[:, i] += x
-        first[:, j] += m - x
-    return weights, first
+        found[:, i, j] = x
+        found[:, j, i] = m - x
+    return weights, found
 
 
 @lru_cache(maxsize=4096)
 def _binomial(m: int) -> Array:
-    """The chances of 0 to m heads in m fair tosses."""
+    """The chances of 0 to m heads in m fair tosses, of which the sum is 1."""
     from scipy.special import gammaln
 
     k = np.arange(m + 1)
-    return np.asarray(
-        np.exp(gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1) - m * np.log(2.0))
-    )
+    chances = np.exp(gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1) - m * np.log(2.0))
+    if m <= WHOLE:
+        return np.asarray(np.rint(chances * 2.0**m) / 2.0**m)
+    return np.asarray(chances / chances.sum())
 
 
 def sampled_p(
@@ -176,7 +211,11 @@ def sampled_p(
     generators = [np.random.default_rng([seed, kind]) for kind in range(len(kinds))]
     hits = np.zeros(len(joint), np.int64)
     first_margin, second_margin = joint.sum(axis=2), joint.sum(axis=1)
-    seen = score_difference(measure, cells, first_margin, second_margin)
+    divided = varies(measure)
+    if divided:
+        seen = statistic(measure, joint.astype(np.float64))
+    else:
+        seen = score_difference(measure, cells, first_margin, second_margin)
     for start in range(0, trials, block):
         size = min(block, trials - start)
         tosses = [
@@ -184,19 +223,36 @@ def sampled_p(
             for g in generators
         ]
         for number, table in enumerate(joint):
-            first = np.empty((len(cells), size))
-            first[:] = np.diag(table)[:, None]
-            for (i, j), own in zip(kinds, tosses, strict=True):
-                m = int(table[i, j] + table[j, i])
-                heads = own.heads(m)
-                first[i] += heads
-                first[j] += m - heads
-            total = first_margin[number] + second_margin[number]
-            drawn = score_difference(measure, cells, first.T, total - first.T)
-            hits[number] += int(np.count_nonzero(extreme(drawn, seen[number])))
+            heads = [
+                own.heads(int(table[i, j] + table[j, i]))
+                for (i, j), own in zip(kinds, tosses, strict=True)
+            ]
+            if divided:
+                drawn = statistic(measure, _tossed(table, kinds, heads))
+                loud = extreme(drawn, seen[number], CLOSE_STUDENTISED)
+            else:
+                first = np.empty((len(cells), size))
+                first[:] = np.diag(table)[:, None]
+                for (i, j), x in zip(kinds, heads, strict=True):
+                    first[i] += x
+                    first[j] += table[i, j] + table[j, i] - x
+                total = first_margin[number] + second_margin[number]
+                drawn = score_difference(measure, cells, first.T, total - first.T)
+                loud = extreme(drawn, seen[number])
+            hits[number] += int(np.count_nonzero(loud))
             if start + size == trials:
                 progress(1)
     return np.asarray((hits + 1) / (trials + 1))
+
+
+def _tossed(table: IntArray, kinds: list[tuple[int, int]], heads: list[Array]) -> Array:
+    """Joint tables (trials, k, k) when so many of each kind of disagreement stay as they are."""
+    found = np.zeros((len(heads[0]), *table.shape))
+    found[:] = np.diag(np.diag(table))
+    for (i, j), x in zip(kinds, heads, strict=True):
+        found[:, i, j] = x
+        found[:, j, i] = table[i, j] + table[j, i] - x
+    return found
 
 
 class Tosses:
@@ -225,6 +281,6 @@ def score_difference(measure: Measure, cells: Cells, first: Array, second: Array
     return np.asarray(measure(cells.counts(second)) - measure(cells.counts(first)))
 
 
-def extreme(drawn: Array, seen: Array | float) -> npt.NDArray[np.bool_]:
+def extreme(drawn: Array, seen: Array | float, close: float = CLOSE) -> npt.NDArray[np.bool_]:
     """At least as far from 0 as what was seen; what has no value speaks for the null."""
-    return ~(np.abs(drawn) < np.abs(seen) - CLOSE)
+    return ~(np.abs(drawn) < np.abs(seen) - close)

@@ -26,6 +26,7 @@ TESTS = {
     "wilcoxon": "Wilcoxon's signed-rank test",
 }
 Progress = Callable[[int, int], None]
+DEFAULT_CORRECTION = "holm"
 LEAST_TRIALS, MOST_TRIALS = 100, 1_000_000
 
 
@@ -35,7 +36,8 @@ class Settings:
 
     reference: str | None = None
     test: str = "randomisation"
-    correction: str = "holm"
+    correction: str = ""
+    """For all pairs: holm (the default), bh or none; a reference has max-T."""
     method: str = DEFAULT
     level: float = 0.95
     trials: int = 10_000
@@ -45,17 +47,32 @@ class Settings:
     cluster: str | None = None
     judge_error: Any = None
 
+    @property
+    def alpha(self) -> float:
+        """The error that the level leaves."""
+        return 1 - self.level
+
+    def finds(self, p: float) -> bool:
+        """Whether a p, corrected, says that there is a difference."""
+        return p <= self.alpha + 1e-12
+
     def checked(self) -> Settings:
         """The settings with the names that stand for them, or an error that lists what there is."""
         if self.test not in TESTS:
             raise UnknownNameError("test", self.test, TESTS, hint=f"there are {', '.join(TESTS)}")
-        adjust(np.array([]), self.correction)
+        correction = self.correction or DEFAULT_CORRECTION
+        adjust(np.array([]), correction)
+        if self.reference is not None and self.correction:
+            raise UsageError(
+                f"--correction {self.correction} is for all pairs; --reference has max-T, leave "
+                "one of them out"
+            )
         if not LEAST_TRIALS <= self.trials <= MOST_TRIALS:
             raise UsageError(
                 f"trials are between {LEAST_TRIALS:,} and {MOST_TRIALS:,} (got {self.trials:,})"
             )
         check_level(self.level)
-        return replace(self, method=check_method(self.method))
+        return replace(self, method=check_method(self.method), correction=correction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +87,8 @@ class RunRow:
     bounds: tuple[float, float] | None = None
     """Worst and best, where responses are unknown."""
     unknown: int = 0
+    all_ways: bool = True
+    """Whether the bounds are over every way the unknown could have gone."""
     corrected: Corrected | None = None
 
     def to_dict(self, name: str) -> dict[str, Any]:
@@ -149,15 +168,20 @@ class Comparison:
     """Responses of which a judge's verdict was checked by hand."""
     never_checked: tuple[str, ...] = ()
     """Verdicts that no checked response should have had."""
+    higher_is_better: bool = True
+    unit: str = "question"
+    """What runs are paired by: questions, or the topics or queries that they have scores on."""
+    studentised: bool = False
+    """Whether randomisation compares differences over their standard errors."""
 
     @property
     def alpha(self) -> float:
         """The error that the level leaves."""
-        return 1 - self.settings.level
+        return self.settings.alpha
 
     def differs(self, pair: Pair) -> bool:
         """Whether a pair was found different, after correction."""
-        return pair.adjusted <= self.alpha + 1e-12
+        return self.settings.finds(pair.adjusted)
 
     def neighbours(self) -> list[Pair]:
         """The pairs of runs that stand next to each other."""

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from abstain.compare.inputs import clusters_of
 from abstain.compare.intervals import METHODS, RANDOM, check_level, check_method, interval
+from abstain.compare.of_confidence import (
+    TRIALS,
+    Sample,
+    confidence_interval,
+    method_of,
+    sample_of,
+)
 from abstain.errors import plural
 from abstain.outcomes import Policy
 from abstain.scoring import Row, ScoreResult
 from abstain.tally import Tallies
 
 if TYPE_CHECKING:
+    from abstain.confidence.matrix import ConfidenceMatrix
     from abstain.outcomes import IntArray
 
 Clusters: TypeAlias = "dict[tuple[str, tuple[str | None, ...]], IntArray]"
@@ -52,9 +62,15 @@ def with_intervals(
     cluster: str | None,
     level: float = 0.95,
     seed: int = 0,
+    matrix: ConfidenceMatrix | None = None,
 ) -> ScoreResult:
-    """The result with an interval for every score, and a note on how they were made."""
+    """The result with an interval for every score, and a note on how they were made.
+
+    Measures of confidence need the `matrix` that they were computed from.
+    """
     method, level = check_method(method), check_level(level)
+    confident = [m for m in result.measures if m.definition.takes == "confidence"]
+    resampled = method_of(confident[0], method) if confident else method
     policy = result.policy or Policy()
     rows: list[Row] = []
     reasons: dict[str, int] = {}
@@ -67,21 +83,48 @@ def with_intervals(
             kinds = clusters[row.run, tuple(row.slice[name] for name in result.by)]
             groups = policy.apply(kinds).astype(np.float64)
         ends: dict[str, tuple[float, float]] = {}
+        sample = None
+        if confident and matrix is not None:
+            sample = _sample(matrix, row, result.by, cluster)
         for item in result.measures:
-            found = interval(
-                item, row.counts, clusters=groups, method=method, level=level, seed=seed
-            )
+            if item in confident:
+                assert sample is not None
+                found = confidence_interval(
+                    item,
+                    sample,
+                    clustered=cluster is not None,
+                    method=method,
+                    level=level,
+                    seed=seed,
+                )
+            else:
+                found = interval(
+                    item, row.counts, clusters=groups, method=method, level=level, seed=seed
+                )
             ends[str(item)] = (found.low, found.high)
             if found.why_not and str(item) not in row.undefined:
                 reasons[found.why_not] = reasons.get(found.why_not, 0) + 1
         rows.append(replace(row, intervals=ends))
-    said = f"intervals: {100 * level:g} %, {METHODS[method]} ({method})"
+    used = resampled if len(confident) == len(result.measures) else method
+    said = f"intervals: {100 * level:g} %, {METHODS[used]} ({used})"
     if cluster is not None:
         said += f", questions clustered by {cluster}"
-    if method in RANDOM:
+    if resampled != used:
+        said += f"; of measures of confidence: {resampled}"
+    if confident:
+        said += f", {TRIALS:,} trials"
+    if method in RANDOM or confident:
         said += f", seed {seed}"
     notes = [*result.notes, said]
     notes += [f"{plural(n, 'interval')}: {reason}" for reason, n in reasons.items()]
-    return replace(
-        result, rows=tuple(rows), notes=tuple(notes), interval_method=method, level=level
-    )
+    return replace(result, rows=tuple(rows), notes=tuple(notes), interval_method=used, level=level)
+
+
+def _sample(matrix: ConfidenceMatrix, row: Row, by: Sequence[str], cluster: str | None) -> Sample:
+    """The questions of a row of scores: those of its slice that the policy does not exclude."""
+    run = matrix.runs.index(row.run)
+    usable = matrix.outcomes[run] >= 0
+    for name in by:
+        usable = usable & matrix.questions[name].eq_missing(row.slice[name]).to_numpy()
+    clusters = None if cluster is None else clusters_of(matrix.questions, cluster)
+    return sample_of(lambda at: matrix.answers(run, at), usable, clusters)

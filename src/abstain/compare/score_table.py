@@ -37,6 +37,8 @@ class ScoreTable:
     scores: Array
     attributes: pl.DataFrame
     """What else is known of each topic, in the order of the topics."""
+    unit: str = TOPIC[0]
+    """What the scores call a topic."""
 
 
 def read_scores(
@@ -73,7 +75,7 @@ def _from_columns(frame: pl.DataFrame, key: str, table: Any) -> ScoreTable:
     systems = {name: own for name, own in found.items() if own is not None}
     _check_systems(len(systems), "column", table)
     scores = np.stack(list(systems.values()))
-    return ScoreTable("mean score", frame[key].to_list(), list(systems), scores, frame)
+    return ScoreTable("mean score", frame[key].to_list(), list(systems), scores, frame, _unit(key))
 
 
 def _from_rows(
@@ -96,7 +98,11 @@ def _from_rows(
     scores = np.full((len(systems), topics.height), math.nan)
     places = _places(frame[run], systems), _places(frame[key], topics[key].to_list())
     scores[places] = frame[name].to_numpy()
-    return ScoreTable(f"mean {name}", topics[key].to_list(), systems, scores, topics)
+    return ScoreTable(f"mean {name}", topics[key].to_list(), systems, scores, topics, _unit(key))
+
+
+def _unit(key: str) -> str:
+    return key if key in TOPIC else TOPIC[0]
 
 
 def _places(texts: pl.Series, among: list[str]) -> npt.NDArray[np.int64]:

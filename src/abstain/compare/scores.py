@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.compare.bootstrap import levels_from_jackknife
 from abstain.compare.hypotheses import wilcoxon
 from abstain.compare.inputs import clusters_of
-from abstain.compare.intervals import NO_WIDTH, Interval
 from abstain.compare.multiplicity import adjust
 from abstain.compare.pairs import bootstrap_p, letters_of, made_pairs, plan_of, wanted_pairs
 from abstain.compare.planning import check_plan
 from abstain.compare.randomisation import PValue
 from abstain.compare.result import Comparison, Progress, RunRow, Settings
+from abstain.compare.score_sample import ScoreSample
 from abstain.compare.score_table import ScoreTable, read_scores
-from abstain.compare.swaps import Flips, max_t, randomise_scores
+from abstain.compare.swaps import counted_scores, max_t
 from abstain.errors import InputError, UnknownNameError, UsageError
-from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,7 +26,6 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array
 
 METHODS = ("delta", "percentile", "bca")
-BLOCK = 1 << 22
 
 
 def compare_scores(
@@ -69,40 +65,35 @@ def compare_scores(
     means = scores.mean(axis=1)
     order = sorted(range(len(systems)), key=lambda i: (-means[i], systems[i]))
     wanted = wanted_pairs(systems, order, rules.reference)
-    groups = None if clusters is None else int(clusters.max()) + 1
-    flips = Flips(groups or scores.shape[1], trials=rules.trials, seed=rules.seed)
     rules = replace(rules, method=method)
-    found: list[tuple[float, Interval, float, PValue]] = []
-    for number, (i, j) in enumerate(wanted):
-        own = scores[i] - scores[j]
-        value, span, error = mean_interval(own, clusters, rules)
-        found.append((value, span, error, _p(own, clusters, flips, rules)))
-        progress(number + 1, len(wanted))
-    p = np.array([f[3].p for f in found])
+    sample = ScoreSample(scores, clusters, rules)
+    differences = np.array([means[i] - means[j] for i, j in wanted])
+    spans, errors = sample.intervals(wanted)
+    tested = _tested(scores, sample, wanted, rules, progress)
     if rules.reference is not None:
-        drawn = np.stack(
-            [flips @ _summed(scores[i] - scores[j], clusters) for i, j in wanted], axis=1
-        )
-        seen = np.array([f[0] for f in found]) * scores.shape[1]
+        flipped = sample.flipped
+        drawn = np.stack([flipped[:, i] - flipped[:, j] for i, j in wanted], axis=1)
         size = float(np.abs(drawn).max(initial=0.0)) or 1.0
-        adjusted = max_t(drawn / size, seen / size, exact=flips.exact)
+        seen = differences * scores.shape[1]
+        adjusted = max_t(drawn / size, seen / size, exact=sample.flips.exact)
     else:
-        adjusted = adjust(p, rules.correction)
+        adjusted = adjust(np.array([t.p for t in tested]), rules.correction)
     pairs = made_pairs(
         systems,
         wanted,
-        differences=np.array([f[0] for f in found]),
-        spans=[f[1] for f in found],
-        errors=np.array([f[2] for f in found]),
-        tested=[f[3] for f in found],
+        differences=differences,
+        spans=spans,
+        errors=errors,
+        tested=tested,
         adjusted=adjusted,
         questions=scores.shape[1],
     )
     marks = letters_of(pairs, [systems[i] for i in order], rules)
-    rows = []
-    for at, i in enumerate(order):
-        value, span, _ = mean_interval(scores[i], clusters, rules)
-        rows.append(RunRow(systems[i], value, span, None, "" if marks is None else marks[at]))
+    own_spans, _ = sample.intervals([(i, None) for i in order])
+    rows = [
+        RunRow(systems[i], float(means[i]), span, None, "" if marks is None else marks[at])
+        for at, (i, span) in enumerate(zip(order, own_spans, strict=True))
+    ]
     return Comparison(
         measure=table.measure,
         settings=rules,
@@ -111,10 +102,11 @@ def compare_scores(
         questions=scores.shape[1],
         in_all=len(table.topics),
         absent=absent,
-        clusters=groups,
+        clusters=None if clusters is None else sample.groups,
         question_ids=tuple(t for t, keep in zip(table.topics, known, strict=True) if keep),
-        plan=plan_of(np.array([f[2] for f in found]), scores.shape[1], rules),
+        plan=plan_of(errors, scores.shape[1], rules, None if clusters is None else sample.groups),
         grouped=marks is not None,
+        unit=table.unit,
     )
 
 
@@ -134,57 +126,27 @@ def _without(table: ScoreTable, cluster: str) -> ScoreTable:
     )
 
 
-def _summed(values: Array, clusters: npt.NDArray[np.int64] | None) -> Array:
-    return values if clusters is None else np.bincount(clusters, values).astype(np.float64)
-
-
-def mean_interval(
-    values: Array, clusters: npt.NDArray[np.int64] | None, settings: Settings
-) -> tuple[float, Interval, float]:
-    """The mean of paired scores, its interval and its standard error; clusters stay whole."""
-    from scipy.special import stdtrit
-
-    n = len(values)
-    mean = float(values.mean())
-    sums = _summed(values - mean, clusters)
-    groups = len(sums)
-    level = settings.level
-    if groups < 2:
-        what = "one question" if clusters is None else "one cluster"
-        none = Interval(math.nan, math.nan, settings.method, f"there is only {what}")
-        return (mean if n else Undefined("there are no scores")), none, math.nan
-    error = math.sqrt(groups / (groups - 1) * float((sums**2).sum())) / n
-    if settings.method == "delta":
-        reach = float(stdtrit(groups - 1, (1 + level) / 2)) * error
-        return mean, Interval(mean - reach, mean + reach, "delta"), error
-    totals = _summed(values, clusters)
-    sizes = np.ones(n) if clusters is None else np.bincount(clusters).astype(np.float64)
-    generator = np.random.default_rng(settings.seed)
-    block = max(1, BLOCK // groups)
-    parts = []
-    for start in range(0, settings.trials, block):
-        chosen = generator.integers(
-            0, groups, size=(min(block, settings.trials - start), groups), dtype=np.int32
-        )
-        parts.append(totals[chosen].sum(axis=1) / sizes[chosen].sum(axis=1))
-    drawn = np.concatenate(parts)
-    tails = (1 - level) / 2, (1 + level) / 2
-    if settings.method == "bca":
-        jackknife = (totals.sum() - totals) / (n - sizes)
-        tails = levels_from_jackknife(mean, drawn, jackknife, np.ones(groups), level=level)
-    low, high = np.quantile(drawn, tails)
-    why = NO_WIDTH if math.isclose(low, high, rel_tol=1e-12) else ""
-    return mean, Interval(float(low), float(high), settings.method, why), error
-
-
-def _p(
-    own: Array, clusters: npt.NDArray[np.int64] | None, flips: Flips, settings: Settings
-) -> PValue:
-    if settings.test == "wilcoxon":
-        return PValue(wilcoxon(own), exact=False)
+def _tested(
+    scores: Array,
+    sample: ScoreSample,
+    wanted: Sequence[tuple[int, int]],
+    settings: Settings,
+    progress: Progress,
+) -> list[PValue]:
+    """The p of each pair; all pairs share flips and resamples."""
+    drawn = None
     if settings.test == "bootstrap":
-        sums = _summed(own, clusters)
-        generator = np.random.default_rng(settings.seed)
-        chosen = generator.integers(0, len(sums), size=(settings.trials, len(sums)))
-        return PValue(bootstrap_p(sums[chosen].sum(axis=1)), exact=False)
-    return randomise_scores(_summed(own, clusters), flips)
+        drawn = sample.resampled
+    elif settings.test == "randomisation":
+        drawn = sample.flipped
+    found = []
+    for number, (i, j) in enumerate(wanted):
+        if drawn is None:
+            found.append(wilcoxon(scores[i] - scores[j]))
+        elif settings.test == "bootstrap":
+            found.append(PValue(bootstrap_p(drawn[:, i] - drawn[:, j]), exact=False))
+        else:
+            own = sample.totals[i] - sample.totals[j]
+            found.append(counted_scores(drawn[:, i] - drawn[:, j], own, exact=sample.flips.exact))
+        progress(number + 1, len(wanted))
+    return found

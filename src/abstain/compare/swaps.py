@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain.compare.functional import cells_of
 from abstain.compare.randomisation import CLOSE, PValue, extreme, score_difference
+from abstain.compare.studentised import CLOSE as CLOSE_STUDENTISED
+from abstain.compare.studentised import of_clusters, varies
 from abstain.measures import Measure
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
 
-EXACT_CLUSTERS = 16
+EXACT_UNITS = 16
 BLOCK_BYTES = 1 << 26
+CLOSE_SCORES = 1e-9
+"""Of the largest difference: sums nearer than this are equal."""
 MOST_KEPT = 1 << 24
 """Numbers kept for all runs at once."""
 
@@ -28,21 +32,25 @@ class Flips:
 
     def __init__(self, groups: int, *, trials: int, seed: int) -> None:
         self.groups, self.seed = groups, seed
-        self.exact = groups <= EXACT_CLUSTERS
+        self.exact = groups <= EXACT_UNITS
         self.trials = 1 << max(groups - 1, 0) if self.exact else trials
+
+    def blocks(self) -> Iterator[Array]:
+        """The rows (some, groups), block by block."""
+        if self.exact:
+            codes = np.arange(self.trials)
+            yield np.asarray(1.0 - 2.0 * (codes[:, None] >> np.arange(self.groups) & 1), np.float64)
+            return
+        generator = np.random.default_rng([self.seed, 99])
+        block = max(1, BLOCK_BYTES // (8 * self.groups))
+        for start in range(0, self.trials, block):
+            shape = (min(block, self.trials - start), self.groups)
+            tossed = generator.integers(0, 2, size=shape, dtype=np.int8)
+            yield np.asarray(tossed * 2.0 - 1.0, np.float64)
 
     def __matmul__(self, table: Array) -> Array:
         """The rows times a table of clusters (groups, k)."""
-        if self.exact:
-            codes = np.arange(self.trials)
-            return np.asarray((1.0 - 2.0 * (codes[:, None] >> np.arange(self.groups) & 1)) @ table)
-        generator = np.random.default_rng([self.seed, 99])
-        block = max(1, BLOCK_BYTES // (8 * self.groups))
-        parts = []
-        for start in range(0, self.trials, block):
-            shape = (min(block, self.trials - start), self.groups)
-            parts.append((generator.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0) @ table)
-        return np.concatenate(parts)
+        return np.concatenate([signs @ table for signs in self.blocks()])
 
 
 def randomise_clusters(
@@ -56,6 +64,8 @@ def randomise_clusters(
 
     What the flips make of a run is the same in all its pairs, and is kept where memory allows.
     """
+    if varies(measure):
+        return _studentised_clusters(measure, tables, wanted, flips, progress)
     cells = cells_of(measure)
     sums = tables.sum(axis=1)
     kept = flips.trials * sums.size <= MOST_KEPT
@@ -72,22 +82,46 @@ def randomise_clusters(
     return found
 
 
+def _studentised_clusters(
+    measure: Measure,
+    tables: Array,
+    wanted: Sequence[tuple[int, int]],
+    flips: Flips,
+    progress: Callable[[int], None],
+) -> list[PValue]:
+    found = []
+    for i, j in wanted:
+        drawn = cluster_statistics(measure, tables[i], tables[j], flips)
+        seen = float(of_clusters(measure, tables[i], tables[j], np.ones((1, flips.groups)))[0])
+        found.append(_counted(drawn, seen, exact=flips.exact, close=CLOSE_STUDENTISED))
+        progress(1)
+    return found
+
+
+def cluster_statistics(measure: Measure, own: Array, other: Array, flips: Flips) -> Array:
+    """A difference over its standard error (trials) when whole clusters are swapped."""
+    return np.concatenate([of_clusters(measure, own, other, signs) for signs in flips.blocks()])
+
+
 def randomise_scores(differences: Array, flips: Flips) -> PValue:
     """p of a mean of paired differences (already summed by cluster where there are some)."""
-    largest = float(np.abs(differences).max(initial=0))
-    own = differences / largest if largest > 0 else differences
-    drawn = (flips @ own[:, None])[:, 0]
-    return _counted(drawn, float(own.sum()), exact=flips.exact)
+    return counted_scores((flips @ differences[:, None])[:, 0], differences, exact=flips.exact)
 
 
-def _counted(drawn: Array, seen: float, *, exact: bool) -> PValue:
-    hits = int(np.count_nonzero(extreme(drawn, seen)))
+def counted_scores(drawn: Array, differences: Array, *, exact: bool) -> PValue:
+    """p from the sums after flips; what differs by less than rounding is equal."""
+    close = CLOSE_SCORES * float(np.abs(differences).max(initial=0))
+    return _counted(drawn, float(differences.sum()), exact=exact, close=close)
+
+
+def _counted(drawn: Array, seen: float, *, exact: bool, close: float = CLOSE) -> PValue:
+    hits = int(np.count_nonzero(extreme(drawn, seen, close)))
     if exact:
         return PValue(hits / len(drawn), exact=True)
     return PValue((hits + 1) / (len(drawn) + 1), exact=False)
 
 
-def max_t(drawn: Array, seen: Array, *, exact: bool) -> Array:
+def max_t(drawn: Array, seen: Array, *, exact: bool, close: float = CLOSE) -> Array:
     """Adjusted p of many runs against one, by the largest standardised difference of each trial.
 
     `drawn` (trials, runs) holds the differences after common swaps, `seen` those observed: the
@@ -102,7 +136,7 @@ def max_t(drawn: Array, seen: Array, *, exact: bool) -> Array:
     spread = np.sqrt((finite**2).mean(axis=0))
     scale = np.where(spread > CLOSE, spread, 1)
     largest = (np.abs(drawn) / scale).max(axis=1)
-    hits = np.array([np.count_nonzero(extreme(largest, z)) for z in seen / scale])
+    hits = np.array([np.count_nonzero(extreme(largest, z, close)) for z in seen / scale])
     found[known] = hits / len(drawn) if exact else (hits + 1) / (len(drawn) + 1)
     return found
 

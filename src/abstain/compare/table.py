@@ -45,14 +45,16 @@ class PairedTable:
     def joint(self, wanted: Sequence[tuple[int, int]]) -> IntArray:
         """Joint counts (pairs, k, k): rows the other run's outcome, columns the run's own."""
         k, runs = len(self.cells), len(self.codes)
-        total = np.zeros((runs * k, runs * k))
+        others = sorted({j for _, j in wanted})
+        total = np.zeros((len(others) * k, runs * k))
         for start in range(0, self.size, 1 << 16):
             part = self.codes[:, start : start + (1 << 16)]
             hot = (part[:, None, :] == np.arange(k)[:, None]).reshape(runs * k, -1)
             hot = hot.astype(np.float32)
-            total += hot @ hot.T
-        whole = np.rint(total).astype(np.int64).reshape(runs, k, runs, k)
-        own, other = [i for i, _ in wanted], [j for _, j in wanted]
+            total += hot.reshape(runs, k, -1)[others].reshape(len(others) * k, -1) @ hot.T
+        whole = np.rint(total).astype(np.int64).reshape(len(others), k, runs, k)
+        place = {run: at for at, run in enumerate(others)}
+        own, other = [i for i, _ in wanted], [place[j] for _, j in wanted]
         return whole[other, :, own, :]
 
     def clustered(self, run: int) -> Array | None:
@@ -88,7 +90,7 @@ class PairedTable:
         bins = np.bincount(self.of * k + cell, minlength=self.groups * k)
         return bins.reshape(self.groups, k).astype(np.float64)
 
-    def by_question(self, run: int) -> Array:
+    def by_unit(self, run: int) -> Array:
         """One row a question: 1 in the cell of its outcome; or a row a cluster."""
         clustered = self.clustered(run)
         return np.eye(len(self.cells))[self.codes[run]] if clustered is None else clustered

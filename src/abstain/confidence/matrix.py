@@ -54,8 +54,8 @@ class ConfidenceMatrix:
     reasons: IntArray | None = None
     """Blanks of each run by their reason, before the policy."""
 
-    def answers(self, run: int, where: BoolArray | None = None) -> Answers:
-        """The answers and candidates of a run, perhaps over some of the questions."""
+    def answers(self, run: int, where: BoolArray | IntArray | None = None) -> Answers:
+        """The answers and candidates of a run, perhaps over some of the questions or positions."""
         outcomes, sure = self.outcomes[run], self.confidence[run]
         if where is not None:
             outcomes, sure = outcomes[where], sure[where]

@@ -11,7 +11,7 @@ from abstain.compare.functional import THREE
 from abstain.compare.result import Comparison, Pair
 from abstain.compare.transitions import Origin
 from abstain.report.charts import chart, points
-from abstain.report.compare_words import p_text, sentences
+from abstain.report.compare_words import p_text, sentences, units
 from abstain.report.grid import Cell, Column, Grid
 
 MOST_SLICES = 12
@@ -54,8 +54,8 @@ def run_grid(c: Comparison) -> Grid:
         if row.counts is not None:
             cells += [row.counts.right, row.counts.wrong, row.counts.unanswered]
         if bounded:
-            low, high = row.bounds or (math.nan, math.nan)
-            cells += [row.unknown, low, high]
+            ends = row.bounds or (math.nan, math.nan)
+            cells += [row.unknown, *(ends if c.higher_is_better else ends[::-1])]
         if corrected:
             k = row.corrected
             cells += [k.score, k.low, k.high] if k is not None else [None, None, None]
@@ -150,6 +150,6 @@ def compare_chart(c: Comparison) -> dict[str, Any]:
         f"{c.measure} with {100 * c.settings.level:g} % intervals",
         rows,
         layers,
-        subtitle=f"{c.questions:,} questions; {c.settings.method}",
+        subtitle=f"{units(c.questions, c.unit)}; {c.settings.method}",
         height=max(80, 18 * len(rows)),
     )

@@ -9,18 +9,15 @@ import numpy as np
 
 from abstain.compare import intervals
 from abstain.compare.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
-from abstain.compare.result import TESTS, Comparison
-from abstain.compare.swaps import EXACT_CLUSTERS
+from abstain.compare.multiplicity import CORRECTIONS
+from abstain.compare.pairs import least_units
+from abstain.compare.result import MOST_TRIALS, TESTS, Comparison
+from abstain.compare.swaps import EXACT_UNITS
 from abstain.compare.transitions import Origin
 from abstain.errors import plural
 from abstain.outcomes import Undefined
 from abstain.report.scores import policy_sentence
 
-CORRECTED = {
-    "holm": "corrected by Holm",
-    "bh": "corrected by Benjamini and Hochberg",
-    "none": "not corrected",
-}
 MOST_QUESTIONS = 5
 MOST_ODD = 3
 UNTESTED = "Where a score is undefined there is no difference to test."
@@ -52,15 +49,18 @@ def verdict(c: Comparison) -> list[str]:
 def _resolution(c: Comparison) -> list[str]:
     """What no test could have found: so few clusters, questions or trials have no smaller p."""
     tested = sum(not math.isnan(p.adjusted) for p in c.pairs)
-    units = c.questions if c.clusters is None else c.clusters
-    if not tested or units < 2:
+    many = c.questions if c.clusters is None else c.clusters
+    if not tested or many < 2:
         return []
-    floor, source, by_trials = _smallest_p(c, units)
-    trials = f"--trials {10 ** math.ceil(math.log10(2 * tested / c.alpha)):,}"
+    floor, source, by_trials = _smallest_p(c, many)
+    enough_trials = 10 ** math.ceil(math.log10(2 * tested / c.alpha) - 1e-9)
+    trials = f"--trials {enough_trials:,}"
+    if enough_trials > MOST_TRIALS:
+        trials = "--test randomisation" if c.settings.test == "bootstrap" else "a lower --level"
     times = tested if c.settings.correction == "holm" and not c.settings.reference else 1
     level = f"at the {100 * c.alpha:g} % level"
     if floor > c.alpha:
-        enough = f"{math.ceil(1 - math.log2(c.alpha) - 1e-9)} {source.split()[-1]}"
+        enough = f"{least_units(c.alpha)} {source.split()[-1]}"
         cure = f"take {trials}" if by_trials else f"that takes {enough} or more"
         return [
             f"With {source} no p is below {_short(floor)}: no difference shows {level}; {cure}."
@@ -81,16 +81,16 @@ def _resolution(c: Comparison) -> list[str]:
     return [f"{text}. --correction bh, --reference RUN or {last} ask for less."]
 
 
-def _smallest_p(c: Comparison, units: int) -> tuple[float, str, bool]:
+def _smallest_p(c: Comparison, many: int) -> tuple[float, str, bool]:
     """The smallest p that there can be, where it comes from, and whether trials are what limits."""
     s = c.settings
-    drawn = s.reference is not None and units > EXACT_CLUSTERS
+    drawn = s.reference is not None and many > EXACT_UNITS
     drawn |= s.test == "randomisation" and not all(p.exact for p in c.pairs)
     trial = (2 if s.test == "bootstrap" else 1) / (s.trials + 1)
-    signs = 2.0 ** (1 - min(units, 1000))
+    signs = 2.0 ** (1 - min(many, 1000))
     if s.test == "bootstrap" or (drawn and trial > signs):
         return trial, f"{s.trials:,} trials", True
-    return signs, f"{units:,} {'questions' if c.clusters is None else 'clusters'}", False
+    return signs, units(many, c.unit if c.clusters is None else "cluster"), False
 
 
 def _short(p: float) -> str:
@@ -107,12 +107,12 @@ def _short(p: float) -> str:
 
 
 def _what(c: Comparison) -> str:
-    text = f"{plural(len(c.rows), 'run')}, paired by question on "
+    text = f"{plural(len(c.rows), 'run')}, paired by {c.unit} on "
     if c.questions == c.in_all:
-        text += plural(c.questions, "question")
+        text += units(c.questions, c.unit)
     else:
         text += (
-            f"the {c.questions:,} of {plural(c.in_all, 'question')} that all of them have "
+            f"the {c.questions:,} of {units(c.in_all, c.unit)} that all of them have "
             f"({_names(f'{run} lacks {gone:,}' for run, gone in c.absent.items())})"
         )
     if c.clusters is not None:
@@ -120,8 +120,13 @@ def _what(c: Comparison) -> str:
         if c.clusters < 2:
             text += ": one cluster shows no spread, so there is no interval and p is 1"
     elif c.questions == 1:
-        text += ": one question shows no spread, so there is no interval and p is 1"
+        text += f": one {c.unit} shows no spread, so there is no interval and p is 1"
     return text + "."
+
+
+def units(count: int, unit: str) -> str:
+    """A count of questions, topics or queries."""
+    return plural(count, unit, "queries" if unit == "query" else None)
 
 
 def _names(items: Iterable[str], most: int = 3) -> str:
@@ -152,11 +157,24 @@ def _two(c: Comparison) -> list[str]:
     test = f"p = {p_text(pair.p)}".replace("= <", "< ")
     if pair.difference == 0:
         return [f"{pair.run} and {pair.against} have the same {c.measure} ({test})."]
-    ahead = "ahead of" if pair.difference > 0 else "behind"
-    text = f"{pair.run} is {ahead} {pair.against} by {size} ({test}): "
+    ahead = "ahead of" if (pair.difference > 0) == c.higher_is_better else "behind"
+    text = f"{pair.run} is {ahead} {pair.against} by {size}"
+    text += "" if c.higher_is_better else ", lower being better"
+    if _of_rightness(c):
+        found = "a difference" if c.differs(pair) else "no difference"
+        return [
+            f"{text}. McNemar's test does not look at {c.measure} but at who is right: {found} "
+            f"there at the {100 * c.alpha:g} % level ({test})."
+        ]
+    text += f" ({test}): "
     if c.differs(pair):
         return [text + f"a difference at the {100 * c.alpha:g} % level."]
     return [text + f"not a difference at the {100 * c.alpha:g} % level, chance could have made it."]
+
+
+def _of_rightness(c: Comparison) -> bool:
+    """Whether p is of right against not right while the scores are of something else."""
+    return c.settings.test == "mcnemar" and c.measure not in ("accuracy", "qa-accuracy")
 
 
 def _many(c: Comparison) -> list[str]:
@@ -166,8 +184,10 @@ def _many(c: Comparison) -> list[str]:
     found = sum(c.differs(p) for p in tested)
     said = [
         f"Of {plural(len(tested), 'pair')}, {plural(found, 'differs', 'differ')} at the "
-        f"{100 * c.alpha:g} % level ({CORRECTED[c.settings.correction]})."
+        f"{100 * c.alpha:g} % level ({CORRECTIONS[c.settings.correction]})."
     ]
+    if _of_rightness(c):
+        said.append(f"McNemar's test does not look at {c.measure} but at who is right.")
     separated = c.separated()
     if separated:
         runs = _names(separated, most=5)
@@ -245,11 +265,17 @@ def _origin(c: Comparison) -> list[str]:
 
 
 def _reversal(o: Origin, attribute: str, difference: float) -> str:
-    parts = [s for s in o.slices if s.attribute == attribute and abs(s.difference) > 1e-12]
+    own = [s for s in o.slices if s.attribute == attribute]
+    parts = [s for s in own if abs(s.difference) > 1e-12]
     listed = _names((f"{s.name} {_signed(s.difference)}" for s in parts), most=4)
+    even = [s.name for s in own if abs(s.difference) <= 1e-12]
+    undefined = [s.name for s in own if math.isnan(s.difference)]
+    every = "every part that shows a difference" if even or undefined else "every part"
+    listed += f"; none in {_names(even)}" if even else ""
+    listed += f"; undefined in {_names(undefined)}" if undefined else ""
     return (
         f"Simpson's reversal by {attribute}: {_signed(difference)} over all questions, but the "
-        f"other way in every part ({listed})."
+        f"other way in {every} ({listed})."
     )
 
 
@@ -265,13 +291,17 @@ def _bounds(c: Comparison) -> list[str]:
     said = [
         f"{plural(total, 'response is', 'responses are')} unknown (unparseable, failed or missing):"
         f" worst and best are the scores over all {plural(c.in_all, 'question')} and all ways they "
-        "could have gone."
+        "could have gone"
+        + ("." if all(row.all_ways for row in unknown) else ", as far as an even sample shows.")
     ]
     if len(c.rows) == 2 and all(row.bounds is not None for row in c.rows):
         first, second = c.rows
         assert first.bounds is not None
         assert second.bounds is not None
-        if first.bounds[0] > second.bounds[1]:
+        apart = first.bounds[0] - second.bounds[1]
+        if not c.higher_is_better:
+            apart = second.bounds[0] - first.bounds[1]
+        if apart > 0:
             said.append(f"{first.run} stays ahead of {second.run} whatever they were.")
         else:
             said.append("They could turn the order of the two runs.")
@@ -298,19 +328,22 @@ def _plan(c: Comparison) -> list[str]:
     if c.plan is None:
         return []
     p = c.plan
-    if c.widest is not None and p.visible > c.widest:
+    if p.visible is not None and c.widest is not None and p.visible > c.widest:
         return ["This test set is too small to show any difference reliably."]
     whose = "at the disagreement seen" if len(c.pairs) == 1 else "at the median disagreement"
-    said = [
-        f"This test set shows a difference of {p.visible:.3f} with a power of "
-        f"{100 * p.power_asked:g} % ({whose}, one comparison)."
-    ]
+    said = []
+    if p.visible is not None:
+        size = f"{p.visible:.3f}" if p.visible >= 0.0005 else "less than 0.001"
+        said.append(
+            f"This test set shows a difference of {size} with a power of "
+            f"{100 * p.power_asked:g} % ({whose}, one comparison)."
+        )
     if p.detect is not None:
         assert p.power is not None
         assert p.needed is not None
         said.append(
             f"A difference of {p.detect:g} would be found with a power of {100 * p.power:.0f} %; "
-            f"{100 * p.power_asked:g} % takes {plural(p.needed, 'question')}."
+            f"{100 * p.power_asked:g} % takes {units(p.needed, c.unit)}."
         )
     return said
 
@@ -322,15 +355,17 @@ def how(c: Comparison) -> str:
     text = f"Intervals: {100 * s.level:g} %, {METHODS[s.method]} ({_by(c)})"
     text += "; of differences: logit. " if s.method in OF_ONE_PROPORTION else ". "
     text += f"Test: {TESTS[s.test]}"
+    if c.studentised and s.test == "randomisation":
+        text += " of the difference over its standard error"
     drawn = [p for p in c.pairs if not p.exact] if s.test != "wilcoxon" else []
     exact = sum(p.exact for p in c.pairs)
-    if exact:
+    if exact and s.test != "mcnemar":
         text += ", exact" if exact == len(c.pairs) else f", exact for {plural(exact, 'pair')}"
     swapped = c.questions if c.clusters is None else c.clusters
     text += f"; {trials}" if drawn else ""
-    if s.reference and (s.test != "randomisation" or (swapped > EXACT_CLUSTERS and not drawn)):
+    if s.reference and (s.test != "randomisation" or (swapped > EXACT_UNITS and not drawn)):
         text += "; max-T by randomisation"
-        text += f", {trials}" if swapped > EXACT_CLUSTERS else ""
+        text += f", {trials}" if swapped > EXACT_UNITS else ""
     return text + "."
 
 
