@@ -43,7 +43,7 @@ def told(found: Comparison) -> str:
 
 def test_few_questions_show_nothing_whatever_the_difference() -> None:
     said = told(compare_judged(graded({"one": "bbbb", "two": "aaaa"})))
-    assert "With 4 questions no p is below 0.12: no difference shows at the 5 % level" in said
+    assert "With 4 questions no p is below 0.125: no difference shows at the 5 % level" in said
     assert "that takes 6 questions or more" in said
     six = compare_judged(graded({"one": "bbbbbb", "two": "aaaaaa"}))
     assert six.differs(six.pairs[0])

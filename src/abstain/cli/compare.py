@@ -130,6 +130,7 @@ def compare(
     """
     from_format = options.reading(from_format, detect_refusals)
     from abstain.report.compare import compare_chart, compare_grids, pair_grid
+    from abstain.report.compare_words import rounded_away
 
     settings: dict[str, Any] = {
         "columns": options.known_columns(column, COLUMNS),
@@ -171,8 +172,10 @@ def compare(
         from abstain.report.charts import write_chart
 
         write_chart(compare_chart(result), chart)
+    grids = compare_grids(result)
+    grids[-1].notes += rounded_away(result, digits)
     options.show_all(
-        compare_grids(result),
+        grids,
         result.to_dict(),
         format=format,
         output=output,

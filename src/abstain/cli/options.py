@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import os
 import re
 import sys
 import threading
@@ -13,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UnknownNameError, UsageError, nearest
 from abstain.report.grid import Grid, to_csv, to_latex, to_markdown
 
 
@@ -121,13 +122,15 @@ LevelOption = Annotated[float, typer.Option(help="The level of intervals.")]
 def with_default_method(args: Sequence[str]) -> list[str]:
     """Arguments in which a `--ci` without a method says that it takes the default.
 
+    A word that is no file and looks like a method is left to be refused as one.
+
     >>> with_default_method(["--ci", "gold.csv"]), with_default_method(["--ci", "bca"])
     (['--ci=default', 'gold.csv'], ['--ci', 'bca'])
     """
     found = list(args)
     for at, text in enumerate(found):
         follows = found[at + 1] if at + 1 < len(found) else ""
-        if text == "--ci" and follows.lower() not in CI_METHODS:
+        if text == "--ci" and not _names_method(follows):
             found[at] = "--ci=default"
     return found
 
@@ -137,6 +140,13 @@ def reading(from_format: str | None, languages: str | None) -> str | None:
     from abstain.formats.logs.registry import with_languages
 
     return with_languages(from_format, languages)
+
+
+def _names_method(text: str) -> bool:
+    if text.lower() in CI_METHODS:
+        return True
+    is_word = text[:1].isalpha() and "." not in text
+    return is_word and not os.path.exists(text) and bool(nearest(text, CI_METHODS))
 
 
 def pairs(texts: Iterable[str] | None, what: str, example: str) -> dict[str, str]:

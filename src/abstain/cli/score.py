@@ -26,6 +26,7 @@ from abstain.errors import UsageError
 if TYPE_CHECKING:
     from abstain.confidence.several import SeveralResult
 
+LEVEL = 0.95
 COLUMNS = (
     *("question", "correct", "options", "answer", "answered", "candidate", "confidence", "why"),
     *(
@@ -100,7 +101,7 @@ def score(
         str | None, typer.Option("--ci", metavar="[METHOD]", help=options.CI_HELP)
     ] = None,
     cluster: ClusterOption = None,
-    level: LevelOption = 0.95,
+    level: LevelOption = LEVEL,
     seed: Annotated[int, typer.Option(min=0, help="For intervals that draw at random.")] = 0,
     align: AlignOption = "id",
     match: MatchOption = "id",
@@ -157,6 +158,8 @@ def score(
         raise UsageError("--engine counts responses; --counts has them counted")
     if skip_inconsistent and not counts:
         raise UsageError("--skip-inconsistent goes with --counts")
+    if ci is None and (level != LEVEL or seed):
+        raise UsageError(f"{'--level' if level != LEVEL else '--seed'} goes with --ci")
     if several:
         from abstain.report.several import several_grid
 

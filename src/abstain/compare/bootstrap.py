@@ -81,7 +81,7 @@ def levels_from_jackknife(
     jackknife, weights = jackknife[keep], weights[keep]
     if not len(known) or not len(jackknife):
         return plain
-    close = 1e-12 * max(1.0, abs(observed))
+    close = 1e-12 * max(float(np.abs(known).max()), abs(observed))
     below = (known < observed - close).mean()
     equal = (np.abs(known - observed) <= close).mean()
     share = below + equal / 2
@@ -90,7 +90,7 @@ def levels_from_jackknife(
     bias = float(ndtri(share))
     off = (weights * jackknife).sum() / weights.sum() - jackknife
     second = float((weights * off**2).sum())
-    acceleration = float((weights * off**3).sum()) / (6 * second**1.5) if second > 1e-24 else 0.0
+    acceleration = float((weights * off**3).sum()) / (6 * second**1.5) if second > close**2 else 0.0
     found = []
     for tail in plain:
         reach = bias + float(ndtri(tail))

@@ -11,7 +11,7 @@ import numpy as np
 
 from abstain.compare.delta_method import effective
 from abstain.compare.functional import JEFFREYS, cells_of, one_run
-from abstain.errors import InputError, UsageError, shown
+from abstain.errors import InputError, Place, UsageError, shown
 from abstain.measures import Measure
 from abstain.outcomes import CountsArray
 
@@ -138,19 +138,22 @@ def read_confusion(source: Any) -> Array:
             table.name,
         )
     found = np.zeros((3, 3))
+    seen: set[tuple[int, ...]] = set()
     rows = frame.to_dicts()
     if "judged" in named and "count" in named:
-        for row in rows:
-            said = _verdict(row[named["judged"]], table.name)
-            found[_verdict(row[named["true"]], table.name), said] += _number(
-                row[named["count"]], table.name
-            )
+        for at, row in enumerate(rows):
+            place = table.place(at)
+            pair = (_verdict(row[named["true"]], place), _verdict(row[named["judged"]], place))
+            _once(pair, seen, place)
+            found[pair] = _number(row[named["count"]], place)
     else:
-        for row in rows:
-            true = _verdict(row[named["true"]], table.name)
+        for at, row in enumerate(rows):
+            place = table.place(at)
+            true = _verdict(row[named["true"]], place)
+            _once((true,), seen, place)
             for said, word in enumerate(WORDS):
                 if word in named:
-                    found[true, said] += _number(row[named[word]], table.name)
+                    found[true, said] = _number(row[named[word]], place)
     if not found.sum():
         raise InputError("has no counts of verdicts (columns right, wrong, blank)", table.name)
     return found
@@ -166,22 +169,31 @@ def _word(name: Any) -> str:
     return _ALSO.get(word, word)
 
 
-def _verdict(cell: Any, label: str) -> int:
+def _once(verdicts: tuple[int, ...], seen: set[tuple[int, ...]], place: Place) -> None:
+    if verdicts in seen:
+        words = " judged ".join(WORDS[v] for v in verdicts)
+        raise InputError(f"truly {words} stands twice, expected one row of each", place)
+    seen.add(verdicts)
+
+
+def _verdict(cell: Any, place: Place) -> int:
     word = _word(cell)
     if word not in WORDS:
-        raise InputError(f"{shown(str(cell))} is no verdict; there are {', '.join(WORDS)}", label)
+        raise InputError(f"{shown(str(cell))} is no verdict; there are {', '.join(WORDS)}", place)
     return WORDS.index(word)
 
 
-def _number(cell: Any, label: str) -> float:
+def _number(cell: Any, place: Place) -> float:
     if cell in (None, ""):
         return 0.0
     try:
         value = float(cell)
     except ValueError:
         value = math.nan
-    if not (value >= 0 and math.isfinite(value)):
-        raise InputError(f"{shown(str(cell))} is no count, expected 0 or more", label)
+    if not (value >= 0 and value.is_integer()):
+        raise InputError(
+            f"{shown(str(cell))} is no count of responses, expected a whole number", place
+        )
     return value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from abstain.compare.intervals import interval
 from abstain.compare.multiplicity import adjust
 from abstain.compare.outcome_pairs import against_reference, difference_intervals, tested_pairs
 from abstain.compare.pairs import letters_of, made_pairs, plan_of, wanted_pairs
+from abstain.compare.planning import check_plan
 from abstain.compare.result import Comparison, Progress, RunRow, Settings
 from abstain.compare.studentised import varies
 from abstain.compare.table import PairedTable
@@ -105,6 +107,12 @@ def compare_outcomes(
     progress: Progress = lambda _, __: None,
 ) -> Comparison:
     """Compare runs that are paired already."""
+    check_plan(
+        detect=settings.detect,
+        power=settings.power,
+        level=settings.level,
+        widest=chosen.bounds[1] - chosen.bounds[0],
+    )
     if settings.test == "wilcoxon":
         raise UsageError("wilcoxon is for per-query scores (--scores); take randomisation here")
     if settings.test == "mcnemar" and paired.clusters is not None:
@@ -211,7 +219,16 @@ def _rows(
 def _origin(table: PairedTable, pair: tuple[int, int]) -> Origin:
     own, other = (table.paired.outcomes[i] for i in pair)
     found = origin(table.measure, other, own)
+    undefined = math.isnan(table.scores[pair[0]] - table.scores[pair[1]])
+    if undefined:
+        found = replace(
+            found,
+            worth=np.full((3, 3), np.nan),
+            contributions=np.full(len(own), np.nan),
+            knowing=math.nan,
+            abstaining=math.nan,
+        )
     slices, reversals = in_slices(
         table.measure, other, own, found.contributions, table.paired.parts
     )
-    return replace(found, slices=slices, reversals=reversals)
+    return replace(found, slices=slices, reversals=() if undefined else reversals)

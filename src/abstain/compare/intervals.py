@@ -35,6 +35,7 @@ DEFAULT = "logit"
 RANDOM = ("percentile", "bca", "jeffreys")
 OF_ONE_PROPORTION = ("wilson", "clopper-pearson")
 DRAWS = 20_000
+NO_WIDTH = "hardly a resample differs, so a bootstrap shows no width"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +103,14 @@ def interval(
         if len(groups) < 2:
             return Interval(math.nan, math.nan, method, "there is only one cluster")
     cells = cells_of(measure)
-    if method in OF_ONE_PROPORTION:
+    if method in OF_ONE_PROPORTION or (method == "jeffreys" and measure.name in PROPORTIONS):
         if measure.name not in PROPORTIONS:
             others = ", ".join(m for m in METHODS if m not in OF_ONE_PROPORTION)
             raise UsageError(
-                f"{method} is for proportions, and {measure} is none; there are {others}"
+                f"{method} is for proportions, and {measure} is none; take it with -m accuracy, "
+                f"precision or coverage, or one of {others}"
             )
-        low, high = proportion(measure, row, groups, exact=method == "clopper-pearson", level=level)
+        low, high = proportion(measure, row, groups, method=method, level=level)
         return Interval(low, high, method)
     return cell_interval(
         one_run(measure),
@@ -158,6 +160,8 @@ def cell_interval(
         return Interval(math.nan, math.nan, method, "no resample has a value")
     low, high = np.quantile(values, tails)
     why = f"{lost} of {lost + len(values)} resamples had no value" if lost else ""
+    if math.isclose(low, high, rel_tol=1e-12):
+        why = NO_WIDTH
     return Interval(float(low), float(high), method, why)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_PAIRS = 20_000
 MOST_NAMED = 6
+LEAST_DETECTED = 1e-6
 
 
 def wanted_pairs(
@@ -100,6 +101,13 @@ def plan_of(
 ) -> Plan | None:
     """A plan from the middle standard error of all pairs."""
     known = errors[~np.isnan(errors) & (errors > 0)]
+    if settings.detect is not None and len(known):
+        error = float(np.median(known))
+        if settings.detect < error * LEAST_DETECTED:
+            raise UsageError(
+                f"a difference of {settings.detect:g} is too small to plan for, beside a standard "
+                f"error of {error:.2g}"
+            )
     return plan(
         float(np.median(known)) if len(known) else math.nan,
         questions,

@@ -33,6 +33,23 @@ class Plan:
     """The questions that find `detect` with the power asked for."""
 
 
+def check_plan(
+    *, detect: float | None, power: float, level: float, widest: float = math.inf
+) -> None:
+    """Refuse a power that chance has, and a difference that there cannot be."""
+    alpha = 1 - level
+    if power <= alpha + 1e-12:
+        raise UsageError(
+            f"a power is more than the {alpha:.4g} that a test at this level has by chance "
+            f"(got {power:g})"
+        )
+    if detect is not None and not (0 < detect <= widest and math.isfinite(detect)):
+        most = f" and at most {widest:g}" if math.isfinite(widest) else ""
+        raise UsageError(
+            f"a difference to detect is more than 0{most}, such as 0.02 (got {detect:g})"
+        )
+
+
 def plan(
     error: float,
     questions: int,
@@ -93,4 +110,7 @@ def _power(units: float, size: float, level: float) -> float:
         z = float(ndtri(tail))
         return float(ndtr(size - z) + ndtr(-size - z))
     t = float(stdtrit(units - 1, tail))
-    return float(1 - nctdtr(units - 1, size, t) + nctdtr(units - 1, size, -t))
+    below, above = float(nctdtr(units - 1, size, t)), float(nctdtr(units - 1, size, -t))
+    if math.isnan(below):  # so far in a tail that scipy gives up
+        below = float(size < t)
+    return 1 - below + (0.0 if math.isnan(above) else above)

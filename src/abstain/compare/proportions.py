@@ -1,4 +1,4 @@
-"""Wilson's and Clopper and Pearson's intervals, for measures that are a proportion."""
+"""Wilson's, Clopper and Pearson's and Jeffreys's intervals, for measures that are a proportion."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROPORTIONS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
 
 
 def proportion(
-    measure: Measure, counts: Array, clusters: Array | None, *, exact: bool, level: float
+    measure: Measure, counts: Array, clusters: Array | None, *, method: str, level: float
 ) -> tuple[float, float]:
     """The ends of a proportion's interval; six counts, clusters by their effective size."""
     successes, among = PROPORTIONS[measure.name]
@@ -39,7 +39,7 @@ def proportion(
         merged, groups = cells.merge(counts), cells.merge(clusters)
         worth = float(effective(one_run(measure), merged, groups, level=level) / merged.sum())
         x, n = x * worth, n * worth
-    return clopper_pearson(x, n, level=level) if exact else wilson(x, n, level=level)
+    return METHODS[method](x, n, level=level)
 
 
 def wilson(x: float, n: float, *, level: float) -> tuple[float, float]:
@@ -60,3 +60,19 @@ def clopper_pearson(x: float, n: float, *, level: float) -> tuple[float, float]:
     low = 0.0 if x <= 0 else float(betaincinv(x, n - x + 1, tail))
     high = 1.0 if x >= n else float(betaincinv(x + 1, n - x, 1 - tail))
     return low, high
+
+
+def jeffreys(x: float, n: float, *, level: float) -> tuple[float, float]:
+    """The posterior Beta(x + ½, n − x + ½), to the end where nothing or everything succeeded.
+
+    So Brown, Cai and DasGupta (2001): without it the score itself would lie outside.
+    """
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = 0.0 if x <= 0 else float(betaincinv(x + 0.5, n - x + 0.5, tail))
+    high = 1.0 if x >= n else float(betaincinv(x + 0.5, n - x + 0.5, 1 - tail))
+    return low, high
+
+
+METHODS = {"wilson": wilson, "clopper-pearson": clopper_pearson, "jeffreys": jeffreys}

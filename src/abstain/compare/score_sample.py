@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.compare.bootstrap import levels_from_jackknife, resampled
-from abstain.compare.intervals import Interval
+from abstain.compare.intervals import NO_WIDTH, Interval
 from abstain.compare.result import Settings
 from abstain.compare.swaps import Flips
 from abstain.errors import UsageError
@@ -93,7 +93,8 @@ class ScoreSample:
             left = (totals.sum() - totals) / (n - self.sizes)
             tails = levels_from_jackknife(mean, values, left, np.ones(self.groups), level=level)
         low, high = np.quantile(values, tails)
-        return Interval(float(low), float(high), method), error
+        why = NO_WIDTH if math.isclose(low, high, rel_tol=1e-12) else ""
+        return Interval(float(low), float(high), method, why), error
 
 
 def _error(sums: Array, n: float) -> float:

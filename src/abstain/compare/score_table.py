@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 TOPIC = ("topic", "query", "question")
 RUN = ("run", "system")
 RANK = "#"
+LARGEST = 1e100
+"""Beyond it squares overflow."""
 NO_SCORE = ("", "nan", "na", "null")
 ALL = "all"
 """In place of a topic: the mean over all of them, beside its rank."""
@@ -143,6 +145,11 @@ def _numbers(frame: pl.DataFrame, name: str, table: Any) -> Array | None:
     if bad.any():
         at = int(bad.arg_true()[0])
         raise InputError(f"{shown(texts[at])} in column '{name}' is no score", table.place(at))
+    large = numbers.abs() > LARGEST
+    if large.any():
+        at = int(large.arg_true()[0])
+        said = f"{shown(texts[at])} in column '{name}' is too large for a score"
+        raise InputError(f"{said}, expected at most {LARGEST:g}", table.place(at))
     return np.asarray(numbers.fill_null(math.nan).to_numpy(), np.float64)
 
 

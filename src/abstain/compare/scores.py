@@ -12,6 +12,7 @@ from abstain.compare.hypotheses import wilcoxon
 from abstain.compare.inputs import clusters_of
 from abstain.compare.multiplicity import adjust
 from abstain.compare.pairs import bootstrap_p, letters_of, made_pairs, plan_of, wanted_pairs
+from abstain.compare.planning import check_plan
 from abstain.compare.randomisation import PValue
 from abstain.compare.result import Comparison, Progress, RunRow, Settings
 from abstain.compare.score_sample import ScoreSample
@@ -41,6 +42,7 @@ def compare_scores(
     if method in ("default", "auto"):
         method = "bca"
     rules = Settings(**settings, method="delta").checked()
+    check_plan(detect=rules.detect, power=rules.power, level=rules.level)
     if method not in METHODS:
         raise UsageError(f"scores take the interval methods {', '.join(METHODS)} (got '{method}')")
     if rules.test == "mcnemar":
@@ -71,7 +73,9 @@ def compare_scores(
     if rules.reference is not None:
         flipped = sample.flipped
         drawn = np.stack([flipped[:, i] - flipped[:, j] for i, j in wanted], axis=1)
-        adjusted = max_t(drawn / scores.shape[1], differences, exact=sample.flips.exact)
+        size = float(np.abs(drawn).max(initial=0.0)) or 1.0
+        seen = differences * scores.shape[1]
+        adjusted = max_t(drawn / size, seen / size, exact=sample.flips.exact)
     else:
         adjusted = adjust(np.array([t.p for t in tested]), rules.correction)
     pairs = made_pairs(

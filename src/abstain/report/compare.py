@@ -21,7 +21,8 @@ def compare_grids(c: Comparison) -> list[Grid]:
     """Everything that a reader sees, in order; the sentences stand below the last table."""
     grids = [run_grid(c), pair_grid(c, _shown_pairs(c))]
     if c.origin is not None:
-        grids.append(transition_grid(c.origin, c.pairs[0]))
+        if not math.isnan(c.pairs[0].difference):
+            grids.append(transition_grid(c.origin, c.pairs[0]))
         if c.origin.slices:
             grids.append(slice_grid(c.origin, c.pairs[0]))
     grids[-1].notes = sentences(c)
@@ -43,7 +44,8 @@ def run_grid(c: Comparison) -> Grid:
     if bounded:
         columns += [Column("unknown", "count"), Column("worst", "score"), Column("best", "score")]
     if corrected:
-        columns += [Column(n, "score") for n in ("corrected", "its low", "its high")]
+        columns.append(Column("corrected", "score"))
+        columns += [Column(n, "score", joined=True) for n in ("its low", "its high")]
     rows: list[list[Cell]] = []
     for row in c.rows:
         cells: list[Cell] = [row.run, row.score, row.interval.low, row.interval.high]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from abstain.compare import intervals
 from abstain.compare.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
 from abstain.compare.multiplicity import CORRECTIONS
 from abstain.compare.pairs import least_units
@@ -18,6 +19,8 @@ from abstain.outcomes import Undefined
 from abstain.report.scores import policy_sentence
 
 MOST_QUESTIONS = 5
+MOST_ODD = 3
+UNTESTED = "Where a score is undefined there is no difference to test."
 
 
 def sentences(c: Comparison) -> list[str]:
@@ -30,6 +33,7 @@ def sentences(c: Comparison) -> list[str]:
     said += _corrected(c)
     said += _plan(c)
     said.append(how(c))
+    said += _odd_intervals(c)
     said += [note[:1].upper() + note[1:].rstrip(".") + "." for note in c.notes]
     if c.policy is not None:
         said.append(policy_sentence(c.policy, c.touched))
@@ -90,11 +94,13 @@ def _smallest_p(c: Comparison, many: int) -> tuple[float, str, bool]:
 
 
 def _short(p: float) -> str:
-    """A p-value of any size in few digits.
+    """A p-value of any size in few digits, in three where that is all of it.
 
-    >>> _short(2.0**-15), _short(0.25)
-    ('0.00003', '0.25')
+    >>> _short(2.0**-15), _short(0.25), _short(0.125)
+    ('0.00003', '0.25', '0.125')
     """
+    if float(f"{p:.3g}") == p:
+        return np.format_float_positional(p, trim="-")
     return np.format_float_positional(
         p, precision=1 if p < 0.001 else 2, fractional=False, trim="-"
     )
@@ -143,7 +149,7 @@ def _undefined(c: Comparison) -> list[str]:
 def _two(c: Comparison) -> list[str]:
     (pair,) = c.pairs
     if math.isnan(pair.difference):
-        return ["Where a score is undefined there is no difference to test."]
+        return [UNTESTED]
     if c.origin is not None and np.trace(c.origin.transitions) == c.questions and not pair.p < 1:
         alike = f"{pair.run} and {pair.against} have the same outcome on every question"
         return [f"{alike}: there is no difference to be seen."]
@@ -173,6 +179,8 @@ def _of_rightness(c: Comparison) -> bool:
 
 def _many(c: Comparison) -> list[str]:
     tested = [p for p in c.pairs if not math.isnan(p.adjusted)]
+    if not tested:
+        return [UNTESTED]
     found = sum(c.differs(p) for p in tested)
     said = [
         f"Of {plural(len(tested), 'pair')}, {plural(found, 'differs', 'differ')} at the "
@@ -212,7 +220,10 @@ def _many(c: Comparison) -> list[str]:
 def _reference(c: Comparison) -> list[str]:
     better = [p.run for p in c.pairs if c.differs(p) and p.difference > 0]
     worse = [p.run for p in c.pairs if c.differs(p) and p.difference < 0]
-    rest = sum(not math.isnan(p.adjusted) for p in c.pairs) - len(better) - len(worse)
+    tested = sum(not math.isnan(p.adjusted) for p in c.pairs)
+    if not tested:
+        return [UNTESTED]
+    rest = tested - len(better) - len(worse)
     said = []
     for runs, word in ((better, "above"), (worse, "below")):
         if runs:
@@ -221,7 +232,7 @@ def _reference(c: Comparison) -> list[str]:
     who = f"{plural(rest, 'run')} cannot" if rest else "There is no run that cannot"
     said.append(
         f"{who} be told apart from {c.settings.reference} "
-        f"(max-T over {plural(len(c.pairs), 'comparison')}, {100 * c.alpha:g} %)."
+        f"(max-T over {plural(tested, 'comparison')}, {100 * c.alpha:g} %)."
     )
     return said
 
@@ -340,7 +351,8 @@ def _plan(c: Comparison) -> list[str]:
 def how(c: Comparison) -> str:
     """How intervals and p-values were made."""
     s = c.settings
-    text = f"Intervals: {100 * s.level:g} %, {METHODS[s.method]} ({s.method})"
+    trials = f"{s.trials:,} trials, seed {s.seed}"
+    text = f"Intervals: {100 * s.level:g} %, {METHODS[s.method]} ({_by(c)})"
     text += "; of differences: logit. " if s.method in OF_ONE_PROPORTION else ". "
     text += f"Test: {TESTS[s.test]}"
     if c.studentised and s.test == "randomisation":
@@ -350,10 +362,38 @@ def how(c: Comparison) -> str:
     if exact and s.test != "mcnemar":
         text += ", exact" if exact == len(c.pairs) else f", exact for {plural(exact, 'pair')}"
     swapped = c.questions if c.clusters is None else c.clusters
-    chance = drawn or s.method in RANDOM or (s.reference and swapped > EXACT_UNITS)
-    text += "; max-T by randomisation" if s.reference and s.test != "randomisation" else ""
-    text += f"; {s.trials:,} trials, seed {s.seed}." if chance else "."
-    return text
+    text += f"; {trials}" if drawn else ""
+    if s.reference and (s.test != "randomisation" or (swapped > EXACT_UNITS and not drawn)):
+        text += "; max-T by randomisation"
+        text += f", {trials}" if swapped > EXACT_UNITS else ""
+    return text + "."
+
+
+def _by(c: Comparison) -> str:
+    """A method of intervals, and how often it drew at random."""
+    s = c.settings
+    if s.method not in RANDOM:
+        return s.method
+    drawn = f"{intervals.DRAWS:,} draws" if s.method == "jeffreys" else f"{s.trials:,} trials"
+    return f"{s.method}; {drawn}, seed {s.seed}"
+
+
+def _odd_intervals(c: Comparison) -> list[str]:
+    """What is to be known of intervals that are there."""
+    spans = [row.interval for row in c.rows] + [pair.interval for pair in c.pairs]
+    odd = [span.why_not for span in spans if span.why_not and not math.isnan(span.low)]
+    times = {why: odd.count(why) for why in dict.fromkeys(odd)}
+    return [f"{plural(n, 'interval')}: {why}." for why, n in list(times.items())[:MOST_ODD]]
+
+
+def rounded_away(c: Comparison, digits: int) -> list[str]:
+    """That so few decimals show as 0 all differences, or some that were found."""
+    there = [p for p in c.pairs if abs(p.difference) > 0]
+    gone = [p for p in there if round(p.difference, digits) == 0]
+    if not gone or (len(gone) < len(there) and not any(c.differs(p) for p in gone)):
+        return []
+    which = plural(len(gone), "difference is", "differences are")
+    return [f"{which} shown as 0 for want of decimals (--digits {digits})."]
 
 
 def p_text(p: float) -> str:

@@ -26,6 +26,8 @@ class Column:
 
     name: str
     kind: Kind = "text"
+    joined: bool = False
+    """Whether it says nothing without the column before it: they stay in one block."""
 
 
 @dataclass(slots=True)
@@ -51,7 +53,7 @@ def cell_text(cell: Cell, kind: Kind, digits: int) -> str:
     if isinstance(cell, tuple):
         return ""
     if kind == "score":
-        return f"{cell:.{digits}f}".replace("-", "−") if isinstance(cell, (int, float)) else cell
+        return f"{cell:z.{digits}f}".replace("-", "−") if isinstance(cell, (int, float)) else cell
     if kind == "percent" and isinstance(cell, (int, float)):
         return f"{cell:.2f}".replace("-", "−")
     if kind == "count" and isinstance(cell, (int, float)):

@@ -6,6 +6,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import IO, TYPE_CHECKING
 
 from abstain.report.grid import Cell, Column, Grid, cell_text, clean
@@ -74,8 +75,11 @@ def _fit(grid: Grid, digits: int, width: int) -> list[list[int]]:
         rest = [i for i in rest if i not in bars]
     parts: list[list[int]] = []
     room = 0
-    for i in rest:
-        if not parts or room < widths[i] + 2:
+    for at, i in enumerate(rest):
+        joined = takewhile(lambda k: grid.columns[k].joined, rest[at + 1 :])
+        together = sum(widths[k] + 2 for k in (i, *joined))
+        fits = room >= (widths[i] + 2 if grid.columns[i].joined else together)
+        if not parts or not fits:
             parts.append([*lead])
             room = width - base + 2
         parts[-1].append(i)
