@@ -178,6 +178,17 @@ def test_a_plan_does_not_promise_what_no_test_can_show() -> None:
     assert found.to_dict()["plan"]["visible"] is None
 
 
+def test_a_plan_for_precision_knows_that_one_answer_says_little() -> None:
+    """One right answer against half of 200: a difference of 0.5 is not found, nor promised."""
+    letters = {"shy": "a" + "-" * 199, "bold": "a" * 100 + "b" * 100}
+    found = compare_judged(graded(letters), measure_name="precision")
+    assert found.pairs[0].difference == pytest.approx(1 - 0.5)
+    assert not found.differs(found.pairs[0])
+    assert found.plan is not None
+    assert found.plan.visible is not None
+    assert found.plan.visible > 0.5
+
+
 def test_a_reference_and_a_correction_exclude_each_other(here: Here) -> None:
     graded(dict.fromkeys("vwx", "ab" * 10)).write_csv(here.folder / "graded.csv")
     args = ("compare", "--judged", "graded.csv", "--reference", "v", "--correction")

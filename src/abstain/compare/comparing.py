@@ -20,7 +20,12 @@ from abstain.compare.functional import THREE
 from abstain.compare.inputs import Paired, from_gold, from_judged
 from abstain.compare.intervals import interval
 from abstain.compare.multiplicity import adjust
-from abstain.compare.outcome_pairs import against_reference, difference_intervals, tested_pairs
+from abstain.compare.outcome_pairs import (
+    against_reference,
+    difference_intervals,
+    errors_to_plan_with,
+    tested_pairs,
+)
 from abstain.compare.pairs import letters_of, made_pairs, plan_of, wanted_pairs
 from abstain.compare.planning import check_plan
 from abstain.compare.result import Comparison, Progress, RunRow, Settings
@@ -158,7 +163,9 @@ def compare_outcomes(
         clusters=None if paired.clusters is None else table.groups,
         origin=_origin(table, wanted[0]) if two else None,
         question_ids=tuple(paired.questions),
-        plan=plan_of(errors, table.size, settings, table.groups or None),
+        plan=plan_of(
+            errors_to_plan_with(chosen, joint, errors), table.size, settings, table.groups or None
+        ),
         policy=paired.policy,
         touched=paired.touched,
         notes=paired.notes,

@@ -32,6 +32,7 @@ from abstain.compare.swaps import (
 )
 from abstain.compare.table import PairedTable
 from abstain.errors import UsageError
+from abstain.measures import Measure
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
@@ -81,6 +82,16 @@ def difference_intervals(
             for k in range(len(some))
         ]
     return spans, np.array(errors)
+
+
+def errors_to_plan_with(measure: Measure, joint: IntArray, errors: Array) -> Array:
+    """Standard errors as the test sees them: of a ratio, not below those with pseudo-counts."""
+    if not varies(measure):
+        return errors
+    f = difference(measure)
+    cells = joint.reshape(len(joint), -1).astype(np.float64) + f.prior
+    padded = standard_error(f, cells, None)
+    return np.asarray(np.where(errors > 0, np.maximum(errors, padded), errors))
 
 
 def tested_pairs(
