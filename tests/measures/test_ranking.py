@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.measures import definitions
+from abstain.rankings.layout import Pool
 from tests.rankings import slow
 from tests.rankings.given import frames, rankings_of, values
 
@@ -155,6 +157,33 @@ def test_q_measure_by_hand() -> None:
     """Grades 3, 0, 1 with one more 2 to find, β = 1: (4/4 + (2 + 4)/(3 + 6)) / 3."""
     score = ab.measure("Q")([3, 0, 1], pool=[3, 2, 1])
     assert score == pytest.approx((1 + 6 / 9) / 3)
+
+
+HUGE = 2.0**53
+"""The next whole number is no double."""
+
+
+@pytest.mark.parametrize("others", [{}, {"p": {"z": HUGE}}, {"p": {"z": 1 / 3, "y": 0.1}}])
+def test_a_query_scores_the_same_whatever_the_grades_of_others(others: Numbers) -> None:
+    """An unjudged document, then grades 1 and 2: (2/(2 + 3) + (2 + 3)/(3 + 3)) / 2."""
+    gold = {**others, "q": {"a": 1.0, "b": 2.0}}
+    run = {**{query: {"z": 1.0} for query in others}, "q": {"x": 3.0, "a": 2.0, "b": 1.0}}
+    rankings = rankings_of(gold, run, top=HUGE)
+    assert values("Q", rankings)[-1] == (2 / 5 + 5 / 6) / 2
+    primed = (1 * 1 / 2 + 2 * 3 / 3) / HUGE**2 + 1 * (1 + 3 / HUGE) / 4
+    assert values("AP'", rankings)[-1] == pytest.approx(primed / (1 + 3 / HUGE), rel=1e-14)
+
+
+@given(
+    blocks=st.lists(st.lists(st.floats(0, 1e18), max_size=6), max_size=8),
+    whole=st.booleans(),
+)
+def test_running_sums_are_each_rows_own(blocks: list[list[float]], whole: bool) -> None:
+    numbers = [[float(int(x)) if whole else x for x in block] for block in blocks]
+    offsets = np.cumsum([0, *map(len, numbers)])
+    pool = Pool(offsets, np.array([x for block in numbers for x in block]), 1.0)
+    expected = [total for block in numbers for total in accumulate(block)]
+    assert pool.running(pool.grade).tolist() == expected
 
 
 BY_HAND = {

@@ -281,11 +281,11 @@ def q_measure(rankings: Rankings, *, beta: float = 1.0, rel: float = 1) -> Float
     chosen = _relevant(rankings, rel, None)
     found = rankings.running(chosen)
     gained = rankings.running(np.where(chosen, rankings.grade, 0.0))
-    ideal = ideal_gain(pool, rel)
+    ideal = pool.running(np.where(pool.grade >= rel, pool.grade, 0.0))
     query = rankings.query[rankings.row]
     place = np.minimum(rankings.rank, np.diff(pool.offsets)[query])
-    best = ideal[pool.offsets[query] + place]
-    blended = (found + beta * gained) / (rankings.rank + beta * (best - ideal[pool.offsets[query]]))
+    best = ideal[pool.offsets[query] + place - 1]  # who is listed here is in the pool
+    blended = (found + beta * gained) / (rankings.rank + beta * best)
     return ratio(rankings.total(np.where(chosen, blended, 0.0)), num_rel(rankings, rel=rel))
 
 
@@ -344,11 +344,6 @@ def gains(grade: Floats, pool: Pool, rel: float | None = None) -> Floats:
     if rel is not None:
         return (grade >= rel).astype(np.float64)
     return grade / pool.top if pool.top > 0 else np.zeros_like(grade)
-
-
-def ideal_gain(pool: Pool, rel: float) -> Floats:
-    """Running sum of the pool's grades, 0 in front: a query's share is a difference of two."""
-    return np.concatenate(([0.0], np.cumsum(np.where(pool.grade >= rel, pool.grade, 0.0))))
 
 
 def _relevant(rankings: Rankings, rel: float, k: float | None) -> Bools:

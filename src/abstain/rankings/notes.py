@@ -8,7 +8,7 @@ import numpy as np
 
 from abstain.errors import plural, shown
 from abstain.measures.registry import RankingMeasure
-from abstain.rankings.layout import Rankings
+from abstain.rankings.layout import Bools, Rankings
 from abstain.rankings.results import Settings
 
 
@@ -18,13 +18,12 @@ def notes(
     """How many lists and queries there were of each kind, and what became of them."""
     primed = [str(m) for m in measures if m.definition.family == "truncated"]
     yield _queries(rankings, measures, primed, settings)
+    yield from _too_low(rankings, measures, settings)
     yield from _missing(rankings, settings)
     yield from _unjudged(rankings)
     if settings.nil is not None or settings.limit is not None:
         yield _ends(rankings, settings)
-        gone = [name for name in _undefined(measures) if name in primed]
-        if not settings.trec_eval:
-            yield from _full_where_nothing_is(rankings, gone)
+        yield from _full_where_nothing_is(rankings, measures)
     elif primed:
         yield "no --limit was given: every list counts as ended by its system"
     for word in rankings.nil_words:
@@ -60,10 +59,48 @@ def _queries(
     text += f", {count:,} of them nil (nothing is relevant)"
     if settings.nil_as_answer:
         return f"{text}: there NIL is the one right answer"
-    left_out = [name for name in _undefined(measures) if name not in primed]
+    left_out = [
+        str(m)
+        for m in measures
+        if m.definition.undefined and np.array_equal(_nothing(rankings, _lowest(m)), rankings.nil)
+    ]
     if left_out and not settings.trec_eval:
-        text += f": {', '.join(left_out)} {'leave' if len(left_out) > 1 else 'leaves'} these out"
+        text += f": {_do(left_out, 'leave')} these out"
     return text if primed else f"{text}; AP', NDCG', RR' and RBP' score them"
+
+
+def _too_low(
+    rankings: Rankings, measures: Sequence[RankingMeasure], settings: Settings
+) -> Iterator[str]:
+    """Queries where something is relevant, but too little for what a measure asks."""
+    known = np.zeros_like(rankings.nil) if settings.nil_as_answer else rankings.nil
+    for lowest in dict.fromkeys(map(_lowest, measures)):
+        nothing = _nothing(rankings, lowest)
+        asking = [m for m in measures if _lowest(m) == lowest]
+        undefined = [str(m) for m in asking if m.definition.undefined]
+        primed = [str(m) for m in asking if m.definition.family == "truncated"]
+        if lowest is None or np.array_equal(nothing, known) or not (undefined or primed):
+            continue
+        kinds = [("0 for" if settings.trec_eval else "left out by", undefined), ("nil for", primed)]
+        becomes = ", ".join(f"{what} {', '.join(names)}" for what, names in kinds if names)
+        queries = plural(int(nothing.sum()), "query has", "queries have")
+        yield f"{queries} no document of grade {lowest:g} or above: {becomes}"
+
+
+def _lowest(item: RankingMeasure) -> float | None:
+    """The lowest grade that counts for a measure; None if every one above 0 does."""
+    default = next((p.default for p in item.definition.parameters if p.name == "rel"), None)
+    return item.arguments.get("rel", default)
+
+
+def _nothing(rankings: Rankings, lowest: float | None) -> Bools:
+    """The queries for which no judged document counts."""
+    pool = rankings.pool
+    return np.equal(pool.count(pool.grade > 0 if lowest is None else pool.grade >= lowest), 0)
+
+
+def _do(names: Sequence[str], verb: str) -> str:
+    return f"{', '.join(names)} {verb if len(names) > 1 else verb + 's'}"
 
 
 def _missing(rankings: Rankings, settings: Settings) -> Iterator[str]:
@@ -99,8 +136,9 @@ def _unjudged(rankings: Rankings) -> Iterator[str]:
 
 def _ends(rankings: Rankings, settings: Settings) -> str:
     nil, limit = settings.nil, settings.limit
-    lists = plural(rankings.size, "list")
-    truncated = int(rankings.stopped.sum())
+    counted = ~rankings.missing if settings.missing == "skip" else np.ones(rankings.size, bool)
+    lists = plural(int(counted.sum()), "list")
+    truncated = int((rankings.stopped & counted).sum())
     if settings.nil_as_answer:
         return f"{nil} is a document like others, the right one where nothing else is (TREC 2001)"
     reach = rankings.returned if limit is None else np.minimum(rankings.returned, limit)
@@ -109,20 +147,21 @@ def _ends(rankings: Rankings, settings: Settings) -> str:
     if nil is not None:
         text += f", {cut:,} of them by {nil}"
     if limit is not None:
-        full = rankings.size - truncated
+        full = int((~rankings.stopped).sum())
         text += f"; at the limit of {limit:,}, and scored in the original manner: {full:,}"
     return text
 
 
-def _full_where_nothing_is(rankings: Rankings, primed: Sequence[str]) -> Iterator[str]:
-    """Lists at the limit for nil queries: there the unmodified measure does not exist."""
-    count = int((~rankings.by_run(rankings.stopped) & rankings.nil).sum())
-    if primed and count:
-        lists = plural(count, "list")
-        left = ", ".join(primed)
-        yield f"{lists} at the limit where nothing is relevant: not in the mean of {left}"
-
-
-def _undefined(measures: Sequence[RankingMeasure]) -> list[str]:
-    """Those of the measures that do not exist for some queries."""
-    return [str(m) for m in measures if m.definition.undefined]
+def _full_where_nothing_is(
+    rankings: Rankings, measures: Sequence[RankingMeasure]
+) -> Iterator[str]:
+    """Lists at the limit for nil queries, which have found nothing and not stopped either."""
+    full = ~rankings.by_run(rankings.stopped)
+    primed = [m for m in measures if m.definition.family == "truncated"]
+    for lowest in dict.fromkeys(map(_lowest, primed)):
+        if count := int((full & _nothing(rankings, lowest)).sum()):
+            names = [str(m) for m in primed if _lowest(m) == lowest]
+            what = "relevant" if lowest is None else f"of grade {lowest:g} or above"
+            yield f"{plural(count, 'list')} at the limit where nothing is {what}: " + (
+                f"{_do(names, 'count')} 0 there"
+            )

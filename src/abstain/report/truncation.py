@@ -57,11 +57,13 @@ def scores_grid(report: Truncation) -> Grid:
         for pair in report.pairs:
             cells += pair.scores[number]
         rows.append(cells)
+    at_limit = any(each.at_limit for each in report.lengths)
+    full = ", and so do the primed ones for a list at the limit" if at_limit else ""
     return Grid(
         columns,
         rows,
         title="Original and primed scores, and the share of lists that the system ended",
-        notes=["Where a query has nothing relevant, the original measures count 0."],
+        notes=[f"Where a query has nothing relevant, the original measures count 0{full}."],
     )
 
 
