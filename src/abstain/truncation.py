@@ -89,6 +89,8 @@ class Truncation:
 
     lengths: tuple[Lengths, ...]
     pairs: tuple[Pair, ...]
+    nil: str = "NIL"
+    """What ends a list."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -140,6 +142,7 @@ def truncation(rankings: Rankings, settings: Settings, *, p: float = 0.8) -> Tru
             _pair(rankings, settings, measure(original), measure(primed))
             for original, primed in _names(rankings, p)
         ),
+        nil=settings.nil or "NIL",
     )
 
 

@@ -108,3 +108,67 @@ def test_skipped_lists_are_in_no_count(here: Here) -> None:
     assert (lengths["none"]["lists"], lengths["none"]["median_before"]) == (0, None)
     counted = here("rank", *args[:-3], "-m", "RR", "--missing", "empty", "-f", "json").data
     assert [row["truncated"] for row in counted["results"]] == [3, 3]
+
+
+def test_queries_that_a_table_lacks_or_adds_are_named(files: Here) -> None:
+    files.write("queries.csv", "query,type\nq1,x\nN1,y\n")
+    said = words(files, "qrels", "modest", "--queries", "queries.csv", "--by", "type")
+    assert "2 queries not in the table of queries, so without type: 'q2', 'n1'." in said
+    assert "nobody judged" not in said
+    said = words(files, "qrels", "modest", "--queries", "queries.csv", "--all-queries")
+    assert "1 query added that nobody judged: counted as nil ('N1')." in said
+    assert "not in the table" not in said
+    files.write("queries.csv", "query,type\nq1,x\nq2,\nn1,y\n")
+    said = words(
+        files, "qrels", "modest", "--queries", "queries.csv", "--by", "type", "--all-queries"
+    )
+    assert "not in the table" not in said
+    assert "nobody judged" not in said
+
+
+def test_queries_of_negative_grades_alone_are_named(here: Here) -> None:
+    here.write("qrels", "q1 0 a 1\nq2 0 b -1\nq3 0 c -1\nq3 0 d 0\nq4 0 NIL -2\n")
+    here.write("run", "q1 Q0 a 1 1 t\n")
+    told = "judged by negative grades alone, which say nothing: counted as nil"
+    assert f"1 query {told} ('q2')." in words(here, "qrels", "run", "--nil", "NIL")
+    assert f"2 queries {told} ('q2', 'q4')." in words(here, "qrels", "run")
+    here.write("qrels", "q1 0 a 1\nq3 0 c -1\nq3 0 d 0\n")
+    assert told not in words(here, "qrels", "run")
+
+
+@pytest.mark.parametrize(
+    ("nil", "written", "hint"),
+    [
+        ("nil", "NIL", "'NIL', which is not 'nil'"),
+        ("NIL", "nil", "'nil', which is not 'NIL'"),
+        ("-1", "NIL", "'NIL', which is not '-1'"),
+        ("none", "NONE", "'NONE', which is not 'none'"),
+        ("none", "none", None),
+        ("-1", "-1", None),
+    ],
+)
+def test_another_nil_than_the_one_named_is_pointed_out(
+    files: Here, nil: str, written: str, hint: str | None
+) -> None:
+    files.write("run", f"q1 Q0 a 1 1 t\nn1 Q0 {written} 1 1 t\n")
+    notes = files("rank", "qrels", "run", "--nil", nil, "-f", "json").data["notes"]
+    hints = [note for note in notes if "give --nil" in note]
+    assert len(hints) == (hint is not None)
+    if hint is not None:
+        assert f"a list has a document {hint}:" in hints[0]
+        assert hints[0].endswith(f"give --nil {written}")
+
+
+def test_grades_that_keep_a_perfect_list_below_one_are_pointed_out(here: Here) -> None:
+    here.write("qrels", "q1 0 a 1\nq1 0 b 1\nq2 0 c 2\n")
+    here.write("run", "q1 Q0 a 1 3 t\nq1 Q0 b 2 2 t\nq2 Q0 c 1 1 t\n")
+    asked = ("-m", "AP'", "-m", "AP'(rel=1)", "-m", "NDCG'", "-m", "RR'", "--per-query")
+    scores = here("rank", "qrels", "run", *asked, "-f", "json").data["results"][0]["scores"]
+    # gains 1/2 and 1/2 of R = 1, then r_t = 1: (1/2 · 1/2 + 1/2 · 1/2 + 1 · 2/3) / 2
+    assert scores["AP'"] == pytest.approx((1 / 4 + 1 / 4 + 2 / 3) / 2)
+    assert scores["AP'(rel=1)"] == scores["NDCG'"] == scores["RR'"] == 1
+    told = "AP': a perfect list with a grade below 2 scores less than 1; rel=1 makes every grade"
+    assert told in words(here, "qrels", "run", *asked)
+    assert "a perfect list" not in words(here, "qrels", "run", *asked[2:])
+    here.write("qrels", "q1 0 a 2\nq1 0 b 2\nq2 0 c 2\n")
+    assert "a perfect list" not in words(here, "qrels", "run", *asked)

@@ -241,18 +241,20 @@ def rbp(
 
 @standard(
     "RBP-residual",
-    formula="1 − (1 − p) Σ p^(i−1) over the ranks i of judged documents",
+    formula="1 − (1 − p) Σ p^(i−1) over the ranks i (up to k) of judged documents",
     example="RBP-residual(p=0.8) = 1 − 0.2 · (1 + 0.8 + 0.64) = 0.5120",
     latex=r"1-(1-p)\sum_{i\ \mathrm{judged}}p^{i-1}",
     source=RBP_PAPER,
-    gaming="It is no score but how much RBP(p) could still rise if all were judged.",
+    gaming="It is no score but how much RBP(p), never cut, could rise above RBP(p)@k if all were "
+    "judged and listed.",
     parameters=(P, K_IF_ANY),
     higher_is_better=False,
 )
 def rbp_residual(rankings: Rankings, *, p: float = 0.8, k: float | None = None) -> Floats:
     """What RBP could still gain: the weight of all ranks whose document is not judged.
 
-    1 − (1 − p) Σ p^(rank − 1) over the judged, so the ranks after the list's end count too.
+    1 − (1 − p) Σ p^(rank − 1) over the judged, so the ranks after the list's end count too, and
+    those after k: RBP(p)@k is a lower bound of RBP(p), and this says how far below it may be.
     """
     judged = (1 - p) * rankings.total(_persistence(rankings, p, k))
     return np.maximum(1 - judged, 0.0)

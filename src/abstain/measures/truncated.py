@@ -52,11 +52,6 @@ class _Gains:
     """r_t, whether or not the row has a terminal document."""
 
 
-def terminal_gain(rankings: Rankings, *, rel: float | None = None) -> Floats:
-    """Gain of the terminal document: Σ r / R, 1 where R = 0."""
-    return _gains(rankings, rel).terminal
-
-
 @primed(
     "RR'",
     formula="RR if something relevant is listed; 1/(d + 1) if R = 0; 0 otherwise",

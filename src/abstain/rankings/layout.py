@@ -105,7 +105,9 @@ class Rankings:
     unjudged_at: Place | None = None
     """Where the first of these is."""
     nil_words: tuple[str, ...] = ()
-    """Documents that look like a NIL though none was named."""
+    """Documents that look like a NIL and are not the one that was named."""
+    remarks: tuple[str, ...] = ()
+    """What else was noticed of the queries."""
 
     @property
     def size(self) -> int:
@@ -166,8 +168,8 @@ def _sums(index: Ints, weights: Floats, size: int) -> Floats:
 def _running(weights: NDArray[np.generic], offsets: Ints) -> Floats:
     """Running sums of each block's own numbers, whatever the other blocks hold."""
     if _adds_exactly(weights):
-        sums = np.concatenate(([0.0], np.cumsum(weights, dtype=np.float64)))
-        return sums[1:] - np.repeat(sums[offsets[:-1]], np.diff(offsets))
+        sums: Floats = np.concatenate(([0.0], np.cumsum(weights, dtype=np.float64)))
+        return np.asarray(sums[1:] - np.repeat(sums[offsets[:-1]], np.diff(offsets)))
     sums = np.zeros(len(weights))
     lengths = np.diff(offsets)
     # blocks of one length are the lines of a matrix; there are at most √(2·weights) lengths

@@ -26,17 +26,37 @@ def notes(
         yield from _full_where_nothing_is(rankings, measures)
     elif primed:
         yield "no --limit was given: every list counts as ended by its system"
+    yield from rankings.remarks
     for word in rankings.nil_words:
+        other = "" if settings.nil is None else f", which is not {shown(settings.nil)}"
         yield (
-            f"a list has a document {shown(word)}: where it says that there is nothing more to "
-            f"find, give --nil {word}"
+            f"a list has a document {shown(word)}{other}: where it says that there is nothing "
+            f"more to find, give --nil {word}"
         )
-    scaled = [str(m) for m in measures if _is_scaled(m)]
-    if scaled and rankings.pool.top > 1:
-        top = f"{rankings.pool.top:g}"
-        yield f"{', '.join(scaled)}: a document's gain is its grade / {top}, the top grade"
+    yield from _grades(rankings, measures)
     if settings.trec_eval:
         yield "averages as trec_eval takes them: what does not exist counts 0"
+
+
+def _grades(rankings: Rankings, measures: Sequence[RankingMeasure]) -> Iterator[str]:
+    """What becomes of grades that are not 0 and 1."""
+    scaled = [m for m in measures if _is_scaled(m)]
+    top, grade = rankings.pool.top, rankings.pool.grade
+    if not scaled or top <= 1:
+        return
+    names = ", ".join(map(str, scaled))
+    yield f"{names}: a document's gain is its grade / {top:g}, the top grade"
+    lowered = [str(m) for m in scaled if m.name in ("AP'", "RBP'")]
+    if lowered and ((grade > 0) & (grade < top)).any():
+        yield (
+            f"{', '.join(lowered)}: a perfect list with a grade below {top:g} scores less than 1; "
+            "rel=1 makes every grade from 1 on a gain of 1"
+        )
+
+
+def some_of(names: Sequence[str]) -> str:
+    """The first few of some names."""
+    return ", ".join(shown(name) for name in names[:3]) + (", …" if names[3:] else "")
 
 
 def _is_scaled(item: RankingMeasure) -> bool:
@@ -128,10 +148,9 @@ def _each(rankings: Rankings, counts: np.ndarray, noun: str, many: str) -> str:
 def _unjudged(rankings: Rankings) -> Iterator[str]:
     names = list(dict.fromkeys(name for run in rankings.unjudged for name in run))
     if names:
-        some = ", ".join(shown(name) for name in names[:3]) + (", …" if names[3:] else "")
         count = plural(len(names), "query", "queries")
         first = f"; first: {rankings.unjudged_at}" if rankings.unjudged_at is not None else ""
-        yield f"not judged: {count} of the runs ({some}{first}), not scored"
+        yield f"not judged: {count} of the runs ({some_of(names)}{first}), not scored"
 
 
 def _ends(rankings: Rankings, settings: Settings) -> str:
@@ -152,9 +171,7 @@ def _ends(rankings: Rankings, settings: Settings) -> str:
     return text
 
 
-def _full_where_nothing_is(
-    rankings: Rankings, measures: Sequence[RankingMeasure]
-) -> Iterator[str]:
+def _full_where_nothing_is(rankings: Rankings, measures: Sequence[RankingMeasure]) -> Iterator[str]:
     """Lists at the limit for nil queries, which have found nothing and not stopped either."""
     full = ~rankings.by_run(rankings.stopped)
     primed = [m for m in measures if m.definition.family == "truncated"]
