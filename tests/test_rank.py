@@ -266,6 +266,11 @@ def test_a_query_may_be_called_all(here: Here) -> None:
     here.write("run", "all Q0 a 1 1 t\n")
     said = here("rank", "qrels", "run", "-m", "AP", "--per-query", "-f", "csv")
     assert said.out == "#,run,query,AP\n,t,all,1.0\n,t,b,0.0\n1,t,(all),0.5\n"
+    here.write("other", "b Q0 c 1 1 u\n")
+    args = ("-m", "AP", "--per-query", "-o", "scores.csv")
+    assert here("rank", "qrels", "run", "other", *args).code == 0
+    said = here("compare", "--scores", "scores.csv", "-m", "AP")
+    assert "on 2 " in said.out, said
 
 
 def test_the_report_says_nil_as_the_runs_do(here: Here) -> None:
