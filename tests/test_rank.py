@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -135,17 +136,6 @@ def test_queries_of_a_table_without_judgments_have_a_place(files: Here) -> None:
     assert "Not judged: 2 queries of the runs ('q8', 'q9'; first: run.csv:3), not scored." in text
 
 
-def test_full_lists_where_nothing_is_relevant_are_said_to_be_left_out(files: Here) -> None:
-    """Long's list for q2, a nil query, has 2 documents: with a limit of 2 it is full."""
-    said = files("rank", "qrels", "long", "--limit", "2", "-m", "AP'", "-m", "RR'")
-    sentence = "1 list at the limit where nothing is relevant: not in the mean of AP'."
-    assert sentence in " ".join(said.out.split())
-    said = files("rank", "qrels", "long", "--limit", "2", "-m", "AP'", "-f", "json")
-    assert said.data["results"][0]["left_out"] == {"AP'": 1}
-    said = files("rank", "qrels", "long", "--limit", "3", "-m", "AP'")
-    assert "at the limit where nothing" not in " ".join(said.out.split())
-
-
 def test_slices_and_queries_that_nobody_judged(files: Here) -> None:
     args = ("--queries", "queries.csv", "--by", "type", "-m", "RR'", "-f", "json")
     said = files("rank", "qrels", "long", *args)
@@ -245,9 +235,75 @@ def test_equal_scores_share_their_rank(files: Here) -> None:
 
 
 def test_written_whole_in_every_format(files: Here) -> None:
+    """The score asked for, 2/5 + 0 + 1/5 + 0 over 4, and the report, AP' of all four queries."""
     for name in ("out.json", "out.csv", "out.md", "out.tex", "out.txt"):
-        assert files("rank", "qrels", "long", "--truncation", "-o", name).code == 0
-        assert (files.folder / name).stat().st_size > 100
+        said = files("rank", "qrels", "long", "-m", "P@5", "--truncation", "-o", name)
+        assert (said.code, said.out) == (0, "")
+        text = (files.folder / name).read_text()
+        assert "0.15" in text, name
+        for word in ("P@5", "RBP(p=0.8)", "NDCG'"):
+            assert word in text.replace("$'$", "'"), (name, word)
+
+
+def test_csv_is_one_table_with_what_was_asked_for(files: Here) -> None:
+    args = ("rank", "qrels", "long", "short", "-m", "P@5", "-m", "AP", "-f", "csv")
+    plain = pl.read_csv(files(*args).out.encode())
+    drawn = pl.read_csv(files(*args, "--charts", "drawn").out.encode())
+    assert drawn.equals(plain)
+    both = pl.read_csv(files(*args, "--truncation").out.encode())
+    assert both.select(plain.columns).equals(plain)
+    report = files(*args[:-1], "json", "--truncation").data["truncation"]["measures"]
+    for pair in report:
+        for kind in ("original", "primed"):
+            own = dict(both.select("run", f"{pair[kind]} (truncation)").iter_rows())
+            assert own == {run: pair["scores"][run][kind] for run in ("long", "short")}
+    for more in (("--per-query",), ("--by", "type", "--queries", "queries.csv")):
+        assert files.refuses(*args, "--truncation", *more).startswith("CSV is one table")
+
+
+def test_a_query_may_be_called_all(here: Here) -> None:
+    here.write("qrels", "all 0 a 1\nb 0 c 1\n")
+    here.write("run", "all Q0 a 1 1 t\n")
+    said = here("rank", "qrels", "run", "-m", "AP", "--per-query", "-f", "csv")
+    assert said.out == "#,run,query,AP\n,t,all,1.0\n,t,b,0.0\n1,t,(all),0.5\n"
+    here.write("other", "b Q0 c 1 1 u\n")
+    args = ("-m", "AP", "--per-query", "-o", "scores.csv")
+    assert here("rank", "qrels", "run", "other", *args).code == 0
+    said = here("compare", "--scores", "scores.csv", "-m", "AP")
+    assert "on 2 " in said.out, said
+
+
+def test_the_report_says_nil_as_the_runs_do(here: Here) -> None:
+    here.write("qrels", "q1 0 a 1\n")
+    here.write("run", "q1 Q0 a 1 2 t\nq1 Q0 -1 2 1 t\n")
+    said = here("rank", "qrels", "run", "--nil", "-1", "--truncation").out
+    assert "by -1" in said
+    assert "before and after -1 and the limit" in said
+    assert "NIL" not in said
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"limit": "2"}, "the limit must be a whole number (got '2')"),
+        ({"limit": 2.5}, "the limit must be a whole number (got 2.5)"),
+        ({"limit": True}, "the limit must be a whole number (got True)"),
+        ({"nil": -1}, "nil must be text, such as 'NIL' or '-1' (got -1)"),
+        ({"top": "x"}, "the top grade must be a number (got 'x')"),
+        ({"top": True}, "the top grade must be a number (got True)"),
+    ],
+)
+def test_options_of_the_wrong_kind(options: dict[str, Any], message: str) -> None:
+    gold, run = frames({"q": {"a": 1}}, {"q": {"a": 1.0}})
+    with pytest.raises(ab.UsageError, match=re.escape(message)):
+        ab.rank(gold, run, **options)
+
+
+def test_a_limit_of_numpys_will_do() -> None:
+    gold, run = frames({"q": {"a": 1}}, {"q": {"a": 1.0}})
+    result = ab.rank(gold, run, limit=np.int64(2), top=np.float64(2))  # type: ignore[arg-type]
+    assert result.to_dict()["settings"]["limit"] == 2
+    assert result.top_grade == 2
 
 
 def test_names_of_strangers_do_no_harm(here: Here) -> None:
@@ -381,7 +437,7 @@ def test_means_are_what_a_loop_gives(
     result = ab.rank(*frames(gold, run), measures=["AP", "NDCG'"], nil="d", limit=limit)
     plain = slow.ones(gold, run, nil="d", limit=limit)
     known = [slow.average_precision(each) for each in plain if slow.num_rel(each)]
-    primed = [slow.ndcg_t(each) for each in plain if each.stopped or slow.num_rel(each)]
+    primed = [slow.ndcg_t(each) for each in plain]  # of every query
     row = result.rows[0]
     for name, own in (("AP", known), ("NDCG'", primed)):
         if own:

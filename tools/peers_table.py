@@ -154,9 +154,10 @@ def page() -> str:
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     lines += [
         "",
-        "With R = 0 an empty list is the only right answer. AP' and NDCG' give it 1, and less the",
-        "longer the list; AP and NDCG do not exist there, which abstain says and leaves out of the",
-        "mean, telling how many it left out (`--trec-eval` counts 0 as trec_eval does).",
+        "With R = 0 an empty list is the only right answer. AP' and NDCG' give it 1, less the",
+        "longer the list, and 0 if it fills up the `--limit`; AP and NDCG do not exist there,",
+        "which abstain says and leaves out of the mean, telling how many it left out",
+        "(`--trec-eval` counts 0 as trec_eval does).",
         "With R > 0 a query that the run lacks is an empty list and counts 0.",
         "",
         "Measured with " + ", ".join(f"{p} {v}" for p, v in used.items()) + ".",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, get_args
 
 from abstain.errors import UnknownNameError, UsageError, shown
@@ -96,18 +98,26 @@ def check_settings(
     """Settings that make sense together."""
     if nil_as_answer and nil is None:
         raise UsageError("--nil-as-answer needs to know what says so: --nil NIL")
+    if nil is not None and not isinstance(nil, str):
+        raise UsageError(f"nil must be text, such as 'NIL' or '-1' (got {nil!r})")
     if nil is not None and not nil.strip():
         raise UsageError("--nil names a document, such as NIL or -1 (got nothing)")
-    if limit is not None and not 1 <= limit <= MOST_DOCUMENTS:
-        raise UsageError(f"the limit must be from 1 to {MOST_DOCUMENTS:.0e} (got {limit})")
     return Settings(
         nil=nil,
         nil_as_answer=nil_as_answer,
-        limit=limit,
+        limit=None if limit is None else _checked_limit(limit),
         missing=_one_of(missing or ("skip" if trec_eval else "empty"), Missing, "missing"),
         ties=_one_of(ties, Ties, "ties"),
         trec_eval=trec_eval,
     )
+
+
+def _checked_limit(limit: object) -> int:
+    if isinstance(limit, bool) or not isinstance(limit, Integral):
+        raise UsageError(f"the limit must be a whole number (got {limit!r})")
+    if not 1 <= int(limit) <= MOST_DOCUMENTS:
+        raise UsageError(f"the limit must be from 1 to {MOST_DOCUMENTS:.0e} (got {limit})")
+    return int(limit)
 
 
 def _one_of(value: str, kind: Any, what: str) -> Any:
@@ -174,9 +184,12 @@ def read_rankings(
         open_queries,
         query_attributes,
         read_queries,
+        without_attributes,
     )
     from abstain.rankings.sources import open_source
 
+    if top is not None and (isinstance(top, bool) or not isinstance(top, Real)):
+        raise UsageError(f"the top grade must be a number (got {top!r})")
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
     if queries is None and (by or all_queries):
         option = "--all-queries" if all_queries else "--by"
@@ -212,8 +225,10 @@ def read_rankings(
     )
     if settings.missing == "error":
         refuse_missing(rankings)
-    slices = {} if attributes is None else query_attributes(attributes, by, rankings.queries)
-    return rankings, slices
+    if attributes is None:
+        return rankings, {}
+    remarks = (*rankings.remarks, *without_attributes(attributes, by, rankings.queries))
+    return replace(rankings, remarks=remarks), query_attributes(attributes, by, rankings.queries)
 
 
 def _named(runs: Any) -> list[tuple[str, Any]]:

@@ -8,7 +8,7 @@ between the two orderings (Table 3).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,10 +46,10 @@ class Lengths:
         """Lengths in a few numbers."""
         return {
             "lists": len(self.after),
-            "mean_before": float(self.before.mean()),
-            "mean_after": float(self.after.mean()),
-            "median_before": float(np.median(self.before)),
-            "median_after": float(np.median(self.after)),
+            "mean_before": _typical(np.mean, self.before),
+            "mean_after": _typical(np.mean, self.after),
+            "median_before": _typical(np.median, self.before),
+            "median_after": _typical(np.median, self.after),
             "empty": int((self.after == 0).sum()),
             "by_nil": self.by_nil,
             "at_limit": self.at_limit,
@@ -89,6 +89,8 @@ class Truncation:
 
     lengths: tuple[Lengths, ...]
     pairs: tuple[Pair, ...]
+    nil: str = "NIL"
+    """What ends a list."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -119,6 +121,10 @@ class Truncation:
         }
 
 
+def _typical(of: Callable[[Ints], Any], lengths: Ints) -> float | None:
+    return float(of(lengths)) if len(lengths) else None
+
+
 def plain(value: float) -> float | None:
     """A number, or None where there is none."""
     return None if math.isnan(value) else value
@@ -136,6 +142,7 @@ def truncation(rankings: Rankings, settings: Settings, *, p: float = 0.8) -> Tru
             _pair(rankings, settings, measure(original), measure(primed))
             for original, primed in _names(rankings, p)
         ),
+        nil=settings.nil or "NIL",
     )
 
 
@@ -155,16 +162,17 @@ def _lengths(rankings: Rankings, settings: Settings) -> list[Lengths]:
     stopped = rankings.by_run(rankings.stopped)
     reach = returned if settings.limit is None else np.minimum(returned, settings.limit)
     by_nil = stopped & (depth < reach)
+    skipped = rankings.by_run(rankings.missing) & (settings.missing == "skip")
     return [
         Lengths(
             run=run,
-            before=returned[i],
-            after=depth[i],
+            before=returned[i, there],
+            after=depth[i, there],
             by_nil=int(by_nil[i].sum()),
             at_limit=int((~stopped[i]).sum()),
-            truncated=int(stopped[i].sum()),
+            truncated=int(stopped[i, there].sum()),
         )
-        for i, run in enumerate(rankings.runs)
+        for i, (run, there) in enumerate(zip(rankings.runs, ~skipped, strict=True))
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.measures import definitions
+from abstain.rankings.layout import Pool
 from tests.rankings import slow
 from tests.rankings.given import frames, rankings_of, values
 
@@ -67,7 +69,7 @@ def test_slow_loops_agree(qrels: Numbers, run: Numbers) -> None:
     rankings = rankings_of(qrels, run)
     plain = slow.ones(qrels, run)
     for name, obvious in slow_measures():
-        expected = np.nan_to_num([obvious(each) for each in plain])
+        expected = [obvious(each) for each in plain]
         np.testing.assert_allclose(values(name, rankings), expected, atol=1e-12, err_msg=name)
 
 
@@ -127,7 +129,8 @@ def test_pytrec_eval_agrees(seed: int, rel: int) -> None:
     for name, text in SHARED_WITH_TREC_EVAL.items():
         takes_rel = any(p.name == "rel" for p in ab.measure(text).definition.parameters)
         head, at, k = text.partition("@")
-        own = values(f"{head}(rel={rel}){at}{k}" if takes_rel else text, rankings)
+        asked_of_us = f"{head}(rel={rel}){at}{k}" if takes_rel else text
+        own = values(asked_of_us, rankings, empty=0.0)
         by_query = dict(zip(rankings.queries, own, strict=True))
         for query in gold:
             if query in theirs:
@@ -155,6 +158,33 @@ def test_q_measure_by_hand() -> None:
     """Grades 3, 0, 1 with one more 2 to find, β = 1: (4/4 + (2 + 4)/(3 + 6)) / 3."""
     score = ab.measure("Q")([3, 0, 1], pool=[3, 2, 1])
     assert score == pytest.approx((1 + 6 / 9) / 3)
+
+
+HUGE = 2.0**53
+"""The next whole number is no double."""
+
+
+@pytest.mark.parametrize("others", [{}, {"p": {"z": HUGE}}, {"p": {"z": 1 / 3, "y": 0.1}}])
+def test_a_query_scores_the_same_whatever_the_grades_of_others(others: Numbers) -> None:
+    """An unjudged document, then grades 1 and 2: (2/(2 + 3) + (2 + 3)/(3 + 3)) / 2."""
+    gold = {**others, "q": {"a": 1.0, "b": 2.0}}
+    run = {**{query: {"z": 1.0} for query in others}, "q": {"x": 3.0, "a": 2.0, "b": 1.0}}
+    rankings = rankings_of(gold, run, top=HUGE)
+    assert values("Q", rankings)[-1] == (2 / 5 + 5 / 6) / 2
+    primed = (1 * 1 / 2 + 2 * 3 / 3) / HUGE**2 + 1 * (1 + 3 / HUGE) / 4
+    assert values("AP'", rankings)[-1] == pytest.approx(primed / (1 + 3 / HUGE), rel=1e-14)
+
+
+@given(
+    blocks=st.lists(st.lists(st.floats(0, 1e18), max_size=6), max_size=8),
+    whole=st.booleans(),
+)
+def test_running_sums_are_each_rows_own(blocks: list[list[float]], whole: bool) -> None:
+    numbers = [[float(int(x)) if whole else x for x in block] for block in blocks]
+    offsets = np.cumsum([0, *map(len, numbers)])
+    pool = Pool(offsets, np.array([x for block in numbers for x in block]), 1.0)
+    expected = [total for block in numbers for total in accumulate(block)]
+    assert pool.running(pool.grade).tolist() == expected
 
 
 BY_HAND = {
@@ -186,6 +216,16 @@ BY_HAND = {
 @pytest.mark.parametrize("name", BY_HAND)
 def test_by_hand(name: str) -> None:
     assert ab.measure(name)([3, 0, 1], pool=[3, 2, 1]) == pytest.approx(BY_HAND[name])
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_residual_at_k_is_that_of_the_paper(k: int) -> None:
+    """Moffat and Zobel: of a list judged to depth k, RBP is known to within p^k."""
+    residual = ab.measure(f"RBP-residual(p=0.8)@{k}")([1, 0, 1], pool=3)
+    assert residual == pytest.approx(0.8**k)
+    known = ab.measure(f"RBP(p=0.8)@{k}")([1, 0, 1], pool=3)
+    best = ab.measure("RBP(p=0.8)")([1, 0, 1][:k] + [1] * 200, pool=203)
+    assert known + residual == pytest.approx(best, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["AP", "NDCG", "NDCG@10", "R", "R@5", "Rprec", "bpref", "Q"])

@@ -49,7 +49,7 @@ def value(rankings: Rankings, name: str, query: str, *, rel: int | None = None) 
     if rel is not None and takes_rel:
         head, at, k = text.partition("@")
         text = f"{head}(rel={rel}){at}{k}"
-    scores = values(text, rankings)
+    scores = values(text, rankings, empty=0.0)
     if query != "all":
         return float(scores[rankings.queries.index(query)])
     return float(scores.sum() if name.startswith("num_") else scores.mean())

@@ -49,8 +49,8 @@ def rankings_of(qrels: Numbers, run: Numbers, **options: Any) -> Rankings:
     return opened(gold, rows if rows.height else rows.lazy(), **options)
 
 
-def values(name: str, rankings: Rankings, *, empty: float = 0.0) -> Floats:
-    """A measure's scores by row; what does not exist is 0 as in trec_eval."""
+def values(name: str, rankings: Rankings, *, empty: float = np.nan) -> Floats:
+    """A measure's scores by row; what does not exist is nan, or 0 where that is asked for."""
     item = measure(name)
     assert isinstance(item, RankingMeasure)
     return np.nan_to_num(item.values(rankings), nan=empty)

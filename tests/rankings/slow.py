@@ -1,9 +1,9 @@
-"""The same numbers from slow and obvious loops over dictionaries."""
+"""The same numbers from slow and obvious loops over dictionaries; nan where there is none."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import log2
+from math import log2, nan
 from typing import NamedTuple
 
 
@@ -37,6 +37,8 @@ def ones(
         known = {doc: grade for doc, grade in judged.items() if grade >= 0 and doc != nil}
         scores = run.get(query, {})
         listed = sorted(sorted(scores, reverse=True), key=lambda doc: -scores[doc])
+        if not nil_is_answer:  # what is worth as much as the end stands before it
+            listed.sort(key=lambda doc: (-scores[doc], doc == nil))
         stopped = True
         if nil_is_answer:
             if not any(grade > 0 for grade in known.values()):
@@ -64,7 +66,7 @@ def precision(one: One, k: int, rel: float = 1) -> float:
 
 def recall(one: One, k: int | None = None, rel: float = 1) -> float:
     there = num_rel(one, rel)
-    return sum(relevant(one, rel)[:k]) / there if there else 0.0
+    return sum(relevant(one, rel)[:k]) / there if there else nan
 
 
 def success(one: One, k: int, rel: float = 1) -> float:
@@ -85,12 +87,12 @@ def average_precision(one: One, k: int | None = None, rel: float = 1) -> float:
             found += 1
             total += found / rank
     there = num_rel(one, rel)
-    return total / there if there else 0.0
+    return total / there if there else nan
 
 
 def r_precision(one: One, rel: float = 1) -> float:
     there = num_rel(one, rel)
-    return sum(relevant(one, rel)[:there]) / there if there else 0.0
+    return sum(relevant(one, rel)[:there]) / there if there else nan
 
 
 def dcg(gains: list[float]) -> float:
@@ -99,7 +101,7 @@ def dcg(gains: list[float]) -> float:
 
 def ndcg(one: One, k: int | None = None) -> float:
     best = dcg(one.pool[:k])
-    return dcg([grade or 0 for grade in one.grades][:k]) / best if best else 0.0
+    return dcg([grade or 0 for grade in one.grades][:k]) / best if best else nan
 
 
 def bpref(one: One, rel: float = 1) -> float:
@@ -114,7 +116,7 @@ def bpref(one: One, rel: float = 1) -> float:
             total += 1 - min(before, there) / min(others, there)
         else:
             total += 1
-    return total / there if there else 0.0
+    return total / there if there else nan
 
 
 def gains(one: One, rel: float | None) -> list[float]:
@@ -146,7 +148,7 @@ def q_measure(one: One, beta: float, rel: float = 1) -> float:
             found += 1
             gained += grade
             total += (found + beta * gained) / (rank + beta * sum(ideal[:rank]))
-    return total / there if there else float("nan")
+    return total / there if there else nan
 
 
 def terminal(one: One, rel: float | None = None) -> float:

@@ -20,7 +20,8 @@ from abstain.rankings.sources import batches_of
 from tests.rankings import slow
 from tests.rankings.given import frames, opened, rankings_of, values
 
-documents = [f"d{i}" for i in range(12)]
+documents = ["NIL", "A0", *(f"d{i}" for i in range(10))]
+"""Ids on both sides of NIL."""
 docs = st.dictionaries(st.sampled_from(documents), st.sampled_from([1.0, 2.0, 3.5]), min_size=1)
 runs = st.dictionaries(st.sampled_from("123456"), docs, min_size=1)
 judged = st.dictionaries(st.sampled_from(documents), st.integers(-1, 3), min_size=1)
@@ -40,36 +41,69 @@ def in_batches(monkeypatch: pytest.MonkeyPatch, order: Sequence[int], sizes: Seq
     monkeypatch.setattr(load, "batches_of", batches)
 
 
-@given(data=st.data(), gold=golds, run=runs)
+@given(data=st.data(), gold=golds, run=runs, nil=st.sampled_from([None, "NIL"]))
 def test_order_and_batches_do_not_matter(
-    data: st.DataObject, gold: Numbers, run: Numbers, monkeypatch: pytest.MonkeyPatch
+    data: st.DataObject,
+    gold: Numbers,
+    run: Numbers,
+    nil: str | None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     qrels, rows = frames(gold, run)
-    plain = [slow.average_precision(each) for each in slow.ones(gold, run)]
+    plain = [slow.average_precision(each) for each in slow.ones(gold, run, nil=nil)]
     order = data.draw(st.permutations(range(rows.height)))
     sizes = data.draw(st.lists(st.integers(0, 5), max_size=8))
     with monkeypatch.context() as patch:
         patch.setattr(collector, "PIECE", data.draw(st.integers(1, 9)))
         in_batches(patch, order, sizes)
-        rankings = opened(qrels, rows)
+        rankings = opened(qrels, rows, nil=nil)
     np.testing.assert_allclose(values("AP", rankings), plain, atol=1e-12)
     assert rankings.returned.tolist() == [len(run.get(query, ())) for query in gold]
     assert set(rankings.unjudged[0]) == run.keys() - gold.keys()
 
 
-@given(gold=golds, run=runs, bits=st.integers(0, 4))
+@given(gold=golds, run=runs, bits=st.integers(0, 4), nil=st.sampled_from([None, "NIL"]))
 def test_colliding_hashes_change_nothing(
-    gold: Numbers, run: Numbers, bits: int, monkeypatch: pytest.MonkeyPatch
+    gold: Numbers, run: Numbers, bits: int, nil: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def few(codes: Codes, docs: pl.Series) -> Keys:
         return docs.hash().to_numpy() & np.uint64((1 << bits) - 1)
 
-    plain = [slow.average_precision(each) for each in slow.ones(gold, run)]
+    each_list = slow.ones(gold, run, nil=nil)
+    plain = [slow.average_precision(each) for each in each_list]
     with monkeypatch.context() as patch:
         patch.setattr(judgments, "row_keys", few)
         patch.setattr(collector, "row_keys", few)
-        rankings = rankings_of(gold, run)
+        rankings = rankings_of(gold, run, nil=nil)
     np.testing.assert_allclose(values("AP", rankings), plain, atol=1e-12)
+    assert rankings.depth.tolist() == [len(each.grades) for each in each_list]
+
+
+@pytest.mark.parametrize("doc", ["AP88", "d"])
+def test_a_nil_stands_behind_documents_of_its_score(doc: str) -> None:
+    """Ids fall from d over NIL to AP88; the list has its document before it ends all the same."""
+    rankings = rankings_of({"q": {doc: 1}}, {"q": {doc: 0.0, "NIL": 0.0}}, nil="NIL")
+    assert rankings.depth.tolist() == [1]
+    assert values("AP", rankings).tolist() == [1.0]
+
+
+def test_as_an_answer_it_is_a_document_like_others() -> None:
+    gold, run = {"q": {"A": 1}, "r": {"A": 1}}, {"q": {"A": 0.0, "NIL": 0.0}, "r": {"A": 0.0}}
+    rankings = rankings_of(gold, run, nil="NIL", nil_means="answer")
+    assert values("RR", rankings).tolist() == [1 / 2, 1]
+
+
+def test_slots_of_many_keys_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "KEPT", 1 << 8)
+    monkeypatch.setattr(keys._room, "slots", np.zeros(0, np.uint32))
+    many = np.arange(1000, dtype=np.uint64) << np.uint64(40)
+    rows, which = keys.KeyIndex(many).find(many[::-1])
+    assert sorted(zip(rows.tolist(), which.tolist(), strict=True)) == [
+        (i, 999 - i) for i in range(1000)
+    ]
+    assert len(keys._room.slots) == 0
+    assert keys.KeyIndex(many[:10]).all_differ
+    assert 0 < len(keys._room.slots) <= 1 << 8
 
 
 @given(data=st.data(), gold=golds, run=runs, bits=st.sampled_from([0, 2, 64]))

@@ -110,6 +110,26 @@ def test_the_rank_column_of_a_table() -> None:
         opened(QRELS, rows.with_columns(pl.col("rank") / 4), ties="rank")
     with pytest.raises(ab.InputError, match="rank 1 stands twice for query '1'"):
         opened(QRELS, rows.with_columns(rank=pl.lit(1)), ties="rank")
+    with pytest.raises(ab.InputError, match=r"has no column 'score'.*--ties rank goes by its"):
+        opened(QRELS, rows)
+
+
+LARGE = 1 << 53
+"""From here on two whole numbers may be one double."""
+
+
+def test_ranks_that_doubles_cannot_tell_apart(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"query": ["1", "1"], "doc": ["x", "a"], "rank": [LARGE - 1, LARGE - 2]})
+    assert values("RR", opened(QRELS, rows, ties="rank"))[0] == 1
+    high = rows.with_columns(pl.col("rank") + 2)
+    with pytest.raises(ab.InputError, match=rf"the rank must be below 2\^53 \(got {LARGE + 1}\)"):
+        opened(QRELS, high, ties="rank")
+    path, gold = tmp_path / "run", write(tmp_path / "q", qrels=GOLD)
+    path.write_text("".join(f"1 Q0 {doc} {rank} 1 t\n" for _, doc, rank in rows.iter_rows()))
+    assert values("RR", opened(gold, path, ties="rank"))[0] == 1
+    path.write_text("".join(f"1 Q0 {doc} {rank} 1 t\n" for _, doc, rank in high.iter_rows()))
+    with pytest.raises(ab.InputError, match=rf"run:1: the rank must be below .*'{LARGE + 1}'"):
+        opened(gold, path, ties="rank")
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import typer
 
 from abstain.cli import options
 from abstain.cli.options import (
-    ColumnOption,
     DigitsOption,
     EngineOption,
     FormatOption,
     MasterOption,
     OutputOption,
 )
+from abstain.errors import UsageError
 
 COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
 
@@ -116,7 +116,17 @@ def rank(
             "--charts", metavar="DIR", help="Draw that report's charts (SVG) into a folder."
         ),
     ] = None,
-    column: ColumnOption = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="NAME=COLUMN",
+            help="The column that holds query, doc, rel, score, rank or run: query=qid; "
+            "gold:doc=docno for the judgments alone, run:doc=docid for the runs alone. "
+            "Repeatable.",
+        ),
+    ] = None,
     from_format: Annotated[
         str | None,
         typer.Option(
@@ -154,6 +164,12 @@ def rank(
         trec_eval=trec_eval,
     )
     chosen = ranked.ranking_measures(measures or None, settings)
+    is_csv = options.chosen_format(format, output) is options.Format.csv
+    if truncation and is_csv and (by or per_query):
+        raise UsageError(
+            "CSV is one table, a row a run with --truncation: leave out --by and --per-query, "
+            "or take --format json"
+        )
     with options.working("reading and ranking…"):
         rankings, slices = ranked.read_rankings(
             qrels,
@@ -170,16 +186,16 @@ def rank(
         )
         result = score_rankings(rankings, chosen, settings, slices=slices, per_query=per_query)
     grids, data = [rank_grid(result)], result.to_dict()
+    whole = grids[0]
     if truncation or charts is not None:
-        from abstain.report.truncation import scores_grid, truncation_grids, write_charts
+        from abstain.report.truncation import truncation_grids, with_truncation, write_charts
         from abstain.truncation import truncation as report_on
 
         report = report_on(rankings, settings)
         data["truncation"] = report.to_dict()
         grids += truncation_grids(report)
-        if options.chosen_format(format, output) is options.Format.csv:
-            grids = [scores_grid(report)]
+        whole = with_truncation(whole, report) if truncation else whole
         if charts is not None:
             with options.working("drawing…"):
                 write_charts(report, charts)
-    options.show_all(grids, data, format=format, output=output, digits=digits)
+    options.show_all(grids, data, format=format, output=output, digits=digits, whole=whole)

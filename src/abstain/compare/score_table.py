@@ -24,7 +24,8 @@ LARGEST = 1e100
 """Beyond it squares overflow."""
 NO_SCORE = ("", "nan", "na", "null")
 ALL = "all"
-"""In place of a topic: the mean over all of them, beside its rank."""
+"""In place of a topic: the mean over all of them, beside its rank; in brackets where a topic is
+called so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,8 @@ def _from_rows(
         raise InputError(f"has no numbers in column '{name}'", table.name)
     frame = frame.with_columns(pl.Series(name, values), pl.col(run).cast(pl.String).fill_null(""))
     if RANK in frame.columns:
-        frame = frame.filter((pl.col(key) != ALL) | pl.col(RANK).cast(pl.String).is_null())
+        is_mean = pl.col(key).cast(pl.String).str.strip_chars("()") == ALL
+        frame = frame.filter(~is_mean | pl.col(RANK).cast(pl.String).is_null())
     twice = frame.filter(pl.struct(run, key).is_duplicated())
     if twice.height:
         topic, system = shown(twice[key][0]), shown(twice[run][0])

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from abstain.errors import InputError, Place, plural, shown
 from abstain.formats.files import Opened
@@ -22,6 +24,9 @@ QRELS_COLUMNS = ("query", "0", "doc", "rel")
 NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)", re.IGNORECASE)
 WHOLE_NUMBER = re.compile(rb"[+-]?\d{1,18}")
 LONGER_NUMBER = re.compile(rb"[+-]?\d{19,}")
+
+MOST = 1 << 53
+"""Whole numbers from here on are not all doubles."""
 
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
@@ -43,7 +48,7 @@ def run_batches(opened: Opened, *, by_rank: bool = False) -> Iterator[pl.DataFra
         if not text:
             return pl.DataFrame()
         frame = _parse(text, RUN_COLUMNS, {order: kind}, ("query", "doc", order, "run"))
-        return None if frame is None or np.isnan(frame[order].to_numpy()).any() else frame
+        return None if frame is None or _unordered(frame[order].to_numpy()) else frame
 
     for frame in ahead(chunks(opened), rows):
         if frame is None:
@@ -151,6 +156,13 @@ def _parse(
     return None if any(column.null_count() for column in frame) else frame
 
 
+def _unordered(numbers: NDArray[Any]) -> bool:
+    """Whether a number is none, or a rank that is no longer told apart from the next."""
+    if numbers.dtype == np.float64:
+        return bool(np.isnan(numbers).any())
+    return bool((abs(numbers) >= MOST).any())
+
+
 def _explain(opened: Opened, kind: str, check: Check) -> InputError:
     for number, fields in lines(opened):
         if problem := check(fields):
@@ -181,7 +193,10 @@ def _check_score(fields: list[bytes]) -> str | None:
 def _check_rank(fields: list[bytes]) -> str | None:
     if problem := _check_columns(fields, RUN_COLUMNS):
         return problem
-    return _check_whole(fields[3], "rank")
+    problem = _check_whole(fields[3], "rank")
+    if problem is None and abs(int(fields[3])) >= MOST:
+        return f"the rank must be below 2^53 (got {_text(fields[3])})"
+    return problem
 
 
 def _check_qrels(fields: list[bytes]) -> str | None:

@@ -241,18 +241,20 @@ def rbp(
 
 @standard(
     "RBP-residual",
-    formula="1 − (1 − p) Σ p^(i−1) over the ranks i of judged documents",
+    formula="1 − (1 − p) Σ p^(i−1) over the ranks i (up to k) of judged documents",
     example="RBP-residual(p=0.8) = 1 − 0.2 · (1 + 0.8 + 0.64) = 0.5120",
     latex=r"1-(1-p)\sum_{i\ \mathrm{judged}}p^{i-1}",
     source=RBP_PAPER,
-    gaming="It is no score but how much RBP(p) could still rise if all were judged.",
+    gaming="It is no score but how much RBP(p), never cut, could rise above RBP(p)@k if all were "
+    "judged and listed.",
     parameters=(P, K_IF_ANY),
     higher_is_better=False,
 )
 def rbp_residual(rankings: Rankings, *, p: float = 0.8, k: float | None = None) -> Floats:
     """What RBP could still gain: the weight of all ranks whose document is not judged.
 
-    1 − (1 − p) Σ p^(rank − 1) over the judged, so the ranks after the list's end count too.
+    1 − (1 − p) Σ p^(rank − 1) over the judged, so the ranks after the list's end count too, and
+    those after k: RBP(p)@k is a lower bound of RBP(p), and this says how far below it may be.
     """
     judged = (1 - p) * rankings.total(_persistence(rankings, p, k))
     return np.maximum(1 - judged, 0.0)
@@ -281,11 +283,11 @@ def q_measure(rankings: Rankings, *, beta: float = 1.0, rel: float = 1) -> Float
     chosen = _relevant(rankings, rel, None)
     found = rankings.running(chosen)
     gained = rankings.running(np.where(chosen, rankings.grade, 0.0))
-    ideal = ideal_gain(pool, rel)
+    ideal = pool.running(np.where(pool.grade >= rel, pool.grade, 0.0))
     query = rankings.query[rankings.row]
     place = np.minimum(rankings.rank, np.diff(pool.offsets)[query])
-    best = ideal[pool.offsets[query] + place]
-    blended = (found + beta * gained) / (rankings.rank + beta * (best - ideal[pool.offsets[query]]))
+    best = ideal[pool.offsets[query] + place - 1]  # who is listed here is in the pool
+    blended = (found + beta * gained) / (rankings.rank + beta * best)
     return ratio(rankings.total(np.where(chosen, blended, 0.0)), num_rel(rankings, rel=rel))
 
 
@@ -344,11 +346,6 @@ def gains(grade: Floats, pool: Pool, rel: float | None = None) -> Floats:
     if rel is not None:
         return (grade >= rel).astype(np.float64)
     return grade / pool.top if pool.top > 0 else np.zeros_like(grade)
-
-
-def ideal_gain(pool: Pool, rel: float) -> Floats:
-    """Running sum of the pool's grades, 0 in front: a query's share is a difference of two."""
-    return np.concatenate(([0.0], np.cumsum(np.where(pool.grade >= rel, pool.grade, 0.0))))
 
 
 def _relevant(rankings: Rankings, rel: float, k: float | None) -> Bools:

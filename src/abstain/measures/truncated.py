@@ -3,7 +3,8 @@
 A list that its system ended after d documents is read as if a terminal document stood at
 d + 1. Its gain r_t is what was found of what there is, Σ r / R, and 1 where there was nothing
 to find. A list that only ended because it reached the limit has no terminal document and
-keeps the unmodified measure.
+keeps the unmodified measure, which is 0 where there was nothing to find: were such a list left
+out of a mean, filling it up to the limit would pay.
 
 r are gains in [0, 1]: grade / top grade, or 1 and 0 with `rel`. R is the pool's total gain.
 """
@@ -15,31 +16,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from abstain.measures.ranking import REL_IF_ANY, P, gains, ratio
-from abstain.measures.registry import Undefinedness, ranked
+from abstain.measures.ranking import REL_IF_ANY, P, gains
+from abstain.measures.registry import ranked
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from abstain.rankings.layout import Bools, Floats, Rankings
+    from abstain.rankings.layout import Floats, Rankings
 else:
     from abstain.measures.lazy import numpy as np
 
 PAPER = "Liu, Moffat, Baldwin & Zhang 2016, Quit While Ahead: Evaluating Truncated Rankings"
 STOP = (
     "Stop where what is left is not worth reading: a longer tail costs, and so does stopping "
-    "early. A list that reaches the limit is scored in the original manner."
-)
-
-
-def _open_and_nothing(rankings: Rankings, rel: float | None = None, **_: object) -> Bools:
-    return np.equal(_gains(rankings, rel).there, 0) & ~rankings.stopped
-
-
-NO_END = Undefinedness(
-    _open_and_nothing,
-    "the query has no relevant document and the list reached the limit, so that the unmodified "
-    "measure applies",
+    "early. A list that reaches the limit is scored in the original manner, and 0 where nothing "
+    "is relevant."
 )
 
 primed = partial(ranked, family="truncated", source=PAPER, gaming=STOP)
@@ -59,11 +50,6 @@ class _Gains:
     """R, the gain of each row's pool."""
     terminal: Floats
     """r_t, whether or not the row has a terminal document."""
-
-
-def terminal_gain(rankings: Rankings, *, rel: float | None = None) -> Floats:
-    """Gain of the terminal document: Σ r / R, 1 where R = 0."""
-    return _gains(rankings, rel).terminal
 
 
 @primed(
@@ -113,7 +99,6 @@ def rbp_t(rankings: Rankings, *, p: float = 0.8, rel: float | None = None) -> Fl
     aliases=("NDCGt",),
     parameters=(REL_IF_ANY,),
     bounds=lambda rel=None: (0.0, math.inf if rel is None else 1.0),
-    undefined=(NO_END,),
 )
 def ndcg_t(rankings: Rankings, *, rel: float | None = None) -> Floats:
     """Discounted gain with the list's end as one more document, over that of the ideal list.
@@ -132,7 +117,7 @@ def ndcg_t(rankings: Rankings, *, rel: float | None = None) -> Floats:
     ideal = pool.total_of_first(best / np.log2(1.0 + pool.place), rankings.query, length)
     relevant = rankings.per_row(pool.count(best > 0))
     ideal += np.where(stopped & (relevant < length), 1 / np.log2(2.0 + relevant), 0.0)
-    return ratio(listed + np.where(stopped, terminal, 0.0), ideal)
+    return _share(listed + np.where(stopped, terminal, 0.0), ideal)
 
 
 @primed(
@@ -142,7 +127,6 @@ def ndcg_t(rankings: Rankings, *, rel: float | None = None) -> Floats:
     latex=r"\frac{1}{R+1}\sum_{i\le d+1} r_i\,\frac{\sum_{j\le i} r_j}{i}",
     aliases=("APt",),
     parameters=(REL_IF_ANY,),
-    undefined=(NO_END,),
 )
 def average_precision_t(rankings: Rankings, *, rel: float | None = None) -> Floats:
     """Average precision with the list's end as one more relevant document.
@@ -153,7 +137,12 @@ def average_precision_t(rankings: Rankings, *, rel: float | None = None) -> Floa
     listed = rankings.total(gain.listed * gain.running / rankings.rank)
     terminal = gain.terminal * (gain.found + gain.terminal) / (rankings.depth + 1)
     ended = (listed + terminal) / (gain.there + 1)
-    return np.where(rankings.stopped, ended, ratio(listed, gain.there))
+    return np.where(rankings.stopped, ended, _share(listed, gain.there))
+
+
+def _share(above: Floats, below: Floats) -> Floats:
+    """A quotient, 0 where nothing is relevant and the list reached the limit all the same."""
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
 
 
 def _gains(rankings: Rankings, rel: float | None) -> _Gains:

@@ -29,6 +29,16 @@ WORKERS = 2
 """Pieces ranked at a time."""
 
 
+def nil_words(nil: str | None) -> list[str]:
+    """What may be meant for a NIL, beside the one that was named.
+
+    >>> nil_words("nil")
+    ['NIL', '-1']
+    """
+    words = NIL_WORDS if nil is None else (*NIL_WORDS, nil.upper(), nil.lower())
+    return [word for word in dict.fromkeys(words) if word != nil]
+
+
 class ScatteredError(Exception):
     """A query's rows stand far apart: the run has to be taken again, gathered whole."""
 
@@ -44,7 +54,7 @@ class Collected:
     lengths: Ints
     """Rows of each query, by number; those of no gold query too."""
     nil_words: tuple[str, ...]
-    """What looks like a NIL, where none was named."""
+    """What looks like a NIL and is not the one that was named."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +87,7 @@ class Collector:
         self._gather = gather
         self._kept: list[_Batch] = []
         self._found: list[Found] = []
-        self._nil_words = dict.fromkeys(NIL_WORDS, False)
+        self._nil_words = dict.fromkeys(nil_words(judgments.nil), False)
         self._lengths = np.zeros(len(judgments.queries), np.int64)
 
     def add(self, rows: pl.DataFrame) -> None:
@@ -85,9 +95,8 @@ class Collector:
         if not rows.height:
             return
         codes, docs = self._judgments.encode(rows["query"]), rows["doc"]
-        if self._judgments.nil is None:
-            for word, seen in self._nil_words.items():
-                self._nil_words[word] = seen or bool((docs == word).any())
+        for word, seen in self._nil_words.items():
+            self._nil_words[word] = seen or bool((docs == word).any())
         batch = _Batch(codes, row_keys(codes, docs), rows["score"].to_numpy(), docs)
         if not self._gather and not in_blocks(batch.codes):
             if self._found:

@@ -14,9 +14,10 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, shown
+from abstain.formats.trec import MOST
 from abstain.judge import in_engine
 from abstain.questions import collect, require, text_column
-from abstain.rankings.collector import NIL_WORDS, Collected
+from abstain.rankings.collector import Collected, nil_words
 from abstain.rankings.judgments import NIL, Judgments
 from abstain.rankings.sources import Source
 
@@ -41,12 +42,12 @@ def collect_in_engine(
             doc=pl.lit(nil), grade=pl.lit(NIL)
         )
         judged = pl.concat([judged.filter(pl.col("doc") != nil), ends])
-    found = collect(_ranks(rows, judged), source.name)
-    words: tuple[str, ...] = ()
-    if nil is None:
-        alike = rows.filter(nw.col("doc").is_in(NIL_WORDS)).select("doc").unique()
-        seen = set(collect(alike, source.name)["doc"])
-        words = tuple(word for word in NIL_WORDS if word in seen)
+    last = nil if judgments.nil_ends else None
+    found = collect(_ranks(rows, judged, last), source.name)
+    alike = nil_words(nil)
+    seen = rows.filter(nw.col("doc").is_in(alike)).select("doc").unique()
+    there = set(collect(seen, source.name)["doc"])
+    words = tuple(word for word in alike if word in there)
     return _by_run(lists, found, judgments, words) or {
         source.run: Collected(*_nothing(), np.zeros(len(judgments.queries), np.int64), words)
     }
@@ -80,7 +81,7 @@ def _lists(rows: nw.LazyFrame[Any], *, by_rank: bool) -> nw.LazyFrame[Any]:
     score, doc = nw.col("score"), nw.col("doc")
     bad = score.is_null() | score.is_nan()
     if by_rank:
-        bad = bad | ~score.is_finite() | (score != score.floor())
+        bad = bad | ~score.is_finite() | (score != score.floor()) | (score.abs() >= MOST)
     flags = rows.with_columns(
         nw.when(bad).then(1).otherwise(0).alias("__bad"),
         nw.when(doc.is_null() | (doc == "")).then(1).otherwise(0).alias("__empty"),
@@ -96,8 +97,13 @@ def _lists(rows: nw.LazyFrame[Any], *, by_rank: bool) -> nw.LazyFrame[Any]:
     )
 
 
-def _ranks(rows: nw.LazyFrame[Any], judged: pl.DataFrame) -> nw.LazyFrame[Any]:
-    place = nw.col("doc").cum_count(reverse=True).over(*KEYS, order_by=["score", "doc"])
+def _ranks(rows: nw.LazyFrame[Any], judged: pl.DataFrame, last: str | None) -> nw.LazyFrame[Any]:
+    """The ranks of what is judged; the document `last` stands behind all of its score."""
+    order = ["score", "doc"]
+    if last is not None:
+        rows = rows.with_columns(nw.when(nw.col("doc") == last).then(0).otherwise(1).alias("__any"))
+        order.insert(1, "__any")
+    place = nw.col("doc").cum_count(reverse=True).over(*KEYS, order_by=order)
     ranked = rows.with_columns(place.alias("rank"))
     hits = ranked.join(in_engine(judged, rows), on=["query", "doc"], how="inner")
     return hits.select(*KEYS, "rank", "grade")

@@ -24,7 +24,8 @@ class Judgments:
 
     A negative grade means "not judged", as in trec_eval, and ``nil`` is no document: such rows
     are left out, but their queries stay. ``top`` is the grade worth a gain of 1, by default
-    the largest. ``also`` names queries for which nothing may be judged.
+    the largest. ``also`` names queries for which nothing may be judged. With ``nil_ends`` a
+    run's NIL ends its list, and stands behind documents of the same score.
     """
 
     def __init__(
@@ -32,12 +33,14 @@ class Judgments:
         qrels: pl.DataFrame,
         *,
         nil: str | None = None,
+        nil_ends: bool = True,
         top: float | None = None,
         also: Sequence[str] = (),
     ) -> None:
-        self.nil = nil
+        self.nil, self.nil_ends = nil, nil_ends
         self._categories = pl.Categories.random()
         names = qrels["query"].unique(maintain_order=True)
+        given = len(names)
         if also:
             names = names.append(pl.Series(also, dtype=pl.String)).unique(maintain_order=True)
         # polars forgets categories of which no column is left, so one is kept
@@ -48,9 +51,14 @@ class Judgments:
         if not KeyIndex(keys).all_differ:
             self.refuse_repeats(codes, keys, qrels["doc"].gather)
         grades: Floats = qrels["rel"].cast(pl.Float64).to_numpy()
-        judged = grades >= 0
+        judged = known = grades >= 0
         if nil is not None:
-            judged &= (qrels["doc"] != nil).to_numpy()
+            documents = (qrels["doc"] != nil).to_numpy()
+            judged, known = judged & documents, known | ~documents
+        self.unknown = self._without(codes[known], given)
+        """Queries of which the qrels say no more than that nothing was judged."""
+        self.added = self.queries[given:]
+        """Those of ``also`` that the qrels lack."""
         rows = np.flatnonzero(judged)
         rows = rows[np.lexsort((-grades[rows], codes[rows]))]
         self._keys = keys[rows]
@@ -66,6 +74,11 @@ class Judgments:
         lengths = np.bincount(codes[rows], minlength=len(names))
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         self.pool = Pool(offsets, grades[rows], largest if top is None else top)
+
+    def _without(self, codes: Codes, among: int) -> tuple[str, ...]:
+        """Those of the first queries that no code names."""
+        counts = np.bincount(codes, minlength=among)[:among]
+        return tuple(self.queries[i] for i in np.flatnonzero(counts == 0))
 
     def encode(self, queries: pl.Series) -> Codes:
         """Numbers of queries; those not met before get the next ones.

@@ -25,6 +25,10 @@ def row_keys(codes: Codes, docs: pl.Series) -> Keys:
     return hashes ^ (codes.astype(np.uint64) * ODD)
 
 
+KEPT = 1 << 22
+"""Slots that are kept at most; more are made for one index and given back."""
+
+
 class _Room(threading.local):
     """Memory for slots, kept by each thread for the next rows: new memory would cost the gain."""
 
@@ -32,6 +36,14 @@ class _Room(threading.local):
 
 
 _room = _Room()
+
+
+def _slots(size: int) -> NDArray[np.uint32]:
+    if size > KEPT:
+        return np.zeros(size, np.uint32)
+    if len(_room.slots) < size:
+        _room.slots = np.zeros(size, np.uint32)
+    return _room.slots
 
 
 class KeyIndex:
@@ -45,9 +57,7 @@ class KeyIndex:
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
         self._bits = len(keys).bit_length() + 2
-        if len(_room.slots) < 1 << self._bits:
-            _room.slots = np.zeros(1 << self._bits, np.uint32)
-        self._slots = _room.slots
+        self._slots = _slots(1 << self._bits)
         slots = self._slots_of(keys)
         rows = np.arange(len(keys), dtype=np.uint32)
         self._slots[slots] = rows

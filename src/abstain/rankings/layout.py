@@ -21,6 +21,9 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Value = TypeVar("Value", bound=np.generic)
 
+EXACT = 2.0**53
+"""Whole numbers below are doubles, each its own."""
+
 
 @dataclass(frozen=True)
 class Pool:
@@ -55,6 +58,10 @@ class Pool:
     def total(self, weights: Floats) -> Floats:
         """Sum of the weights of each query's grades."""
         return _sums(self.query, weights, self.size)
+
+    def running(self, weights: Floats) -> Floats:
+        """Sum of the weights of a grade and of those before it in its query."""
+        return _running(weights, self.offsets)
 
     def total_of_first(self, weights: Floats, query: Ints, length: Ints) -> Floats:
         """Sum of the weights of the first few grades of the given queries.
@@ -98,7 +105,9 @@ class Rankings:
     unjudged_at: Place | None = None
     """Where the first of these is."""
     nil_words: tuple[str, ...] = ()
-    """Documents that look like a NIL though none was named."""
+    """Documents that look like a NIL and are not the one that was named."""
+    remarks: tuple[str, ...] = ()
+    """What else was noticed of the queries."""
 
     @property
     def size(self) -> int:
@@ -128,8 +137,7 @@ class Rankings:
 
         Exact for whole numbers, which grades nearly always are: scale the result, not them.
         """
-        sums = np.concatenate(([0.0], np.cumsum(weights, dtype=np.float64)))
-        return sums[1:] - sums[self.offsets[self.row]]
+        return _running(weights, self.offsets)
 
     def per_row(self, per_query: NDArray[np.generic]) -> Floats:
         """A value of each query, given to that query's row in every run."""
@@ -155,6 +163,28 @@ class Rankings:
 def _sums(index: Ints, weights: Floats, size: int) -> Floats:
     # bincount adds in the order given, and of nothing at all makes integers
     return np.bincount(index, weights, minlength=size).astype(np.float64, copy=False)
+
+
+def _running(weights: NDArray[np.generic], offsets: Ints) -> Floats:
+    """Running sums of each block's own numbers, whatever the other blocks hold."""
+    if _adds_exactly(weights):
+        sums: Floats = np.concatenate(([0.0], np.cumsum(weights, dtype=np.float64)))
+        return np.asarray(sums[1:] - np.repeat(sums[offsets[:-1]], np.diff(offsets)))
+    sums = np.zeros(len(weights))
+    lengths = np.diff(offsets)
+    # blocks of one length are the lines of a matrix; there are at most √(2·weights) lengths
+    for length in np.unique(lengths[lengths > 0]):
+        places = offsets[:-1][lengths == length, None] + np.arange(length)
+        sums[places] = np.cumsum(weights[places], axis=1)
+    return sums
+
+
+def _adds_exactly(weights: NDArray[np.generic]) -> bool:
+    """Whether no sum of any of these is rounded: whole numbers, together below 2^53."""
+    if weights.dtype == np.bool_:
+        return True
+    numbers = weights.astype(np.float64, copy=False)
+    return bool(numbers.sum() < EXACT and (numbers == np.floor(numbers)).all())
 
 
 def spread(lengths: Ints) -> tuple[Ints, Ints]:

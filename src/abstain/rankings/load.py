@@ -16,6 +16,7 @@ from abstain.rankings.collector import Collected, Collector, ScatteredError
 from abstain.rankings.engine import collect_in_engine, lives_elsewhere
 from abstain.rankings.judgments import Judgments
 from abstain.rankings.layout import Rankings
+from abstain.rankings.notes import some_of
 from abstain.rankings.order import RepeatedError
 from abstain.rankings.sources import Source, batches_of, judgments_of, place_of, twice
 
@@ -40,7 +41,7 @@ def load(
     _refuse_same_files(runs)
     judged = judgments_of(qrels)
     try:
-        judgments = Judgments(judged, nil=nil, top=top, also=also)
+        judgments = Judgments(judged, nil=nil, nil_ends=nil_means == "end", top=top, also=also)
     except RepeatedError as error:
         raise twice(qrels, error) from None
     given_ranks = ties == "rank"
@@ -57,9 +58,20 @@ def load(
     names = _names([(tag, source) for tag, source, _ in found])
     named = list(zip(names, (each for *_, each in found), strict=True))
     rankings = assemble(judgments, named, limit=limit, nil_means=nil_means)
+    rankings = replace(rankings, remarks=tuple(_remarks(judgments)))
     strangers = zip(rankings.unjudged, (source for _, source, _ in found), strict=True)
     first = next(((source, queries[0]) for queries, source in strangers if queries), None)
     return rankings if first is None else replace(rankings, unjudged_at=place_of(*first))
+
+
+def _remarks(judgments: Judgments) -> Iterator[str]:
+    for names, what in (
+        (judgments.unknown, "judged by negative grades alone, which say nothing"),
+        (judgments.added, "added that nobody judged"),
+    ):
+        if names:
+            queries = plural(len(names), "query", "queries")
+            yield f"{queries} {what}: counted as nil ({some_of(names)})"
 
 
 def _refuse_same_files(runs: Sequence[Source]) -> None:
@@ -78,9 +90,8 @@ def refuse_missing(rankings: Rankings) -> None:
     for run, missing in zip(rankings.runs, rankings.by_run(rankings.missing), strict=True):
         names = [q for q, gone in zip(rankings.queries, missing, strict=True) if gone]
         if names:
-            some = ", ".join(shown(name) for name in names[:3]) + (", …" if names[3:] else "")
             lacks = plural(len(names), "query", "queries")
-            raise InputError(f"run {shown(run)} lacks {lacks}: {some}")
+            raise InputError(f"run {shown(run)} lacks {lacks}: {some_of(names)}")
 
 
 def _collect(

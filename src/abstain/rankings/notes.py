@@ -8,7 +8,7 @@ import numpy as np
 
 from abstain.errors import plural, shown
 from abstain.measures.registry import RankingMeasure
-from abstain.rankings.layout import Rankings
+from abstain.rankings.layout import Bools, Rankings
 from abstain.rankings.results import Settings
 
 
@@ -18,26 +18,45 @@ def notes(
     """How many lists and queries there were of each kind, and what became of them."""
     primed = [str(m) for m in measures if m.definition.family == "truncated"]
     yield _queries(rankings, measures, primed, settings)
+    yield from _too_low(rankings, measures, settings)
     yield from _missing(rankings, settings)
     yield from _unjudged(rankings)
     if settings.nil is not None or settings.limit is not None:
         yield _ends(rankings, settings)
-        gone = [name for name in _undefined(measures) if name in primed]
-        if not settings.trec_eval:
-            yield from _full_where_nothing_is(rankings, gone)
+        yield from _full_where_nothing_is(rankings, measures)
     elif primed:
         yield "no --limit was given: every list counts as ended by its system"
+    yield from rankings.remarks
     for word in rankings.nil_words:
+        other = "" if settings.nil is None else f", which is not {shown(settings.nil)}"
         yield (
-            f"a list has a document {shown(word)}: where it says that there is nothing more to "
-            f"find, give --nil {word}"
+            f"a list has a document {shown(word)}{other}: where it says that there is nothing "
+            f"more to find, give --nil {word}"
         )
-    scaled = [str(m) for m in measures if _is_scaled(m)]
-    if scaled and rankings.pool.top > 1:
-        top = f"{rankings.pool.top:g}"
-        yield f"{', '.join(scaled)}: a document's gain is its grade / {top}, the top grade"
+    yield from _grades(rankings, measures)
     if settings.trec_eval:
         yield "averages as trec_eval takes them: what does not exist counts 0"
+
+
+def _grades(rankings: Rankings, measures: Sequence[RankingMeasure]) -> Iterator[str]:
+    """What becomes of grades that are not 0 and 1."""
+    scaled = [m for m in measures if _is_scaled(m)]
+    top, grade = rankings.pool.top, rankings.pool.grade
+    if not scaled or top <= 1:
+        return
+    names = ", ".join(map(str, scaled))
+    yield f"{names}: a document's gain is its grade / {top:g}, the top grade"
+    lowered = [str(m) for m in scaled if m.name in ("AP'", "RBP'")]
+    if lowered and ((grade > 0) & (grade < top)).any():
+        yield (
+            f"{', '.join(lowered)}: a perfect list with a grade below {top:g} scores less than 1; "
+            "rel=1 makes every grade from 1 on a gain of 1"
+        )
+
+
+def some_of(names: Sequence[str]) -> str:
+    """The first few of some names."""
+    return ", ".join(shown(name) for name in names[:3]) + (", …" if names[3:] else "")
 
 
 def _is_scaled(item: RankingMeasure) -> bool:
@@ -60,10 +79,48 @@ def _queries(
     text += f", {count:,} of them nil (nothing is relevant)"
     if settings.nil_as_answer:
         return f"{text}: there NIL is the one right answer"
-    left_out = [name for name in _undefined(measures) if name not in primed]
+    left_out = [
+        str(m)
+        for m in measures
+        if m.definition.undefined and np.array_equal(_nothing(rankings, _lowest(m)), rankings.nil)
+    ]
     if left_out and not settings.trec_eval:
-        text += f": {', '.join(left_out)} {'leave' if len(left_out) > 1 else 'leaves'} these out"
+        text += f": {_do(left_out, 'leave')} these out"
     return text if primed else f"{text}; AP', NDCG', RR' and RBP' score them"
+
+
+def _too_low(
+    rankings: Rankings, measures: Sequence[RankingMeasure], settings: Settings
+) -> Iterator[str]:
+    """Queries where something is relevant, but too little for what a measure asks."""
+    known = np.zeros_like(rankings.nil) if settings.nil_as_answer else rankings.nil
+    for lowest in dict.fromkeys(map(_lowest, measures)):
+        nothing = _nothing(rankings, lowest)
+        asking = [m for m in measures if _lowest(m) == lowest]
+        undefined = [str(m) for m in asking if m.definition.undefined]
+        primed = [str(m) for m in asking if m.definition.family == "truncated"]
+        if lowest is None or np.array_equal(nothing, known) or not (undefined or primed):
+            continue
+        kinds = [("0 for" if settings.trec_eval else "left out by", undefined), ("nil for", primed)]
+        becomes = ", ".join(f"{what} {', '.join(names)}" for what, names in kinds if names)
+        queries = plural(int(nothing.sum()), "query has", "queries have")
+        yield f"{queries} no document of grade {lowest:g} or above: {becomes}"
+
+
+def _lowest(item: RankingMeasure) -> float | None:
+    """The lowest grade that counts for a measure; None if every one above 0 does."""
+    default = next((p.default for p in item.definition.parameters if p.name == "rel"), None)
+    return item.arguments.get("rel", default)
+
+
+def _nothing(rankings: Rankings, lowest: float | None) -> Bools:
+    """The queries for which no judged document counts."""
+    pool = rankings.pool
+    return np.equal(pool.count(pool.grade > 0 if lowest is None else pool.grade >= lowest), 0)
+
+
+def _do(names: Sequence[str], verb: str) -> str:
+    return f"{', '.join(names)} {verb if len(names) > 1 else verb + 's'}"
 
 
 def _missing(rankings: Rankings, settings: Settings) -> Iterator[str]:
@@ -91,16 +148,16 @@ def _each(rankings: Rankings, counts: np.ndarray, noun: str, many: str) -> str:
 def _unjudged(rankings: Rankings) -> Iterator[str]:
     names = list(dict.fromkeys(name for run in rankings.unjudged for name in run))
     if names:
-        some = ", ".join(shown(name) for name in names[:3]) + (", …" if names[3:] else "")
         count = plural(len(names), "query", "queries")
         first = f"; first: {rankings.unjudged_at}" if rankings.unjudged_at is not None else ""
-        yield f"not judged: {count} of the runs ({some}{first}), not scored"
+        yield f"not judged: {count} of the runs ({some_of(names)}{first}), not scored"
 
 
 def _ends(rankings: Rankings, settings: Settings) -> str:
     nil, limit = settings.nil, settings.limit
-    lists = plural(rankings.size, "list")
-    truncated = int(rankings.stopped.sum())
+    counted = ~rankings.missing if settings.missing == "skip" else np.ones(rankings.size, bool)
+    lists = plural(int(counted.sum()), "list")
+    truncated = int((rankings.stopped & counted).sum())
     if settings.nil_as_answer:
         return f"{nil} is a document like others, the right one where nothing else is (TREC 2001)"
     reach = rankings.returned if limit is None else np.minimum(rankings.returned, limit)
@@ -109,20 +166,19 @@ def _ends(rankings: Rankings, settings: Settings) -> str:
     if nil is not None:
         text += f", {cut:,} of them by {nil}"
     if limit is not None:
-        full = rankings.size - truncated
+        full = int((~rankings.stopped).sum())
         text += f"; at the limit of {limit:,}, and scored in the original manner: {full:,}"
     return text
 
 
-def _full_where_nothing_is(rankings: Rankings, primed: Sequence[str]) -> Iterator[str]:
-    """Lists at the limit for nil queries: there the unmodified measure does not exist."""
-    count = int((~rankings.by_run(rankings.stopped) & rankings.nil).sum())
-    if primed and count:
-        lists = plural(count, "list")
-        left = ", ".join(primed)
-        yield f"{lists} at the limit where nothing is relevant: not in the mean of {left}"
-
-
-def _undefined(measures: Sequence[RankingMeasure]) -> list[str]:
-    """Those of the measures that do not exist for some queries."""
-    return [str(m) for m in measures if m.definition.undefined]
+def _full_where_nothing_is(rankings: Rankings, measures: Sequence[RankingMeasure]) -> Iterator[str]:
+    """Lists at the limit for nil queries, which have found nothing and not stopped either."""
+    full = ~rankings.by_run(rankings.stopped)
+    primed = [m for m in measures if m.definition.family == "truncated"]
+    for lowest in dict.fromkeys(map(_lowest, primed)):
+        if count := int((full & _nothing(rankings, lowest)).sum()):
+            names = [str(m) for m in primed if _lowest(m) == lowest]
+            what = "relevant" if lowest is None else f"of grade {lowest:g} or above"
+            yield f"{plural(count, 'list')} at the limit where nothing is {what}: " + (
+                f"{_do(names, 'count')} 0 there"
+            )

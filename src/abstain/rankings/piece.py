@@ -142,16 +142,21 @@ def place(judgments: Judgments, rows: Rows, text_of: TextOf, *, given_ranks: boo
 def settle(judgments: Judgments, placed: Placed, text_of: TextOf) -> Found:
     """The document ids decide which candidates are judged, and how equal scores are ordered."""
     same, grades = judgments.confirm(text_of(placed.row), placed.judged)
-    rank = _settled_ranks(placed, text_of) if placed.tied.any() else placed.rank
+    last = judgments.nil if judgments.nil_ends else None
+    rank = _settled_ranks(placed, text_of, last) if placed.tied.any() else placed.rank
     return Found(placed.code[same], rank[same], grades[same])
 
 
-def _settled_ranks(placed: Placed, text_of: TextOf) -> Ints:
-    """The ranks once rows of equal score are in falling order of document id."""
+def _settled_ranks(placed: Placed, text_of: TextOf, last: str | None) -> Ints:
+    """The ranks once rows of equal score are in falling order of document id.
+
+    ``last`` stands behind all others: a list ends after the documents that are worth as much.
+    """
     group, within = spread(placed.group_lengths)
     rows = placed.group_rows
     members = pl.DataFrame({"group": group, "row": rows, "doc": text_of(rows)})
-    members = members.sort("group", "doc", descending=[False, True])
+    by = ["group", pl.col("doc").ne_missing(last), "doc"] if last is not None else ["group", "doc"]
+    members = members.sort(by, descending=[False, *[True] * (len(by) - 1)])
     ranks = placed.rank.copy()
     ranks[placed.tied] = look_up(
         placed.row[placed.tied], members["row"].to_numpy(), placed.group_ranks[group] + within

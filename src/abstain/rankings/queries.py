@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
 import polars as pl
 
-from abstain.errors import InputError, UsageError, nearest, shown
+from abstain.errors import InputError, UsageError, nearest, plural, shown
 from abstain.formats.tables import ROW, Table
 from abstain.questions import collect, open_table, rename, require, text_column
+from abstain.rankings.notes import some_of
 
 QUERY = "query"
 
@@ -43,6 +44,17 @@ def read_queries(table: Table, by: Sequence[str]) -> pl.DataFrame:
             place = table.place(rows[ROW][index] if ROW in rows.columns else index)
             raise InputError(what if wrong is blank else f"{what}stands twice", place)
     return rows.select(QUERY, *by)
+
+
+def without_attributes(
+    table: pl.DataFrame, by: Sequence[str], queries: Sequence[str]
+) -> Iterator[str]:
+    """A remark on the queries that cannot be sliced because the table does not have them."""
+    listed = set(table[QUERY])
+    names = [query for query in queries if query not in listed]
+    if by and names:
+        count = plural(len(names), "query", "queries")
+        yield f"{count} not in the table of queries, so without {', '.join(by)}: {some_of(names)}"
 
 
 def query_attributes(

@@ -37,6 +37,7 @@ class RankRow:
     slice: dict[str, str | None]
     scores: dict[str, float]
     queries: int
+    """Those counted: not the missing ones where these are skipped."""
     nil_queries: int
     missing: int
     unjudged: int

@@ -106,11 +106,11 @@ def _mean_row(
         run=rankings.runs[run],
         slice=where,
         scores=scores,
-        queries=len(chosen),
-        nil_queries=int(rankings.nil[chosen].sum()),
+        queries=len(counted),
+        nil_queries=int(rankings.nil[counted].sum()),
         missing=int(missing.sum()),
         unjudged=len(rankings.unjudged[run]),
-        truncated=int(rankings.by_run(rankings.stopped)[run, chosen].sum()),
+        truncated=int(rankings.by_run(rankings.stopped)[run, counted].sum()),
         left_out=left_out,
     )
 

@@ -128,16 +128,19 @@ def batches_of(source: Source, *, by_rank: bool) -> Iterator[pl.DataFrame]:
     order = "rank" if by_rank else "score"
     require(table, "query", "which names the query")
     require(table, "doc", "which names the document")
+    if order == "score" and "score" not in table.columns and "rank" in table.columns:
+        raise InputError(
+            "has no column 'score', by which documents are ordered; --ties rank goes by its "
+            "column 'rank' instead",
+            Place(table.name, 1 if table.format in ("csv", "tsv") else None),
+        )
     require(table, order, "by which documents are ordered")
     texts = ("query", "doc", "run") if "run" in table.columns else ("query", "doc")
     for rows in _batches(_chosen(table, texts, order), table):
         _refuse_empty(table, rows, texts)
         numbers = _numbers(rows, order, table, finite=by_rank)
-        if by_rank and len(fractions := (numbers != numbers.round()).arg_true()):
-            raise InputError(
-                f"the rank must be a whole number (got {numbers[fractions[0]]})",
-                _place(table, rows, fractions[0]),
-            )
+        if by_rank:
+            _refuse_odd_ranks(table, rows, numbers)
         score = (-numbers if by_rank else numbers).alias("score")
         run = rows["run"] if "run" in texts else pl.repeat(source.run, rows.height, eager=True)
         yield rows.select("query", "doc").with_columns(score, run.alias("run"))
@@ -214,6 +217,18 @@ def _refuse_empty(table: Table, rows: pl.DataFrame, texts: tuple[str, ...]) -> N
         empty = (rows[column].is_null() | (rows[column] == "")).arg_true()
         if len(empty):
             raise InputError(f"the column '{column}' is empty", _place(table, rows, empty[0]))
+
+
+def _refuse_odd_ranks(table: Table, rows: pl.DataFrame, ranks: pl.Series) -> None:
+    for wrong, expected in (
+        (ranks != ranks.round(), "a whole number"),
+        (ranks.abs() >= trec.MOST, "below 2^53"),
+    ):
+        if len(odd := wrong.arg_true()):
+            got = rows["rank"][odd[0]]
+            raise InputError(
+                f"the rank must be {expected} (got {got})", _place(table, rows, odd[0])
+            )
 
 
 def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> pl.Series:

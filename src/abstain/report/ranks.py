@@ -6,7 +6,7 @@ from abstain.rankings.results import RankResult, RankRow
 from abstain.report.grid import Cell, Column, Grid
 
 ALL = "all"
-"""In place of a query's name: the mean over all of them."""
+"""In place of a query's name: the mean over all of them; in brackets where one is called so."""
 
 
 def rank_grid(result: RankResult) -> Grid:
@@ -26,6 +26,10 @@ def rank_grid(result: RankResult) -> Grid:
         ),
         *(Column(name, "count") for name in (["queries"] if result.by else []) + counts),
     ]
+    names = {row.query for row in result.rows}
+    overall = ALL
+    while overall in names:
+        overall = f"({overall})"
     rows: list[list[Cell]] = []
     breaks: set[int] = set()
     last: tuple[object, ...] | None = None
@@ -34,14 +38,14 @@ def rank_grid(result: RankResult) -> Grid:
         if part != last:
             breaks.add(number)
             last = part
-        rows.append(_cells(row, result, counts))
+        rows.append(_cells(row, result, counts, overall))
     return Grid(columns, rows, notes=_notes(result), breaks=breaks)
 
 
-def _cells(row: RankRow, result: RankResult, counts: list[str]) -> list[Cell]:
+def _cells(row: RankRow, result: RankResult, counts: list[str], overall: str) -> list[Cell]:
     cells: list[Cell] = [row.rank, row.run, *(row.slice[name] or "–" for name in result.by)]
     if result.per_query:
-        cells.append(ALL if row.query is None else row.query)
+        cells.append(overall if row.query is None else row.query)
     cells += [row.scores[str(item)] for item in result.measures]
     if result.by:
         cells.append(row.queries)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def lengths_grid(report: Truncation) -> Grid:
     """How long the lists are, as returned and as scored (Figure 1)."""
     names = ("lists", "mean before", "mean after", "median before", "median after", "empty")
     columns = [Column("run"), *(Column(name, "count") for name in names)]
-    columns += [Column("by NIL", "count"), Column("at limit", "count")]
+    columns += [Column(f"by {report.nil}", "count"), Column("at limit", "count")]
     rows: list[list[Cell]] = []
     for each in report.lengths:
         numbers = each.to_dict()
@@ -43,7 +44,7 @@ def lengths_grid(report: Truncation) -> Grid:
                 each.at_limit,
             ]
         )
-    return Grid(columns, rows, title="Lengths of lists, before and after NIL and the limit")
+    return Grid(columns, rows, title=f"Lengths of lists, {_before_and_after(report)}")
 
 
 def scores_grid(report: Truncation) -> Grid:
@@ -57,12 +58,25 @@ def scores_grid(report: Truncation) -> Grid:
         for pair in report.pairs:
             cells += pair.scores[number]
         rows.append(cells)
+    at_limit = any(each.at_limit for each in report.lengths)
+    full = ", and so do the primed ones for a list at the limit" if at_limit else ""
     return Grid(
         columns,
         rows,
         title="Original and primed scores, and the share of lists that the system ended",
-        notes=["Where a query has nothing relevant, the original measures count 0."],
+        notes=[f"Where a query has nothing relevant, the original measures count 0{full}."],
     )
+
+
+def with_truncation(scored: Grid, report: Truncation) -> Grid:
+    """A table of one row a run with the scores of the report beside its own."""
+    added = scores_grid(report)
+    cells = {row[0]: row[1:] for row in added.rows}
+    share, *scores = added.columns[1:]
+    renamed = [replace(column, name=f"{column.name} (truncation)") for column in scores]
+    run = [column.name for column in scored.columns].index("run")
+    rows = [[*row, *cells[row[run]]] for row in scored.rows]
+    return Grid([*scored.columns, share, *renamed], rows, notes=scored.notes)
 
 
 def agreement_grid(report: Truncation) -> Grid:
@@ -136,9 +150,11 @@ def lengths_chart(report: Truncation) -> dict[str, Any]:
         for edge, count in zip(edges, np.append(np.histogram(lengths, edges)[0], 0), strict=True)
     ]
     layer = charts.steps("length", "lists", colour="when", x_title="documents in a list", zero=True)
-    return charts.chart(
-        "Lengths of lists", rows, [layer], subtitle="before and after NIL and the limit"
-    )
+    return charts.chart("Lengths of lists", rows, [layer], subtitle=_before_and_after(report))
+
+
+def _before_and_after(report: Truncation) -> str:
+    return f"before and after {report.nil} and the limit"
 
 
 def scores_chart(report: Truncation, pair: Pair) -> dict[str, Any]:
