@@ -97,8 +97,7 @@ def decision(
     """Decision curves of all runs; `way` is `confidence` (they act on it) or `given`."""
     if way not in (None, "confidence", "given"):
         raise UsageError(f"--decision is confidence or given (got '{way}')")
-    if not 0 < confidence < 1:
-        raise UsageError(f"the confidence of a band is between 0 and 1 (got {confidence:g})")
+    check_level(confidence)
     able = [n for n in range(len(matrix.runs)) if matrix.stated(n)[0]]
     chosen = way or ("confidence" if able else "given")
     numbers = able if chosen == "confidence" else list(range(len(matrix.runs)))
@@ -119,6 +118,12 @@ def decision(
         for a, b in _leaders(sums)
     ]
     return Decision(chosen, t, bands, compared, confidence)
+
+
+def check_level(confidence: float) -> None:
+    """Refuse a confidence that no band can have."""
+    if not 0 < confidence < 1:
+        raise UsageError(f"the confidence of a band is between 0 and 1 (got {confidence:g})")
 
 
 def _contributions(matrix: ConfidenceMatrix, run: int, t: Array, way: str) -> Array:

@@ -63,7 +63,7 @@ def tune_notes(result: TuneResult) -> list[str]:
         if own.threshold.per:
             each = ", ".join(f"{k} {threshold_text(v)}" for k, v in own.threshold.values.items())
             said.append(f"{own.run}, per {own.threshold.per}: {each} (shrink {result.shrink:g}).")
-    if isinstance(result.aim, KeepRisk):
+    if isinstance(result.aim, KeepRisk) and any(_answers(own) for own in result.runs):
         said.append(_promise(result))
     said += [sentence(note) for note in few(result.notes)]
     if result.matrix.touched:
@@ -101,6 +101,11 @@ def _of_risk(own: Tuned, aim: KeepRisk) -> list[str]:
             "speak against the bound (exact binomial test, 5 %)."
         )
     return said
+
+
+def _answers(own: Tuned) -> bool:
+    """Whether there is anything to promise: some threshold answers."""
+    return any(math.isfinite(t.value) for t in (own.threshold, *(p.threshold for p in own.parts)))
 
 
 def _promise(result: TuneResult) -> str:
