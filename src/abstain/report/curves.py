@@ -94,7 +94,7 @@ def curve_notes(result: CurveResult, view: str) -> list[str]:
         acts = "answers where it is at least t sure" if found.way == "confidence" else "is as given"
         said.append(
             f"S = c − t/(1−t)·w: each run {acts}. low and high: a band that holds at every t at "
-            f"once with confidence {found.confidence:g} (seed {result.seed})."
+            f"once with confidence of about {found.confidence:g} (seed {result.seed})."
         )
         said += [c.sentence() for c in found.comparisons]
     if view == "parts":
