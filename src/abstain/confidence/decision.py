@@ -7,10 +7,10 @@ bounded, has the same sign of any difference, and is a mean over questions.
 
 Bands are simultaneous: with about the confidence asked for, the whole curve lies inside (sup-t of
 the Gaussian limit: one covariance over t, then draws of its maximum). Where t is high few answers
-are left, or none, and what they show of the variance is too little; so to its estimate two right
-and two wrong answers are added that are given at every t, as Agresti and Coull do for a proportion
-(for a difference: two questions that only one run gets right, and two that only the other does).
-The curve itself stays what it is.
+are left, or none, and what they show of the variance is too little; so to its estimate three right
+and three wrong answers are added that are given at every t, much as Agresti and Coull do for a
+proportion (for a difference: three questions that one run gets right and the other wrong, and
+three the other way round). The curve itself stays what it is.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 GRID = 100
 DRAWS = 2000
-ADDED = 2.0
+ADDED = 3.0
 """Answers of each kind that are added before a variance is estimated."""
 
 

@@ -94,10 +94,10 @@ def _notes(own: Tuned, aim: Aim) -> list[str]:
 def _why_silent(own: Tuned, aim: Aim) -> str:
     if not isinstance(aim, KeepRisk):
         return f"run '{own.run}': nothing scores better than to answer nothing"
-    needed = "" if isinstance(aim, KeepNext) else f" (it takes at least {aim.least} right answers)"
+    needed = f" (it takes at least {aim.least} answers, all right)"
     return (
-        f"run '{own.run}': no threshold keeps the risk at {aim.alpha:g} surely enough{needed}: it "
-        "should answer nothing"
+        f"run '{own.run}': no threshold that was tried keeps the risk at {aim.alpha:g} surely "
+        f"enough{'' if isinstance(aim, KeepNext) else needed}: it should answer nothing"
     )
 
 
