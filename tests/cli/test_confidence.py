@@ -404,6 +404,100 @@ def test_score_takes_measures_of_confidence(files: Here) -> None:
     assert "AUROC is a measure of confidence, expected one of counts" in line
 
 
+# ------------------------------------------------------------------- what could be misread
+
+
+SOME = "question,grade,confidence\nq1,right,\nq2,right,0.2\nq3,wrong,0.9\nq4,right,0.5\n"
+
+
+def test_what_no_threshold_reaches_is_said(here: Here) -> None:
+    """Answering all four is best, 3/4; of those with a confidence two right, one wrong: 2/4·5/4."""
+    here.write("j.csv", SOME)
+    said = here("curve", "--judged", "j.csv", "-f", "json")
+    (row,) = said.data["results"]
+    assert (row["best c@1"], row["threshold"]) == (0.75, None)
+    assert row["even_without_confidence"] is True
+    out = " ".join(here("curve", "--judged", "j.csv").out.split())
+    assert "threshold none: the best is to answer everything, even what has no confidence" in out
+    tuned = here("tune", "--judged", "j.csv", "--folds", "2", "-f", "json")
+    assert tuned.data["results"][0]["best_in_hindsight"]["score"] == 0.625
+    out = " ".join(here("tune", "--judged", "j.csv", "--folds", "2").out.split())
+    assert "left blank by any threshold, also by the best in hindsight" in out
+
+
+def test_a_null_threshold_says_what_it_answers(here: Here) -> None:
+    here.write("j.csv", SOME)
+    for view in ("risk", "measure", "roc"):
+        rows = here("curve", "--judged", "j.csv", "--show", view, "-f", "json").data["results"]
+        ends = [r["even_without_confidence"] for r in rows if r["threshold"] is None]
+        assert ends == [False, True]
+        assert not any(r["even_without_confidence"] for r in rows if r["threshold"] is not None)
+
+
+def test_the_bins_of_an_ece_are_said(files: Here) -> None:
+    out = " ".join(files("curve", "gold.csv", "one.csv").out.split())
+    assert "ECE (bins=15): equally wide bins" in out
+    out = files("curve", "gold.csv", "one.csv", "--show", "reliability", "--bins", "7").out
+    assert "Their gaps sum up to ECE(bins=7)" in " ".join(out.split())
+    rows = files(
+        *("curve", "gold.csv", "one.csv", "--show", "reliability", "--bins", "7", "-f", "json")
+    ).data["results"]
+    gaps = sum(r["answers"] * abs(r["confidence"] - r["accuracy"]) for r in rows)
+    own = files("curve", "gold.csv", "one.csv", "-m", "ECE(bins=7)", "-f", "json").data["results"]
+    assert own[0]["ECE(bins=7)"] == pytest.approx(gaps / 40)
+
+
+def test_a_threshold_is_written_in_full(here: Here) -> None:
+    here.write("g.csv", "question,correct\n" + "".join(f"q{i},a\n" for i in range(4)))
+    sure = (0.98765432, 0.98123456, 0.3, 0.2)
+    rows = "".join(f"q{i},{'ab'[i > 1]},{c}\n" for i, c in enumerate(sure))
+    here.write("r.csv", "question,answer,confidence\n" + rows)
+    plain = here("curve", "g.csv", "r.csv", "-f", "csv").out
+    assert plain.splitlines()[1].split(",")[7] == "0.98123456"
+    assert "0.9812" in here("curve", "g.csv", "r.csv").out
+    tuned = here("tune", "g.csv", "r.csv", "--folds", "2", "-f", "csv").out
+    assert f"with a threshold,{(0.98123456 + 0.3) / 2!r}," in tuned
+
+
+def test_a_run_without_answers_or_confidence_has_no_curve(here: Here) -> None:
+    here.write("j.csv", "run,question,grade,confidence\na,q1,,0.3\na,q2,,0.2\n")
+    out = " ".join(here("curve", "--judged", "j.csv").out.split())
+    assert "Run 'a' has no answer: there is no curve of it." in out
+    here.write("j.csv", "run,question,grade\na,q1,right\na,q2,wrong\n")
+    said = here("curve", "--judged", "j.csv", "--show", "roc", "-f", "json")
+    assert said.data["results"] == []
+
+
+@pytest.mark.parametrize(("points", "shown"), [(21, 20), (60, 50), (5, 5), (100, 100), (0, 100)])
+def test_points_of_a_decision_curve_are_at_most_so_many(
+    files: Here, points: int, shown: int
+) -> None:
+    out = files(
+        *(
+            "curve",
+            "gold.csv",
+            "one.csv",
+            "--show",
+            "decision",
+            "--points",
+            f"{points}",
+            "-f",
+            "csv",
+        )
+    ).out
+    assert len(out.splitlines()) - 1 == shown
+
+
+def test_one_threshold_is_no_limit_to_several(here: Here) -> None:
+    here.write("g.csv", SLICED)
+    here.write("later.csv", LATER)
+    here.write("run.csv", ANSWERS)
+    say = ("--test-gold", "later.csv", "--per", "topic", "--shrink", "0")
+    out = " ".join(here("tune", "g.csv", "run.csv", *say).out.split())
+    assert "best in hindsight" not in out
+    assert "best of one: the best single threshold, in hindsight; several may beat it." in out
+
+
 # ------------------------------------------------------------------------- hostile neighbours
 
 

@@ -74,6 +74,21 @@ def test_the_band_holds_at_every_t_at_once(size: int, samples: int) -> None:
     assert outside <= 12  # 4 expected; P(more than 12 | 5 %) is below 1 in 1,000
 
 
+def test_the_band_holds_for_a_run_that_is_too_sure() -> None:
+    """Confidence as the largest of eight uniform numbers, right with a chance of 0.6 at any."""
+    t = np.arange(100) / 100
+    truth = (1 - t**8) * (0.6 - t / (1 - t) * 0.4)
+    questions = matrix_of({"a": [("right", 0.5)] * 300}).questions
+    outside = 0
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        sure = rng.random((8, 300)).max(axis=0)
+        wrong = (rng.random(300) >= 0.6).astype(np.int8)
+        band = decision(ConfidenceMatrix(["a"], questions, wrong[None], sure[None])).curves["a"]
+        outside += bool(((truth < band.low) | (truth > band.high)).any())
+    assert outside <= 12
+
+
 def test_the_band_of_a_difference_holds_where_few_answers_are_left() -> None:
     """Two runs alike: the true difference is 0 at every t, and the data should seldom tell."""
     told = 0
@@ -89,13 +104,13 @@ def test_the_band_of_a_difference_holds_where_few_answers_are_left() -> None:
 
 def test_three_questions_tell_nothing() -> None:
     """All right against all wrong, three times: by a sign test that has a chance of 1 in 4."""
-    own: dict[str, list[Row]] = {"a": [("right", 0.99)] * 3, "b": [("wrong", 0.99)] * 3}
-    found = decision(matrix_of(own))
+    a: list[Row] = [("right", 0.99)] * 3
+    b: list[Row] = [("wrong", 0.99)] * 3
+    found = decision(matrix_of({"a": a, "b": b}))
     assert (found.curves["a"].high > found.curves["a"].low).all()
     (compared,) = found.comparisons
     assert compared.sentence() == "The data cannot tell a and b apart at any t."
-    many = {run: rows * 10 for run, rows in own.items()}
-    (compared,) = decision(matrix_of(many)).comparisons
+    (compared,) = decision(matrix_of({"a": a * 10, "b": b * 10})).comparisons
     assert compared.sentence().startswith("a is better than b at every t")
 
 

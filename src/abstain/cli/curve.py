@@ -57,7 +57,9 @@ def curve(
     points: Annotated[
         int, typer.Option(min=0, help="At most so many points of a curve; 0: all.")
     ] = 21,
-    bins: Annotated[int, typer.Option(help="Bins of the reliability diagram.")] = 10,
+    bins: Annotated[
+        int, typer.Option(help="Bins of the reliability diagram (an ECE names its own).")
+    ] = 10,
     equal_mass: Annotated[
         bool, typer.Option("--equal-mass", help="Equally full bins instead of equally wide ones.")
     ] = False,
