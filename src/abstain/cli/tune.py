@@ -264,8 +264,8 @@ def _write(
                 format=from_format,
             )
         write_table(apply.writable(frame, output), output)
-        notes.append(_hindsight(result))
         typer.echo("; ".join([f"{output}: {frame.height:,} responses", *notes]), err=True)
+        typer.echo(f"{output}: {_hindsight(result)}", err=True)
     if threshold_file is not None:
         import msgspec
 

@@ -155,7 +155,7 @@ def said_before(a: Answers, question: IntArray) -> BoolArray:
     counts = (a.right & ~marked)[order]
     so_far = np.cumsum(counts)
     starts = np.flatnonzero(np.diff(question[order], prepend=-1))
-    before = np.repeat(so_far[starts] - counts[starts], np.diff(starts, append=a.size))
+    before: IntArray = np.repeat(so_far[starts] - counts[starts], np.diff(starts, append=a.size))
     beyond = np.zeros(a.size, np.bool_)
     beyond[order] = counts & (so_far - before > a.known[question[order]])
     return marked | beyond
