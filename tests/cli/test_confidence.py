@@ -310,6 +310,17 @@ def test_a_question_outside_the_gold_has_no_slice(here: Here) -> None:
         assert line == "x.csv:3: question 'zz' is not in the gold"
 
 
+def test_ids_that_are_numbers_are_found_in_the_gold(here: Here) -> None:
+    here.write("g.csv", "question,correct,topic\n1,a,x\n2,a,y\n")
+    rows = {"question": [1.0, 2.0], "answer": ["a", "a"], "confidence": [0.6, 0.6]}
+    pl.DataFrame(rows).write_parquet("r.parquet")
+    own = {"run": "r", "threshold": 0.5, "per": "topic", "thresholds": {"x": 0.9}}
+    here.write("t.json", json.dumps({"kind": "abstain thresholds", "thresholds": [own]}))
+    said = here("tune", "--apply", "t.json", "g.csv", "r.parquet", "-o", "out.csv")
+    assert said.code == 0, said.err
+    assert pl.read_csv("out.csv")["answered"].to_list() == ["NO", "YES"]
+
+
 def test_the_threshold_of_another_run_is_said(here: Here) -> None:
     here.write("x.csv", "run,question,answer,confidence\nA,n1,a,0.5\n")
     data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": 0.5}]}

@@ -257,7 +257,7 @@ def _write(
             frame, notes = apply.apply_threshold(
                 files[1],
                 thresholds,
-                questions=result.matrix.questions,
+                questions=result.matrix.questions if result.per else None,
                 align=align,
                 only=result.runs[0].run if len(result.runs) == 1 else None,
                 columns=columns,

@@ -17,7 +17,7 @@ from abstain.errors import InputError, UsageError, plural, shown
 from abstain.formats.tables import ROW, format_of_name
 from abstain.judge import NO
 from abstain.outcomes import OUTCOMES
-from abstain.questions import collect, open_table, read_gold, rename, require
+from abstain.questions import collect, open_table, read_gold, rename, require, text_column
 
 if TYPE_CHECKING:
     from abstain.confidence.matrix import ConfidenceMatrix
@@ -92,12 +92,8 @@ def apply_threshold(
     rows = collect(nw.from_native(table.frame), table.name)
     if ROW not in rows.columns:
         rows = rows.with_row_index(ROW)
-    named = "run" in rows.columns
-    rows = rows.with_columns(
-        _text("run").alias(RUN) if named else pl.lit(None, pl.String).alias(RUN),
-        (_text("question") if "question" in rows.columns else pl.lit("")).alias(QUESTION),
-    )
-    if only is not None and named:
+    rows = _named(rows, table.name)
+    if only is not None and "run" in rows.columns:
         rows = rows.filter(pl.col(RUN) == only)
     _refuse_duplicates(rows, table)
     sure = _confidence(rows, table)
@@ -109,13 +105,26 @@ def apply_threshold(
     return _decided(rows, answered, table.run_id), [*_said(rows, answered, sure), *notes]
 
 
+def _named(rows: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Rows with their run and question as the text that golds and thresholds know them by."""
+    lazy = nw.from_native(rows.lazy())
+    named = [
+        text_column(lazy, column, name, trim=True).alias(own)
+        for column, own in (("run", RUN), ("question", QUESTION))
+        if column in rows.columns
+    ]
+    found = lazy.with_columns(*named).to_native().collect() if named else rows
+    absent = [own for own in (RUN, QUESTION) if own not in found.columns]
+    return found.with_columns(pl.lit(None, pl.String).alias(own) for own in absent)
+
+
 def _text(column: str) -> pl.Expr:
     return pl.col(column).cast(pl.String).str.strip_chars()
 
 
 def _refuse_duplicates(rows: pl.DataFrame, table: Table) -> None:
     key = pl.struct(RUN, QUESTION)
-    again = rows.filter((pl.col(QUESTION) != "") & ~key.is_first_distinct())
+    again = rows.filter((pl.col(QUESTION).fill_null("") != "") & ~key.is_first_distinct())
     if not again.height:
         return
     row = again.row(0, named=True)
