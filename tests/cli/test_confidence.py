@@ -109,6 +109,8 @@ def test_one_question_all_right_all_wrong_all_equal(here: Here, rows: str, shown
         (["--should-abstain", "prt"], "has no attribute 'prt' (nearest: part)"),
         (["--grade", "x=wrong"], "--grade goes with --judged"),
         (["--level", "2", "--show", "decision"], "between 0 and 1"),
+        (["--level", "7"], "between 0 and 1"),
+        (["--should-abstain", "part"], "reads yes or no in 'part' (got 'dev')"),
     ],
 )
 def test_curve_refuses(files: Here, arguments: list[str], said: str) -> None:
@@ -230,11 +232,109 @@ def test_thresholds_per_slice_are_written_and_applied(files: Here) -> None:
     assert "are per part, which one.csv does not have" in line
 
 
+SLICED = "question,correct,topic\nq1,a,x\nq2,a,x\nq3,a,x\nq4,a,y\nq5,a,y\nq6,a,y\n"
+LATER = "question,correct,topic\nn1,a,x\nn2,a,x\nn3,a,y\nn4,a,y\n"
+ANSWERS = (
+    "question,answer,confidence\nq1,a,0.9\nq2,a,0.8\nq3,b,0.7\nq4,a,0.3\nq5,a,0.25\nq6,b,0.1\n"
+    "n1,b,0.72\nn2,a,0.85\nn3,a,0.27\nn4,b,0.05\n"
+)
+
+
+def test_slices_of_a_gold_of_its_own_are_written(here: Here) -> None:
+    """x: from 0.75 up, y: from 0.175 up, by hand: the written questions score as judged."""
+    here.write("g.csv", SLICED)
+    here.write("later.csv", LATER)
+    here.write("run.csv", ANSWERS)
+    say = ("--test-gold", "later.csv", "--per", "topic", "--shrink", "0", "-o", "out.csv")
+    said = here("tune", "g.csv", "run.csv", *say, "-f", "json")
+    assert said.data["results"][0]["thresholds"] == pytest.approx({"x": 0.75, "y": 0.175})
+    given = {r[0]: r[1] for r in pl.read_csv("out.csv").fill_null("").rows()}
+    assert [given[q] for q in ("n1", "n2", "n3", "n4")] == ["", "a", "a", ""]
+    pl.read_csv("out.csv").filter(pl.col("question").str.starts_with("n")).write_csv("n.csv")
+    (row,) = ab.score("later.csv", "n.csv", measures=["c@1"]).rows
+    assert row.scores["c@1"] == said.data["results"][0]["judged"]["score"] == 0.75
+    assert "tuned on 6 of 10 questions here: their score is hindsight, no result" in said.err
+
+
+def test_slices_by_position(here: Here) -> None:
+    here.write("g.csv", SLICED)
+    here.write("run.csv", "answer,confidence\na,0.9\na,0.8\nb,0.7\na,0.3\na,0.25\nb,0.1\n")
+    say = ("--align", "position", "--per", "topic", "--shrink", "0", "--folds", "6")
+    said = here("tune", "g.csv", "run.csv", *say, "-o", "out.csv")
+    assert said.code == 0, said.err
+    assert [r[0] for r in pl.read_csv("out.csv").fill_null("").rows()] == [
+        "a",
+        "a",
+        "",
+        "a",
+        "a",
+        "",
+    ]
+    assert "tuned on all questions here: their score is hindsight, no result" in said.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "question,answer,confidence\nn1,a,high\n",
+            "x.csv:2: confidence is 'high', expected 0 to 1",
+        ),
+        ("question,answer,confidence\nn1,a,\nn2,a,7\n", "x.csv:3: confidence is '7', expected"),
+        ("question,answer,confidence\nn1,a,nan\n", "x.csv:2: confidence is 'nan', expected"),
+        (
+            "question,answer,confidence\nn1,a,0.5\nn1,b,0.9\n",
+            "x.csv:3: question 'n1' stands twice (first: x.csv:2)",
+        ),
+        (
+            "run,question,answer,confidence\nA,n1,a,0.5\nB,n1,b,0.9\n",
+            "there is no threshold for run 'A' (there is for 'r')",
+        ),
+    ],
+)
+def test_runs_that_a_threshold_is_not_applied_to(here: Here, text: str, said: str) -> None:
+    here.write("x.csv", text)
+    data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": 0.5}]}
+    here.write("t.json", json.dumps(data))
+    assert said in here.refuses("tune", "--apply", "t.json", "x.csv", "-o", "out.csv")
+    assert not Path("out.csv").exists()
+
+
+def test_a_question_outside_the_gold_has_no_slice(here: Here) -> None:
+    here.write("later.csv", LATER)
+    here.write("x.csv", "question,answer,confidence\nn1,a,0.5\nzz,a,0.5\n")
+    entry: dict[str, object] = {"run": "r", "threshold": 0.5}
+    for own in (entry, {**entry, "per": "topic", "thresholds": {"x": 0.9}}):
+        here.write("t.json", json.dumps({"kind": "abstain thresholds", "thresholds": [own]}))
+        line = here.refuses("tune", "--apply", "t.json", "later.csv", "x.csv", "-o", "out.csv")
+        assert line == "x.csv:3: question 'zz' is not in the gold"
+
+
+def test_ids_that_are_numbers_are_found_in_the_gold(here: Here) -> None:
+    here.write("g.csv", "question,correct,topic\n1,a,x\n2,a,y\n")
+    rows = {"question": [1.0, 2.0], "answer": ["a", "a"], "confidence": [0.6, 0.6]}
+    pl.DataFrame(rows).write_parquet("r.parquet")
+    own = {"run": "r", "threshold": 0.5, "per": "topic", "thresholds": {"x": 0.9}}
+    here.write("t.json", json.dumps({"kind": "abstain thresholds", "thresholds": [own]}))
+    said = here("tune", "--apply", "t.json", "g.csv", "r.parquet", "-o", "out.csv")
+    assert said.code == 0, said.err
+    assert pl.read_csv("out.csv")["answered"].to_list() == ["NO", "YES"]
+
+
+def test_the_threshold_of_another_run_is_said(here: Here) -> None:
+    here.write("x.csv", "run,question,answer,confidence\nA,n1,a,0.5\n")
+    data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": 0.5}]}
+    here.write("t.json", json.dumps(data))
+    said = here("tune", "--apply", "t.json", "x.csv", "-o", "out.csv")
+    assert "run 'A' held to the threshold of 'r'" in said.err
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [
         (1.5, "a threshold is from 0 to 1 (got 1.5)"),
         (-0.1, "a threshold is from 0 to 1 (got -0.1)"),
+        (10**400, "a threshold is from 0 to 1 (got 1e300 or more)"),
         ("x", "a threshold is a number or null (got 'x')"),
     ],
 )
@@ -315,6 +415,100 @@ def test_score_takes_measures_of_confidence(files: Here) -> None:
     assert "AUROC is a measure of confidence, expected one of counts" in line
 
 
+# ------------------------------------------------------------------- what could be misread
+
+
+SOME = "question,grade,confidence\nq1,right,\nq2,right,0.2\nq3,wrong,0.9\nq4,right,0.5\n"
+
+
+def test_what_no_threshold_reaches_is_said(here: Here) -> None:
+    """Answering all four is best, 3/4; of those with a confidence two right, one wrong: 2/4·5/4."""
+    here.write("j.csv", SOME)
+    said = here("curve", "--judged", "j.csv", "-f", "json")
+    (row,) = said.data["results"]
+    assert (row["best c@1"], row["threshold"]) == (0.75, None)
+    assert row["even_without_confidence"] is True
+    out = " ".join(here("curve", "--judged", "j.csv").out.split())
+    assert "threshold none: the best is to answer everything, even what has no confidence" in out
+    tuned = here("tune", "--judged", "j.csv", "--folds", "2", "-f", "json")
+    assert tuned.data["results"][0]["best_in_hindsight"]["score"] == 0.625
+    out = " ".join(here("tune", "--judged", "j.csv", "--folds", "2").out.split())
+    assert "left blank by any threshold, also by the best in hindsight" in out
+
+
+def test_a_null_threshold_says_what_it_answers(here: Here) -> None:
+    here.write("j.csv", SOME)
+    for view in ("risk", "measure", "roc"):
+        rows = here("curve", "--judged", "j.csv", "--show", view, "-f", "json").data["results"]
+        ends = [r["even_without_confidence"] for r in rows if r["threshold"] is None]
+        assert ends == [False, True]
+        assert not any(r["even_without_confidence"] for r in rows if r["threshold"] is not None)
+
+
+def test_the_bins_of_an_ece_are_said(files: Here) -> None:
+    out = " ".join(files("curve", "gold.csv", "one.csv").out.split())
+    assert "ECE (bins=15): equally wide bins" in out
+    out = files("curve", "gold.csv", "one.csv", "--show", "reliability", "--bins", "7").out
+    assert "Their gaps sum up to ECE(bins=7)" in " ".join(out.split())
+    rows = files(
+        *("curve", "gold.csv", "one.csv", "--show", "reliability", "--bins", "7", "-f", "json")
+    ).data["results"]
+    gaps = sum(r["answers"] * abs(r["confidence"] - r["accuracy"]) for r in rows)
+    own = files("curve", "gold.csv", "one.csv", "-m", "ECE(bins=7)", "-f", "json").data["results"]
+    assert own[0]["ECE(bins=7)"] == pytest.approx(gaps / 40)
+
+
+def test_a_threshold_is_written_in_full(here: Here) -> None:
+    here.write("g.csv", "question,correct\n" + "".join(f"q{i},a\n" for i in range(4)))
+    sure = (0.98765432, 0.98123456, 0.3, 0.2)
+    rows = "".join(f"q{i},{'ab'[i > 1]},{c}\n" for i, c in enumerate(sure))
+    here.write("r.csv", "question,answer,confidence\n" + rows)
+    plain = here("curve", "g.csv", "r.csv", "-f", "csv").out
+    assert plain.splitlines()[1].split(",")[7] == "0.98123456"
+    assert "0.9812" in here("curve", "g.csv", "r.csv").out
+    tuned = here("tune", "g.csv", "r.csv", "--folds", "2", "-f", "csv").out
+    assert f"with a threshold,{(0.98123456 + 0.3) / 2!r}," in tuned
+
+
+def test_a_run_without_answers_or_confidence_has_no_curve(here: Here) -> None:
+    here.write("j.csv", "run,question,grade,confidence\na,q1,,0.3\na,q2,,0.2\n")
+    out = " ".join(here("curve", "--judged", "j.csv").out.split())
+    assert "Run 'a' has no answer: there is no curve of it." in out
+    here.write("j.csv", "run,question,grade\na,q1,right\na,q2,wrong\n")
+    said = here("curve", "--judged", "j.csv", "--show", "roc", "-f", "json")
+    assert said.data["results"] == []
+
+
+@pytest.mark.parametrize(("points", "shown"), [(21, 20), (60, 50), (5, 5), (100, 100), (0, 100)])
+def test_points_of_a_decision_curve_are_at_most_so_many(
+    files: Here, points: int, shown: int
+) -> None:
+    out = files(
+        *(
+            "curve",
+            "gold.csv",
+            "one.csv",
+            "--show",
+            "decision",
+            "--points",
+            f"{points}",
+            "-f",
+            "csv",
+        )
+    ).out
+    assert len(out.splitlines()) - 1 == shown
+
+
+def test_one_threshold_is_no_limit_to_several(here: Here) -> None:
+    here.write("g.csv", SLICED)
+    here.write("later.csv", LATER)
+    here.write("run.csv", ANSWERS)
+    say = ("--test-gold", "later.csv", "--per", "topic", "--shrink", "0")
+    out = " ".join(here("tune", "g.csv", "run.csv", *say).out.split())
+    assert "best in hindsight" not in out
+    assert "best of one: the best single threshold, in hindsight; several may beat it." in out
+
+
 # ------------------------------------------------------------------------- hostile neighbours
 
 
@@ -323,6 +517,11 @@ def test_score_takes_measures_of_confidence(files: Here) -> None:
     [
         ({"thresholds": [{"run": "r"}]}, "a run has no 'threshold'"),
         ({"thresholds": [{"run": "r", "threshold": 0.5, "per": 3}]}, "'per' must name"),
+        ({"thresholds": [{"run": "r", "threshold": 0.5, "per": ""}]}, "'per' must name"),
+        (
+            {"thresholds": [{"run": r, "threshold": 0.5, "per": r} for r in "ab"]},
+            "is per a and per b, expected one",
+        ),
         ({"thresholds": [{"run": "r", "threshold": 0.5, "thresholds": 7}]}, "must map slices"),
         (
             {"thresholds": [{"run": "r", "threshold": 0.5}, {"run": "r", "threshold": 0.6}]},
@@ -341,6 +540,12 @@ def test_a_file_of_thresholds_that_cannot_be_trusted(
     files.write("t.json", json.dumps({"kind": "abstain thresholds", **data}))
     assert said in files.refuses("tune", "--apply", "t.json", "one.csv", "-o", "out.csv")
     assert not Path("out.csv").exists()
+
+
+def test_a_file_that_is_nested_without_end(files: Here) -> None:
+    files.write("t.json", "[" * 200_000)
+    line = files.refuses("tune", "--apply", "t.json", "one.csv", "-o", "out.csv")
+    assert line == "t.json: is nested too deeply for a file of thresholds"
 
 
 @pytest.mark.parametrize(
@@ -373,6 +578,11 @@ def test_one_file_is_not_written_twice(files: Here) -> None:
         (["--split", "part=dev", "--repeats", "3"], "--repeats goes with --folds"),
         (["--next"], "--next goes with --risk"),
         (["--apply", "t.json", "--risk", "0.1", "-o", "x.csv"], "it does not go with --risk"),
+        (["--apply", "t.json", "--policy", "a=b", "-o", "x.csv"], "does not go with --policy"),
+        (["--apply", "t.json", "--delta", "0.2", "-o", "x.csv"], "does not go with --delta"),
+        (["--apply", "t.json", "--match", "text", "-o", "x.csv"], "does not go with --match"),
+        (["--delta", "7"], "--delta goes with --risk"),
+        (["--shrink", "7"], "--shrink goes with --per"),
     ],
 )
 def test_options_that_do_not_go_together(files: Here, arguments: list[str], said: str) -> None:
@@ -398,6 +608,15 @@ def test_the_bound_is_promised_and_counted_in_words(here: Here) -> None:
     out = " ".join(here(*say, "--next").out.split())
     assert f"of the judged answers was wrong in {own['kept']['seen']} of 10 parts" in out
     assert "of the answers to the next 200 questions of the kind, at most 0.3 are wrong." in out
+
+
+def test_silence_promises_nothing(here: Here) -> None:
+    here.write(
+        "j.csv", "question,grade,confidence\n" + "".join(f"q{i},right,0.5\n" for i in range(9))
+    )
+    out = here("tune", "--judged", "j.csv", "--risk", "0.1").out
+    assert "it should answer nothing" in " ".join(out.split())
+    assert "Promised" not in out
 
 
 def test_a_bound_that_is_seen_broken_is_tested(here: Here) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,8 @@ def test_risk_is_kept_by_exact_binomial_tests_in_a_fixed_order() -> None:
     rows = sorted(informed(400, seed=5), key=lambda r: -(r[1] or 0))
     curve = Curve.of("a", matrix_of({"a": rows}).answers(0))
     aim = KeepRisk(0.2, 0.1)
-    tried = aim.sequence(curve)
+    ((delta, tried),) = aim.sequences(curve)
+    assert delta == 0.1
     passed = []
     for point in tried:
         chance = slow_binomial(int(curve.wrong[point]), int(curve.answered[point]), Fraction(1, 5))
@@ -46,22 +48,93 @@ def test_the_order_of_tests_does_not_look_at_verdicts() -> None:
     flipped: list[Row] = [("wrong" if o == "right" else "right", c) for o, c in rows]
     matrix = matrix_of({"a": rows, "b": flipped})
     aim = KeepRisk(0.3, 0.1)
-    one, two = (aim.sequence(Curve.of("", matrix.answers(i))) for i in (0, 1))
-    np.testing.assert_array_equal(one, two)
+    one, two = (aim.sequences(Curve.of("", matrix.answers(i))) for i in (0, 1))
+    for (_, tried), (_, same) in zip(one, two, strict=True):
+        np.testing.assert_array_equal(tried, same)
 
 
-@pytest.mark.parametrize(("alpha", "delta"), [(0.1, 0.1), (0.3, 0.2)])
-def test_the_true_risk_is_kept_as_often_as_promised(alpha: float, delta: float) -> None:
-    """Calibrated answers: above a threshold t the true risk is (1 − t)/2."""
-    broken = 0
-    for seed in range(400):
-        rng = np.random.default_rng(seed)
-        sure = rng.random(300)
-        answers = Answers.of(rng.random(300) < sure, sure)
-        chosen = KeepRisk(alpha, delta).choose(Curve.of("", answers))
-        broken += math.isfinite(chosen) and (1 - chosen) / 2 > alpha
-    # at most δ·400 expected; four standard deviations of slack
-    assert broken <= 400 * delta + 4 * math.sqrt(400 * delta * (1 - delta))
+class NeverStops(KeepRisk):
+    """A mistake: the lowest threshold that passes anywhere, whatever failed before."""
+
+    def _lowest(self, curve: Curve, tried: Any, ahead: Any) -> float:
+        passed = np.flatnonzero(self._passes(curve, tried, ahead))
+        return float(curve.thresholds[tried[passed[-1]]]) if len(passed) else math.inf
+
+
+def broken(aim: KeepRisk, size: int, chance: Any, trials: int = 1000) -> int:
+    """How often a risk above α is chosen, where `chance` is that of a wrong answer by its place."""
+    place = np.arange(size) / size
+    wrong_chance = np.broadcast_to(chance(place), (size,))
+    true_risk = np.cumsum(wrong_chance) / np.arange(1, size + 1)
+    found = 0
+    for seed in range(trials):
+        wrong = np.random.default_rng(seed).random(size) < wrong_chance
+        chosen = aim.choose(Curve.of("", Answers.of(~wrong, 1 - place)))
+        answered = int(np.count_nonzero(1 - place >= chosen))
+        found += answered > 0 and true_risk[answered - 1] > aim.alpha
+    return found
+
+
+def limit(delta: float, trials: int = 1000) -> float:
+    """What a chance of δ may show, by three standard deviations."""
+    return trials * delta + 3 * math.sqrt(trials * delta * (1 - delta))
+
+
+def level(risk: float) -> Any:
+    """The same risk everywhere: just above α it is the hardest to refuse."""
+    return lambda place: risk
+
+
+def step(place: Any) -> Any:
+    """Good at first, then bad."""
+    return np.where(place < 0.2, 0.1, 0.35)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "delta", "size", "chance"),
+    [
+        (0.3, 0.2, 400, level(0.3001)),
+        (0.1, 0.1, 780, level(0.1001)),
+        (0.05, 0.1, 300, level(0.0501)),  # two sequences
+        (0.2, 0.1, 300, step),
+    ],
+)
+def test_the_true_risk_is_kept_as_often_as_promised(
+    alpha: float, delta: float, size: int, chance: Any
+) -> None:
+    assert broken(KeepRisk(alpha, delta), size, chance) <= limit(delta)
+
+
+@pytest.mark.parametrize(("alpha", "delta", "size"), [(0.3, 0.2, 400), (0.1, 0.1, 780)])
+def test_mistakes_would_break_the_promise(alpha: float, delta: float, size: int) -> None:
+    """Twice the δ, and no stop at the first failure: the test above is one that can fail."""
+    hard = level(alpha + 0.0001)
+    assert broken(KeepRisk(alpha, 2 * delta), size, hard) > limit(delta)
+    assert broken(NeverStops(alpha, delta), size, hard) > limit(delta)
+
+
+@pytest.mark.parametrize(("right", "wrong"), [(120, 480), (100, 34)])
+def test_the_surest_answers_are_tried_where_there_are_few(right: int, wrong: int) -> None:
+    """All right down to some place, then all wrong: 0.95^120 = 0.002, 0.95^100 = 0.006."""
+    sure = np.linspace(1, 0, right + wrong)
+    verdict = np.arange(right + wrong) < right
+    aim = KeepRisk(0.05, 0.1)
+    chosen = aim.choose(Curve.of("", Answers.of(verdict, sure)))
+    answered = int(np.count_nonzero(sure >= chosen))
+    assert right - (right + wrong) / 100 - 1 <= answered <= right + 1
+    following = KeepNext(0.05, 0.1).choose(Curve.of("", Answers.of(verdict, sure)), 40)
+    assert following >= chosen
+
+
+def test_two_sequences_share_one_delta() -> None:
+    curve = Curve.of("", Answers.of(np.ones(600), np.linspace(0, 1, 600)))
+    parts = KeepRisk(0.05, 0.1).sequences(curve)
+    assert sum(delta for delta, _ in parts) == pytest.approx(0.1)
+    first = [int(curve.answered[tried[0]]) for _, tried in parts]
+    assert first == [90, 135]  # 0.95^90 ≤ 0.01 < 0.95^89; three times 45
+    for delta, tried in parts:
+        assert tried[-1] == len(curve.answered) - 1
+        assert 0.95 ** curve.answered[tried[0]] <= delta
 
 
 def test_too_few_answers_mean_silence() -> None:
@@ -168,6 +241,29 @@ def test_what_is_seen_next_is_kept_as_often_as_promised(
         broken += wrong > alpha * given.sum()
     assert broken <= 200 * delta + 4 * math.sqrt(200 * delta * (1 - delta))
     assert answered > 0
+
+
+def broken_next(aim: KeepRisk, known: bool, trials: int) -> int:
+    """How often more than α of the answers to the next 34 questions are wrong; the risk is 0.16."""
+    size, coming, found = 600, 34, 0
+    sure = np.full(size + coming, 0.5)  # one threshold to try
+    for seed in range(trials):
+        right = np.random.default_rng(seed).random(size + coming) >= 0.16
+        first, second = (
+            Curve.of("", Answers.of(right[part], sure[part]))
+            for part in (slice(size), slice(size, None))
+        )
+        given = sure[size:] >= aim.choose(first, second if known else coming)
+        found += int((given & ~right[size:]).sum()) > aim.alpha * int(given.sum())
+    return found
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_small_batch_is_kept_too_which_a_bound_on_the_risk_does_not(known: bool) -> None:
+    """A risk of 0.16 is surely below 0.2 on 600 questions, and 34 more often show above it."""
+    trials = 300
+    assert broken_next(KeepNext(0.2, 0.1), known, trials) <= limit(0.1, trials)
+    assert broken_next(KeepRisk(0.2, 0.1), known, trials) > limit(0.1, trials)
 
 
 def test_a_split_is_judged_with_the_threshold_to_use() -> None:

@@ -76,6 +76,58 @@ def test_a_rank_goes_before_confidence(files: Here) -> None:
     assert row.scores["K"] == pytest.approx((0.9 - 0.1) / 2 / 4)
 
 
+@pytest.mark.parametrize(
+    ("rows", "mrr"),
+    [
+        ("q2,Lyon,1,\nq2,Paris,,\n", 1 / 2),  # no rank: behind what has one
+        ("q2,Lyon,,0.9\nq2,Paris,3,0.1\n", 1),
+        ("q2,Lyon,,0.2\nq2,Paris,,0.9\n", 1),  # none has a rank: by confidence
+        ("q2,Lyon,1,\nq2,Oslo,,0.9\nq2,Paris,,0.4\n", 1 / 3),
+        ("q2,Lyon,1,0.2\nq2,Paris,1,0.9\n", 1 / 2),  # of one rank: tied, however sure
+    ],
+)
+def test_answers_without_a_rank(files: Here, rows: str, mrr: float) -> None:
+    files.write("r.csv", "question,answer,rank,confidence\n" + rows)
+    (row,) = ab.score_several("gold.csv", "r.csv", measures="MRR").rows
+    assert row.scores["MRR"] == pytest.approx(mrr / 4)
+
+
+def test_ranks_of_one_run_are_nothing_to_another(files: Here) -> None:
+    files.write("sure.csv", "question,answer,confidence\nq2,Lyon,0.1\nq2,Paris,0.9\n")
+    files.write("ranked.csv", "question,answer,rank\nq2,Lyon,2\nq2,Paris,1\n")
+    alone = ab.score_several("gold.csv", "sure.csv", measures="MRR").rows[0]
+    both = ab.score_several("gold.csv", ["sure.csv", "ranked.csv"], measures="MRR").rows
+    assert alone.scores["MRR"] == pytest.approx(1 / 4)
+    assert [row.scores["MRR"] for row in both] == [1 / 4, 1 / 4]
+
+
+def test_spellings_beyond_the_known_answers_are_repeats(files: Here) -> None:
+    """One known answer, said as Paris and as City of Paris: the second earns nothing, 1/2."""
+    files.write("g.csv", "question,correct,known\nq1,Paris|City of Paris|Rome,2\n")
+    files.write(
+        "r.csv", "question,answer,confidence\nq1,Paris,1\nq1,City of Paris,0.5\nq1,Rome,0.25\n"
+    )
+    (row,) = ab.score_several("g.csv", "r.csv", measures="K").rows
+    assert (row.right, row.repeated) == (3, 1)
+    assert row.scores["K"] == pytest.approx((1 + 0.5 + 0) / 3)
+    files.write("g.csv", "question,correct,known\nq1,Paris|City of Paris|Rome,1\n")
+    (row,) = ab.score_several("g.csv", "r.csv", measures="K").rows
+    assert row.repeated == 2
+    assert row.scores["K"] == pytest.approx(1 / 3)
+    files.write("j.csv", "question,grade,confidence,known\n" + "q1,right,1,1\n" * 3)
+    (row,) = ab.score_several_judged("j.csv", measures="K").rows
+    assert row.repeated == 2
+    assert row.scores["K"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("grades", [("right", "wrong"), ("wrong", "right")])
+def test_one_answer_graded_both_ways_is_refused(here: Here, grades: tuple[str, str]) -> None:
+    rows = "".join(f"q1,{grade},Paris,0.5\n" for grade in grades)
+    here.write("j.csv", "question,grade,answer,confidence\n" + rows)
+    line = here.refuses("score", "--several", "--judged", "j.csv")
+    assert line == "run 'j': answer 'Paris' to question 'q1' is graded right and wrong"
+
+
 def test_known_answers_as_the_gold_says(files: Here) -> None:
     """Spellings of one answer are one known answer."""
     files.write("g.csv", "question,correct,known\nq1,Paris|City of Paris,1\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ import abstain as ab
 from abstain.confidence.choose import Maximise, Threshold
 from abstain.confidence.curve import Curve
 from abstain.confidence.split import Split
-from abstain.confidence.tuning import tune_matrix
+from abstain.confidence.tuning import _mean_standing, tune_matrix
 from abstain.measures.sequences import Answers
 from abstain.outcomes import OUTCOMES
 from tests.confidence.data import Row, informed, matrix_of, slow_counts
@@ -165,17 +164,36 @@ def test_a_slice_never_seen_takes_the_common_threshold() -> None:
 )
 def test_equal_all_right_all_wrong_some_missing(own: list[Row]) -> None:
     matrix = matrix_of({"a": own})
-    for aim, folds in product(({"maximise": "c@1"}, {"risk": 0.2}), (2, 4)):
-        (run,) = tune_matrix(matrix, split=Split(folds=folds), **aim).runs  # type: ignore[arg-type]
+    item = ab.measure("c@1")
+    for folds in (2, 4):
+        (run,) = tune_matrix(matrix, split=Split(folds=folds), risk=0.2).runs
+        assert math.isinf(run.threshold.value)  # it takes eleven: 0.8^11 ≤ 0.1 < 0.8^10
+        assert (run.judged.counts.n, run.judged.counts.answered) == (4, 0)
+        (run,) = tune_matrix(matrix, split=Split(folds=folds)).runs
         assert run.judged.counts.n == 4
+        levels = {c for _, c in own if c is not None} | {math.inf}
+        best = max(item(ab.Counts(**slow_counts(own, t))) for t in levels)
+        at_the_end = ab.Counts(**slow_counts(own, run.threshold.value))
+        assert item(at_the_end) == best == run.hindsight.score >= run.judged.score
     if any(c is None and o != "unanswered_empty" for o, c in own):
         notes = tune_matrix(matrix, split=Split(folds=2)).notes
         assert any("1 answer has no confidence" in note for note in notes)
 
 
+def test_a_mean_over_repeats_exists_only_where_each_score_does() -> None:
+    """Two of four right, and nothing answered at all: precision is 1/2 and undefined."""
+    item = ab.measure("precision")
+    some, none = np.array([2, 2, 0, 0, 0, 0]), np.array([0, 0, 2, 2, 0, 0])
+    found = _mean_standing([some, none], item)
+    assert math.isnan(found.score)
+    assert (found.counts.right, found.counts.unanswered_right) == (1, 1)
+    assert _mean_standing([some, np.array([3, 1, 0, 0, 0, 0])], item).score == 0.625
+
+
 @pytest.mark.parametrize(
     ("own", "arguments", "said"),
     [
+        ([("unanswered_empty", 0.5)] * 9, {}, "run 'a' has no answer: there is no threshold"),
         ([("right", None)] * 9, {}, "run 'a' has no confidence: there is no threshold to tune"),
         ([("right", 0.5)], {}, "5 folds of 1 question leave one empty"),
         ([("right", 0.5)] * 9, {"split": Split(folds=1)}, "flatters itself"),

@@ -136,6 +136,34 @@ def test_k_by_hand() -> None:
     assert value == pytest.approx((a + b) / 4)
 
 
+def test_known_goes_with_its_question() -> None:
+    """z has four known answers and comes first, a has one: (1/4 + 1/1)/2."""
+    item: Any = ab.measure("K")
+    for known in ([4, 1], {"a": 1, "z": 4, "not asked": 9}):
+        assert item([1, 1], [1, 1], question=["z", "a"], known=known) == pytest.approx(5 / 8)
+    # one right answer is known, two right ones are given: the less sure one repeats it
+    assert item([1, 1], [0.5, 1], question=[7, 7], known=[1]) == pytest.approx(1 / 2)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"question": [1, 1], "known": [-3]}, "known must be 1 or more"),
+        ({"question": [1, 1], "known": [1.5]}, "known must be a whole number"),
+        ({"question": [1, 2], "known": {1: 1}}, "known has no number for question 2"),
+        ({"question": [1, 1], "known": [1, 1]}, "one number for each of 1 questions"),
+        ({"question": [1]}, "question must have an entry for each of 2 answers"),
+        ({"repeat": [1]}, "repeat must have an entry for each of 2 answers"),
+        ({"rank": [0, 1]}, "a rank must be 1 or more"),
+        ({"rank": ["first", "last"]}, "a rank must be a number"),
+    ],
+)
+def test_what_does_not_fit_is_refused(more: dict[str, Any], said: str) -> None:
+    item: Any = ab.measure("K")
+    with pytest.raises(ab.UsageError, match=said):
+        item([1, 1], [1, 0.5], **more)
+
+
 def test_mrr_by_hand() -> None:
     item: Any = ab.measure("MRR")
     # a: right second; b: right among two tied at the top, so second; c: never right

@@ -69,7 +69,9 @@ def curve(
             "such as 1024), exact at their edges. With --show summary, risk or measure.",
         ),
     ] = None,
-    bins: Annotated[int, typer.Option(help="Bins of the reliability diagram.")] = 10,
+    bins: Annotated[
+        int, typer.Option(help="Bins of the reliability diagram (an ECE names its own).")
+    ] = 10,
     equal_mass: Annotated[
         bool, typer.Option("--equal-mass", help="Equally full bins instead of equally wide ones.")
     ] = False,

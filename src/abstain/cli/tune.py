@@ -46,8 +46,9 @@ def tune(
         ),
     ] = None,
     delta: Annotated[
-        float, typer.Option(help="With --risk: the chance that is left of being above it.")
-    ] = 0.1,
+        float | None,
+        typer.Option(help="With --risk: the chance that is left of being above it (default: 0.1)."),
+    ] = None,
     next_questions: Annotated[
         bool,
         typer.Option(
@@ -81,12 +82,12 @@ def tune(
         typer.Option(metavar="ATTR", help="A threshold for each value of an attribute."),
     ] = None,
     shrink: Annotated[
-        float,
+        float | None,
         typer.Option(
             help="With --per: as many questions' worth of the whole are added to each slice, so "
-            "that small ones follow the common threshold."
+            "that small ones follow the common threshold (default: 50)."
         ),
-    ] = 50,
+    ] = None,
     run: Annotated[
         str | None, typer.Option("--run", metavar="NAME", help="Only this run of the table.")
     ] = None,
@@ -157,24 +158,37 @@ def tune(
             "--run": run,
             "--threshold-file": threshold_file,
             "--judged": judged,
+            "--delta": delta,
+            "--repeats": repeats > 1,
+            "--shrink": shrink,
+            "--grade": grade,
+            "--policy": policy,
+            "--align": align != "id",
+            "--match": match != "id",
+            "--seed": seed,
+            "--format": format,
         }
         for name, given in tuning.items():
-            if given:
+            if given not in (None, False, 0):
                 raise UsageError(f"--apply tunes nothing: it does not go with {name}")
         _apply(apply, files, output, columns, from_format)
         return
     if grade and not judged:
         raise UsageError("--grade goes with --judged")
+    if delta is not None and risk is None:
+        raise UsageError("--delta goes with --risk: it is the chance of being above it")
+    if shrink is not None and per is None:
+        raise UsageError("--shrink goes with --per: it is what small slices borrow")
     shared: dict[str, Any] = {
         "maximise": maximise,
         "risk": risk,
-        "delta": delta,
+        **({} if delta is None else {"delta": delta}),
+        **({} if shrink is None else {"shrink": shrink}),
         "next_questions": next_questions,
         "split": _split(split),
         "folds": folds,
         "repeats": repeats,
         "per": per,
-        "shrink": shrink,
         "seed": seed,
         "run": run,
         "policy": policy,
@@ -182,7 +196,7 @@ def tune(
         "format": from_format,
     }
     result = _tuned(files, judged, grade, test_gold, align, match, shared)
-    _write(result, files, output, threshold_file, columns, from_format, judged=judged)
+    _write(result, files, output, threshold_file, columns, from_format, align, judged=judged)
     from abstain.report.thresholds import tune_grid
 
     options.show(tune_grid(result), result.to_dict(), format=format, output=None, digits=digits)
@@ -228,6 +242,7 @@ def _write(
     threshold_file: Path | None,
     columns: dict[str, str],
     from_format: str | None,
+    align: str,
     *,
     judged: bool,
 ) -> None:
@@ -245,13 +260,15 @@ def _write(
             frame, notes = apply.apply_threshold(
                 files[1],
                 thresholds,
-                gold=files[0] if result.per else None,
+                questions=result.matrix.questions if result.per else None,
+                align=align,
                 only=result.runs[0].run if len(result.runs) == 1 else None,
                 columns=columns,
                 format=from_format,
             )
         write_table(apply.writable(frame, output), output)
         typer.echo("; ".join([f"{output}: {frame.height:,} responses", *notes]), err=True)
+        typer.echo(f"{output}: {_hindsight(result)}", err=True)
     if threshold_file is not None:
         import msgspec
 
@@ -259,6 +276,14 @@ def _write(
 
         data = msgspec.json.format(msgspec.json.encode(result.threshold_data()), indent=2)
         write_text(threshold_file, data.decode() + "\n")
+
+
+def _hindsight(result: TuneResult) -> str:
+    """What a score of the written run would be worth."""
+    parts = result.runs[0].parts
+    tuned_on = parts[0].tuned_on if len(parts) == 1 else result.questions
+    which = "all" if tuned_on == result.questions else f"{tuned_on:,} of {result.questions:,}"
+    return f"tuned on {which} questions here: their score is hindsight, no result"
 
 
 def _apply(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import polars as pl
 
 from abstain.confidence.choose import SHRINK
 from abstain.confidence.curve import curves
+from abstain.confidence.decision import check_level
 from abstain.confidence.matrix import ConfidenceMatrix, read_judged_matrix, read_matrix
 from abstain.confidence.result import DEFAULT_MEASURES, CurveResult, split_measures
 from abstain.confidence.split import Split
@@ -19,11 +20,10 @@ from abstain.confidence.tuned import TuneResult
 from abstain.confidence.tuning import tune_matrix
 from abstain.errors import UsageError, shown
 from abstain.measures import Measure, measure
-from abstain.outcomes import Policy
 from abstain.questions import Gold, read_gold
 
-PolicyLike = Policy | Mapping[str, str] | Iterable[str] | None
 YES = ("yes", "true", "1", "y")
+NO = ("no", "false", "0", "n", "")
 
 
 def curve(
@@ -81,11 +81,11 @@ def _result(
         measures = [measures]
     if not 1 <= bins <= 10_000:
         raise UsageError(f"--bins is from 1 to 10,000 (got {bins})")
+    check_level(level)
     summed, along = split_measures(measures)
     should, label = matrix.nothing_right, "questions without a right answer"
     if should_abstain is not None:
-        values = matrix.questions[should_abstain].cast(pl.String).str.to_lowercase()
-        should, label = values.is_in(YES).fill_null(value=False).to_numpy(), should_abstain
+        should, label = _should_abstain(matrix, should_abstain), should_abstain
     notes = (*matrix.notes, *matrix.missing_notes())
     return CurveResult(
         matrix,
@@ -101,6 +101,16 @@ def _result(
         label,
         notes,
     )
+
+
+def _should_abstain(matrix: ConfidenceMatrix, attribute: str) -> Any:
+    """Where an attribute says that a question should be left blank: it says yes or no."""
+    values = matrix.questions[attribute].cast(pl.String).fill_null("")
+    said = values.str.strip_chars().str.to_lowercase()
+    strange = values.filter(~said.is_in([*YES, *NO]))
+    if len(strange):
+        raise UsageError(f"--should-abstain reads yes or no in '{attribute}' (got '{strange[0]}')")
+    return said.is_in(YES).to_numpy()
 
 
 def tune(

@@ -18,11 +18,14 @@ from abstain.formats.logs.registry import log_format
 from abstain.formats.tables import ROW, format_of_name
 from abstain.judge import NO
 from abstain.outcomes import OUTCOMES
-from abstain.questions import collect, open_table, read_gold, rename, require
+from abstain.questions import collect, open_table, read_gold, rename, require, text_column
 
 if TYPE_CHECKING:
     from abstain.confidence.matrix import ConfidenceMatrix
     from abstain.confidence.tuned import TuneResult
+    from abstain.formats.tables import Table
+
+RUN, QUESTION = "__run", "__question"
 
 
 def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
@@ -38,6 +41,8 @@ def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
         raise InputError(f"cannot be read: {error.strerror}", name) from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise InputError("is not JSON", name) from None
+    except RecursionError:
+        raise InputError("is nested too deeply for a file of thresholds", name) from None
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise InputError("is not a file of thresholds, as --threshold-file writes it", name)
     if data.get("version", VERSION) != VERSION:
@@ -59,6 +64,9 @@ def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
             found[entry["run"]] = Threshold.from_dict(entry)
         except UsageError as error:
             raise InputError(str(error), name) from None
+    attributes = sorted({t.per for t in found.values() if t.per is not None})
+    if len(attributes) > 1:
+        raise InputError(f"is per {attributes[0]} and per {attributes[1]}, expected one", name)
     return found
 
 
@@ -67,6 +75,8 @@ def apply_threshold(
     thresholds: Mapping[str, Threshold],
     *,
     gold: Any = None,
+    questions: pl.DataFrame | None = None,
+    align: str = "id",
     only: str | None = None,
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
@@ -74,6 +84,7 @@ def apply_threshold(
     """A run's table with answers only where they are sure enough, and what was done.
 
     What is blanked stays as the candidate; a candidate that is sure enough becomes the answer.
+    `gold`, or its `questions` where it was read already, says which slice a question is in;
     `only` names the run to keep of a table with several.
     """
     table = rename(open_table(run, name="run", format=format), columns or {}, side="run")
@@ -83,75 +94,142 @@ def apply_threshold(
         table = with_refusals(table, table.refusals)
     require(table, "answer", "which holds the answer (empty: none was given)")
     require(table, "confidence", "which a threshold looks at")
-    rows = collect(nw.from_native(table.frame), table.name).drop(ROW, strict=False)
+    rows = collect(nw.from_native(table.frame), table.name)
     if table.verdicts is not None:
         rows = rows.drop("outcome")  # a log's own verdicts speak of what it answered before
+    if ROW not in rows.columns:
+        rows = rows.with_row_index(ROW)
+    rows = _named(rows, table.name)
     if only is not None and "run" in rows.columns:
-        rows = rows.filter(pl.col("run").cast(pl.String) == only)
-    sure = rows["confidence"].cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
-    bad = rows.filter(((sure < 0) | (sure > 1)).fill_null(value=False))
+        rows = rows.filter(pl.col(RUN) == only)
+    _refuse_duplicates(rows, table)
+    sure = _confidence(rows, table)
+    if gold is not None:
+        questions = _questions(gold, thresholds, columns, format)
+    slices = _slices(rows, thresholds, questions, align, table)
+    answered, notes = _sure_enough(rows, sure, slices, thresholds, table.name)
+    rows = rows.drop(ROW, RUN, QUESTION)
+    return _decided(rows, answered, table.run_id), [*_said(rows, answered, sure), *notes]
+
+
+def _named(rows: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Rows with their run and question as the text that golds and thresholds know them by."""
+    lazy = nw.from_native(rows.lazy())
+    named = [
+        text_column(lazy, column, name, trim=True).alias(own)
+        for column, own in (("run", RUN), ("question", QUESTION))
+        if column in rows.columns
+    ]
+    found = lazy.with_columns(*named).to_native().collect() if named else rows
+    absent = [own for own in (RUN, QUESTION) if own not in found.columns]
+    return found.with_columns(pl.lit(None, pl.String).alias(own) for own in absent)
+
+
+def _text(column: str) -> pl.Expr:
+    return pl.col(column).cast(pl.String).str.strip_chars()
+
+
+def _refuse_duplicates(rows: pl.DataFrame, table: Table) -> None:
+    key = pl.struct(RUN, QUESTION)
+    again = rows.filter((pl.col(QUESTION).fill_null("") != "") & ~key.is_first_distinct())
+    if not again.height:
+        return
+    row = again.row(0, named=True)
+    same = pl.col(RUN).eq_missing(pl.lit(row[RUN])) & (pl.col(QUESTION) == row[QUESTION])
+    first = table.place(rows.filter(same)[ROW][0])
+    message = f"question {shown(row[QUESTION])} stands twice (first: {first})"
+    raise InputError(message, table.place(row[ROW]))
+
+
+def _confidence(rows: pl.DataFrame, table: Table) -> pl.Series:
+    """Confidence as a number or none; what is neither is refused, with its line."""
+    text = rows["confidence"].cast(pl.String).str.strip_chars().fill_null("")
+    sure = text.cast(pl.Float64, strict=False)
+    inside = ((sure >= 0) & (sure <= 1)).fill_null(value=False)
+    bad = rows.filter((text != "") & ~inside)
     if bad.height:
-        raise InputError("a confidence is outside 0 to 1", table.name)
-    answered = _sure_enough(rows, sure, thresholds, gold, columns, table.name, format)
-    return _decided(rows, answered, table.run_id), _said(rows, answered, sure)
+        at = bad[ROW][0]
+        value = text.filter(rows[ROW] == at)[0]
+        raise InputError(f"confidence is {shown(value)}, expected 0 to 1", table.place(at))
+    return sure
+
+
+def _questions(
+    gold: Any,
+    thresholds: Mapping[str, Threshold],
+    columns: Mapping[str, str] | None,
+    format: str | None,
+) -> pl.DataFrame:
+    standard = read_gold(gold, columns=columns, format=log_format(format))
+    standard.check_attributes([t.per for t in thresholds.values() if t.per is not None])
+    return standard.frame
 
 
 def _sure_enough(
     rows: pl.DataFrame,
     sure: pl.Series,
+    slices: Any,
     thresholds: Mapping[str, Threshold],
-    gold: Any,
-    columns: Mapping[str, str] | None,
     name: str,
-    format: str | None,
-) -> pl.Series:
-    slices = _slices(rows, thresholds, gold, columns, name, format)
+) -> tuple[pl.Series, list[str]]:
+    """Which responses are to be given, and whose threshold they were held against."""
     numbers = sure.fill_null(float("nan")).to_numpy()
-    if len(thresholds) == 1:
-        return pl.Series(next(iter(thresholds.values())).answered(numbers, slices))
-    if "run" not in rows.columns:
+    runs = [own for own in rows[RUN].unique(maintain_order=True) if own is not None]
+    if len(thresholds) == 1 and len(runs) < 2:
+        ((tuned, threshold),) = thresholds.items()
+        other = bool(runs) and runs[0] != tuned
+        notes = [f"run {shown(runs[0])} held to the threshold of {shown(tuned)}"] if other else []
+        return pl.Series(threshold.answered(numbers, slices)), notes
+    if not runs:
         raise UsageError(f"{name} names no run, and there are thresholds for {len(thresholds)}")
     answered = np.zeros(rows.height, bool)
-    for own in rows["run"].unique().to_list():
+    for own in runs:
         if own not in thresholds:
-            raise UsageError(f"there is no threshold for run {shown(str(own))}")
-        mine = (rows["run"] == own).to_numpy()
+            have = ", ".join(shown(known) for known in list(thresholds)[:5])
+            raise UsageError(f"there is no threshold for run {shown(own)} (there is for {have})")
+        mine = (rows[RUN] == own).fill_null(value=False).to_numpy()
         part = slices[mine] if slices is not None else None
         answered[mine] = thresholds[own].answered(numbers[mine], part)
-    return pl.Series(answered)
+    return pl.Series(answered), []
 
 
 def _slices(
     rows: pl.DataFrame,
     thresholds: Mapping[str, Threshold],
-    gold: Any,
-    columns: Mapping[str, str] | None,
-    name: str,
-    format: str | None,
+    questions: pl.DataFrame | None,
+    align: str,
+    table: Table,
 ) -> Any:
+    """The slice of each response; a question that the gold does not have is refused."""
     per = next((t.per for t in thresholds.values() if t.per), None)
-    if per is None:
-        return None
-    if gold is not None:
-        standard = read_gold(gold, columns=columns, format=log_format(format))
-        standard.check_attributes([per])
-        known = standard.frame.select(pl.col("question"), pl.col(per).alias("__slice"))
-        joined = rows.select(pl.col("question").cast(pl.String)).join(
-            known, on="question", how="left", maintain_order="left"
-        )
-        return np.array(joined["__slice"].fill_null("").to_list())
-    if per not in rows.columns:
-        raise UsageError(
-            f"the thresholds are per {per}, which {name} does not have: name its gold before it"
-        )
-    return np.array(rows[per].cast(pl.String).fill_null("").to_list())
+    if questions is None:
+        if per is None:
+            return None
+        if per not in rows.columns:
+            raise UsageError(
+                f"the thresholds are per {per}, which {table.name} does not have: name its gold "
+                "before it"
+            )
+        return np.array(rows[per].cast(pl.String).fill_null("").to_list())
+    value = pl.lit("") if per is None else pl.col(per).cast(pl.String).fill_null("")
+    known = questions.select(pl.col("question").alias(QUESTION), value.alias("__slice"))
+    if align == "position":
+        known = known.with_columns(at=pl.int_range(pl.len()))
+        rows = rows.with_columns(at=pl.col(ROW).rank("ordinal").over(RUN).cast(pl.Int64) - 1)
+    on = "at" if align == "position" else QUESTION
+    joined = rows.join(known, on=on, how="left", maintain_order="left")
+    strange = joined.filter(pl.col("__slice").is_null())
+    if strange.height:
+        message = f"question {shown(strange[QUESTION][0] or '')} is not in the gold"
+        raise InputError(message, table.place(strange[ROW][0]))
+    return None if per is None else np.array(joined["__slice"].to_list())
 
 
 def _decided(
     rows: pl.DataFrame, answered: pl.Series, run_id: tuple[str, int] | None
 ) -> pl.DataFrame:
     def text(column: str) -> pl.Expr:
-        return pl.col(column).cast(pl.String).fill_null("").str.strip_chars()
+        return _text(column).fill_null("")
 
     candidate = text("candidate") if "candidate" in rows.columns else pl.lit("")
     best = pl.when(text("answer") != "").then(text("answer")).otherwise(candidate)

@@ -2,12 +2,18 @@
 
 Thresholds are tried from the surest down, in an order fixed before any verdict is looked at; each
 passes with few enough wrong answers, the first that fails ends it (fixed-sequence testing).
+
+Where to begin is a matter of power alone. Few answers must all be right to pass, so a sequence
+begins with three times the fewest that could, with a tenth of all answers if these are more, and
+with half of them at most. Where there are few answers that may be deep in the wrong ones, so a
+tenth of δ goes to a second sequence that begins as early as it can; with both the chance of a
+broken promise is at most δ.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,13 +28,19 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
 
 STEPS = 100
+FEWEST = 3
+"""A sequence begins with so many times the fewest answers that could pass."""
+EARLY = 0.1
+"""The share of δ for a sequence that begins before that."""
+EARLIER = 1.5
+"""It is worth it where it begins with so many times fewer answers."""
 CELLS = 32
 SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class KeepRisk:
-    """The smallest threshold whose risk is at most α, surely enough.
+    """The smallest threshold, of those tried until one fails, whose risk is surely at most α.
 
     The risk is what the share of wrong answers tends to over more and more questions of the same
     kind. A threshold passes while the exact binomial test says that a risk above α would have
@@ -57,14 +69,19 @@ class KeepRisk:
         how many questions there will be.
         """
         reached = curve.reached()
-        tried = self.sequence(reached)
-        if not len(tried):
-            return SILENCE
-        failed = np.flatnonzero(~self._passes(reached, tried, ahead))
+        found = [
+            replace(self, delta=delta)._lowest(reached, tried, ahead)
+            for delta, tried in self.sequences(reached)
+        ]
+        return min(found, default=SILENCE)
+
+    def _lowest(self, curve: Curve, tried: npt.NDArray[np.int64], ahead: Curve | int) -> float:
+        """The last threshold of a sequence before one fails."""
+        failed = np.flatnonzero(~self._passes(curve, tried, ahead))
         passed = int(failed[0]) if len(failed) else len(tried)
         if passed == len(tried):
             return 0.0
-        return float(reached.thresholds[tried[passed - 1]]) if passed else SILENCE
+        return float(curve.thresholds[tried[passed - 1]]) if passed else SILENCE
 
     def _passes(
         self, curve: Curve, tried: npt.NDArray[np.int64], ahead: Curve | int
@@ -72,14 +89,19 @@ class KeepRisk:
         wrong, answered = curve.wrong[tried], curve.answered[tried]
         return _at_most(wrong, answered, np.asarray(self.alpha)) <= self.delta
 
-    def sequence(self, curve: Curve) -> npt.NDArray[np.int64]:
-        """The points to try: evenly over coverage, from where a few wrong answers may pass."""
+    def sequences(self, curve: Curve) -> list[tuple[float, npt.NDArray[np.int64]]]:
+        """The points to try, evenly over coverage, and the δ for them; verdicts have no say."""
         total = int(curve.answered[-1])
         if total < self.least:
-            return np.empty(0, np.int64)
-        start = min(total, max(3 * self.least, total // 10))
-        wanted = np.unique(np.linspace(start, total, STEPS).astype(np.int64))
-        return np.unique(np.searchsorted(curve.answered, wanted))
+            return []
+        start = min(max(FEWEST * self.least, total // 10), max(self.least, total // 2))
+        early = max(replace(self, delta=EARLY * self.delta).least, total // 10)
+        if EARLIER * early > start:
+            return [(self.delta, _evenly(curve, start))]
+        return [
+            (EARLY * self.delta, _evenly(curve, early)),
+            ((1 - EARLY) * self.delta, _evenly(curve, start)),
+        ]
 
     def hindsight(self, curve: Curve) -> float:
         """The threshold that answers most with a share wrong of at most α, verdicts known."""
@@ -136,6 +158,12 @@ class KeepNext(KeepRisk):
 
 
 Aim = Maximise | KeepRisk
+
+
+def _evenly(curve: Curve, start: int) -> npt.NDArray[np.int64]:
+    """Points of a curve from so many answers up to all of them."""
+    wanted = np.unique(np.linspace(start, int(curve.answered[-1]), STEPS).astype(np.int64))
+    return np.unique(np.searchsorted(curve.answered, wanted))
 
 
 def allowed_wrong(answered: IntArray, coming: IntArray, alpha: float, delta: float) -> IntArray:

@@ -63,13 +63,13 @@ class Threshold:
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise UsageError(f"a threshold is a number or null (got {value!r})")
             if not 0 <= value <= 1:
-                raise UsageError(f"a threshold is from 0 to 1 (got {value:g})")
+                raise UsageError(f"a threshold is from 0 to 1 (got {_short(value)})")
             return float(value)
 
         if "threshold" not in plain:
             raise UsageError("a run has no 'threshold': a number, or null to answer nothing")
         per, values = plain.get("per"), plain.get("thresholds", {})
-        if per is not None and not isinstance(per, str):
+        if per is not None and (not isinstance(per, str) or not per.strip()):
             raise UsageError(f"'per' must name an attribute (got {per!r})")
         if not isinstance(values, Mapping):
             raise UsageError("'thresholds' must map slices to numbers")
@@ -77,6 +77,11 @@ class Threshold:
 
     def __str__(self) -> str:
         return "answer nothing" if math.isinf(self.value) else f"{self.value:.4g}"
+
+
+def _short(number: float) -> str:
+    """A number as people read it; a whole one may have any number of digits."""
+    return f"{number:g}" if abs(number) < 1e300 else f"{'-' if number < 0 else ''}1e300 or more"
 
 
 def _finite(value: float) -> float | None:

@@ -5,8 +5,12 @@ of being right above t. A run with confidence acts on it, answering where it is 
 as given, its answers stay what they are. Inside, V_t = (1−t)·S_t = (1−t)·c − t·w is used, which is
 bounded, has the same sign of any difference, and is a mean over questions.
 
-Bands are simultaneous: with the confidence asked for, the whole curve lies inside (sup-t of the
-Gaussian limit: one covariance over t, then draws of its maximum).
+Bands are simultaneous: with about the confidence asked for, the whole curve lies inside (sup-t of
+the Gaussian limit: one covariance over t, then draws of its maximum). Where t is high few answers
+are left, or none, and what they show of the variance is too little; so to its estimate three right
+and three wrong answers are added that are given at every t, much as Agresti and Coull do for a
+proportion (for a difference: three questions that one run gets right and the other wrong, and
+three the other way round). The curve itself stays what it is.
 """
 
 from __future__ import annotations
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 
 GRID = 100
 DRAWS = 2000
+ADDED = 3.0
+"""Answers of each kind that are added before a variance is estimated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +103,7 @@ def decision(
     """Decision curves of all runs; `way` is `confidence` (they act on it) or `given`."""
     if way not in (None, "confidence", "given"):
         raise UsageError(f"--decision is confidence or given (got '{way}')")
-    if not 0 < confidence < 1:
-        raise UsageError(f"the confidence of a band is between 0 and 1 (got {confidence:g})")
+    check_level(confidence)
     able = [n for n in range(len(matrix.runs)) if matrix.stated(n)[0]]
     chosen = way or ("confidence" if able else "given")
     numbers = able if chosen == "confidence" else list(range(len(matrix.runs)))
@@ -109,7 +114,7 @@ def decision(
     for number in numbers:
         values = _contributions(matrix, number, t, chosen)
         run = matrix.runs[number]
-        band = _band(t, values, confidence, seed)
+        band = _band(t, values, (1 - t, -t), confidence, seed)
         sums[run] = band.value
         scale = 1 / (1 - t)
         bands[run] = Band(t, band.value * scale, band.low * scale, band.high * scale)
@@ -119,6 +124,12 @@ def decision(
         for a, b in _leaders(sums)
     ]
     return Decision(chosen, t, bands, compared, confidence)
+
+
+def check_level(confidence: float) -> None:
+    """Refuse a confidence that no band can have."""
+    if not 0 < confidence < 1:
+        raise UsageError(f"the confidence of a band is between 0 and 1 (got {confidence:g})")
 
 
 def _contributions(matrix: ConfidenceMatrix, run: int, t: Array, way: str) -> Array:
@@ -138,14 +149,20 @@ def _contributions(matrix: ConfidenceMatrix, run: int, t: Array, way: str) -> Ar
     return value  # type: ignore[no-any-return]
 
 
-def _band(t: Array, values: Array, confidence: float, seed: int) -> Band:
-    """The mean over questions with a band that holds for all t at once."""
+def _band(
+    t: Array, values: Array, extremes: tuple[Array, Array], confidence: float, seed: int
+) -> Band:
+    """The mean over questions with a band that holds for all t at once.
+
+    `extremes` are the highest and the lowest that a question can add at each t.
+    """
     kept = values[~np.isnan(values[:, 0])]
     size = len(kept)
     mean = kept.mean(axis=0) if size else np.full(len(t), np.nan)
     if size < 2:
         return Band(t, mean, np.full(len(t), -np.inf), np.full(len(t), np.inf))
-    centred = kept - mean
+    added = np.sqrt(ADDED) * (np.stack(extremes) - mean)
+    centred = np.concatenate([kept - mean, added])
     covariance = centred.T @ centred / (size - 1) / size
     error = np.sqrt(np.diag(covariance))
     half = _critical(covariance, error, confidence, seed) * error
@@ -174,7 +191,7 @@ def _compare(
     seed: int,
 ) -> Comparison:
     values = _contributions(matrix, a, t, way) - _contributions(matrix, b, t, way)
-    band = _band(t, values, confidence, seed)
+    band = _band(t, values, (np.ones_like(t), -np.ones_like(t)), confidence, seed)
     names = matrix.runs[a], matrix.runs[b]
     return Comparison(*names, band, crossings(t, band.value), _undecided(band))
 

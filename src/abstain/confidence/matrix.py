@@ -109,7 +109,8 @@ class ConfidenceMatrix:
                     "as the least sure"
                 )
             elif not stated:
-                said.append(f"run '{run}' has no confidence: there is no curve of it")
+                what = "confidence" if have else "answer"
+                said.append(f"run '{run}' has no {what}: there is no curve of it")
         return said
 
 

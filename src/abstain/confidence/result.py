@@ -192,7 +192,14 @@ class CurveResult:
 
 
 def _nulls(row: dict[str, Any]) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
+    """A row without ∞ and NaN; what a threshold of null answers is said beside it."""
+    plain = {
+        k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()
+    }
+    if "threshold" in row:
+        exists = not math.isnan(row.get("coverage", 0.0))
+        plain["even_without_confidence"] = exists and math.isnan(row["threshold"])
+    return plain
 
 
 def _blanks(
@@ -263,9 +270,9 @@ def _points(result: CurveResult, points: int, score: str | None) -> list[dict[st
 
 def _roc(result: CurveResult, points: int) -> list[dict[str, Any]]:
     rows = []
-    for curve in result.curves:
+    for number, curve in enumerate(result.curves):
         right, wrong = int(curve.right[-1]), int(curve.wrong[-1])
-        if not right or not wrong:
+        if not right or not wrong or not result.matrix.stated(number)[0]:
             continue
         rows += [
             {
@@ -296,7 +303,7 @@ def _reliability(result: CurveResult, points: int) -> list[dict[str, Any]]:
 
 def _decision(result: CurveResult, points: int) -> list[dict[str, Any]]:
     found = result.decision
-    step = max(1, len(found.t) // points) if points else 1
+    step = math.ceil(len(found.t) / points) if points else 1
     return [
         {
             "run": run,

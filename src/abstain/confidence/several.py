@@ -21,6 +21,7 @@ from abstain.formats.tables import ROW
 from abstain.grades import graded_lists
 from abstain.judge import FILE, INDEX, KIND, Judged, judge
 from abstain.measures import Measure, measure
+from abstain.measures.handed_in import said_before
 from abstain.measures.sequences import Answers
 from abstain.normalise import matcher
 from abstain.outcomes import KINDS, Effect, Outcome, Policy, Undefined, Why, blanks_by_reason
@@ -154,8 +155,9 @@ def score_several_judged(
 ) -> SeveralResult:
     """As `score_several`, for rows that carry their own outcome.
 
-    A column `answer` shows repeats; a column `known` says how many right answers a question has,
-    otherwise it has one.
+    A column `answer` shows repeats; a column `known` says how many right answers a question has:
+    those beyond are repeats. Without it a question counts as having one, and repeats are those
+    that `answer` shows.
     """
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [s.table for s in sources])
@@ -171,11 +173,12 @@ def score_several_judged(
     rows = _ranked(pl.concat(checked, how="diagonal_relaxed"), sources)
     _refuse_shared(rows)
     rows = rows.join(questions.select("question").with_row_index(INDEX), on="question", how="left")
+    known: IntArray | None
     if with_known:
         known = _whole(questions, sources[0].table.name)
         notes = ["known answers of a question: as the column 'known' says"]
     else:
-        known = np.ones(questions.height, np.int64)
+        known = None
         notes = ["known answers of a question: one, as no column 'known' says otherwise"]
     if "answer" not in rows.columns:
         rows = rows.with_columns(answer=pl.lit(""))
@@ -186,7 +189,7 @@ def score_several_judged(
 def _result(
     rows: pl.DataFrame,
     questions: pl.DataFrame,
-    known: IntArray,
+    known: IntArray | None,
     measures: tuple[Measure, ...],
     by: tuple[str, ...],
     policy: Policy | Mapping[str, str] | Iterable[str] | None,
@@ -202,6 +205,7 @@ def _result(
     own = rows.with_columns(outcome=pl.Series(outcome[kinds])).filter(
         pl.col("outcome").is_in([RIGHT, WRONG])
     )
+    _refuse_both_ways(own)
     if not any(name in rows.columns and rows[name].is_not_null().any() for name in ORDERS):
         notes.append("no answer has a confidence or a rank: those to a question share a last place")
     return SeveralResult(
@@ -298,6 +302,18 @@ def _whole(questions: pl.DataFrame, name: str) -> IntArray:
     return numbers.to_numpy()
 
 
+def _refuse_both_ways(rows: pl.DataFrame) -> None:
+    """One answer of a run to a question is right or wrong, however often it is said."""
+    said = rows.filter(pl.col("answer").fill_null("") != "")
+    verdicts = said.group_by("run", "question", "answer").agg(pl.col("outcome").n_unique())
+    both = verdicts.filter(pl.col("outcome") > 1).sort("run", "question", "answer")
+    if both.height:
+        run, question, answer = (shown(both[name][0]) for name in ("run", "question", "answer"))
+        raise UsageError(
+            f"run {run}: answer {answer} to question {question} is graded right and wrong"
+        )
+
+
 def _with_repeats(rows: pl.DataFrame) -> pl.DataFrame:
     """Answers in order of run and question, each marked if a surer one said the same."""
     sure = [pl.col("confidence")] if "confidence" in rows.columns else []
@@ -314,7 +330,7 @@ def _scored(
     rows: pl.DataFrame,
     names: Sequence[str],
     questions: pl.DataFrame,
-    known: IntArray,
+    known: IntArray | None,
     measures: Sequence[Measure],
     by: Sequence[str],
 ) -> list[SeveralRow]:
@@ -328,7 +344,7 @@ def _scored(
         block = []
         for run in names:
             own = inside.filter(pl.col("run") == run)
-            answers = _answers(own, known, asked)
+            question, answers = _answers(own, known, asked)
             scores: dict[str, float] = {}
             for item in measures:
                 score: Any = item
@@ -340,7 +356,7 @@ def _scored(
                     asked,
                     own.height,
                     int(answers.right.sum()),
-                    int(own["repeat"].sum()),
+                    int(said_before(answers, question).sum()),
                     asked - own[INDEX].n_unique(),
                     scores,
                 )
@@ -349,17 +365,18 @@ def _scored(
     return found
 
 
-def _answers(rows: pl.DataFrame, known: IntArray, asked: int) -> Answers:
+def _answers(rows: pl.DataFrame, known: IntArray | None, asked: int) -> tuple[IntArray, Answers]:
+    """The answers of a run, and the number of the question of each."""
     index, question = np.unique(rows[INDEX].to_numpy(), return_inverse=True)
     missing = pl.Series([None] * rows.height, dtype=pl.Float64)
     sure = rows["confidence"] if "confidence" in rows.columns else missing
     rank = rows["rank"].fill_null(math.inf).to_numpy() if "rank" in rows.columns else None
-    return Answers(
+    return question, Answers(
         (rows["outcome"] == RIGHT).to_numpy(),
         sure.cast(pl.Float64).fill_null(math.nan).to_numpy(),
         asked,
         question=question,
-        known=known[index],
+        known=None if known is None else known[index],
         repeat=rows["repeat"].to_numpy(),
         rank=rank,
     )

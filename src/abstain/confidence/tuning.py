@@ -85,7 +85,10 @@ def _notes(own: Tuned, aim: Aim) -> list[str]:
     found = []
     if own.without:
         have = plural(own.without, "answer has", "answers have")
-        found.append(f"run '{own.run}': {have} no confidence: left blank by any threshold")
+        found.append(
+            f"run '{own.run}': {have} no confidence: left blank by any threshold, also by the best "
+            "in hindsight"
+        )
     if math.isinf(own.threshold.value):
         found.append(_why_silent(own, aim))
     return found
@@ -94,10 +97,10 @@ def _notes(own: Tuned, aim: Aim) -> list[str]:
 def _why_silent(own: Tuned, aim: Aim) -> str:
     if not isinstance(aim, KeepRisk):
         return f"run '{own.run}': nothing scores better than to answer nothing"
-    needed = "" if isinstance(aim, KeepNext) else f" (it takes at least {aim.least} right answers)"
+    needed = f" (it takes at least {aim.least} answers, all right)"
     return (
-        f"run '{own.run}': no threshold keeps the risk at {aim.alpha:g} surely enough{needed}: it "
-        "should answer nothing"
+        f"run '{own.run}': no threshold that was tried keeps the risk at {aim.alpha:g} surely "
+        f"enough{'' if isinstance(aim, KeepNext) else needed}: it should answer nothing"
     )
 
 
@@ -166,7 +169,8 @@ def _tune_run(
     matrix, name = choosing.matrix, choosing.matrix.runs[run]
     stated, have = matrix.stated(run)
     if not stated:
-        raise UsageError(f"run '{name}' has no confidence: there is no threshold to tune")
+        what = "confidence" if have else "answer"
+        raise UsageError(f"run '{name}' has no {what}: there is no threshold to tune")
     parts: list[Part] = []
     pooled: list[dict[str, IntArray]] = []
     for pairs in repeats:
@@ -221,10 +225,13 @@ def _standing(counts: IntArray, measure: Measure) -> Standing:
 
 
 def _mean_standing(tables: Sequence[IntArray], measure: Measure) -> Standing:
-    """Mean counts, with the mean of the scores (a score of mean counts would be another)."""
+    """Mean counts, with the mean of the scores (a score of mean counts would be another).
+
+    There is no mean where one of the scores does not exist: leaving it out would flatter.
+    """
     scores = [measure(Counts(*t.tolist())) for t in tables]
-    defined = [s for s in scores if not math.isnan(s)]
-    score = sum(defined) / len(defined) if defined else scores[0]
+    undefined = next((s for s in scores if math.isnan(s)), None)
+    score = sum(scores) / len(scores) if undefined is None else undefined
     if len(tables) == 1:
         return Standing(Counts(*tables[0].tolist()), score)
     return Standing(Counts(*np.mean(tables, axis=0).tolist()), score)

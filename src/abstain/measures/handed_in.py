@@ -23,6 +23,7 @@ from abstain.measures.sequences import (
 )
 
 if TYPE_CHECKING:
+    from abstain.measures.sequences import BoolArray
     from abstain.outcomes import IntArray
 
 ALL_EQUAL = Undefinedness(
@@ -68,7 +69,8 @@ def k1(a: Answers) -> float:
     formula="(1/n) Σ_q Σ_a s(a)·e(a) / max(known, given)",
     latex=r"\frac{1}{n}\sum_q \frac{\sum_a s(a)\,e(a)}{\max(R_q, A_q)}",
     source="Herrera, Peñas & Verdejo 2005, Question Answering Pilot Task at CLEF 2004",
-    convention="e = 1 right, 0 said before, −1 wrong; one known answer where none is named",
+    convention="e = 1 right, 0 said before, −1 wrong; right answers beyond the known ones, the "
+    "least sure, were said before; one known answer where none is named",
     undefined=(SOME_WITHOUT,),
     bounds=(-1.0, 1.0),
     gaming="As K1, and answers beyond the known ones only lower what each is worth.",
@@ -79,9 +81,7 @@ def k_measure(a: Answers) -> float:
 
     own = a if a.question is not None else a.shown
     question = _question(own)
-    effect = 2.0 * own.right - 1
-    if own.repeat is not None:
-        effect = np.where(own.repeat.astype(bool), 0.0, effect)
+    effect = np.where(said_before(own, question), 0.0, 2.0 * own.right - 1)
     asked = int(question.max()) + 1 if own.size else 0
     earned = np.bincount(question, own.confidence * effect, minlength=asked)
     given = np.bincount(question, minlength=asked)
@@ -94,8 +94,8 @@ def k_measure(a: Answers) -> float:
     formula="(1/n) Σ_q 1/rank of the first right",
     latex=r"\frac{1}{n}\sum_q \frac{1}{r_q}",
     source="Voorhees 1999, The TREC-8 Question Answering Track Report",
-    convention="by rank where there is one, otherwise by confidence; tied answers all take the "
-    f"last rank of theirs; {MISSING_LAST}",
+    convention="by rank, answers without one behind those with one, by confidence; tied answers "
+    f"all take the last rank of theirs; {MISSING_LAST}",
     undefined=(),
     gaming="Hand in many answers: a wrong one costs nothing once the right one stands above it.",
 )
@@ -107,12 +107,12 @@ def mean_reciprocal_rank(a: Answers) -> float:
     if not own.size:
         return 0.0
     question = _question(own)
-    sure = np.where(own.stated, own.confidence, -1.0) if own.rank is None else -own.rank
-    best = np.full(int(question.max()) + 1, -np.inf)
-    np.maximum.at(best, question[own.right], sure[own.right])
-    rank = np.bincount(question[sure >= best[question]], minlength=len(best))
-    found = np.isfinite(best)
-    return float((1 / rank[found]).sum() / a.questions)
+    place = _places(own)
+    nowhere = own.size
+    best = np.full(int(question.max()) + 1, nowhere)
+    np.minimum.at(best, question[own.right], place[own.right])
+    rank = np.bincount(question[place <= best[question]], minlength=len(best))
+    return float((1 / rank[best < nowhere]).sum() / a.questions)
 
 
 @confident(
@@ -138,6 +138,42 @@ def pearson(a: Answers) -> float:
 
     own = a.calibrated
     return float(np.clip(np.corrcoef(own.confidence, own.right.astype(np.float64))[0, 1], -1, 1))
+
+
+def said_before(a: Answers, question: IntArray) -> BoolArray:
+    """Which answers repeat: those marked, and right ones beyond what a question has of them.
+
+    Where two answers are known and three right ones were given, one of them says again what
+    another said; the surest are taken as the first to say it.
+    """
+    import numpy as np
+
+    marked = np.zeros(a.size, np.bool_) if a.repeat is None else a.repeat.astype(np.bool_)
+    if a.known is None or not a.size:
+        return marked
+    order = np.lexsort((-a.confidence, question))
+    counts = (a.right & ~marked)[order]
+    so_far = np.cumsum(counts)
+    starts = np.flatnonzero(np.diff(question[order], prepend=-1))
+    before: IntArray = np.repeat(so_far[starts] - counts[starts], np.diff(starts, append=a.size))
+    beyond = np.zeros(a.size, np.bool_)
+    beyond[order] = counts & (so_far - before > a.known[question[order]])
+    return marked | beyond
+
+
+def _places(a: Answers) -> IntArray:
+    """The place of each answer among all, tied ones sharing one: by rank, then by confidence."""
+    import numpy as np
+
+    unsure = np.where(a.stated, -a.confidence, 1.0)
+    rank = np.full(a.size, np.inf) if a.rank is None else np.asarray(a.rank, np.float64)
+    ranked = np.isfinite(rank)
+    rank, unsure = np.where(ranked, rank, np.inf), np.where(ranked, 0.0, unsure)
+    order = np.lexsort((unsure, rank))
+    is_new = (np.diff(unsure[order]) != 0) | (rank[order][1:] != rank[order][:-1])
+    place = np.empty(a.size, np.int64)
+    place[order] = np.concatenate([[0], np.cumsum(is_new)])
+    return place
 
 
 def _question(a: Answers) -> IntArray:

@@ -6,7 +6,7 @@ together or not at all, and what is summed inside a group is the mean over all i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -125,7 +125,7 @@ class Answers:
     `given` is False for a candidate behind a blank. With several answers a question, `question`
     numbers the question of each, `known` says how many right answers each question has, `repeat`
     marks answers that say again what was said before and `rank` orders them, where it is not the
-    confidence that does.
+    confidence that does (NaN or ∞: no rank).
     """
 
     right: BoolArray
@@ -139,7 +139,11 @@ class Answers:
 
     @classmethod
     def of(cls, right: Any, confidence: Any, *, questions: int | None = None, **more: Any) -> Any:
-        """Answers from sequences; a confidence may be None or NaN: not given."""
+        """Answers from sequences; a confidence may be None or NaN: not given.
+
+        `question` holds ids, `known` a number for each: a mapping, or a sequence in the order in
+        which the questions first come. `given`, `repeat` and `rank` have an entry for each answer.
+        """
         import numpy as np
 
         try:
@@ -155,13 +159,24 @@ class Answers:
             raise UsageError("an answer is right (1) or wrong (0)")
         if ((sure < 0) | (sure > 1)).any():
             raise UsageError("a confidence must be from 0 to 1")
+        known = more.pop("known", None)
         arrays = {name: None if v is None else np.asarray(v) for name, v in more.items()}
-        asked = len(verdict)
+        for name, array in arrays.items():
+            if array is not None and array.shape != verdict.shape:
+                raise UsageError(
+                    f"{name} must have an entry for each of {len(verdict)} answers "
+                    f"(got {array.size})"
+                )
+        ids, asked = np.arange(len(verdict)), len(verdict)
         if (own := arrays.get("question")) is not None:
-            values, arrays["question"] = np.unique(own, return_inverse=True)
-            asked = len(values)
-            if (known := arrays.get("known")) is not None and len(known) != asked:
-                raise UsageError(f"known must have one number for each of {asked} questions")
+            ids, first, number = np.unique(own, return_index=True, return_inverse=True)
+            asked, coming = len(ids), np.argsort(first)
+            ids = ids[coming]
+            arrays["question"] = np.argsort(coming)[number]
+        if arrays.get("rank") is not None:
+            arrays["rank"] = _ranks(arrays["rank"])
+        if known is not None:
+            arrays["known"] = _known(known, ids)
         total = asked if questions is None else questions
         if total < asked:
             raise UsageError(f"there are {asked} questions with answers, but questions={total}")
@@ -197,6 +212,40 @@ class Answers:
     def size(self) -> int:
         """How many answers there are."""
         return len(self.right)
+
+
+def _ranks(given: Any) -> Array:
+    import numpy as np
+
+    try:
+        rank = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise UsageError("a rank must be a number, 1 or more, or None") from None
+    if (rank < 1).any():
+        raise UsageError(f"a rank must be 1 or more (got {np.nanmin(rank):g})")
+    return rank
+
+
+def _known(given: Any, ids: Any) -> IntArray:
+    """How many right answers each of these questions has."""
+    import numpy as np
+
+    if isinstance(given, Mapping):
+        absent = [i for i in ids.tolist() if i not in given]
+        if absent:
+            raise UsageError(f"known has no number for question {absent[0]!r}")
+        given = [given[i] for i in ids.tolist()]
+    number = np.asarray(given)
+    if number.shape != ids.shape:
+        raise UsageError(
+            f"known must have one number for each of {len(ids)} questions, in the order in which "
+            f"they first come (got {number.size})"
+        )
+    if number.size and (number.dtype.kind not in "iuf" or not (number >= 1).all()):
+        raise UsageError("known must be 1 or more for each question")
+    if (number != np.floor(number)).any():
+        raise UsageError("known must be a whole number for each question")
+    return number.astype(np.int64)
 
 
 TIES = "tied answers: the mean over every order of them"

@@ -9,6 +9,7 @@ from typing import Any
 from abstain.confidence.histogram import HistogramResult
 from abstain.confidence.result import CurveResult
 from abstain.errors import plural
+from abstain.measures import Measure, measure
 from abstain.report.charts import bands, chart, lines, points
 from abstain.report.grid import Cell, Column, Grid, Kind
 from abstain.report.scores import policy_sentence, sentence
@@ -69,10 +70,22 @@ def _kind(name: str) -> Kind:
 
 def _cell(name: str, value: Any) -> Cell:
     if name == "threshold":
-        return threshold_text(value)
+        return threshold_cell(value)
     if isinstance(value, float) and math.isinf(value):
         return None
     return value  # type: ignore[no-any-return]
+
+
+class _Level(float):
+    """A threshold: in full where machines read it, short where people do."""
+
+    def __str__(self) -> str:
+        return threshold_text(self)
+
+
+def threshold_cell(value: float) -> Cell:
+    """A threshold in a table."""
+    return _Level(value) if math.isfinite(value) else threshold_text(value)
 
 
 def threshold_text(value: float) -> str:
@@ -97,6 +110,11 @@ def curve_notes(result: CurveResult, view: str) -> list[str]:
             f"best {along}: in hindsight, answering where confidence is at least the threshold; "
             "what will hold on new questions is for `abstain tune`."
         )
+        if any(math.isnan(s.threshold) and not math.isnan(s.best) for s in result.summaries):
+            said.append(
+                "threshold none: the best is to answer everything, even what has no confidence; "
+                "that no threshold of `abstain tune` does."
+            )
         said += _conventions(result)
         reasons: dict[str, list[str]] = {}
         for own in result.summaries:
@@ -114,13 +132,17 @@ def curve_notes(result: CurveResult, view: str) -> list[str]:
                 said.append(_top(own, str(along)))
     if view == "reliability":
         how = "equally full" if result.equal_mass else "equally wide"
-        said.append(f"{plural(result.bins, 'bin')}, {how}; empty ones are left out.")
+        theirs = f"ECE{'-mass' if result.equal_mass else ''}(bins={result.bins})"
+        said.append(
+            f"{plural(result.bins, 'bin')}, {how}; empty ones are left out. Their gaps sum up to "
+            f"{theirs}; {_named(measure('ECE'))} has bins of its own."
+        )
     if view == "decision":
         found = result.decision
         acts = "answers where it is at least t sure" if found.way == "confidence" else "is as given"
         said.append(
             f"S = c − t/(1−t)·w: each run {acts}. low and high: a band that holds at every t at "
-            f"once with confidence {found.confidence:g} (seed {result.seed})."
+            f"once with confidence of about {found.confidence:g} (seed {result.seed})."
         )
         said += [c.sentence() for c in found.comparisons]
     if view == "parts":
@@ -155,7 +177,13 @@ def few(notes: Sequence[str], most: int = 5) -> list[str]:
 
 
 def _conventions(result: CurveResult) -> list[str]:
-    return [f"{m}: {m.definition.convention}." for m in result.measures]
+    return [f"{_named(m)}: {m.definition.convention}." for m in result.measures]
+
+
+def _named(item: Measure) -> str:
+    """A measure with the parameters that its name leaves out."""
+    unsaid = [f"{k}={v:g}" for k, v in item.arguments.items() if f"{k}=" not in str(item)]
+    return f"{item} ({', '.join(unsaid)})" if unsaid else str(item)
 
 
 # ----------------------------------------------------------------------------------- charts

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 
 from abstain.confidence.bounds import KeepNext, KeepRisk
-from abstain.confidence.tuned import Tuned, TuneResult
+from abstain.confidence.tuned import Standing, Tuned, TuneResult
 from abstain.errors import plural
-from abstain.report.curves import few, threshold_text
+from abstain.report.curves import few, threshold_cell, threshold_text
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.scores import policy_sentence, sentence
+
+BEST_OF_ONE = "best of one"
+"""With thresholds by slice the best one threshold, in hindsight, is no limit to them."""
 
 
 def tune_grid(result: TuneResult) -> Grid:
@@ -25,13 +28,14 @@ def tune_grid(result: TuneResult) -> Grid:
     breaks: set[int] = set()
     for own in result.runs:
         breaks.add(len(rows))
-        kinds = [("answer everything", "", own.everything)]
+        kinds: list[tuple[str, Cell, Standing]] = [("answer everything", "", own.everything)]
         if own.submitted.counts != own.everything.counts:
             kinds.append(("as submitted", "", own.submitted))
         kinds.append(("with a threshold", _threshold_cell(own), own.judged))
-        kinds.append(("best in hindsight", "", own.hindsight))
+        best = BEST_OF_ONE if result.per else "best in hindsight"
+        kinds.append((best, "", own.hindsight))
         for what, threshold, standing in kinds:
-            if what == "best in hindsight":
+            if what == best:
                 dim.add(len(rows))
             k = standing.counts
             rows.append(
@@ -43,9 +47,9 @@ def tune_grid(result: TuneResult) -> Grid:
     return Grid(columns, rows, notes=tune_notes(result), dim=dim, breaks=breaks)
 
 
-def _threshold_cell(own: Tuned) -> str:
-    text = threshold_text(own.threshold.value)
-    return f"{text}, per {own.threshold.per}" if own.threshold.per else text
+def _threshold_cell(own: Tuned) -> Cell:
+    value, per = own.threshold.value, own.threshold.per
+    return f"{threshold_text(value)}, per {per}" if per else threshold_cell(value)
 
 
 def tune_notes(result: TuneResult) -> list[str]:
@@ -63,7 +67,9 @@ def tune_notes(result: TuneResult) -> list[str]:
         if own.threshold.per:
             each = ", ".join(f"{k} {threshold_text(v)}" for k, v in own.threshold.values.items())
             said.append(f"{own.run}, per {own.threshold.per}: {each} (shrink {result.shrink:g}).")
-    if isinstance(result.aim, KeepRisk):
+    if result.per:
+        said.append(f"{BEST_OF_ONE}: the best single threshold, in hindsight; several may beat it.")
+    if isinstance(result.aim, KeepRisk) and any(_answers(own) for own in result.runs):
         said.append(_promise(result))
     said += [sentence(note) for note in few(result.notes)]
     if result.matrix.touched:
@@ -101,6 +107,11 @@ def _of_risk(own: Tuned, aim: KeepRisk) -> list[str]:
             "speak against the bound (exact binomial test, 5 %)."
         )
     return said
+
+
+def _answers(own: Tuned) -> bool:
+    """Whether there is anything to promise: some threshold answers."""
+    return any(math.isfinite(t.value) for t in (own.threshold, *(p.threshold for p in own.parts)))
 
 
 def _promise(result: TuneResult) -> str:
