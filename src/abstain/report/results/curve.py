@@ -17,6 +17,8 @@ from abstain.report.results.saved import Cells, Curve, Decision
 MOST_RUNS = 8
 MOST_T = 0.8
 ANSWERED = "share of questions answered"
+EVEN = "even_without_confidence"
+"""What tells the threshold that answers all from the one that answers nothing."""
 
 
 def curve_page(result: Curve) -> Page:
@@ -81,19 +83,22 @@ def _float(value: Any) -> float | None:
 
 def rows_table(name: str, title: str, rows: Sequence[Cells]) -> PageTable:
     """Rows of any view as a table."""
-    names = list(dict.fromkeys(key for row in rows for key in row))
+    names = list(dict.fromkeys(key for row in rows for key in row if key != EVEN))
     columns = [
         Column(key, "count" if key in COUNTS else "text" if key in TEXTS else "score")
         for key in names
     ]
-    cells: list[list[Cell]] = [[_cell(key, row.get(key)) for key in names] for row in rows]
+    cells: list[list[Cell]] = [[_cell(key, row) for key in names] for row in rows]
     return PageTable(name, title, "", Grid(columns, cells), filters=("run", "judged against"))
 
 
-def _cell(name: str, value: Any) -> Cell:
-    if name == "threshold":
-        return "none" if value is None else f"{value:.4g}" if isinstance(value, float) else value
-    return value  # type: ignore[no-any-return]
+def _cell(name: str, row: Cells) -> Cell:
+    value = row.get(name)
+    if name != "threshold":
+        return value
+    if value is None:
+        return "none, even without confidence" if row.get(EVEN) else "none"
+    return f"{value:.4g}" if isinstance(value, float) else value
 
 
 # ------------------------------------------------------------------------------------ charts

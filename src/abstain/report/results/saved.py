@@ -176,7 +176,7 @@ class Decision(msgspec.Struct, kw_only=True):
     comparisons: list[Crossing] = []
 
 
-Cells: TypeAlias = dict[str, str | float | None]
+Cells: TypeAlias = dict[str, str | float | bool | None]
 
 
 class Curve(Saved, kw_only=True):
