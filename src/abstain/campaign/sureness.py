@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 
 from abstain.judge import INDEX, Judged
+from abstain.questions import collect
 
 if TYPE_CHECKING:
     from abstain.campaign.matrix import OutcomeMatrix
@@ -30,10 +32,16 @@ def sure_curves(
     from abstain.confidence.result import CurveResult
     from abstain.measures import measure as named
 
-    rows: pl.LazyFrame = judged.frames[0].to_native()
-    if matrix.outcomes.size > MOST_CELLS or "confidence" not in rows.collect_schema().names():
+    stated = [f for f in judged.frames if "confidence" in f.collect_schema().names()]
+    if matrix.outcomes.size > MOST_CELLS or not stated:
         return None
-    cells = rows.select("run", INDEX, "confidence").drop_nulls("confidence").collect()
+    cells = pl.concat(
+        collect(
+            frame.filter(~nw.col("confidence").is_null()).select("run", INDEX, "confidence"),
+            judged.sources[0].table.name,
+        )
+        for frame in stated
+    )
     able = set(cells["run"].unique().to_list())
     chosen = [i for i in order if matrix.runs[i] in able][:MOST_RUNS]
     if not chosen:
