@@ -215,3 +215,14 @@ def test_a_session_without_gates_says_nothing(tmp_path: Path) -> None:
 def test_a_gate_in_words() -> None:
     gate = Gate("r", "c@1", 0.6, 0.95, 0.7, 0.65, 0.75, ab.Counts(right=7, wrong=3))
     assert str(gate) == "c@1 of 'r' is 0.7000, with 95 % confidence at least 0.6500: reaches 0.6"
+
+
+def test_an_undefined_score_travels_from_a_worker() -> None:
+    """Workers of pytest-xdist send plain types alone; a score that knows why it is none is not."""
+    from abstain.pytest_plugin import _cells
+
+    gold, run = data(0, 0, 9)
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(run, gold, "precision", 0.6)
+    kinds = {type(value) for value in _cells(caught.value.gate).values()}
+    assert kinds <= {bool, str, float, int}

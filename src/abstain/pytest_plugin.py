@@ -48,13 +48,14 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def _cells(gate: Any) -> dict[str, Any]:
+    """A gate in plain numbers and text: nothing else travels between processes."""
     return {
-        "passed": gate.passed,
-        "run": gate.run,
-        "measure": gate.measure,
-        "score": gate.score,
-        "at least": gate.low,
-        "wanted": gate.threshold,
+        "passed": bool(gate.passed),
+        "run": str(gate.run),
+        "measure": str(gate.measure),
+        "score": float(gate.score),
+        "at least": float(gate.low),
+        "wanted": float(gate.threshold),
         "questions": int(gate.counts.n),
     }
 
