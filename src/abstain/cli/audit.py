@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli import EXIT_NO, options
+from abstain.cli import EXIT_NO, showing
 from abstain.cli.options import FormatOption, FromOption, OutputOption
 from abstain.errors import UsageError
 
@@ -71,7 +71,7 @@ def audit(
     from abstain.audit import audit_tables
     from abstain.report.audit import audit_grid, narrow_grid
 
-    with options.working("checking…"):
+    with showing.working("checking…"):
         result = audit_tables(
             files,
             questions=questions,
@@ -82,7 +82,7 @@ def audit(
             ignore=ignore or (),
             format=from_format,
         )
-    options.show(
+    showing.show(
         audit_grid(result, most=most),
         result.to_dict(),
         format=format,

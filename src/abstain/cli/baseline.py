@@ -10,7 +10,6 @@ import typer
 
 from abstain.cli import options
 from abstain.cli.options import ColumnOption, FromOption
-from abstain.cli.score import COLUMNS
 
 
 def baseline(
@@ -47,7 +46,7 @@ def baseline(
     from abstain.formats.tables import write_table
     from abstain.questions import read_gold
 
-    columns = options.known_columns(column, COLUMNS)
+    columns = options.known_columns(column)
     made = baselines.baseline(read_gold(gold, columns=columns, format=from_format), kind, seed=seed)
     responses = made.responses.with_columns(run=pl.lit(run or kind))
     if output is None:

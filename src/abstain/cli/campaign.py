@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli import again, options
+from abstain.cli import again, options, showing
 from abstain.cli.options import (
     AlignOption,
+    CiOption,
     ClusterOption,
     ColumnOption,
     DetectOption,
@@ -19,8 +20,8 @@ from abstain.cli.options import (
     FromOption,
     MasterOption,
     MatchOption,
+    PolicyOption,
 )
-from abstain.cli.score import COLUMNS
 
 SHORT = {"unanswered": "blank"}
 
@@ -58,12 +59,9 @@ def campaign(
     baselines: Annotated[
         bool, typer.Option(help="Draw reference runs into the leaderboard.")
     ] = True,
-    ci: Annotated[str, typer.Option("--ci", metavar="[METHOD]", help=options.CI_HELP)] = "",
+    ci: CiOption = "",
     cluster: ClusterOption = None,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option("--policy", metavar="KIND=EFFECT", help="As in `abstain score`."),
-    ] = None,
+    policy: PolicyOption = None,
     align: AlignOption = "id",
     match: MatchOption = "id",
     column: ColumnOption = None,
@@ -85,7 +83,7 @@ def campaign(
     from abstain.campaign.write import whole_folder_free, write_campaign
 
     whole_folder_free(output, force=force)
-    with options.working("judging and counting…"):
+    with showing.working("judging and counting…"):
         result = run_campaign(
             gold,
             runs,
@@ -98,7 +96,7 @@ def campaign(
             policy=policy,
             align=align,
             match=match,
-            columns=options.known_columns(column, COLUMNS),
+            columns=options.known_columns(column),
             format=from_format,
             baselines=baselines,
             seed=seed,
@@ -107,7 +105,7 @@ def campaign(
             engine=engine,
             master=master,
         )
-    with options.working("writing…"):
+    with showing.working("writing…"):
         tables = write_campaign(
             result, output, title=title, command=f"{again.command()} -o overview", force=force
         )
@@ -148,4 +146,4 @@ def show_campaign(
         import msgspec
 
         data = msgspec.json.decode((output / "results.json").read_bytes())
-    options.show(grid, data, format=format, output=None)
+    showing.show(grid, data, format=format, output=None)

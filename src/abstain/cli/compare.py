@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from abstain.cli import options
+from abstain.cli import options, showing
 from abstain.cli.options import (
     AlignOption,
+    ChartOption,
+    CiOption,
     ClusterOption,
     ColumnOption,
     DetectOption,
     DigitsOption,
     FormatOption,
     FromOption,
+    GradeOption,
+    JudgedOption,
     LevelOption,
     MatchOption,
     OutputOption,
 )
-from abstain.cli.score import COLUMNS
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ def compare(
         str | None,
         typer.Option(metavar="HOW", help="For many pairs: holm (if not said), bh or none."),
     ] = None,
-    ci: Annotated[str, typer.Option("--ci", metavar="[METHOD]", help=options.CI_HELP)] = "",
+    ci: CiOption = "",
     level: LevelOption = 0.95,
     cluster: ClusterOption = None,
     by: Annotated[
@@ -82,10 +84,7 @@ def compare(
             help="A judge's verdicts on a hand-checked sample: true, right, wrong, blank.",
         ),
     ] = None,
-    judged: Annotated[
-        bool,
-        typer.Option("--judged", help="The files carry their outcome or grade; there is no gold."),
-    ] = False,
+    judged: JudgedOption = False,
     scores: Annotated[
         bool,
         typer.Option(
@@ -93,10 +92,7 @@ def compare(
             help="The file holds scores: a column a system, or rows as `rank --per-query` writes.",
         ),
     ] = False,
-    grade: Annotated[
-        list[str] | None,
-        typer.Option("--grade", metavar="WORD=OUTCOME", help="As in `abstain score`."),
-    ] = None,
+    grade: GradeOption = None,
     policy: Annotated[
         list[str] | None,
         typer.Option(
@@ -110,10 +106,7 @@ def compare(
     column: ColumnOption = None,
     from_format: FromOption = None,
     detect_refusals: DetectOption = None,
-    chart: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw the intervals: .svg, .png, .html or .json."),
-    ] = None,
+    chart: ChartOption = None,
     format: FormatOption = None,
     output: OutputOption = None,
     digits: DigitsOption = 4,
@@ -133,7 +126,7 @@ def compare(
     from abstain.report.compare_words import rounded_away
 
     settings: dict[str, Any] = {
-        "columns": options.known_columns(column, COLUMNS),
+        "columns": options.known_columns(column),
         "format": from_format,
         "reference": reference,
         "test": test,
@@ -160,7 +153,7 @@ def compare(
         "policy": policy,
         "judge_error": judge_error,
     }
-    with options.counting("comparing…") as progress:
+    with showing.counting("comparing…") as progress:
         settings["progress"] = progress
         if scores:
             result = _of_scores(files, measure, settings)
@@ -174,7 +167,7 @@ def compare(
         write_chart(compare_chart(result), chart)
     grids = compare_grids(result)
     grids[-1].notes += rounded_away(result, digits)
-    options.show_all(
+    showing.show_all(
         grids,
         result.to_dict(),
         format=format,

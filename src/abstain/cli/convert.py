@@ -9,7 +9,6 @@ import typer
 
 from abstain.cli import options
 from abstain.cli.options import ColumnOption, DetectOption, FromOption
-from abstain.cli.score import COLUMNS
 
 
 def convert(
@@ -44,7 +43,7 @@ def convert(
     rows = convert_table(
         source,
         target,
-        columns=options.known_columns(column, COLUMNS),
+        columns=options.known_columns(column),
         from_format=from_format,
         to_format=to_format,
         notes=notes,

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from abstain.cli import options
+from abstain.cli import options, showing
 from abstain.cli.options import (
     AlignOption,
+    ChartOption,
     ColumnOption,
     DetectOption,
     DigitsOption,
     EngineOption,
     FormatOption,
     FromOption,
+    GradeOption,
+    JudgedOption,
     MasterOption,
     MatchOption,
     OutputOption,
+    PolicyOption,
 )
-from abstain.cli.score import COLUMNS
 from abstain.errors import UsageError
 
 
@@ -51,12 +53,7 @@ def curve(
             "decision, roc, parts (knowing and choosing) or blanks (their quality).",
         ),
     ] = "summary",
-    chart: Annotated[
-        Path | None,
-        typer.Option(
-            "--chart", metavar="FILE", help="Draw it too: .svg, .png, .html or .json (Vega-Lite)."
-        ),
-    ] = None,
+    chart: ChartOption = None,
     points: Annotated[
         int, typer.Option(min=0, help="At most so many points of a curve; 0: all.")
     ] = 21,
@@ -92,17 +89,9 @@ def curve(
             "blanks (default: questions without a right answer).",
         ),
     ] = None,
-    judged: Annotated[
-        bool, typer.Option("--judged", help="Rows carry an outcome or a grade; there is no gold.")
-    ] = False,
-    grade: Annotated[
-        list[str] | None,
-        typer.Option("--grade", metavar="WORD=OUTCOME", help="With --judged: what a word means."),
-    ] = None,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option("--policy", metavar="KIND=EFFECT", help="As in `abstain score`."),
-    ] = None,
+    judged: JudgedOption = False,
+    grade: GradeOption = None,
+    policy: PolicyOption = None,
     align: AlignOption = "id",
     match: MatchOption = "id",
     seed: Annotated[int, typer.Option(min=0, help="For the draws behind the bands.")] = 0,
@@ -137,7 +126,7 @@ def curve(
     if grade and not judged:
         raise UsageError("--grade goes with --judged")
     files = [gold, *(runs or ())]
-    columns = options.known_columns(column, COLUMNS)
+    columns = options.known_columns(column)
     if histogram is not None:
         if judged or show not in ("summary", "risk", "measure") or chart is not None:
             raise UsageError(
@@ -169,7 +158,7 @@ def curve(
         "columns": columns,
         "format": from_format,
     }
-    with options.working("sorting…"):
+    with showing.working("sorting…"):
         if judged:
             grades = options.pairs(grade, "--grade", "meh=wrong")
             result = api.curve_judged(files, grades=grades, **shared)
@@ -181,7 +170,7 @@ def curve(
         data = result.to_dict(show, points=points)
     if chart is not None:
         write_chart(curve_chart(result, show), chart)
-    options.show(grid, data, format=format, output=output, digits=digits)
+    showing.show(grid, data, format=format, output=output, digits=digits)
 
 
 def _show_histogram(
@@ -201,9 +190,9 @@ def _show_histogram(
         raise UsageError("name the gold and at least one run")
     if measures and len(measures) > 1:
         raise UsageError("--histogram follows one measure of counts (-m c@1)")
-    with options.working("counting…"):
+    with showing.working("counting…"):
         result = curve_histogram(
             files[0], files[1:], bins=bins, measure_name=(measures or ["c@1"])[0], **reading
         )
     grid = histogram_grid(result, show, most=points)
-    options.show(grid, result.to_dict(points=points), **looks)
+    showing.show(grid, result.to_dict(points=points), **looks)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli import again, options
+from abstain.cli import again, showing
 
 TITLE = "QA4MRE 2013, rebuilt from its published tables"
 ABOUT = (
@@ -37,7 +37,7 @@ def demo(
 
     whole_folder_free(output, force=force)
     with (
-        options.working("judging and counting…"),
+        showing.working("judging and counting…"),
         as_file(files("abstain") / "examples" / "qa4mre2013") as folder,
     ):
         result = run_campaign(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli import options
+from abstain.cli import showing
 from abstain.cli.options import FormatOption, OutputOption
 
 
@@ -14,7 +14,7 @@ def measures(format: FormatOption = None, output: OutputOption = None) -> None:
     """List the measures: formula, what a blank is credited, when answering pays."""
     from abstain.report.cards import measures_data, measures_grid
 
-    options.show(measures_grid(), {"measures": measures_data()}, format=format, output=output)
+    showing.show(measures_grid(), {"measures": measures_data()}, format=format, output=output)
 
 
 def explain(

@@ -5,23 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from abstain.cli import options
+from abstain.cli import options, showing
 from abstain.cli.options import (
     AlignOption,
+    ChartOption,
     ColumnOption,
     DetectOption,
     DigitsOption,
     FormatOption,
     FromOption,
+    GradeOption,
+    JudgedOption,
     MatchOption,
     OutputOption,
+    PolicyOption,
 )
-from abstain.cli.score import COLUMNS
 from abstain.errors import UsageError
 
 
@@ -60,10 +62,7 @@ def meta(
             help="The files are matrices of ready scores, topics × systems, one a measure.",
         ),
     ] = False,
-    judged: Annotated[
-        bool,
-        typer.Option("--judged", help="The files carry run, question and outcome or grade."),
-    ] = False,
+    judged: JudgedOption = False,
     counts: Annotated[
         bool,
         typer.Option(
@@ -124,14 +123,8 @@ def meta(
     resamples: Annotated[
         int, typer.Option(metavar="N", help="Resamples and permutations of the tests of power.")
     ] = 1000,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option("--policy", metavar="KIND=EFFECT", help="As in `abstain score`."),
-    ] = None,
-    grade: Annotated[
-        list[str] | None,
-        typer.Option("--grade", metavar="WORD=OUTCOME", help="With --judged: meh=wrong."),
-    ] = None,
+    policy: PolicyOption = None,
+    grade: GradeOption = None,
     align: AlignOption = "id",
     match: MatchOption = "id",
     column: ColumnOption = None,
@@ -142,10 +135,7 @@ def meta(
         int,
         typer.Option(metavar="N", min=0, help="0: one a processor. Results do not depend on it."),
     ] = 0,
-    chart: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw it all: .svg, .png, .html or .json."),
-    ] = None,
+    chart: ChartOption = None,
     format: FormatOption = None,
     output: OutputOption = None,
     digits: DigitsOption = 4,
@@ -186,7 +176,7 @@ def meta(
     if chart is not None and chart.suffix.lower() not in ENDINGS:
         raise UsageError(f"a chart's file ends in {', '.join(ENDINGS)} (got '{chart}')")
     chosen = measures or list(inputs.DEFAULT_MEASURES)
-    columns = options.known_columns(column, COLUMNS)
+    columns = options.known_columns(column)
     reading: dict[str, Any] = {"columns": columns, "format": from_format}
     with _progress() as progress:
         how: dict[str, Any] = {
@@ -227,7 +217,7 @@ def meta(
                 **reading,
                 **how,
             )
-    options.show_all(
+    showing.show_all(
         meta_grids(result),
         result.to_dict(),
         format=format,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli import options
+from abstain.cli import showing
 from abstain.cli.options import DigitsOption, FormatOption, OutputOption
 
 
@@ -34,8 +34,8 @@ def pan(
     from abstain.report.tasks import verification_grid
     from abstain.verification import verify
 
-    with options.working("verifying…"):
+    with showing.working("verifying…"):
         result = verify(truth, answers, year=year)
-    options.show(
+    showing.show(
         verification_grid(result), result.to_dict(), format=format, output=output, digits=digits
     )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli import options
+from abstain.cli import options, showing
 from abstain.cli.options import (
     DigitsOption,
     EngineOption,
@@ -164,13 +164,13 @@ def rank(
         trec_eval=trec_eval,
     )
     chosen = ranked.ranking_measures(measures or None, settings)
-    is_csv = options.chosen_format(format, output) is options.Format.csv
+    is_csv = showing.chosen_format(format, output) is options.Format.csv
     if truncation and is_csv and (by or per_query):
         raise UsageError(
             "CSV is one table, a row a run with --truncation: leave out --by and --per-query, "
             "or take --format json"
         )
-    with options.working("reading and ranking…"):
+    with showing.working("reading and ranking…"):
         rankings, slices = ranked.read_rankings(
             qrels,
             runs,
@@ -196,6 +196,6 @@ def rank(
         grids += truncation_grids(report)
         whole = with_truncation(whole, report) if truncation else whole
         if charts is not None:
-            with options.working("drawing…"):
+            with showing.working("drawing…"):
                 write_charts(report, charts)
-    options.show_all(grids, data, format=format, output=output, digits=digits, whole=whole)
+    showing.show_all(grids, data, format=format, output=output, digits=digits, whole=whole)

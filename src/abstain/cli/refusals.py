@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli import options
+from abstain.cli import options, showing
 from abstain.cli.options import ColumnOption, FormatOption, FromOption, OutputOption
-from abstain.cli.score import COLUMNS
 from abstain.errors import UsageError
 
 
@@ -55,17 +54,17 @@ def refusals(
     wanted = languages_of(languages)
     if rules:
         grid, data = rules_grid(wanted)
-        options.show(grid, data, format=format, output=output)
+        showing.show(grid, data, format=format, output=output)
         return
     if not files:
         raise UsageError("name a run or a log, or say --rules")
-    columns = options.known_columns(column, COLUMNS)
+    columns = options.known_columns(column)
     reading = options.reading(from_format, ",".join(wanted))
-    with options.working("reading…"):
+    with showing.working("reading…"):
         if check is not None:
             counts = found.confusion(files, check, columns=columns, format=reading)
             grid, data = confusion_grid(counts)
         else:
             hits = found.find(files, columns=columns, format=reading)
             grid, data = hits_grid(hits, most=most)
-    options.show(grid, data, format=format, output=output)
+    showing.show(grid, data, format=format, output=output)

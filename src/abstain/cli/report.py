@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli import options
+from abstain.cli import showing
 from abstain.errors import UsageError
 
 
@@ -43,7 +43,7 @@ def report(
     target = output or Path(results).with_name(f"{bare_name(results)}.html")
     if target.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"a page's name ends in .html (got '{target}')")
-    with options.working("drawing…"):
+    with showing.working("drawing…"):
         text = page_of(results, title=title)
         write_text(target, text)
     typer.echo(f"{target}: {len(text.encode()) / 1e6:.1f} MB, opens in any browser.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from abstain.cli import options
+from abstain.cli import options, showing
 from abstain.cli.options import (
     AlignOption,
     ClusterOption,
@@ -16,10 +16,13 @@ from abstain.cli.options import (
     EngineOption,
     FormatOption,
     FromOption,
+    GradeOption,
+    JudgedOption,
     LevelOption,
     MasterOption,
     MatchOption,
     OutputOption,
+    PolicyOption,
 )
 from abstain.errors import UsageError
 
@@ -27,21 +30,6 @@ if TYPE_CHECKING:
     from abstain.confidence.several import SeveralResult
 
 LEVEL = 0.95
-COLUMNS = (
-    *("question", "correct", "options", "answer", "answered", "candidate", "confidence", "why"),
-    *(
-        "run",
-        "rank",
-        "known",
-        "outcome",
-        "grade",
-        "right",
-        "wrong",
-        "unanswered",
-        "unanswered_right",
-    ),
-    *("unanswered_wrong", "unanswered_empty", "questions"),
-)
 
 
 def score(
@@ -67,19 +55,8 @@ def score(
         list[str] | None,
         typer.Option("--by", metavar="ATTR", help="Slice by an attribute; several are crossed."),
     ] = None,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--policy",
-            metavar="KIND=EFFECT",
-            help="What a kind of blank becomes. Kinds: declined, empty, unparseable, error, "
-            "missing, limit, unscored. Effects: unanswered, wrong, excluded.",
-        ),
-    ] = None,
-    judged: Annotated[
-        bool,
-        typer.Option("--judged", help="The files carry their outcome or grade; there is no gold."),
-    ] = False,
+    policy: PolicyOption = None,
+    judged: JudgedOption = False,
     counts: Annotated[
         bool,
         typer.Option("--counts", help="The file holds counts: run, right, wrong, unanswered…"),
@@ -91,12 +68,7 @@ def score(
             help="Several answers a question, each a row with a confidence or a rank: K and MRR.",
         ),
     ] = False,
-    grade: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--grade", metavar="WORD=OUTCOME", help="What an unusual grade means: meh=wrong."
-        ),
-    ] = None,
+    grade: GradeOption = None,
     ci: Annotated[
         str | None, typer.Option("--ci", metavar="[METHOD]", help=options.CI_HELP)
     ] = None,
@@ -151,7 +123,7 @@ def score(
     if judged and counts:
         raise UsageError("--judged and --counts exclude each other")
     chosen = measures or list(scoring.DEFAULT_MEASURES)
-    columns = options.known_columns(column, COLUMNS)
+    columns = options.known_columns(column)
     if grade and not judged:
         raise UsageError("--grade goes with --judged")
     if counts and (engine or master):
@@ -184,9 +156,9 @@ def score(
         }
         lists = _several(files, match, grade if judged else None, shared, judged=judged)
         grid = several_grid(lists)
-        options.show(grid, lists.to_dict(), format=format, output=output, digits=digits)
+        showing.show(grid, lists.to_dict(), format=format, output=output, digits=digits)
         return
-    with options.working("counting…"):
+    with showing.working("counting…"):
         if counts:
             if len(files) > 1:
                 raise UsageError("--counts takes one file")
@@ -245,7 +217,7 @@ def score(
     data = result.to_dict()
     if break_even:
         _add_break_even(data, result)
-    options.show(
+    showing.show(
         score_grid(result, split=split, break_even=break_even),
         data,
         format=format,
@@ -266,7 +238,7 @@ def _several(
 
     if not judged and len(files) < 2:
         raise UsageError("name the gold and at least one run, or say --judged")
-    with options.working("counting…"):
+    with showing.working("counting…"):
         if judged:
             grades = options.pairs(grade, "--grade", "meh=wrong")
             return score_several_judged(files, grades=grades, **shared)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli import options
+from abstain.cli import showing
 from abstain.cli.options import DigitsOption, FormatOption, OutputOption
 
 
@@ -41,8 +41,8 @@ def squad(
     from abstain.reading import read_answers
     from abstain.report.tasks import reading_grid
 
-    with options.working("reading…"):
+    with showing.working("reading…"):
         result = read_answers(gold, predictions, na_prob=na_prob or (), threshold=threshold)
-    options.show(
+    showing.show(
         reading_grid(result), result.to_dict(), format=format, output=output, digits=digits
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from abstain.cli import options
+from abstain.cli import options, showing
 from abstain.cli.options import (
     AlignOption,
     ColumnOption,
@@ -15,9 +15,11 @@ from abstain.cli.options import (
     DigitsOption,
     FormatOption,
     FromOption,
+    GradeOption,
+    JudgedOption,
     MatchOption,
+    PolicyOption,
 )
-from abstain.cli.score import COLUMNS
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -112,17 +114,9 @@ def tune(
         Path | None,
         typer.Option(metavar="FILE", help="Write the threshold and how it came about, as JSON."),
     ] = None,
-    judged: Annotated[
-        bool, typer.Option("--judged", help="Rows carry an outcome or a grade; there is no gold.")
-    ] = False,
-    grade: Annotated[
-        list[str] | None,
-        typer.Option("--grade", metavar="WORD=OUTCOME", help="With --judged: what a word means."),
-    ] = None,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option("--policy", metavar="KIND=EFFECT", help="As in `abstain score`."),
-    ] = None,
+    judged: JudgedOption = False,
+    grade: GradeOption = None,
+    policy: PolicyOption = None,
     align: AlignOption = "id",
     match: MatchOption = "id",
     seed: Annotated[int, typer.Option(min=0, help="Where the random parting begins.")] = 0,
@@ -145,7 +139,7 @@ def tune(
     """
     from_format = options.reading(from_format, detect_refusals)
     files = [gold, *(runs or ())]
-    columns = options.known_columns(column, COLUMNS)
+    columns = options.known_columns(column)
     if apply is not None:
         tuning = {
             "--maximise": maximise,
@@ -199,7 +193,7 @@ def tune(
     _write(result, files, output, threshold_file, columns, from_format, align, judged=judged)
     from abstain.report.thresholds import tune_grid
 
-    options.show(tune_grid(result), result.to_dict(), format=format, output=None, digits=digits)
+    showing.show(tune_grid(result), result.to_dict(), format=format, output=None, digits=digits)
 
 
 def _tuned(
@@ -213,7 +207,7 @@ def _tuned(
 ) -> TuneResult:
     from abstain.confidence import api
 
-    with options.working("tuning…"):
+    with showing.working("tuning…"):
         if judged:
             if test_gold:
                 raise UsageError("--test-gold needs a gold to tune on; --judged has none")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli import EXIT_NO, options
+from abstain.cli import EXIT_NO, options, showing
 from abstain.cli.options import (
     AlignOption,
     ColumnOption,
@@ -16,7 +16,6 @@ from abstain.cli.options import (
     FromOption,
     OutputOption,
 )
-from abstain.cli.score import COLUMNS
 from abstain.errors import InputError
 
 
@@ -50,15 +49,15 @@ def validate(
 
     if not any(os.path.exists(run) for run in runs):
         raise InputError("there is no such file", runs[0])
-    with options.working("checking…"):
+    with showing.working("checking…"):
         verdict = validate_runs(
             gold,
             runs,
             align=align,
             max_runs=max_runs,
-            columns=options.known_columns(column, COLUMNS),
+            columns=options.known_columns(column),
             format=from_format,
         )
-    options.show(problems_grid(verdict, most=most), verdict.to_dict(), format=format, output=output)
+    showing.show(problems_grid(verdict, most=most), verdict.to_dict(), format=format, output=output)
     if verdict.problems:
         raise typer.Exit(EXIT_NO)
