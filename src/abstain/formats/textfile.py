@@ -18,6 +18,9 @@ from abstain.formats.files import GZIP, ZSTD, Opened, ZstandardFile, byte_limit,
 CHUNK = 2 << 20
 """Bytes read at a time: few enough to stay small, many enough to keep the parser busy."""
 
+SHARE, GROWTH = 16, 4
+"""Of a large file as much as a sixteenth of what was read, up to four times as many bytes."""
+
 HEAD = 1 << 16
 """Bytes that are enough to see what a file is."""
 
@@ -53,7 +56,7 @@ def ahead(items: Iterator[Item], work: Callable[[Item], Made]) -> Iterator[Made]
         coming: deque[Future[Made]] = deque()
         for item in items:
             coming.append(pool.submit(work, item))
-            if len(coming) == WORKERS:
+            if len(coming) > WORKERS:  # one waits, so that no worker does
                 yield coming.popleft().result()
         while coming:
             yield coming.popleft().result()
@@ -117,7 +120,9 @@ def _blocks(opened: Opened, size: int) -> Iterator[bytes]:
                 what, stream = "gzip", gzip.GzipFile(fileobj=file)
             elif head == ZSTD:
                 what, stream = "Zstandard", ZstandardFile(file)
-            while block := stream.read(size):
+            done = 0
+            while block := stream.read(min(max(size, done // SHARE), GROWTH * size)):
+                done += len(block)
                 yield block
     except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
         reason = "it ends too early" if isinstance(error, EOFError) else reason_of(error)
