@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, Place, UnknownNameError, UsageError, nearest, shown
-from abstain.formats.tables import ROW
+from abstain.formats.tables import ROW, Table
 from abstain.judge import BY, FILE, KIND, with_confidence
 from abstain.outcomes import KIND_OF_WORD, KINDS, OUTCOMES, RIGHT, WRONG, Why, blank_kind
-from abstain.questions import USUAL_NAMES, Responses, collect, require, text_column
+from abstain.questions import USUAL_NAMES, Responses, collect, require_all, text_column
 from abstain.tally import KindMatrix, Tallies, counted, slice_sizes, with_missing
 
 DECLINED = blank_kind(Why.DECLINED)
@@ -156,13 +156,17 @@ def tally_grades(
 
 
 def graded(
-    sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
+    sources: Sequence[Responses],
+    *,
+    by: Sequence[str],
+    grades: Mapping[str, str],
+    questions: bool = False,
 ) -> tuple[list[nw.LazyFrame[Any]], pl.DataFrame | None]:
     """Judged rows with their kinds, a frame for each table, and the questions they are about.
 
-    There are no questions where no table names them.
+    There are no questions where no table names them, which is refused where they are needed.
     """
-    frames, named = _read(sources, by, grades, confidence=True)
+    frames, named = _read(sources, by, grades, confidence=True, questions=questions)
     per_table = []
     for source, frame in zip(sources, frames, strict=True):
         per_table.append(counted(frame, [], source.table.name))
@@ -182,9 +186,7 @@ def graded_lists(
     keep: Sequence[str],
 ) -> tuple[list[pl.DataFrame], pl.DataFrame]:
     """As `graded`, where a run may have several rows a question; `keep` names columns to keep."""
-    for source in sources:
-        require(source.table, "question", "which names each question")
-    frames, _ = _read(sources, by, grades, confidence=True, keep=keep)
+    frames, _ = _read(sources, by, grades, confidence=True, keep=keep, questions=True)
     tables, found = [], []
     for source, frame in zip(sources, frames, strict=True):
         _refuse_bad_rows(source, frame, counted(frame, [], source.table.name))
@@ -198,9 +200,7 @@ def grade_rows(
     sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Judged rows one by one (run, question, KIND), and the questions with their attributes."""
-    for source in sources:
-        require(source.table, "question", "which names each question")
-    frames, questions = graded(sources, by=by, grades=grades)
+    frames, questions = graded(sources, by=by, grades=grades, questions=True)
     assert questions is not None
     rows = pl.concat(
         collect(frame.select("run", "question", KIND), source.table.name)
@@ -231,8 +231,11 @@ def _read(
     *,
     confidence: bool = False,
     keep: Sequence[str] = (),
+    questions: bool = False,
 ) -> tuple[list[nw.LazyFrame[Any]], bool]:
     """The tables in one shape, each row with its kind, and whether they name their questions."""
+    for source in sources:
+        _require(source.table, questions=questions)
     frames = [
         _canonical(s, index, by, confidence=confidence, keep=keep)
         for index, s in enumerate(sources)
@@ -295,6 +298,13 @@ def _refuse_shared_runs(counted: Sequence[pl.DataFrame], sources: Sequence[Respo
             home[run] = source.table.name
 
 
+def _require(table: Table, *, questions: bool) -> None:
+    needed = {"question": "which names each question"} if questions else {}
+    if not any(column in table.columns for column in COLUMNS):
+        needed["outcome"] = "which says what became of each response (or 'grade')"
+    require_all(table, needed)
+
+
 def _canonical(
     source: Responses,
     index: int,
@@ -304,10 +314,7 @@ def _canonical(
     keep: Sequence[str] = (),
 ) -> nw.LazyFrame[Any]:
     table, frame = source.table, source.frame
-    column = next((c for c in COLUMNS if c in table.columns), None)
-    if column is None:
-        require(table, "outcome", "which says what became of each response (or 'grade')")
-    assert column is not None
+    column = next(c for c in COLUMNS if c in table.columns)
     for name in by:
         if name not in table.columns:
             near = nearest(name, table.columns)

@@ -19,7 +19,7 @@ from abstain.errors import InputError, Place, UsageError, nearest, plural, shown
 from abstain.formats.tables import ROW
 from abstain.normalise import matcher
 from abstain.outcomes import CANDIDATES, KIND_OF_WORD, KINDS, RIGHT, WRONG, Why, blank_kind
-from abstain.questions import Gold, Responses, collect, require, text_column
+from abstain.questions import Gold, Responses, collect, require_all, text_column
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
 VERDICT = "__verdict"
@@ -122,9 +122,8 @@ def _canonical(
 ) -> nw.LazyFrame[Any]:
     """The columns of a response, trimmed text, with the number of their table."""
     table, frame = source.table, source.frame
-    if align == "id":
-        require(table, "question", "which names each question")
-    require(table, "answer", "which holds the answer (empty: none was given)")
+    needed = {"question": "which names each question"} if align == "id" else {}
+    require_all(table, needed | {"answer": "which holds the answer (empty: none was given)"})
     columns = [
         text_column(frame, name, table.name, trim=name != "question").alias(name)
         for name in ("question", "answer", "answered", "candidate", "why", *keep)

@@ -128,7 +128,13 @@ def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
 
 def require(table: Table, column: str, purpose: str) -> None:
     """Refuse a table without a column, naming what it has and how to map it."""
-    if column in table.columns:
+    require_all(table, {column: purpose})
+
+
+def require_all(table: Table, columns: Mapping[str, str]) -> None:
+    """Refuse a table without some columns, given with their purposes: all that it lacks at once."""
+    missing = {name: purpose for name, purpose in columns.items() if name not in table.columns}
+    if not missing:
         return
     if table.format == "qa4mre":
         is_gold = "correct" in table.columns
@@ -137,14 +143,24 @@ def require(table: Table, column: str, purpose: str) -> None:
             f"expected a {'run (<output>)' if is_gold else 'gold (<test-set>)'}",
             Place(table.name, 1),
         )
-    guess = next((c for c in USUAL_NAMES.get(column, ()) if c in table.columns), None)
-    guess = guess or next(iter(nearest(column, table.columns)), None) or "NAME"
     have = ", ".join(table.columns[:20]) or "none"
+    lacking = ", and no column ".join(f"'{name}', {purpose}" for name, purpose in missing.items())
+    mapped = " ".join(f"--column {name}={_guess(table, columns, name)}" for name in missing)
     raise InputError(
-        f"has no column '{column}', {purpose} (its columns: {have}); "
-        f"another name is mapped with --column {column}={guess}",
+        f"has no column {lacking} (its columns: {have}); "
+        f"{'another name is' if len(missing) == 1 else 'other names are'} mapped with {mapped}",
         Place(table.name, 1 if table.format in ("csv", "tsv") else None),
     )
+
+
+def _guess(table: Table, required: Iterable[str], column: str) -> str:
+    """The column that may be meant: one of its usual names, or the nearest to its own.
+
+    A column that is required by its own name is not another one.
+    """
+    free = [name for name in table.columns if name not in required]
+    usual = [name for name in USUAL_NAMES.get(column, ()) if name in free]
+    return next(iter(usual or nearest(column, free)), "NAME")
 
 
 def text_column(
@@ -253,8 +269,13 @@ def read_gold(
     if is_log:
         table = questions_of(table)
     table = rename(table, columns or {}, side="gold")
-    require(table, "question", "which names each question")
-    require(table, "correct", "which holds what is right (empty: nothing is)")
+    require_all(
+        table,
+        {
+            "question": "which names each question",
+            "correct": "which holds what is right (empty: nothing is)",
+        },
+    )
     for name in set(table.columns) & set(DERIVED):
         raise InputError(
             f"column '{name}' has a name that is ours, expected another for an attribute",

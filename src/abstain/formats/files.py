@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -28,6 +29,15 @@ BLOCK = 8 << 20
 
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
+WORKBOOK = re.compile(
+    rb"PK\x03\x04.{26}(\[Content_Types\]\.xml|_rels/|docProps/|xl/"
+    rb"|mimetypeapplication/vnd\.oasis\.opendocument)"
+    rb"|\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+    re.DOTALL,
+)
+"""How .xlsx, .ods and .xls begin: a zip archive by its first entry, the older kind by its mark."""
+SAVE_AGAIN = "save it with the encoding UTF-8 (from a spreadsheet: as CSV UTF-8)"
+NOT_UTF8 = f"is not UTF-8 text (perhaps Latin-1 or Windows-1252): {SAVE_AGAIN}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +111,33 @@ def _mode(name: str) -> int:
     return mode
 
 
+def refuse_workbook(opened: Opened) -> None:
+    """Refuse what a spreadsheet program keeps for itself, with what to do about it."""
+    if WORKBOOK.match(opened.head(1 << 10)):
+        raise InputError(
+            "is a file of a spreadsheet program (Excel or another), expected text: "
+            "save the table as CSV UTF-8",
+            opened.name,
+        )
+
+
+def refuse_utf16(opened: Opened) -> None:
+    """Refuse the other encoding that spreadsheet programs write, with what to do about it."""
+    head = opened.head(1 << 10)
+    if head[:2] in UTF16 or _every_other_is_zero(head):
+        raise InputError(f"is UTF-16, expected UTF-8: {SAVE_AGAIN}", opened.name)
+
+
+def _every_other_is_zero(head: bytes) -> bool:
+    """Whether these are plain letters in UTF-16 without a mark: two or more, each with a zero."""
+    return len(head) >= 4 and any(
+        not any(head[zeros::2]) and all(head[1 - zeros :: 2]) for zeros in (0, 1)
+    )
+
+
 def check_text(opened: Opened) -> None:
     """Refuse what cannot be a table of text: nothing at all, binary data, an endless line."""
     with opened.stream() as file:
-        first = file.read(4)
-        if first[:2] in UTF16:
-            raise InputError("is UTF-16, expected UTF-8", opened.name)
-        file.seek(0)
         offset = 0
         while block := file.read(BLOCK):
             if b"\0" in block:

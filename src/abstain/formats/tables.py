@@ -16,7 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from abstain.errors import InputError, Place, UsageError, nearest, shown
-from abstain.formats.files import PARQUET, Opened, bad_utf8_line, check_text, open_plain, whole
+from abstain.formats.files import (
+    NOT_UTF8,
+    PARQUET,
+    Opened,
+    bad_utf8_line,
+    check_text,
+    open_plain,
+    refuse_utf16,
+    refuse_workbook,
+    whole,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,6 +125,9 @@ def read_table(path: str | Path, *, format: str | None = None) -> Table:
         plain = read_table(path, format=f"{name}:{rest}" if rest else name or None)
         return replace(plain, refusals=wanted)
     opened = open_plain(path)
+    refuse_workbook(opened)
+    if "qa4mre" not in (name, format_of_name(opened.name)):  # whose reader says it of XML
+        refuse_utf16(opened)
     chosen = name or sniff(opened)
     if chosen in READERS:
         return READERS[chosen].read(opened, picks)
@@ -249,7 +262,9 @@ def _read_jsonl(opened: Opened) -> Table:
                 continue
             try:
                 record = decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            except UnicodeDecodeError:
+                raise InputError(NOT_UTF8, Place(opened.name, number + 1)) from None
+            except (msgspec.DecodeError, RecursionError) as error:
                 reason = str(error).splitlines()[0]
                 raise InputError(f"is not JSON: {reason}", Place(opened.name, number + 1)) from None
             if not isinstance(record, dict):
@@ -348,7 +363,7 @@ def _read_fast(opened: Opened, separator: str, header: tuple[str, ...]) -> pl.Da
     except pl.exceptions.PolarsError as error:
         line = bad_utf8_line(opened)
         if line is not None:
-            raise InputError("is not UTF-8 text", Place(opened.name, line)) from None
+            raise InputError(NOT_UTF8, Place(opened.name, line)) from None
         raise InputError(f"is not a readable table: {first_line(error)}", opened.name) from None
     if raw.width != len(header):
         raise InputError("is not a readable table: its lines do not end as lines do", opened.name)
@@ -408,7 +423,7 @@ def _read_exactly(opened: Opened, separator: str, header: tuple[str, ...]) -> pl
 
     line = bad_utf8_line(opened)
     if line is not None:
-        raise InputError("is not UTF-8 text", Place(opened.name, line))
+        raise InputError(NOT_UTF8, Place(opened.name, line))
     width = len(header)
     rows: list[list[str]] = []
     for line, cells in _csv_records(opened, separator, strict=True):
