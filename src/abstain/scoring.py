@@ -19,6 +19,7 @@ from abstain.outcomes import (
     Undefined,
     Why,
     blanks_by_reason,
+    reasons_named,
 )
 
 if TYPE_CHECKING:
@@ -433,14 +434,13 @@ def from_tallies(
         excluded=tallies.table.sum(axis=1) - counts.sum(axis=1),
         known=known,
     )
-    touched = {why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n}
     return _finish(
         rows,
         measures,
         by,
         questions=tallies.questions,
         policy=policy,
-        touched=touched,
+        touched=reasons_named(reasons.sum(axis=0)),
         notes=notes,
         baselines=baselines,
     )
@@ -489,9 +489,7 @@ def _rows(
                 slices[i],
                 own,
                 values,
-                blanks={}
-                if blanks is None
-                else {w.value: int(n) for w, n in zip(Why, blanks[i], strict=True) if n},
+                blanks={} if blanks is None else reasons_named(blanks[i]),
                 excluded=0 if excluded is None else int(excluded[i]),
                 reference=references[i] if references else None,
             )

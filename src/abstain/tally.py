@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from abstain.outcomes import IntArray
+    from abstain.questions import Responses
 
 MOST_REPEATS = 10_000
 """Repeated questions that are looked up one by one; a file with more is no slip."""
@@ -46,6 +47,10 @@ class KindMatrix:
     runs: list[str]
     kinds: npt.NDArray[np.uint8]
 
+    def tallies(self) -> IntArray:
+        """For each run, how many responses of each kind: runs × KINDS."""
+        return np.stack([np.bincount(own, minlength=KINDS) for own in self.kinds])
+
 
 def tally(judged: Judged, by: Sequence[str] = ()) -> Tallies:
     """Count the kinds by run and slice, after making sure that there is nothing to refuse."""
@@ -54,10 +59,8 @@ def tally(judged: Judged, by: Sequence[str] = ()) -> Tallies:
         for frame in judged.frames
     ]
     runs = [run for part in parts for run in dict.fromkeys(part.runs)]
-    _refuse_shared(runs)
-    for source in judged.sources:
-        if not runs or (source.run is not None and source.run not in runs):
-            raise InputError("has no rows", source.table.name)
+    refuse_shared(runs)
+    refuse_empty(judged.sources, runs)
     return Tallies(
         [run for part in parts for run in part.runs],
         [item for part in parts for item in part.slices],
@@ -86,16 +89,24 @@ def all_kinds(judged: Judged) -> KindMatrix:
     if len(parts) == 1:
         return parts[0]
     runs = [run for part in parts for run in part.runs]
-    _refuse_shared(runs)
+    refuse_shared(runs)
     order = sorted(range(len(runs)), key=runs.__getitem__)
     kinds = np.concatenate([part.kinds for part in parts])[order]
     return KindMatrix([runs[i] for i in order], kinds)
 
 
-def _refuse_shared(runs: Sequence[str]) -> None:
+def refuse_shared(runs: Sequence[str]) -> None:
+    """Refuse a run that two tables have."""
     if len(set(runs)) < len(runs):
         name = next(run for run in runs if runs.count(run) > 1)
         raise UsageError(f"run '{name}' is in two tables; a run belongs in one")
+
+
+def refuse_empty(sources: Sequence[Responses], runs: Collection[str]) -> None:
+    """Refuse a table of which none of the runs came."""
+    for source in sources:
+        if not runs or (source.run is not None and source.run not in runs):
+            raise InputError("has no rows", source.table.name)
 
 
 def _tally_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> Tallies:

@@ -14,7 +14,15 @@ from abstain.campaign.matrix import OutcomeMatrix, Slices, outcome_matrix, slice
 from abstain.campaign.pairs import Pairs, find_pairs
 from abstain.errors import InputError, UsageError, nearest, plural, shown
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import RIGHT, WRONG, Counts, CountsArray, Policy, Why, blanks_by_reason
+from abstain.outcomes import (
+    RIGHT,
+    WRONG,
+    Counts,
+    CountsArray,
+    Policy,
+    blanks_by_reason,
+    reasons_named,
+)
 
 if TYPE_CHECKING:
     from abstain.campaign.stability import RankStability
@@ -158,7 +166,7 @@ def run_campaign(
         choices=_choices(judged) if matrix.outcomes.size <= MOST_CHOICES else {},
         baselines=_baselines(standard, slices, rules, match=match, seed=seed) if baselines else {},
         policy=rules,
-        touched={why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n},
+        touched=reasons_named(reasons.sum(axis=0)),
         notes=(*describe(standard, sources), *said),
         intervals=tuple(run_intervals(matrix, overall, chosen, settings)),
         comparison=told_apart(matrix, chosen, settings, rules),

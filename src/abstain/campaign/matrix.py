@@ -10,7 +10,7 @@ import polars as pl
 
 from abstain.errors import InputError
 from abstain.judge import Judged
-from abstain.outcomes import KINDS, OUTCOMES, RIGHT, CountsArray, Policy
+from abstain.outcomes import OUTCOMES, RIGHT, CountsArray, Policy
 from abstain.tally import all_kinds
 
 if TYPE_CHECKING:
@@ -109,7 +109,5 @@ def outcome_matrix(judged: Judged, policy: Policy) -> OutcomeMatrix:
     found = all_kinds(judged)
     if not found.runs:
         raise InputError("has no rows, expected responses", judged.sources[0].table.name)
-    kinds = np.stack([np.bincount(own, minlength=KINDS) for own in found.kinds])
-    table = [policy.outcome_of(kind) for kind in range(KINDS)]
-    lookup = np.array([EXCLUDED if o is None else o for o in table], np.uint8)
-    return OutcomeMatrix(found.runs, judged.gold.frame, lookup[found.kinds], kinds)
+    ends = policy.outcomes(EXCLUDED).astype(np.uint8)
+    return OutcomeMatrix(found.runs, judged.gold.frame, ends[found.kinds], found.tallies())
