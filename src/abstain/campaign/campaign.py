@@ -127,7 +127,7 @@ def run_campaign(
     from abstain.compare.result import Settings
     from abstain.judge import check_align, judge
     from abstain.questions import check_mapping, describe, own_cluster, read_gold
-    from abstain.scoring import open_runs, refuse_undecided
+    from abstain.scoring import open_runs
 
     if not 0 <= pass_mark <= 1:
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
@@ -140,8 +140,6 @@ def run_campaign(
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
     matrix = with_role(outcome_matrix(judged, rules))
-    reasons = blanks_by_reason(matrix.kinds)
-    refuse_undecided(reasons, matrix.runs, rules)
     attributes = _attributes(matrix.questions, by, topic, test)
     slices = {name: slices_of(matrix.questions, name) for name in attributes}
     sliced = {name: matrix.counts(s.part_of, len(s.names)) for name, s in slices.items()}
@@ -166,7 +164,7 @@ def run_campaign(
         choices=_choices(judged) if matrix.outcomes.size <= MOST_CHOICES else {},
         baselines=_baselines(standard, slices, rules, match=match, seed=seed) if baselines else {},
         policy=rules,
-        touched=reasons_named(reasons.sum(axis=0)),
+        touched=reasons_named(blanks_by_reason(matrix.kinds).sum(axis=0)),
         notes=(*describe(standard, sources), *said),
         intervals=tuple(run_intervals(matrix, overall, chosen, settings)),
         comparison=told_apart(matrix, chosen, settings, rules),
