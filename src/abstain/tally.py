@@ -12,8 +12,9 @@ import polars as pl
 
 from abstain.cells import MISSING, Cells, TooManyError, census, fill, streams
 from abstain.errors import InputError, Place, UsageError, shown
+from abstain.faults import Problem
 from abstain.formats.tables import ROW, Table
-from abstain.judge import BY, FILE, INDEX, KIND, Judged, Problem, fault_problem
+from abstain.judge import BY, FILE, INDEX, KIND, Judged
 from abstain.outcomes import KINDS
 from abstain.questions import collect
 
@@ -216,7 +217,7 @@ def first_fault(judged: Judged, count: int) -> Exception:
         first = frame.filter(nw.col(KIND) >= KINDS).sort(order).head(1)
         rows = collect(first, judged.sources[0].table.name)
         if rows.height:
-            return fault_problem(judged, rows.row(0, named=True)).error(count - 1)
+            return judged.fault(rows.row(0, named=True)).error(count - 1)
     raise AssertionError("a fault was counted but not found")
 
 

@@ -15,6 +15,7 @@ import polars as pl
 
 from abstain import __version__
 from abstain.errors import InputError, Place, plural, shown
+from abstain.faults import Problem
 from abstain.formats.tables import ROW
 from abstain.judge import (
     FILE,
@@ -22,9 +23,7 @@ from abstain.judge import (
     KIND,
     YES,
     Judged,
-    Problem,
     check_align,
-    fault_problem,
     in_engine,
     judge,
 )
@@ -141,7 +140,7 @@ def _faults(judged: Judged) -> list[Problem]:
     for frame in judged.frames:
         rows = _first_rows(frame.filter(nw.col(KIND) >= KINDS), judged)
         found += [
-            fault_problem(judged, row, hints=number < HINTS)
+            judged.fault(row, hints=number < HINTS)
             for number, row in enumerate(rows.iter_rows(named=True))
         ]
     return found
