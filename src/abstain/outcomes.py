@@ -132,7 +132,7 @@ class CountsArray:
     array([5, 5])
     """
 
-    table: Any
+    table: npt.NDArray[Any]
 
     def __post_init__(self) -> None:
         shape = getattr(self.table, "shape", ())
@@ -162,32 +162,32 @@ class CountsArray:
     @property
     def right(self) -> Array:
         """Right answers."""
-        return self.table[..., 0]  # type: ignore[no-any-return]
+        return self.table[..., 0]
 
     @property
     def wrong(self) -> Array:
         """Wrong answers."""
-        return self.table[..., 1]  # type: ignore[no-any-return]
+        return self.table[..., 1]
 
     @property
     def unanswered_right(self) -> Array:
         """Blanks whose candidate was right."""
-        return self.table[..., 2]  # type: ignore[no-any-return]
+        return self.table[..., 2]
 
     @property
     def unanswered_wrong(self) -> Array:
         """Blanks whose candidate was wrong."""
-        return self.table[..., 3]  # type: ignore[no-any-return]
+        return self.table[..., 3]
 
     @property
     def unanswered_empty(self) -> Array:
         """Blanks without a candidate."""
-        return self.table[..., 4]  # type: ignore[no-any-return]
+        return self.table[..., 4]
 
     @property
     def unsplit(self) -> Array:
         """Blanks of which nobody knows the candidate."""
-        return self.table[..., 5]  # type: ignore[no-any-return]
+        return self.table[..., 5]
 
     @property
     def n(self) -> Array:
@@ -345,7 +345,8 @@ class Policy:
 def blanks_by_reason(tallies: IntArray) -> IntArray:
     """Tallies of kinds (…, KINDS) to blanks by reason (…, reasons), before any policy."""
     shape = (*tallies.shape[:-1], len(Why), len(CANDIDATES))
-    return tallies[..., 2:].reshape(shape).sum(axis=-1)  # type: ignore[no-any-return]
+    reasons: IntArray = tallies[..., 2:].reshape(shape).sum(axis=-1)
+    return reasons
 
 
 def reasons_named(blanks: IntArray) -> dict[str, int]:

@@ -209,7 +209,8 @@ def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
     with reading(label):
         if isinstance(native, pl.LazyFrame):
             return native.collect(engine="streaming")
-        return frame.collect(backend="polars").to_native()  # type: ignore[no-any-return]
+        collected: pl.DataFrame = frame.collect(backend="polars").to_native()
+        return collected
 
 
 @contextmanager

@@ -156,8 +156,9 @@ def rows_by_run(judged: Judged, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
 def counted(frame: nw.LazyFrame[Any], columns: Sequence[str], label: str) -> pl.DataFrame:
     """How many rows of each kind, by run and slice, counted by the frame's own engine."""
     grouped = frame.group_by("run", *columns, KIND).agg(nw.len().alias("n"))
-    schema = {"run": pl.String, **dict.fromkeys(columns, pl.String), KIND: pl.Int16, "n": pl.Int64}
-    return collect(grouped, label).select(*schema).cast(schema)  # type: ignore[arg-type]
+    texts = [pl.col(name).cast(pl.String) for name in ("run", *columns)]
+    numbers = pl.col(KIND).cast(pl.Int16), pl.col("n").cast(pl.Int64)
+    return collect(grouped, label).select(*texts, *numbers)
 
 
 def slice_sizes(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:

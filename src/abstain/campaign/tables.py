@@ -12,7 +12,7 @@ from abstain.campaign.campaign import ROLE, Campaign
 from abstain.campaign.pairs import Pairs, levels, tally_pairs
 from abstain.campaign.statistics import over_runs
 from abstain.errors import plural
-from abstain.measures import measure
+from abstain.measures import Measure, measure
 from abstain.outcomes import Counts, CountsArray
 from abstain.report.grid import Cell, Column, Grid
 from abstain.ties import at_least, places
@@ -132,12 +132,12 @@ def groups_of(c: Campaign) -> dict[str, str]:
 
 
 def _leader_cells(
-    c: Campaign, k: Counts, score: float, ends: Sequence[Cell], extra: Sequence[object]
+    c: Campaign, k: Counts, score: float, ends: Sequence[Cell], extra: Sequence[Measure]
 ) -> list[Cell]:
     cells: list[Cell] = [score, *ends, (k.right, k.wrong, k.unanswered)]
     cells += [k.answered, k.right, k.wrong, k.unanswered]
     cells += [k.unanswered_right, k.unanswered_wrong, k.unanswered_empty]
-    return [*cells, *(m(k) for m in extra)]  # type: ignore[operator]
+    return [*cells, *(m(k) for m in extra)]
 
 
 # ------------------------------------------------------------------------- reading perspective

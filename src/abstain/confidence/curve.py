@@ -76,11 +76,16 @@ class Curve:
     def counts(self) -> CountsArray:
         """The counts of the run at each threshold."""
         table = np.zeros((WIDTH, len(self.answered)), np.int64).T  # each column in one piece
+        right, wrong = self._there
         table[:, 0], table[:, 1] = self.right, self.wrong
-        table[:, 2] = self.right[-1] - self.right
-        table[:, 3] = self.wrong[-1] - self.wrong
-        table[:, 4] = self.questions - self.answered[-1]
+        table[:, 2], table[:, 3] = right - self.right, wrong - self.wrong
+        table[:, 4] = self.questions - right - wrong
         return CountsArray(table)
+
+    @property
+    def _there(self) -> tuple[int, int]:
+        """How many right and wrong answers there are, given or behind blanks."""
+        return int(self.right[-1]), int(self.wrong[-1])
 
     def along(self, measure: Measure) -> Array:
         """A measure of counts at each point."""
@@ -113,8 +118,7 @@ class Curve:
             self.answered[:-1],
             self.right[:-1],
             self.system,
-            all_answered=int(self.answered[-1]),
-            all_right=int(self.right[-1]),
+            there=self._there,
         )
 
     def penalised(self, t: Array) -> Array:
@@ -139,17 +143,11 @@ class Curve:
 class _Reached(Curve):
     """A curve some of whose answers no threshold reaches: they count as blanks."""
 
-    all_answered: int = 0
-    all_right: int = 0
+    there: tuple[int, int] = (0, 0)
 
     @property
-    def counts(self) -> CountsArray:
-        table = np.array(Curve.counts.fget(self).table)  # type: ignore[attr-defined]
-        right, wrong = self.all_right, self.all_answered - self.all_right
-        table[:, 2] = right - self.right
-        table[:, 3] = wrong - self.wrong
-        table[:, 4] = self.questions - self.all_answered
-        return CountsArray(table)
+    def _there(self) -> tuple[int, int]:
+        return self.there
 
 
 def curves(matrix: ConfidenceMatrix) -> list[Curve]:

@@ -91,7 +91,8 @@ class ConfidenceMatrix:
         outcomes = self.outcomes[run]
         has = (outcomes >= 0) & (outcomes < 4)
         decided = (outcomes & 1) + np.where(answered, 0, 2).astype(np.int8)
-        return np.where(has, decided, outcomes)  # type: ignore[no-any-return]
+        held: npt.NDArray[np.int8] = np.where(has, decided, outcomes)
+        return held
 
     def stated(self, run: int) -> tuple[int, int]:
         """How many answers and candidates of a run have a confidence, and how many there are."""

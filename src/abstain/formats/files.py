@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from abstain.errors import InputError, UsageError, nearest
 
@@ -76,9 +76,11 @@ def open_plain(path: str | os.PathLike[str]) -> Opened:
             else:
                 packed = io.BytesIO(head + _bounded(file, name, already=len(head)))
             if head.startswith(GZIP):
-                return Opened(name, None, _unpack(gzip.GzipFile(fileobj=packed), name, "gzip"))
+                with unpacking(name, "gzip"):
+                    return Opened(name, None, _bounded(gzip.GzipFile(fileobj=packed), name))
             if head == ZSTD:
-                return Opened(name, None, _unpack(ZstandardFile(packed), name, "Zstandard"))
+                with unpacking(name, "Zstandard"):
+                    return Opened(name, None, _bounded(ZstandardFile(packed), name))
             if stat.S_ISREG(mode) and _is_text(name):
                 return Opened(name, Path(name), None)
             return Opened(name, None, packed.read())
@@ -243,11 +245,19 @@ def _pack(draft: Path, ending: str) -> None:
         draft.write_bytes(zstandard.ZstdCompressor().compress(draft.read_bytes()))
 
 
-def _unpack(file: IO[bytes] | object, name: str, what: str) -> bytes:
+class Readable(Protocol):
+    """All that is asked of a stream of bytes."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+@contextlib.contextmanager
+def unpacking(name: str, what: str) -> Iterator[None]:
+    """What goes wrong while bytes are unpacked, in one line."""
     import zstandard
 
     try:
-        return _bounded(file, name)  # type: ignore[arg-type]
+        yield
     except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
         reason = "it ends too early" if isinstance(error, EOFError) else reason_of(error)
         raise InputError(f"is not whole {what} data: {reason}", name) from None
@@ -294,7 +304,7 @@ def byte_limit(default: int = MAX_BYTES) -> int:
     return int(text)
 
 
-def _bounded(file: IO[bytes], name: str, *, already: int = 0) -> bytes:
+def _bounded(file: Readable, name: str, *, already: int = 0) -> bytes:
     limit = byte_limit()
     pieces: list[bytes] = []
     size = already
