@@ -8,10 +8,11 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from abstain.columns import require_all, text_column
 from abstain.errors import InputError, Place, plural, shown
 from abstain.formats.tables import ROW, Table
 from abstain.outcomes import OUTCOMES, Counts
-from abstain.questions import check_mapping, collect, open_table, rename, require_all, text_column
+from abstain.questions import check_mapping, collect, open_table, rename
 
 SPLIT = OUTCOMES[2:]
 TOTALS = ("questions", "n", "total")

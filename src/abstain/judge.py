@@ -15,6 +15,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from abstain.columns import require_all, text_column
 from abstain.errors import Place, UsageError
 from abstain.faults import (
     BAD_ANSWERED,
@@ -30,7 +31,7 @@ from abstain.faults import (
 from abstain.formats.tables import ROW
 from abstain.normalise import matcher
 from abstain.outcomes import CANDIDATES, KIND_OF_WORD, KINDS, RIGHT, WRONG, Why, blank_kind
-from abstain.questions import Gold, Responses, collect, require_all, text_column
+from abstain.questions import Gold, Responses, collect
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
 VERDICT = "__verdict"

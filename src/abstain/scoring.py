@@ -191,7 +191,8 @@ def open_runs(
     master: str | None = None,
 ) -> list[Any]:
     """The response tables that a caller named, each with the name of its run."""
-    from abstain.questions import name_runs, read_responses
+    from abstain.questions import read_responses
+    from abstain.run_names import name_runs
 
     named: list[tuple[str, Any]]
     if isinstance(runs, Mapping):

@@ -35,12 +35,11 @@ from abstain.questions import (
     Responses,
     check_mapping,
     collect,
-    name_runs,
     read_gold,
     read_responses,
     told,
 )
-from abstain.run_names import parse_run_name
+from abstain.run_names import name_runs, parse_run_name
 from abstain.tally import missing_problems, repeats
 
 MOST = 10_000

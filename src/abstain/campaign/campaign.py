@@ -248,7 +248,8 @@ def _runs_info(runs: Sequence[str], given: Any) -> tuple[pl.DataFrame, list[str]
 
     With notes on names that only one side has: they may be slips.
     """
-    from abstain.questions import collect, into_lazy, open_table, require
+    from abstain.columns import require
+    from abstain.questions import collect, into_lazy, open_table
     from abstain.run_names import parse_run_name
 
     parsed = [parse_run_name(run) for run in runs]

@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from abstain.columns import require_all, text_column
 from abstain.confidence.choose import Threshold
 from abstain.confidence.tuned import KIND, VERSION
 from abstain.errors import InputError, UsageError, plural, shown
@@ -18,7 +19,7 @@ from abstain.formats.logs.registry import log_format
 from abstain.formats.tables import ROW, format_of_name
 from abstain.judge import NO
 from abstain.outcomes import OUTCOMES
-from abstain.questions import collect, open_table, read_gold, rename, require_all, text_column
+from abstain.questions import collect, open_table, read_gold, rename
 
 if TYPE_CHECKING:
     from abstain.confidence.matrix import ConfidenceMatrix

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import narwhals as nw
 import polars as pl
 
+from abstain.columns import require, require_all
 from abstain.compare.bounds import WORDS
 from abstain.errors import InputError, shown
-from abstain.questions import Responses, collect, into_lazy, open_table, require, require_all
+from abstain.questions import Responses, collect, into_lazy, open_table
 from abstain.refusals.detect import RULE
 from abstain.scoring import open_runs
 
