@@ -90,10 +90,7 @@ class CurveResult:
         found = []
         for number, curve in enumerate(self.curves):
             answers = self.matrix.answers(number)
-            own: dict[str, float] = {}
-            for item in self.measures:
-                score: Callable[..., float] = item
-                own[str(item)] = score(answers)
+            own = {str(item): item(answers) for item in self.measures}
             best = curve.best(self.along) if answers.stated.any() else None
             system = curve.system or Counts()
             top: float = Undefined("no answer has a confidence")

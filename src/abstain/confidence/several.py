@@ -349,10 +349,6 @@ def _scored(
         for run in names:
             own = inside.filter(pl.col("run") == run)
             question, answers = _answers(own, known, asked)
-            scores: dict[str, float] = {}
-            for item in measures:
-                score: Any = item
-                scores[str(item)] = score(answers)
             block.append(
                 SeveralRow(
                     run,
@@ -362,7 +358,7 @@ def _scored(
                     int(answers.right.sum()),
                     int(said_before(answers, question).sum()),
                     asked - own[INDEX].n_unique(),
-                    scores,
+                    {str(item): item(answers) for item in measures},
                 )
             )
         found += _placed(block, measures[0])

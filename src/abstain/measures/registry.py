@@ -14,6 +14,7 @@ from abstain.measures.arguments import arguments_of
 from abstain.outcomes import Counts, CountsArray, Undefined
 
 if TYPE_CHECKING:
+    from abstain.measures.sequences import Answers
     from abstain.outcomes import Array
 
 Numeric: TypeAlias = Any
@@ -181,6 +182,8 @@ class Measure:
     def __call__(self, counts: Counts) -> float: ...
     @overload
     def __call__(self, counts: CountsArray) -> Array: ...
+    @overload
+    def __call__(self, counts: Answers) -> float: ...
     @overload
     def __call__(
         self,
