@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -129,6 +130,25 @@ class Curve:
         """
         at = self.reached().points_at(t)
         return (self.right[at] - t / (1 - t) * self.wrong[at]) / self.questions
+
+    @property
+    def columns(self) -> dict[str, Array | IntArray]:
+        """What is said of every point."""
+        return {
+            "threshold": self.thresholds,
+            "coverage": self.coverage,
+            "answered": self.answered,
+            "right": self.right,
+            "wrong": self.wrong,
+        }
+
+    def rows(
+        self, points: int, columns: Mapping[str, Array | IntArray]
+    ) -> Iterator[dict[str, Any]]:
+        """Points as plain data: the run, and columns of numbers that every point has."""
+        at = self.thin(points)
+        for values in zip(*(column[at].tolist() for column in columns.values()), strict=True):
+            yield {"run": self.run, **dict(zip(columns, values, strict=True))}
 
     def thin(self, points: int) -> npt.NDArray[np.int64]:
         """The numbers of at most so many points, evenly over coverage; 0: all."""

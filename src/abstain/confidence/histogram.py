@@ -58,22 +58,10 @@ class HistogramResult:
 
     def rows(self, points: int = 0) -> list[dict[str, Any]]:
         """The points of every run, at most so many each (0: all)."""
-        found = []
-        for own in self.runs:
-            curve, scores = own.curve, own.curve.along(self.along)
-            found += [
-                {
-                    "run": curve.run,
-                    "threshold": float(curve.thresholds[i]),
-                    "coverage": float(curve.coverage[i]),
-                    "answered": int(curve.answered[i]),
-                    "right": int(curve.right[i]),
-                    "wrong": int(curve.wrong[i]),
-                    "risk": float(curve.risk[i]),
-                    str(self.along): float(scores[i]),
-                }
-                for i in curve.thin(points)
-            ]
+        found: list[dict[str, Any]] = []
+        for curve in (own.curve for own in self.runs):
+            last = {"risk": curve.risk, str(self.along): curve.along(self.along)}
+            found += curve.rows(points, curve.columns | last)
         return found
 
     def summaries(self) -> list[dict[str, Any]]:
