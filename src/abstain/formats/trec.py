@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from abstain.errors import InputError, Place, plural, shown
-from abstain.formats.files import Opened
+from abstain.formats.files import Opened, refuse_workbook
 from abstain.formats.textfile import HEAD, ahead, chunks, lines, single_spaced
 
 RUN_COLUMNS = ("query", "Q0", "doc", "rank", "score", "run")
@@ -168,6 +168,7 @@ def _unordered(numbers: NDArray[Any]) -> bool:
 
 
 def _explain(opened: Opened, kind: str, check: Check) -> InputError:
+    refuse_workbook(opened)
     for number, fields in lines(opened):
         if problem := check(fields):
             return InputError(problem, Place(opened.name, number))

@@ -10,13 +10,14 @@ from typing import Any, Literal
 import narwhals as nw
 import polars as pl
 
+from abstain.columns import require, text_column
 from abstain.engines import check_engine, moved
 from abstain.errors import InputError, Place, shown
 from abstain.formats import trec
 from abstain.formats.files import PARQUET, Opened, bare_name, open_packed
 from abstain.formats.tables import ROW, Table, format_of_name
 from abstain.formats.textfile import HEAD, chunks
-from abstain.questions import collect, open_table, rename, require, text_column
+from abstain.questions import collect, open_table, rename
 from abstain.rankings.order import RepeatedError
 
 TREC = "trec"
