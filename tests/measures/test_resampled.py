@@ -28,9 +28,7 @@ def written_out(outcomes: Any, sure: Any, times: Any) -> Answers:
     ]
     right, confidence, given = ([row[i] for row in rows] for i in range(3))
     asked = sum(n for o, n in zip(outcomes, times, strict=True) if o >= 0)
-    return Answers(
-        np.array(right, bool), np.array(confidence, float), asked, np.array(given, bool)
-    )
+    return Answers(np.array(right, bool), np.array(confidence, float), asked, np.array(given, bool))
 
 
 @pytest.mark.parametrize("name", REFERENCE)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.compare.bootstrap import levels_from_jackknife
-from abstain.compare.intervals import DEFAULT, Interval
+from abstain.compare.intervals import DEFAULT, NO_WIDTH, Interval
 from abstain.errors import UsageError
 from abstain.measures import Measure
 from abstain.measures.resampled import Resamples
@@ -111,11 +111,12 @@ def draws(units: int, *, trials: int, width: int, seed: int) -> Iterator[tuple[s
         yield some, np.ascontiguousarray(drawn.T)
 
 
-def left_out(units: int) -> IntArray:
-    """All units but one part in turn (units, parts); many units are left out by the group."""
+def left_out(units: int, *, width: int) -> Iterator[IntArray]:
+    """All units but one part in turn (units, some parts); many are left out by the group."""
     parts = min(units, LEFT_OUT)
     part = np.random.default_rng(0).permutation(units) % parts
-    return (part[:, None] != np.arange(parts)).astype(np.int64)
+    for some in blocks_of(parts, width):
+        yield (part[:, None] != np.arange(some.start, some.stop)).astype(np.int64)
 
 
 def confidence_interval(
@@ -135,10 +136,12 @@ def confidence_interval(
     why = why_none(measure, sample.size, observed, clustered=clustered)
     if why:
         return Interval(math.nan, math.nan, method, why)
-    values = np.empty(trials)
-    for some, times in draws(sample.size, trials=trials, width=len(sample.unit), seed=seed):
+    values, left, width = np.empty(trials), None, sample.size
+    for some, times in draws(sample.size, trials=trials, width=width, seed=seed):
         values[some] = sample.values(measure, times)
-    left = sample.values(measure, left_out(sample.size)) if method == "bca" else None
+    if method == "bca":
+        parts = left_out(sample.size, width=width)
+        left = np.concatenate([sample.values(measure, times) for times in parts])
     return resampled_interval(observed, values, left, method=method, level=level)
 
 
@@ -167,4 +170,6 @@ def resampled_interval(
     low, high = np.quantile(known, tails)
     lost = len(values) - len(known)
     why = f"{lost} of {len(values)} resamples had no value" if lost else ""
+    if math.isclose(low, high, rel_tol=1e-12, abs_tol=CLOSE):
+        why = NO_WIDTH
     return Interval(float(low), float(high), method, why)
