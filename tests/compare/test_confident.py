@@ -71,6 +71,11 @@ def binormal(
     return sample_of(outcomes.astype(np.int8), sure)
 
 
+def coins(rng: np.random.Generator, trials: int, units: int) -> Any:
+    """Rows of ±1."""
+    return rng.integers(0, 2, (trials, units)) * 2.0 - 1
+
+
 # ---------------------------------------------------------------------------------- exact tests
 
 
@@ -139,7 +144,7 @@ def test_random_swaps_come_near_all_of_them(name: str) -> None:
     seen = two.swapped(np.ones((1, 12)))[0]
     every = two.swapped(np.concatenate(list(Flips(12, trials=0, seed=0).blocks())))
     rng = np.random.default_rng(1)
-    some = two.swapped(rng.integers(0, 2, (4000, 12)) * 2.0 - 1)
+    some = two.swapped(coins(rng, 4000, 12))
     shares = [(~(np.abs(x) < abs(seen) - 1e-9)).mean() for x in (every, some)]
     assert shares[0] == pytest.approx(shares[1], abs=4 * math.sqrt(0.25 / 4000))
 
@@ -153,7 +158,7 @@ def test_a_swap_of_all_changes_the_sign_alone(name: str) -> None:
     ]
     item = ab.measure(name)
     kind = MeansOfAnswers if name in ("Brier", "log-score", "K1", "K", "MRR") else SortedAnswers
-    signs = rng.integers(0, 2, (50, 30)) * 2.0 - 1
+    signs = coins(rng, 50, 30)
     found = kind(item, samples).pair(0, 1).swapped(signs)
     assert not np.isnan(found).all()
     negative = pytest.approx(-found, abs=1e-9, nan_ok=True)
@@ -282,7 +287,7 @@ def test_the_other_way_round_is_the_negative(name: str, own: list[Response], see
 # ------------------------------------------------------------------------------ level and power
 
 
-def rejected(name: str, kinds: Sequence[dict[str, float]], times: int, seed: int) -> float:
+def rejected(name: str, kinds: Sequence[dict[str, Any]], times: int, seed: int) -> float:
     rng = np.random.default_rng(seed)
     kind = MeansOfAnswers if name == "Brier" else SortedAnswers
     found = 0
@@ -292,11 +297,11 @@ def rejected(name: str, kinds: Sequence[dict[str, float]], times: int, seed: int
         drawn = np.concatenate(
             [two.swapped(s) for s in Flips(120, trials=199, seed=trial).blocks()]
         )
-        found += (1 + np.count_nonzero(~(np.abs(drawn) < abs(seen) - 1e-9))) / 200 <= 0.05
+        found += bool((1 + np.count_nonzero(~(np.abs(drawn) < abs(seen) - 1e-9))) / 200 <= 0.05)
     return found / times
 
 
-SAME = {"accuracy": 0.6, "blank": 0.1, "apart": 1.0}
+SAME: dict[str, Any] = {"accuracy": 0.6, "blank": 0.1, "apart": 1.0}
 
 
 @pytest.mark.parametrize("name", ["AUROC", "AURC", "Brier", "PRR"])
@@ -318,7 +323,7 @@ def test_power(name: str) -> None:
 # ------------------------------------------------------------------------- many runs, and in words
 
 
-def four(size: int = 40) -> dict[str, list[Response]]:
+def four(size: int = 40) -> dict[str, Any]:
     skills = {"sharp": 1.3, "fair": 1.0, "dull": 0.0}
     runs = {
         name: responses(i, size, blanks=0, skill=s) for i, (name, s) in enumerate(skills.items())
@@ -348,7 +353,11 @@ def test_max_t_against_a_loop() -> None:
     """The largest standardised difference of each of all 2^7 swaps, by the slow statistic."""
     from itertools import product
 
-    runs = {n: responses(i + 20, 8, skill=s) for i, (n, s) in enumerate(zip("abc", (1, 0, 1.5)))}
+    runs: dict[str, Any] = {}
+    runs |= {
+        n: responses(i + 20, 8, skill=s)
+        for i, (n, s) in enumerate(zip("abc", (1, 0, 1.5), strict=True))
+    }
     found = compared("K1", reference="a", **runs)
     statistic = slow.plain("K1")
     rows = []
@@ -372,7 +381,7 @@ def test_max_t_against_a_loop() -> None:
 
 def test_lower_is_better_is_kept() -> None:
     found = compared("Brier", trials=500, **{k: v for k, v in four().items() if k != "mute"})
-    assert [row.run for row in found.rows][0] == "sharp"
+    assert found.rows[0].run == "sharp"
     assert found.pairs[0].difference < 0
 
 
@@ -391,19 +400,25 @@ def test_calibration_errors_have_a_p_but_no_interval(name: str) -> None:
         compared(name, detect=0.1, **runs)
 
 
-def test_what_cannot_be_had_is_said_in_one_line() -> None:
-    runs = {k: v for k, v in four().items() if k in ("sharp", "dull")}
-    for rules, said in (
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
         ({"test": "mcnemar"}, "McNemar's test looks at right and wrong, and AUROC is a measure"),
         ({"test": "wilcoxon"}, "wilcoxon is for per-query scores"),
         ({"judge_error": {"right": 1}}, "--judge-error corrects counts, and AUROC is a measure"),
         ({"method": "delta"}, "delta is for measures of counts, and AUROC is one of confidence"),
-        ({"reference": "sharp", "trials": 1_000_000, "runs": 60}, "too many to hold"),
-    ):
-        many = rules.pop("runs", 0)  # type: ignore[attr-defined]
-        more = {f"r{i}": runs["dull"] for i in range(many)}  # type: ignore[call-overload]
-        with pytest.raises(UsageError, match=said):
-            compared("AUROC", **runs, **more, **rules)  # type: ignore[arg-type]
+    ],
+)
+def test_what_cannot_be_had_is_said_in_one_line(rules: dict[str, Any], said: str) -> None:
+    runs = {k: v for k, v in four().items() if k in ("sharp", "dull")}
+    with pytest.raises(UsageError, match=said):
+        compared("AUROC", **runs, **rules)
+
+
+def test_too_many_trials_to_hold_are_refused() -> None:
+    runs: dict[str, Any] = {f"r{i}": responses(i, 5) for i in range(60)}
+    with pytest.raises(UsageError, match="1,000,000 trials of 60 runs are too many to hold; take"):
+        compared("AUROC", reference="r0", trials=1_000_000, **runs)
     assert MOST_DRAWN < 60 * 1_000_000
 
 
@@ -435,9 +450,9 @@ def test_from_the_command_line(here: Here) -> None:
     assert here(*args, "--seed", "4", "--format", "json").out == said.out
     clustered = here(*args, "--cluster", "doc", "--format", "json").data
     assert (clustered["clusters"], clustered["pairs"][0]["exact"]) == (10, True)
-    header, *rows = here(*args, "three.csv", "--format", "csv").out.splitlines()
+    header, *lines = here(*args, "three.csv", "--format", "csv").out.splitlines()
     assert header.startswith("run,against,difference,low,high,p")
-    assert len(rows) == 3
+    assert len(lines) == 3
     line = here.refuses(*args, "--by", "doc")
     assert line.startswith("--by divides the difference of a measure of counts; AUROC is a measure")
     here.write("result.json", said.out)

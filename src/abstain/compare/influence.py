@@ -19,6 +19,7 @@ from abstain.measures.resampled import Resamples
 from abstain.measures.sequences import Groups
 
 if TYPE_CHECKING:
+    from abstain.measures.sequences import BoolArray
     from abstain.outcomes import Array, IntArray
 
 Slopes: TypeAlias = "tuple[Array, Array]"
@@ -43,7 +44,7 @@ def influence_of(measure: Measure, a: Resamples, value: Array) -> tuple[Array, A
         return _by_answer(a, BY_GROUP[measure.name](a, value, **measure.arguments)), 0.0
 
 
-def _among(a: Resamples, where: Array, found: Array) -> Array:
+def _among(a: Resamples, where: BoolArray, found: Array) -> Array:
     """What was found of some answers, 0 for the others."""
     if where.all():
         return found
@@ -53,8 +54,7 @@ def _among(a: Resamples, where: Array, found: Array) -> Array:
 
 
 def _by_answer(a: Resamples, slopes: Slopes) -> Array:
-    by_right, by_wrong = slopes
-    return np.where(a.right[:, None], by_right[a.group], by_wrong[a.group])
+    return np.concatenate(slopes)[np.where(a.right, 0, len(slopes[0])) + a.group]
 
 
 def _from_here(added: Array) -> Array:

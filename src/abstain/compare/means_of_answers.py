@@ -6,8 +6,8 @@ what a question adds above and below, swaps need the sums of x, y and of their p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -16,13 +16,19 @@ from abstain.compare.of_confidence import Sample
 from abstain.measures import Measure
 from abstain.measures.calibration import squares, surprises
 from abstain.measures.handed_in import earnings
+from abstain.measures.sequences import Answers
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
 
-BY_ANSWERS = {"Brier": squares, "log-score": surprises}
+Terms: TypeAlias = "Callable[[Answers], Array]"
+BY_ANSWERS: dict[str, Terms] = {"Brier": squares, "log-score": surprises}
 """Means over the answers that have a confidence."""
-BY_QUESTIONS = {"K1": earnings, "K": earnings, "MRR": lambda a: 1.0 * a.right}
+BY_QUESTIONS: dict[str, Terms] = {
+    "K1": earnings,
+    "K": earnings,
+    "MRR": lambda a: a.right.astype(np.float64),
+}
 """Sums over the answers that were given, divided by the questions."""
 
 LEAST_SPREAD = 1e-24
@@ -99,7 +105,7 @@ def _terms(measure: Measure, sample: Sample) -> tuple[Array, Array]:
     else:
         assert answers.given is not None
         used, values = answers.given, BY_QUESTIONS[measure.name](answers)
-    above = np.bincount(sample.unit[used], values[used], minlength=units)
+    above = np.asarray(np.bincount(sample.unit[used], values[used], minlength=units), np.float64)
     if measure.name in BY_QUESTIONS:
         return above, sample.asked.astype(np.float64)
     return above, np.bincount(sample.unit[used], minlength=units).astype(np.float64)

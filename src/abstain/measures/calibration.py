@@ -40,7 +40,7 @@ def mass_bins(confidence: Array, bins: int, times: IntArray | None = None) -> In
         sizes = np.add.reduceat(times[np.argsort(group, kind="stable")], starts, axis=0)
     upto = np.cumsum(sizes, axis=0)
     middle = (2 * upto - sizes) * bins // np.maximum(2 * upto[-1], 1)
-    return np.minimum(middle, bins - 1)[group].astype(np.int64)
+    return np.asarray(np.minimum(middle, bins - 1)[group], np.int64)
 
 
 def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> Numeric:

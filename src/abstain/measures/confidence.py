@@ -24,7 +24,6 @@ from abstain.measures.sequences import (
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
-    from abstain.measures.sequences import BoolArray
     from abstain.outcomes import IntArray
 
 COVERAGE = Parameter("c", "the share of the questions to answer", low=0, high=1, low_open=True)
@@ -116,7 +115,7 @@ def rejection_ratio(a: Answers) -> Numeric:
     return (share_wrong - aurc(a)) / (share_wrong - _least_aurc(a))
 
 
-def first_covering(a: Answers, c: float) -> tuple[IntArray, BoolArray]:
+def first_covering(a: Answers, c: float) -> tuple[Numeric, Numeric]:
     """The first point that answers a share c of the questions, and whether there is one."""
     import numpy as np
 

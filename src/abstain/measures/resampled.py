@@ -61,14 +61,18 @@ class Resamples(Answers):
 
     @cached_property
     def groups(self) -> Groups:
-        right = np.where(self.right[:, None], self.numbers, 0)
-        cumulated = (np.cumsum(self._by_group(x), axis=0) for x in (self.numbers, right))
-        return Groups(self.confidence[self.starts], *cumulated)
+        answered, right = self._by_group(np.ones_like(self.right)), self._by_group(self.right)
+        level = self.confidence[self.starts]
+        return Groups(level, np.cumsum(answered, axis=0), np.cumsum(right, axis=0))
 
-    def _by_group(self, numbers: IntArray) -> IntArray:
-        if len(self.starts) == len(numbers):  # no ties, or no answers
-            return numbers
-        return np.add.reduceat(numbers, self.starts, axis=0)
+    def _by_group(self, where: BoolArray) -> IntArray:
+        """How many answers of each group are so (groups, resamples)."""
+        from scipy.sparse import csr_array
+
+        ends = np.append(self.starts, len(where))
+        shape = len(self.starts), len(where)
+        sums = csr_array((where.astype(np.int64), np.arange(len(where)), ends), shape=shape)
+        return np.asarray(sums @ self.numbers)
 
     @cached_property
     def calibrated(self) -> Resamples:
@@ -88,7 +92,9 @@ class Resamples(Answers):
         return np.asarray(known @ self.numbers)
 
     def count(self, where: BoolArray) -> Any:
-        return self.numbers[where].sum(axis=0)
+        if where is self.right and len(where):
+            return self.groups.right[-1]
+        return self.size if where.all() else self.numbers[where].sum(axis=0)
 
     def binned(self, values: Array, bin_of: IntArray, bins: int) -> Array:
         resamples = self.numbers.shape[1]
@@ -96,7 +102,7 @@ class Resamples(Answers):
         place = bin_of * resamples + np.arange(resamples)
         weights = values[:, None] * self.numbers
         found = np.bincount(place.ravel(), weights.ravel(), minlength=bins * resamples)
-        return found.reshape(bins, resamples)
+        return np.asarray(found.reshape(bins, resamples), np.float64)
 
     def all_alike(self) -> Any:
         return (self.groups.each(self.groups.answered) > 0).sum(axis=0) < 2

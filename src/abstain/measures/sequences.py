@@ -242,7 +242,7 @@ class Answers:
         """The sums of a number of each answer by bin."""
         import numpy as np
 
-        return np.bincount(bin_of, values, minlength=bins)
+        return np.asarray(np.bincount(bin_of, values, minlength=bins), np.float64)
 
     def all_alike(self) -> Any:
         """Whether every confidence is the same."""
