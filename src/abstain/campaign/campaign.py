@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -108,6 +108,7 @@ def run_campaign(
     cluster: str | None = None,
     engine: str | None = None,
     master: str | None = None,
+    progress: Callable[[int, int], None] = lambda _, __: None,
 ) -> Campaign:
     """Judge all runs once and count them by every attribute.
 
@@ -141,6 +142,7 @@ def run_campaign(
     overall = matrix.overall()
     scores = chosen(overall)
     order = _best_first(scores, matrix.runs, higher=chosen.higher_is_better)
+    comparison = told_apart(matrix, chosen, settings, rules, progress=progress)
     return Campaign(
         measure=chosen,
         matrix=matrix,
@@ -160,8 +162,8 @@ def run_campaign(
         policy=rules,
         touched={why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n},
         notes=(*describe(standard, sources), *said),
-        intervals=tuple(run_intervals(matrix, overall, chosen, settings)),
-        comparison=told_apart(matrix, chosen, settings, rules),
+        intervals=tuple(run_intervals(matrix, overall, chosen, settings, comparison)),
+        comparison=comparison,
         seed=seed,
         stability=rank_stability(matrix, chosen, seed),
         sureness=sure_curves(judged, matrix, order, chosen, rules),

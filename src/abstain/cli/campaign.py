@@ -85,7 +85,7 @@ def campaign(
     from abstain.campaign.write import whole_folder_free, write_campaign
 
     whole_folder_free(output, force=force)
-    with options.working("judging and counting…"):
+    with options.counting("judging and comparing…") as progress:
         result = run_campaign(
             gold,
             runs,
@@ -106,6 +106,7 @@ def campaign(
             cluster=cluster,
             engine=engine,
             master=master,
+            progress=progress,
         )
     with options.working("writing…"):
         tables = write_campaign(
