@@ -415,6 +415,27 @@ def test_what_cannot_be_had_is_said_in_one_line(rules: dict[str, Any], said: str
         compared("AUROC", **runs, **rules)
 
 
+@pytest.mark.parametrize("rules", [{}, {"test": "bootstrap"}, {"reference": "fair"}])
+@pytest.mark.parametrize("name", ["AUROC", "Brier", "ECE"])
+def test_progress_goes_to_the_end_and_never_back(name: str, rules: dict[str, Any]) -> None:
+    if name == "ECE" and rules.get("test") == "bootstrap":
+        return
+    calls: list[tuple[int, int]] = []
+    compared(name, trials=200, progress=lambda *now: calls.append(now), **four(), **rules)
+    assert calls == sorted(calls)
+    assert calls[-1][0] == calls[-1][1] > 0
+
+
+@pytest.mark.parametrize("test", ["randomisation", "bootstrap"])
+@pytest.mark.parametrize("name", ["K1", "Brier", "AURC"])
+def test_one_question_shows_nothing(name: str, test: str) -> None:
+    one: list[Response] = [("right", 0.9)]
+    two: list[Response] = [("wrong", 0.4)]
+    (pair,) = compared(name, one=one, two=two, test=test).pairs
+    assert pair.p == 1
+    assert math.isnan(pair.interval.low)
+
+
 def test_too_many_trials_to_hold_are_refused() -> None:
     runs: dict[str, Any] = {f"r{i}": responses(i, 5) for i in range(60)}
     with pytest.raises(UsageError, match="1,000,000 trials of 60 runs are too many to hold; take"):

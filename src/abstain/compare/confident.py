@@ -75,21 +75,17 @@ def compare_confidence(
     order = best_first(work.scores, paired.runs, higher=chosen.higher_is_better)
     wanted = wanted_pairs(paired.runs, order, settings.reference)
     _refuse_too_many(settings, max(len(paired.runs), len(wanted) if settings.reference else 0))
-    done = _Steps(progress, len(paired.runs) + len(wanted))
-    values = work.resampled(done)
     differences = np.array([work.scores[i] - work.scores[j] for i, j in wanted])
+    swapping = settings.test == "randomisation" or settings.reference is not None
+    known = np.flatnonzero(~np.isnan(differences)).tolist() if swapping else []
+    done = _Steps(progress, (len(paired.runs) if work.resamples else 0) + len(known))
+    values = work.resampled(done)
     spans = [work.interval(values, i, j) for i, j in wanted]
-    swaps = None
-    if settings.test == "randomisation" or settings.reference is not None:
-        swaps = work.swapped(wanted, differences, done)
+    swaps = work.swapped(wanted, known, done)
+    tested = swaps.p_values
     if settings.test == "bootstrap":
-        assert values is not None
-        tested = [PValue(bootstrap_p(values[:, i] - values[:, j]), exact=False) for i, j in wanted]
-    else:
-        assert swaps is not None
-        tested = swaps.p_values
+        tested = [work.bootstrap_p(values, i, j) for i, j in wanted]
     if settings.reference is not None:
-        assert swaps is not None
         adjusted = swaps.against_reference()
     else:
         p = np.where(np.isnan(differences), np.nan, [t.p for t in tested])
@@ -122,7 +118,7 @@ def compare_confidence(
         plan=plan_of(errors, len(paired.questions), settings, clusters),
         policy=paired.policy,
         touched=paired.touched,
-        notes=(*work.notes(), *(swaps.notes() if swaps is not None else ()), *paired.notes),
+        notes=(*work.notes(), *swaps.notes(), *paired.notes),
         grouped=marks is not None,
         widest=high - low,
         higher_is_better=chosen.higher_is_better,
@@ -195,9 +191,14 @@ class _Work:
 
     # ------------------------------------------------------------------------- resamples
 
+    @property
+    def resamples(self) -> bool:
+        """Whether resamples show anything."""
+        return self.units > 1 and self.measure.name not in BIASED
+
     def resampled(self, done: _Steps) -> Array | None:
-        """The scores of all runs in the same resamples (trials, runs); None: there are none."""
-        if self.units < 2 or self.measure.name in BIASED:
+        """The scores of all runs in the same resamples (trials, runs); None: they show nothing."""
+        if not self.resamples:
             return None
         trials = self.settings.trials
         values = np.empty((trials, len(self.samples)))
@@ -238,14 +239,18 @@ class _Work:
         ]
         return np.array([0.0 if error < NO_SPREAD else error for error in found])
 
+    def bootstrap_p(self, values: Array | None, i: int, j: int) -> PValue:
+        """The p of a pair by resamples; of one unit, which shows no spread, 1."""
+        p = 1.0 if values is None else bootstrap_p(values[:, i] - values[:, j])
+        return PValue(p, exact=False)
+
     # ----------------------------------------------------------------------------- swaps
 
-    def swapped(self, wanted: Wanted, differences: Array, done: _Steps) -> _Swaps:
-        """What swapping units makes of each pair that has a difference."""
+    def swapped(self, wanted: Wanted, known: Sequence[int], done: _Steps) -> _Swaps:
+        """What swapping units makes of some of the pairs."""
         s = self.settings
         flips = Flips(self.units, trials=s.trials, seed=s.seed)
         found = _Swaps(self.measure, flips, len(wanted), keep=s.reference is not None)
-        known = [k for k in range(len(wanted)) if not math.isnan(differences[k])]
         at_once = max(1, MOST_SORTED // (2 * len(self.paired.questions)))
         for start in range(0, len(known), at_once):
             some = known[start : start + at_once]
