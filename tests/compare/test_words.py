@@ -231,7 +231,7 @@ def test_a_run_without_a_score_has_no_letter_and_separates_nobody() -> None:
 
 
 def test_measures_of_other_things_are_refused() -> None:
-    with pytest.raises(UsageError, match="AP is a measure of rankings, expected one of counts"):
+    with pytest.raises(UsageError, match="AP is a measure of ranking, expected one of counts"):
         compare_judged(graded({"one": "ab", "two": "ba"}), measure_name="AP")
 
 
