@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -50,3 +52,15 @@ def test_as_each_by_itself(
     found = sample.values(item, times[usable][first])
     each = [float(item(written_out(outcomes, sure, column))) for column in times.T]
     assert found == pytest.approx(each, rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+def test_comparing_first_keeps_the_order_of_measures() -> None:
+    """Importing what compares declares nothing by itself."""
+    code = "import abstain.measures as m\nprint(m.list_measures())"
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", start + code], capture_output=True, text=True, check=True
+        ).stdout
+        for start in ("", "import abstain.compare\n")
+    ]
+    assert said[0] == said[1] != ""

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from abstain.measures import Measure
-from abstain.measures.confidence import first_covering
 from abstain.measures.resampled import Resamples
 from abstain.measures.sequences import Groups
+from abstain.measures.terms import first_covering
 
 if TYPE_CHECKING:
     from abstain.measures.sequences import BoolArray

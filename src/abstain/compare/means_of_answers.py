@@ -14,9 +14,8 @@ import numpy as np
 from abstain.compare.functional import JEFFREYS
 from abstain.compare.of_confidence import Sample
 from abstain.measures import Measure
-from abstain.measures.calibration import squares, surprises
-from abstain.measures.handed_in import earnings
 from abstain.measures.sequences import Answers
+from abstain.measures.terms import earnings, squares, surprises
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray

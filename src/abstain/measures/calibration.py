@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from abstain.measures.registry import Numeric, Parameter
 from abstain.measures.sequences import WITHOUT_LEFT_OUT, Answers, confident
+from abstain.measures.terms import squares, surprises
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
 
-EPSILON = 2.0**-52
 WORST_LOG = 36.04365338911715
 BINS = Parameter("bins", "how many bins", low=1, high=10_000, default=15, whole=True)
 
@@ -97,11 +97,6 @@ def brier(a: Answers) -> Numeric:
     return own.total(squares(own)) / own.size
 
 
-def squares(a: Answers) -> Array:
-    """(s − right)² of each answer."""
-    return (a.confidence - a.right) ** 2
-
-
 @confident(
     "log-score",
     formula="−(1/N) Σ ln p(what came true)",
@@ -118,11 +113,3 @@ def log_score(a: Answers) -> Numeric:
     """The surprise at what came true, in nats."""
     own = a.calibrated
     return own.total(surprises(own)) / own.size
-
-
-def surprises(a: Answers) -> Array:
-    """−ln p(what came true) of each answer."""
-    import numpy as np
-
-    sure = np.clip(a.confidence, EPSILON, 1 - EPSILON)
-    return np.asarray(-np.log(np.where(a.right, sure, 1 - sure)))

@@ -21,6 +21,7 @@ from abstain.measures.sequences import (
     confident,
     harmonic_numbers,
 )
+from abstain.measures.terms import first_covering
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
@@ -113,14 +114,6 @@ def rejection_ratio(a: Answers) -> Numeric:
     """How much of the way from a random to the best order the confidence goes."""
     share_wrong = 1 - a.count(a.right) / a.size
     return (share_wrong - aurc(a)) / (share_wrong - _least_aurc(a))
-
-
-def first_covering(a: Answers, c: float) -> tuple[Numeric, Numeric]:
-    """The first point that answers a share c of the questions, and whether there is one."""
-    import numpy as np
-
-    reached = a.groups.answered >= c * a.questions * (1 - 1e-12)
-    return np.argmax(reached, axis=0), reached.any(axis=0)
 
 
 def _share_at(a: Answers, c: float, cumulated: IntArray) -> Numeric:

@@ -21,10 +21,11 @@ from abstain.measures.sequences import (
     Answers,
     confident,
 )
+from abstain.measures.terms import earnings
 
 if TYPE_CHECKING:
     from abstain.measures.sequences import BoolArray
-    from abstain.outcomes import Array, IntArray
+    from abstain.outcomes import IntArray
 
 ALL_EQUAL = Undefinedness(
     lambda a: a.calibrated.all_alike(),
@@ -61,11 +62,6 @@ def cws(a: Answers) -> Numeric:
 def k1(a: Answers) -> Numeric:
     """Right answers earn their confidence, wrong ones pay it."""
     return a.shown.total(earnings(a.shown)) / a.questions
-
-
-def earnings(a: Answers) -> Array:
-    """s of each right answer, −s of each wrong one."""
-    return a.confidence * (2.0 * a.right - 1)
 
 
 @confident(
