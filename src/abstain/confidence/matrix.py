@@ -148,7 +148,7 @@ def read_matrix(
     kinds: list[npt.NDArray[np.uint8]] = []
     sure: list[Array] = []
     for frame in judged.frames:
-        own_names, own_kinds, own_sure = _filled(judged, frame, len(standard))
+        own_names, own_kinds, own_sure = filled(judged, frame, len(standard))
         names += own_names
         kinds.append(own_kinds)
         sure.append(own_sure)
@@ -166,7 +166,7 @@ def read_matrix(
     )
 
 
-def _filled(
+def filled(
     judged: Judged, frame: nw.LazyFrame[Any], width: int
 ) -> tuple[list[str], npt.NDArray[np.uint8], Array]:
     """The matrices of one engine's runs, after making sure that there is nothing to refuse."""
@@ -199,7 +199,7 @@ def read_judged_matrix(
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [s.table for s in sources])
     frames, questions = graded(sources, by=attributes, grades=grades or {})
-    tables = [_judged_rows(s, f) for s, f in zip(sources, frames, strict=True)]
+    tables = [judged_rows(s, f) for s, f in zip(sources, frames, strict=True)]
     rows = pl.concat(tables, how="diagonal")
     notes = told(s.table for s in sources)
     if questions is None:
@@ -232,7 +232,8 @@ def read_judged_matrix(
     )
 
 
-def _judged_rows(source: Responses, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+def judged_rows(source: Responses, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+    """The judged rows of one table with their confidence, null where there is none."""
     rows = collect(frame, source.table.name).drop(FILE, "grade", "why", strict=False)
     return checked_confidence(source, rows)
 
