@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -138,6 +139,93 @@ def test_slices_that_dropped_are_named_with_the_difference() -> None:
     assert "slices dropped" in str(caught.value)
 
 
+def called(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    return frame.with_columns(run=pl.lit(name))
+
+
+@pytest.mark.parametrize(
+    ("mine", "other"), [("today", "last week"), ("a", "z"), ("z", "a"), ("same", "same")]
+)
+def test_a_runs_own_name_changes_nothing(mine: str, other: str) -> None:
+    gold, before, after = sliced()
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(called(after, mine), gold, "accuracy", 0.75, baseline=called(before, other))
+    gate = caught.value.gate
+    assert gate.run == mine
+    assert gate.difference is not None
+    assert gate.difference[0] == pytest.approx(20 / 30 - 25 / 30)
+    assert gate.difference[1] < gate.difference[0] < gate.difference[2]
+    assert [(p.slice, p.before, p.score) for p in gate.parts] == [
+        ("topic 'y'", 1.0, 0.5),
+        ("topic 'x'", 1.0, 0.8),
+    ]
+
+
+def test_a_column_that_is_mapped_to_the_run_changes_nothing() -> None:
+    gold, before, after = sliced()
+    named = [called(own, "m").rename({"run": "model"}) for own in (after, before)]
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(
+            named[0], gold, "accuracy", 0.75, baseline=named[1], columns={"run": "model"}
+        )
+    assert caught.value.gate.difference is not None
+    assert caught.value.gate.difference[0] == pytest.approx(20 / 30 - 25 / 30)
+
+
+def test_a_log_that_names_its_run_has_a_baseline(tmp_path: Path) -> None:
+    """promptfoo's logs always say which provider answered."""
+    paths = []
+    for name, passed in (("today", 10), ("before", 18)):
+        results = [
+            {"testIdx": i, "success": i < passed, "provider": {"id": "gpt"}, "vars": {"q": i}}
+            for i in range(20)
+        ]
+        inner = {"version": 3, "timestamp": "2026-01-01T00:00:00Z", "results": results}
+        paths.append(tmp_path / f"{name}.json")
+        paths[-1].write_text(json.dumps({"evalId": "e", "results": inner}))
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(str(paths[0]), None, "accuracy", 0.6, baseline=str(paths[1]))
+    assert caught.value.gate.run == "gpt"
+    assert caught.value.gate.difference is not None
+    assert caught.value.gate.difference[0] == pytest.approx(-0.4)
+
+
+def test_a_baseline_of_several_runs_is_refused() -> None:
+    gold, before, after = sliced()
+    two = pl.concat([called(before, "a"), called(before, "b")])
+    with pytest.raises(ab.UsageError, match="expected one baseline, got 2: 'a', 'b'"):
+        assert_at_least(after, gold, "accuracy", 0.75, baseline=two)
+
+
+def test_clustered_questions_are_not_called_equal_to_the_threshold() -> None:
+    gold, run = data(28, 12, 0)
+    gold = gold.with_columns(group=pl.col("question") // 4)
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(run, gold, "accuracy", 0.65, cluster="group", by=[])
+    assert "they hang together by 'group', so it takes more groups" in str(caught.value)
+    assert "equals the threshold" not in str(caught.value)
+
+
+def test_a_log_whose_questions_hang_together_says_so(tmp_path: Path) -> None:
+    """The repeats of a test are one cluster: no number of questions is told as if they were not."""
+    results = [
+        {"testIdx": i, "success": i // 2 < 7, "provider": {"id": "gpt"}, "vars": {"q": i // 2}}
+        for i in range(20)
+    ]
+    inner = {"version": 3, "timestamp": "2026-01-01T00:00:00Z", "results": results}
+    (tmp_path / "log.json").write_text(json.dumps({"evalId": "e", "results": inner}))
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(str(tmp_path / "log.json"), None, "accuracy", 0.65)
+    assert caught.value.gate.needed is None
+    assert "they hang together by 'test'" in str(caught.value)
+
+
+def test_a_score_just_above_the_threshold_needs_endless_questions() -> None:
+    gold, run = data(28, 12, 0)
+    with pytest.raises(TooLowError, match="more than 1,000,000,000 questions would be needed"):
+        assert_at_least(run, gold, "accuracy", 0.699999)
+
+
 def test_rows_with_their_grade_need_no_gold() -> None:
     rows = pl.DataFrame({"question": range(50), "grade": ["correct"] * 45 + ["incorrect"] * 5})
     assert assert_at_least(rows, None, "accuracy", 0.7).score == 0.9
@@ -210,6 +298,32 @@ def test_a_session_without_gates_says_nothing(tmp_path: Path) -> None:
     printed = session(tmp_path, "--abstain-summary", "s.md", "test_other.py")
     assert "abstain gates" not in printed
     assert not (tmp_path / "s.md").exists()
+
+
+def test_gates_in_fixtures_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(
+        "import pytest\n"
+        "@pytest.fixture\n"
+        "def before(at_least):\n"
+        "    at_least('today.csv', 'gold.csv', 'c@1', 0.1)\n"
+        "    yield\n"
+        "    at_least('today.csv', 'gold.csv', 'c@1', 0.2)\n"
+        "@pytest.fixture\n"
+        "def failing(at_least):\n"
+        "    at_least('today.csv', 'gold.csv', 'c@1', 0.9)\n"
+    )
+    (tmp_path / "test_fixed.py").write_text(
+        "def test_a(before, at_least):\n"
+        "    at_least('today.csv', 'gold.csv', 'c@1', 0.3)\n"
+        "def test_b(failing):\n"
+        "    pass\n"
+    )
+    printed = session(tmp_path, "--abstain-summary", "s.md", "test_fixed.py")
+    listed = re.findall(r"^(passed|FAILED)  c@1 of today.*wanted (0\.\d)", printed, re.M)
+    assert sorted(listed) == [
+        *[("FAILED", "0.9"), ("passed", "0.1"), ("passed", "0.2"), ("passed", "0.3")],
+    ]
+    assert "### 3 of 4 gates passed" in (tmp_path / "s.md").read_text()
 
 
 def test_a_gate_in_words() -> None:

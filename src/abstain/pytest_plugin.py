@@ -33,8 +33,11 @@ def at_least() -> Callable[..., Any]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Note the gates of a test; they travel with its report, from workers and into JUnit's XML."""
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Note the gates of a test and of its fixtures.
+
+    They travel with its reports, from workers and into JUnit's XML.
+    """
     from abstain import testing
 
     def note(gate: testing.Gate) -> None:
@@ -66,7 +69,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         (report.nodeid, dict(value))
         for reports in terminalreporter.stats.values()
         for report in reports
-        if getattr(report, "when", None) == "call"
+        if getattr(report, "when", None) == "teardown"  # the last one has the gates of all
         for name, value in report.user_properties
         if name == PROPERTY
     ]
