@@ -95,7 +95,7 @@ class _Begins:
         return self._lines[row + 1] if row + 1 < len(self._lines) else None
 
 
-def read_table(path: str | Path, *, format: str | None = None) -> Table:
+def read_table(path: str | Path | Opened, *, format: str | None = None) -> Table:
     """Read a table; its format is what is asked for, or what its bytes and its name say."""
     from abstain.formats.logs.registry import READERS, split_format
 
@@ -114,7 +114,7 @@ def read_table(path: str | Path, *, format: str | None = None) -> Table:
         rest = ",".join(f"{key}={value}" for key, value in picks.items())
         plain = read_table(path, format=f"{name}:{rest}" if rest else name or None)
         return replace(plain, refusals=wanted)
-    opened = open_plain(path)
+    opened = path if isinstance(path, Opened) else open_plain(path)
     chosen = name or sniff(opened)
     if chosen in READERS:
         return READERS[chosen].read(opened, picks)

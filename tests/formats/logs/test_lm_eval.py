@@ -211,6 +211,17 @@ def test_scores_between_are_right_from_where_one_says(here: Here) -> None:
     assert (counts["right"], counts["wrong"]) == (1, 1)
 
 
+@pytest.mark.parametrize("chance", [1.5, -0.1, float("nan")])
+def test_a_no_answer_probability_is_one(here: Here, chance: float) -> None:
+    pair = [
+        {"id": "a", "prediction_text": "x", "no_answer_probability": chance},
+        {"id": "a", "answers": {"text": ["x"]}},
+    ]
+    here.write("log.jsonl", row(metrics=["exact"], exact=pair))
+    line = here.refuses("score", "--judged", "log.jsonl")
+    assert line.startswith("log.jsonl:1: the no-answer probability is ")
+
+
 @pytest.mark.parametrize(
     ("format", "expected"),
     [

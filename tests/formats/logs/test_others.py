@@ -1,4 +1,4 @@
-"""SimpleQA grades, AbstentionBench, promptfoo, openai/evals, deepeval: good and broken logs."""
+"""AbstentionBench, promptfoo, openai/evals, deepeval: good and broken logs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import abstain as ab
-from abstain.formats.logs.simpleqa import grade_of
-from tests.helpers import Here, counts_of, needs
+from abstain.formats.logs.rows import plain_text
+from abstain.formats.tables import json_text, read_table
+from tests.helpers import Here, counts_of
 
 JUDGED = ("--format", "json", "--policy", "error=excluded", "--policy", "unscored=excluded")
 
@@ -25,70 +26,6 @@ def counts(here: Here, *args: str) -> dict[str, list[float]]:
         + [r.get("excluded", 0)]
         for r in said.data["results"]
     }
-
-
-# ------------------------------------------------------------------------------------- SimpleQA
-
-
-@pytest.mark.parametrize(
-    ("text", "outcome"),
-    [
-        *[("A", "right"), ("b", "wrong"), (" C.", "declined"), ("(B)", "wrong")],
-        *[("CORRECT", "right"), ("Incorrect.", "wrong"), ("NOT_ATTEMPTED", "declined")],
-        *[("not attempted", "declined"), ("A: CORRECT", "right"), ("B) INCORRECT", "wrong")],
-        *[("The grade is B", "wrong"), ("My answer: 'C'", "declined")],
-        *[("It was INCORRECT because …", "wrong"), ("**A**", "right")],
-        # What leaves it open is nothing: neither a letter inside a word nor an article.
-        *[("not correct", None), ("A: INCORRECT", None), ("CORRECT or INCORRECT", None)],
-        *[("A or B", None), ("A good answer", None), ("Abstained", None), ("", None)],
-        *[("ABC", None), ("INCORRECTLY graded", None), ("isn't correct", None), ("D", None)],
-    ],
-)
-def test_grades_are_whole_words(text: str, outcome: str | None) -> None:
-    assert grade_of(text) == outcome
-
-
-def test_grades_of_a_table(here: Here) -> None:
-    here.write(
-        "g.csv",
-        "run,id,grade,topic\nx,1,A: CORRECT,s\nx,2,INCORRECT,s\nx,3,NOT_ATTEMPTED,t\nx,4,?!,t\n",
-    )
-    assert counts(here, "g.csv", "--from", "simpleqa") == {"x": [1, 1, 1, 1]}
-    said = here("score", "--judged", "g.csv", "--from", "simpleqa", *JUDGED)
-    assert any("1 of 4 grades leave it open" in note for note in said.data["notes"])
-    assert "unscored" in here.refuses("score", "--judged", "g.csv", "--from", "simpleqa")
-
-
-def test_flags_are_grades_too(here: Here) -> None:
-    rows = [
-        {"id": "a", "is_correct": True, "is_incorrect": False, "is_not_attempted": False},
-        {"id": "b", "is_correct": False, "is_incorrect": False, "is_not_attempted": True},
-        {"id": "c", "is_correct": True, "is_incorrect": True, "is_not_attempted": False},
-    ]
-    here.write("g.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    assert counts(here, "g.jsonl", "--from", "simpleqa") == {"g": [1, 0, 1, 1]}
-
-
-def test_simpleqa_in_czech_has_its_published_f() -> None:
-    folder = needs("data/czech_simpleqa")
-    published = {"gpt-4o-mini-2024-07-18": 0.081, "claude-3-5-haiku-20241022": 0.093}
-    paths = [str(folder / f"{name}.csv.gz") for name in published]
-    result = ab.score_judged(paths, measures=["F"], format="simpleqa")
-    assert {row.run: round(row.scores["F"], 3) for row in result.rows} == published
-
-
-@pytest.mark.parametrize(
-    ("text", "format", "expected"),
-    [
-        ("id,note\n1,x\n", "simpleqa", "has no column of grades (its columns: id, note)"),
-        ("id,note\n1,x\n", "simpleqa:grade=nota", "has no column 'nota' (nearest: note)"),
-        ("id,grade\n1,A\n1,B\n", "simpleqa", "question '1' stands twice"),
-        ("id,grade\n", "simpleqa", "has a header but no rows"),
-    ],
-)
-def test_broken_tables_of_grades(here: Here, text: str, format: str, expected: str) -> None:
-    here.write("g.csv", text)
-    assert expected in here.refuses("score", "--judged", "g.csv", "--from", format)
 
 
 # ------------------------------------------------------------------------------ AbstentionBench
@@ -130,6 +67,26 @@ def test_abstentionbench(here: Here) -> None:
     parts = {r["slice"]["should_abstain"]: r["counts"] for r in said.data["results"]}
     assert (parts["yes"]["right"], parts["yes"]["wrong"]) == (1, 1)
     assert here("campaign", path, path, "-o", "out", *JUDGED[2:]).code == 0
+
+
+def test_abstentionbench_pairs_by_what_is_asked(here: Here) -> None:
+    """Subsets are drawn in a random order: the place of a response says nothing."""
+    asked = [
+        {**own, "prompt": {**own["prompt"], "question": f"question {n}"}}
+        for n, own in enumerate(RESPONSES)
+    ]
+    again = {**RESPONSES[3], "prompt": asked[3]["prompt"]}
+    here.write("a/1/E.json", json.dumps({"responses": [*asked, again]}))
+    here.write("b/1/E.json", json.dumps({"responses": [again, *asked[::-1]]}))
+    here.write("c/1/E.json", json.dumps({"responses": asked[:-1]}))
+    said = here("score", "--judged", "a/1/E.json", "b/1/E.json", *JUDGED)
+    assert said.data["questions"] == 8
+    assert not any("not the same in all logs" in note for note in said.data["notes"])
+    said = here("score", "--judged", "a/1/E.json", "c/1/E.json", *JUDGED)
+    assert any(
+        "2 documents of 8 not the same in all logs (by what they ask)" in note
+        for note in said.data["notes"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -203,6 +160,16 @@ def test_promptfoo_repeats_are_clusters(here: Here) -> None:
     assert any("clustered by test" in note for note in said.data["notes"])
 
 
+def test_promptfoo_metadata_do_not_replace_the_cluster(here: Here) -> None:
+    repeats = [{**result(n, n % 3 == 0), "vars": {"q": n // 2}} for n in range(8)]
+    for n, own in enumerate(repeats):
+        own["testCase"] |= {"description": f"test {n // 2}", "metadata": {"test": n % 2}}
+    here.write("r.json", promptfoo(repeats))
+    frame = read_table("r.json").frame.collect()
+    assert frame["test"].to_list() == ["0", "0", "2", "2", "4", "4", "6", "6"]
+    assert frame["test (metadata)"].to_list() == [0, 1] * 4
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -259,6 +226,15 @@ def test_openai_evals(here: Here) -> None:
     assert any("its own accuracy is" in note for note in said.data["notes"])
 
 
+@pytest.mark.parametrize("size", range(1, 60))
+def test_an_event_cut_off_anywhere_is_left_out(here: Here, size: int) -> None:
+    event = '{"type": "match", "data": {"é": -1.5e-3, "x": [true, null]}}'.encode()
+    here.write("log.jsonl", (SPEC + MATCHES).encode() + event[:size])
+    said = here("score", "--judged", "log.jsonl", *JUDGED)
+    assert said.code == 0, said
+    assert any("the last line was cut off" in note for note in said.data["notes"])
+
+
 def test_openai_evals_graded_by_a_model(here: Here) -> None:
     here.write(
         "log.jsonl",
@@ -280,6 +256,9 @@ def test_openai_evals_graded_by_a_model(here: Here) -> None:
         (SPEC + '{"run_id": "r"}\n', "log.jsonl:2: has no 'type'"),
         (SPEC + '{"run_id"\n' + MATCHES, "log.jsonl:2: is not whole JSON"),
         (SPEC + REPORT, "has no responses"),
+        (SPEC + MATCHES + "[1, 2]", "log.jsonl:8: is no event of openai/evals of a known shape"),
+        (SPEC + MATCHES + "true", "log.jsonl:8: is no event of openai/evals of a known shape"),
+        (SPEC + MATCHES + '{"a": nothing', "log.jsonl:8: is not whole JSON"),
     ],
 )
 def test_broken_openai_evals(here: Here, text: str, expected: str) -> None:
@@ -322,6 +301,24 @@ def test_deepeval_errors_and_empties(here: Here) -> None:
 
 
 @pytest.mark.parametrize(
+    ("metric", "plain", "at_half"),
+    [
+        ({"success": None, "score": 0.9}, "unscored", "right"),
+        ({"success": None, "score": 0.1}, "unscored", "wrong"),
+        ({"success": True, "score": None}, "right", "unscored"),
+        ({"success": False, "score": None}, "wrong", "unscored"),
+    ],
+)
+def test_deepeval_says_nothing_a_metric_does_not(
+    here: Here, metric: Any, plain: str, at_half: str
+) -> None:
+    here.write("run.json", json.dumps({"testCases": [case(True, metric=metric)]}))
+    for format, outcome in (("deepeval", plain), ("deepeval:right-at=0.5", at_half)):
+        frame = read_table("run.json", format=format).frame.collect()
+        assert frame["outcome"].to_list() == [outcome], format
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ({"testCases": [case(None)]}, "the metric 'Exact' has neither 'success' nor 'score'"),
@@ -336,6 +333,54 @@ def test_broken_deepeval(here: Here, text: Any, expected: str) -> None:
 
 
 # ----------------------------------------------------------------------------------- all of them
+
+HUGE = "1" * 401
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "expected"),
+    [
+        (
+            "lm-eval",
+            '{"doc_id": 0, "filtered_resps": ["x"], "acc": %s}',
+            "the score inf is neither",
+        ),
+        (
+            "inspect",
+            '{"eval": {"model": "m"}, "samples": [{"id": 1, "scores": {"s": {"value": %s}}}]}',
+            "the score inf is neither",
+        ),
+        ("pan", '{"id": "a", "value": %s}', "'value' is inf, expected 0 to 1"),
+        ("pan", '{"id": "a", "value": -%s}', "'value' is -inf, expected 0 to 1"),
+        (
+            "openai-evals",
+            SPEC + '{"type": "metrics", "sample_id": "s", "data": {"score": %s}}',
+            "the score inf is neither",
+        ),
+        (
+            "deepeval",
+            '{"testCases": [{"metricsData": [{"name": "m", "score": %s}]}]}',
+            "Number out of range",
+        ),
+    ],
+)
+def test_a_number_that_is_too_large_is_refused(
+    here: Here, format: str, text: str, expected: str
+) -> None:
+    here.write("x", text % HUGE + "\n")
+    assert expected in here.refuses("score", "--judged", "x", "--from", format)
+
+
+def test_an_accuracy_that_is_too_large_is_told(here: Here) -> None:
+    here.write("log.jsonl", SPEC + MATCHES + REPORT.replace("0.3", HUGE))
+    said = here("score", "--judged", "log.jsonl", *JUDGED)
+    assert any("its own accuracy is inf" in note for note in said.data["notes"])
+
+
+@pytest.mark.parametrize(("value", "text"), [(2.0, "2"), (2.5, "2.5"), (" x ", "x"), (None, "")])
+def test_a_whole_number_reads_as_in_a_table(value: Any, text: str) -> None:
+    assert plain_text(value) == text
+    assert value is None or json_text(value) == text
 
 
 def test_half_a_document_is_refused_by_every_reader(here: Here) -> None:
@@ -395,8 +440,6 @@ def bulky(name: str, bulk: str) -> str:
     "name", ["lm-eval", "inspect", "abstentionbench", "promptfoo", "openai-evals", "deepeval"]
 )
 def test_what_is_not_needed_takes_no_memory(here: Here, name: str) -> None:
-    from abstain.formats.tables import read_table
-
     here.write("small", bulky(name, "x"))
     assert read_table("small", format=name).frame.collect().height == 1
     lines = [["x" * 1000] * 7000]  # 7 MB; a line of JSONL may have 8
@@ -412,7 +455,6 @@ def test_what_is_not_needed_takes_no_memory(here: Here, name: str) -> None:
 
 def test_a_large_document_with_nan(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     from abstain.formats.logs import documents
-    from abstain.formats.tables import read_table
 
     monkeypatch.setattr(documents, "LARGE", 10)
     own = {"id": "a NaN", "scores": {"s": {"value": float("nan"), "explanation": "-Infinity"}}}

@@ -158,6 +158,34 @@ def test_broken_files_are_refused(
     assert expected in here.refuses("squad", "dev.json", "p.json", *more)
 
 
+@pytest.mark.parametrize(("chance", "said"), [(1.5, "1.5"), (-3.25, "-3.25"), (1e999, "inf")])
+def test_what_is_no_probability_gives_no_confidence(here: Here, chance: float, said: str) -> None:
+    here.write("dev.json", GOLD)
+    here.write("p.json", json.dumps(SAID))
+    here.write("na.json", json.dumps({"a": 0.1, "b": 0.5, "c": chance, "d": 0.5, "e": 0.9}))
+    picks = "squad:gold=dev.json,na-prob=na.json"
+    line = here.refuses("score", "--judged", "p.json", "--from", picks)
+    assert line.startswith(
+        f"na.json: the no-answer probability of question 'c' is {said}, expected"
+    )
+    assert here("squad", "dev.json", "p.json", "--na-prob", "na.json").code == 0
+
+
+def test_an_answer_may_be_the_word_data(here: Here) -> None:
+    here.write("dev.json", data(a=["data"], b=[]))
+    here.write("p.json", json.dumps({"a": "data", "b": '"data": ['}))
+    said = here("score", "--judged", "p.json", "--from", "squad:gold=dev.json", "--format", "json")
+    assert said.code == 0, said
+    assert said.data["results"][0]["counts"]["right"] == 1
+    assert "are predictions" in here.refuses("score", "--judged", "p.json", "--from", "squad")
+
+
+def test_a_picked_file_may_have_a_comma_in_its_name(here: Here) -> None:
+    here.write("dev,v2.0.json", GOLD)
+    here.write("p.json", json.dumps(SAID))
+    assert here("score", "--judged", "p.json", "--from", "squad:gold=dev,v2.0.json").code == 0
+
+
 def test_predictions_need_their_data_set(here: Here) -> None:
     here.write("p.json", json.dumps(SAID))
     assert "squad:gold=" in here.refuses("score", "--judged", "p.json", "--from", "squad")

@@ -97,8 +97,16 @@ def _outcome(
                 "are known)",
                 place,
             )
-    if threshold is not None:
-        passed = [(m.score if m.score is not None else 0.0) >= threshold for m in metrics]
-    else:
-        passed = [bool(m.success) for m in metrics]
+    passed = [_passed(metric, threshold) for metric in metrics]
+    for metric, own in zip(metrics, passed, strict=True):
+        if own is None:
+            lacks = "'success'" if threshold is None else "'score'"
+            return "unscored", f"{metric.name}: has no {lacks}"
     return (RIGHT if all(passed) else WRONG), None
+
+
+def _passed(metric: MetricData, threshold: float | None) -> bool | None:
+    """Whether a metric passed; None where it does not say."""
+    if threshold is None:
+        return metric.success
+    return None if metric.score is None else metric.score >= threshold

@@ -20,6 +20,7 @@ from abstain.formats.logs.rows import (
     RIGHT,
     WRONG,
     LogRows,
+    as_float,
     one_of,
     plain_text,
     right_at,
@@ -62,7 +63,6 @@ class Sample(msgspec.Struct):
 
     id: str | int
     epoch: int = 1
-    choices: list[Any] | None = None
     target: Any = None
     output: Output | None = None
     scores: dict[str, Any] | None = None
@@ -146,6 +146,11 @@ def _samples(archive: Archive, rows: LogRows) -> Iterator[tuple[Place, Sample]]:
             if archive.whole:
                 raise InputError(f"is damaged: it {error}", place) from None
             lost += 1
+    if archive.repeated:
+        rows.notes.append(
+            f"the archive has {plural(len(archive.repeated), 'entry', 'entries')} more than once, "
+            f"of which the last counts (the first: {shown(archive.repeated[0])})"
+        )
     if not archive.whole:
         rows.notes.append(
             "the archive was never finished (it has no directory): "
@@ -179,6 +184,7 @@ class _Reader:
         """Every sample; then those that the header announces and the log lacks."""
         self.header = header
         self.several = (header.eval.config.epochs or 1) > 1
+        self.rows.own = tuple(self._place("", 1))
         waiting: list[tuple[Place, Sample]] = []
         for place, sample in samples:
             if sample.epoch > 1 and not self.several:
@@ -254,7 +260,8 @@ class _Reader:
             response=response or answer or None,
             reason=reason,
             correct=_targets(sample.target),
-            attributes={**self._place(*identity), **(sample.metadata or {})},
+            own=self._place(*identity),
+            attributes=sample.metadata,
         )
 
     def _outcome(self, sample: Sample, place: Place) -> tuple[str, str | None, Score | None]:
@@ -297,7 +304,7 @@ class _Reader:
         if isinstance(value, bool):
             return RIGHT if value else WRONG
         if isinstance(value, (int, float)):
-            return verdict_of(float(value), self.threshold, place=place, reader="inspect")
+            return verdict_of(as_float(value), self.threshold, place=place, reader="inspect")
         text = str(value).strip()
         if text in LETTERS:
             return LETTERS[text]
@@ -336,7 +343,7 @@ class _Reader:
                 self.rows.add(
                     _question(own, epoch),
                     "missing",
-                    attributes=self._place(own, epoch),
+                    own=self._place(own, epoch),
                 )
             if lacking:
                 self.rows.notes.append(

@@ -22,6 +22,7 @@ from abstain.formats.logs.rows import (
     RIGHT,
     WRONG,
     LogRows,
+    as_float,
     one_of,
     plain_text,
     right_at,
@@ -156,7 +157,7 @@ def _add(
             raise InputError(
                 f"the metric {metric} is {shown(str(value))}, expected a number", place
             )
-        verdict = verdict_of(float(value), threshold, place=place, reader="lm-eval")
+        verdict = verdict_of(as_float(value), threshold, place=place, reader="lm-eval")
         outcome = verdict or "unscored"
         if verdict is None:
             cells["reason"] = f"{metric} is not a number (NaN)"
@@ -171,7 +172,7 @@ def _add(
         question,
         outcome,
         line=place.line,
-        attributes={
+        own={
             "doc_id": str(record["doc_id"]),
             **({"task": task} if task else {}),
         },
@@ -191,7 +192,7 @@ def _choices(responses: Any) -> list[float] | None:
             return None
         try:
             found.append(float(item[0]))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
     return found
 
@@ -235,7 +236,11 @@ def _of_pair(value: list[Any], metric: str, place: Place) -> tuple[str, dict[str
     golds = [plain_text(t) for t in texts or () if plain_text(t)]
     sure = value[0].get("no_answer_probability")
     cells: dict[str, Any] = {"answer": said, "response": said or None, "correct": golds}
-    if isinstance(sure, (int, float)) and 0 <= sure <= 1:
+    if isinstance(sure, (int, float)):
+        if not 0 <= sure <= 1:
+            raise InputError(
+                f"the no-answer probability is {as_float(sure):g}, expected 0 to 1", place
+            )
         cells["confidence"] = 1 - float(sure)
     if not golds:
         return (RIGHT, cells | {"answer": "none"}) if not said else (WRONG, cells)

@@ -12,8 +12,16 @@ from typing import Any
 
 from abstain.errors import InputError, Place, plural, shown
 from abstain.formats.files import Opened
-from abstain.formats.logs.documents import records
-from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, plain_text, right_at, verdict_of
+from abstain.formats.logs.documents import is_cut, records
+from abstain.formats.logs.rows import (
+    RIGHT,
+    WRONG,
+    LogRows,
+    as_float,
+    plain_text,
+    right_at,
+    verdict_of,
+)
 from abstain.formats.tables import UNTOLD, Table
 
 WHAT = "event of openai/evals"
@@ -71,11 +79,11 @@ def _events(opened: Opened, notes: list[str]) -> Iterator[tuple[int, Event]]:
 
 
 def _is_cut(opened: Opened, line: int) -> bool:
-    """Whether a line is the last one and has no end."""
+    """Whether a line is the last one and ends in the middle of its JSON."""
     with opened.stream() as file:
         for number, text in enumerate(file, 1):
             if number == line:
-                return not text.endswith(b"\n")
+                return not text.endswith(b"\n") and is_cut(text)
     return False
 
 
@@ -137,7 +145,7 @@ def _outcome(
     score = data.get("score")
     if data.get("choice") == INVALID or not isinstance(score, (int, float)):
         return "unscored", {**cells, "reason": "the grader's choice could not be read"}
-    verdict = verdict_of(float(score), threshold, place=place, reader="openai-evals")
+    verdict = verdict_of(as_float(score), threshold, place=place, reader="openai-evals")
     return verdict or "unscored", cells
 
 
@@ -149,9 +157,9 @@ def _check(rows: LogRows, report: Event | None, verdicts: Mapping[str, Any]) -> 
     own = report.get("accuracy")
     if isinstance(own, (int, float)) and verdicts:
         right = sum(outcome == RIGHT for outcome in rows.columns["outcome"])
-        if abs(own - right / len(verdicts)) > 1e-9:
+        if abs(as_float(own) - right / len(verdicts)) > 1e-9:
             rows.notes.append(
-                f"its own accuracy is {own:g}, but {right:,} of "
+                f"its own accuracy is {as_float(own):g}, but {right:,} of "
                 f"{plural(len(verdicts), 'verdict')} are right"
             )
 

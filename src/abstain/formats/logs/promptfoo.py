@@ -25,11 +25,6 @@ EXACT = ("equals", "contains", "icontains", "starts-with", "is-json", "regex")
 """Assertions that compare texts: they know no refusal."""
 
 
-class Assertion(msgspec.Struct):
-    type: str = ""
-    value: Any = None
-
-
 class TestCase(msgspec.Struct):
     description: str | None = None
     metadata: dict[str, Any] | None = None
@@ -70,7 +65,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """Every test of every provider and prompt."""
     threshold = right_at(picks)
     found = _results(opened)
-    rows = LogRows(opened, "promptfoo")
+    rows = LogRows(opened, "promptfoo", own=("test", "description"))
     names = _names(found)
     seen: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], str] = {}
@@ -95,11 +90,8 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             response=said or None,
             reason=reason,
             correct=_correct(case),
-            attributes={
-                "test": first[same],
-                **({"description": case.description} if case.description else {}),
-                **(case.metadata or {}),
-            },
+            own={"test": first[same], "description": case.description},
+            attributes=case.metadata,
         )
     repeated = any(count > 1 for count in seen.values())
     if repeated:

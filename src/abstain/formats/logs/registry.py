@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from abstain.formats.tables import Table
 
 ZIP = b"PK"
+BETWEEN_PICKS = re.compile(r",(?=\s*[a-z][a-z-]*\s*=|\s*$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +164,16 @@ READERS: dict[str, Reader] = {
 def split_format(format: str) -> tuple[str, dict[str, str]]:
     """The name of a format and what is picked of it.
 
+    A pick begins with its name, so a value may hold commas that no `name=` follows.
+
     >>> split_format("lm-eval:filter=strict-match,metric=exact_match")
     ('lm-eval', {'filter': 'strict-match', 'metric': 'exact_match'})
+    >>> split_format("squad:gold=a,b.json,threshold=0.2")
+    ('squad', {'gold': 'a,b.json', 'threshold': '0.2'})
     """
     name, _, rest = format.partition(":")
     picks: dict[str, str] = {}
-    for text in filter(None, rest.split(",")):
+    for text in filter(None, BETWEEN_PICKS.split(rest)):
         key, equals, value = text.partition("=")
         if not equals or not key.strip() or not value.strip():
             raise UsageError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from abstain.errors import InputError, Place, UsageError, plural, shown
 from abstain.formats.files import Opened
-from abstain.formats.tables import ROW, Table, json_column
+from abstain.formats.tables import ROW, Table, json_column, json_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,6 +37,8 @@ class LogRows:
     lines: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     attributes: set[str] = field(default_factory=set)
+    own: tuple[str, ...] = ()
+    """Attributes that the reader fills by itself; metadata of the same name are renamed."""
     height: int = 0
 
     def add(
@@ -45,10 +47,14 @@ class LogRows:
         outcome: str,
         *,
         line: int | None = None,
+        own: Mapping[str, Any] | None = None,
         attributes: Mapping[str, Any] | None = None,
         **cells: Any,
     ) -> None:
-        """One response; a blank's answer is empty, and its text stays as the response."""
+        """One response; a blank's answer is empty, and its text stays as the response.
+
+        `own` are the attributes that the reader knows, `attributes` the log's metadata.
+        """
         if self.height == MAX_ROWS:
             raise InputError(f"has more than {MAX_ROWS:,} responses", self.opened.name)
         row: dict[str, Any] = {"question": question, "outcome": outcome, **cells}
@@ -58,6 +64,7 @@ class LogRows:
         for name, value in (attributes or {}).items():
             if isinstance(value, (str, int, float, bool)):
                 row[self._attribute(name)] = value
+        row.update(own or {})
         for name, value in row.items():
             if name not in self.columns:
                 self.columns[name] = [None] * self.height
@@ -71,7 +78,7 @@ class LogRows:
 
     def _attribute(self, name: str) -> str:
         known = clean(str(name).strip()) or "metadata"
-        known = f"{known} (metadata)" if known in TAKEN else known
+        known = f"{known} (metadata)" if known in TAKEN or known in self.own else known
         self.attributes.add(known)
         if len(self.attributes) > MAX_ATTRIBUTES:
             raise InputError(
@@ -142,7 +149,12 @@ def clean(value: Any) -> Any:
 
 def right_at(picks: Mapping[str, str]) -> float | None:
     """The score from which on an answer is right, where one was given."""
-    text = picks.get("right-at")
+    return number_picked(picks, "right-at")
+
+
+def number_picked(picks: Mapping[str, str], name: str) -> float | None:
+    """A pick that is a number, where it was given."""
+    text = picks.get(name)
     if text is None:
         return None
     try:
@@ -150,8 +162,16 @@ def right_at(picks: Mapping[str, str]) -> float | None:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise UsageError(f"right-at must be a number (got '{text}')")
+        raise UsageError(f"{name} must be a number (got '{text}')")
     return value
+
+
+def as_float(number: float) -> float:
+    """A number of JSON, which may have more digits than a double holds: then it is infinite."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def verdict_of(value: float, threshold: float | None, *, place: Place, reader: str) -> str | None:
@@ -171,13 +191,7 @@ def verdict_of(value: float, threshold: float | None, *, place: Place, reader: s
 
 def plain_text(value: Any) -> str:
     """A JSON value as the text of an answer."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value.strip()
-    import msgspec
-
-    return msgspec.json.encode(value).decode()
+    return "" if value is None else json_text(value)
 
 
 def one_of(
