@@ -253,7 +253,7 @@ def test_what_makes_no_gate_is_refused(change: dict[str, Any], said: str) -> Non
 # ------------------------------------------------------------------------------- the plugin
 
 
-def session(folder: Path, *options: str) -> str:
+def session(folder: Path, *options: str, code: int = 1) -> str:
     """What pytest prints for the example of the documentation."""
     for block in blocks((ROOT / "docs" / "ci.md").read_text()):
         if block.file is not None:
@@ -268,8 +268,8 @@ def session(folder: Path, *options: str) -> str:
         timeout=120,
         check=False,
     )
-    assert done.returncode == 1, done.stdout + done.stderr
-    return done.stdout
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + (done.stderr if code > 1 else "")
 
 
 def test_the_plugin_lists_the_gates_as_the_documentation_shows(tmp_path: Path) -> None:
@@ -338,5 +338,65 @@ def test_an_undefined_score_travels_from_a_worker() -> None:
     gold, run = data(0, 0, 9)
     with pytest.raises(TooLowError) as caught:
         assert_at_least(run, gold, "precision", 0.6)
-    kinds = {type(value) for value in _cells(caught.value.gate).values()}
-    assert kinds <= {bool, str, float, int}
+    cells = _cells(caught.value.gate)
+    assert cells["score"] is cells["at least"] is None
+    assert {type(value) for value in cells.values()} <= {bool, str, float, int, type(None)}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"run": "nothing.csv"}, "nothing.csv: there is no such file"),
+        ({"baseline": "nothing.csv"}, "nothing.csv: there is no such file"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_line(
+    tmp_path: Path, change: dict[str, str], said: str
+) -> None:
+    """Also a baseline that a passing gate would not need; and no inside of the library is shown."""
+    given = {"run": "today.csv", "gold": "gold.csv", **change}
+    (tmp_path / "test_one.py").write_text(
+        "from abstain.testing import assert_at_least\n"
+        "def test_one():\n"
+        f"    assert_at_least(measure='c@1', threshold=0.1, **{given!r})\n"
+    )
+    printed = session(tmp_path, "test_one.py")
+    assert said in printed
+    assert "files.py" not in printed
+    assert printed.count("testing.py") == 0
+
+
+def test_a_gate_without_an_interval_says_why() -> None:
+    gold, run = data(1, 0, 0)
+    with pytest.raises(TooLowError, match=r"with no interval \(.*one question"):
+        assert_at_least(run, gold, "accuracy", 0.5)
+
+
+def test_slices_of_rows_with_their_grade() -> None:
+    grades = ["correct"] * 8 + ["incorrect"] * 2 + ["correct"] * 2 + ["incorrect"] * 8
+    rows = pl.DataFrame({"question": range(20), "grade": grades, "topic": ["x", "y"] * 10})
+    rows = rows.with_columns(topic=pl.Series(["x"] * 10 + ["y"] * 10), text=pl.lit("same"))
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(rows, None, "accuracy", 0.7)
+    assert [(p.slice, p.score) for p in caught.value.gate.parts] == [("topic 'y'", 0.2)]
+
+
+def test_a_summary_that_cannot_be_written_is_refused_first(tmp_path: Path) -> None:
+    done = session(tmp_path, "--abstain-summary", "no/such/s.md", code=4)
+    assert "--abstain-summary: the folder of no/such/s.md does not exist" in done
+    assert "Traceback" not in done
+
+
+def test_properties_are_json_for_junit(tmp_path: Path) -> None:
+    (tmp_path / "test_two.py").write_text(
+        "import polars as pl\n"
+        "def test_two(at_least):\n"
+        "    rows = pl.DataFrame({'question': [1, 2], 'grade': ['blank', 'blank']})\n"
+        "    at_least(rows, None, 'precision', 0.5)\n"
+    )
+    printed = session(tmp_path, "--junitxml", "out.xml", "test_two.py")
+    assert "FAILED  precision of run: –, at least –, wanted 0.5" in printed
+    import xml.etree.ElementTree as ET
+
+    (found,) = ET.parse(tmp_path / "out.xml").iter("property")
+    assert json.loads(found.get("value", ""))["score"] is None

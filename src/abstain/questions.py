@@ -492,7 +492,18 @@ def told(tables: Iterable[Table]) -> list[str]:
 
 def _different_documents(logs: Sequence[Table], how: str) -> list[str]:
     """Logs of one task are paired by the hash of each document; say where they differ."""
-    found = {t.name: set(collect(into_lazy(t.frame), t.name)["question"]) for t in logs}
+    frames = {t.name: collect(into_lazy(t.frame), t.name) for t in logs}
+    found = {name: set(frame["question"]) for name, frame in frames.items()}
+    plain = [
+        name
+        for name, own in frames.items()
+        if "doc_id" in own.columns and (own["question"] == own["doc_id"]).all()
+    ]
+    if plain and len(plain) < len(frames):
+        return [
+            f"{plain[0]}: has no doc_hash, which other logs have, so their documents do not pair: "
+            "--column question=doc_id takes doc_id for all"
+        ]
     common = set.intersection(*found.values()) if found else set()
     return [
         f"{name}: {plural(len(own - common), 'document')} of {len(own):,} not the same in all "

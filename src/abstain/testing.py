@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from abstain.errors import UsageError, plural, shown
+from abstain.errors import AbstainError, UsageError, plural, shown
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import Counts, Undefined
 
@@ -66,6 +66,7 @@ class Gate:
     """Against the baseline: the paired difference, and where it lies with that confidence."""
     cluster: str | None = None
     """The attribute by which questions hang together, as the bounds take them."""
+    why_no_interval: str = ""
 
     @property
     def passed(self) -> bool:
@@ -82,7 +83,8 @@ class Gate:
             reason = self.score.reason if isinstance(self.score, Undefined) else "it has no value"
             return f"{name} is undefined ({reason})"
         if math.isnan(self.low):
-            return f"{name} is {_number(self.score)}, with no interval"
+            why = f" ({self.why_no_interval})" if self.why_no_interval else ""
+            return f"{name} is {_number(self.score)}, with no interval{why}"
         sure = f"with {100 * self.confidence:g} % confidence"
         return f"{name} is {_number(self.score)}, {sure} at least {_number(self.low)}"
 
@@ -177,10 +179,37 @@ def assert_at_least(
     `baseline` run, those that dropped. `reading` is as for `score`: policy, match, columns, …
     """
     __tracebackhide__ = True
+    try:
+        gate = _gate(
+            run, gold, measure, threshold, confidence, baseline, by, cluster, method, reading
+        )
+    except AbstainError as error:
+        raise error.with_traceback(None) from None  # one line: nobody looks for the fault inside
+    for tell in listeners:
+        tell(gate)
+    if not gate.passed:
+        raise TooLowError(gate)
+    return gate
+
+
+def _gate(
+    run: Any,
+    gold: Any,
+    measure: str | Measure,
+    threshold: float,
+    confidence: float,
+    baseline: Any,
+    by: Sequence[str] | None,
+    cluster: str | None,
+    method: str,
+    reading: dict[str, Any],
+) -> Gate:
     chosen = count_measure(measure)
     _check(chosen, threshold, confidence)
     how = _Reading(reading)
     level = 2 * confidence - 1
+    if baseline is not None:
+        _nameless(baseline, how)  # a passing gate needs none, but says at once that one is broken
     result = how.score(gold, run, chosen, ci=method, cluster=cluster, level=level)
     _refuse_several({row.run: None for row in result.rows}, "run")
     row = result.rows[0]
@@ -195,14 +224,17 @@ def assert_at_least(
         high,
         row.counts,
         cluster=result.cluster,
+        why_no_interval=_why_none(result.notes) if math.isnan(low) else "",
     )
-    if not gate.passed:
-        gate = _explained(gate, chosen, run, gold, baseline, by, how, method)
-    for tell in listeners:
-        tell(gate)
-    if not gate.passed:
-        raise TooLowError(gate)
-    return gate
+    if gate.passed:
+        return gate
+    return _explained(gate, chosen, run, gold, baseline, by, how, method)
+
+
+def _why_none(notes: Sequence[str]) -> str:
+    """Why there is no interval, as the notes of a score have it."""
+    found = [note.partition(": ")[2] for note in notes if note.startswith("1 interval: ")]
+    return found[0] if found else ""
 
 
 def _check(measure: Measure, threshold: float, confidence: float) -> None:
@@ -239,7 +271,7 @@ def _explained(
 
     parts = [
         part
-        for name in _attributes(gold, by, how)
+        for name in _attributes(run, gold, by, how)
         for part in _parts(gold, run, baseline, measure, name, how)
     ]
     if baseline is None:
@@ -258,17 +290,24 @@ def _explained(
     )
 
 
-def _attributes(gold: Any, by: Sequence[str] | None, how: _Reading) -> list[str]:
+def _attributes(run: Any, gold: Any, by: Sequence[str] | None, how: _Reading) -> list[str]:
     if by is not None:
         return [by] if isinstance(by, str) else list(by)
-    if gold is None:
-        return []
-    from abstain.questions import read_gold
+    from abstain.formats.logs.rows import TAKEN
+    from abstain.questions import collect, into_lazy, read_gold
 
-    options = how.options
-    found = read_gold(gold, columns=options.get("columns"), format=options.get("format"))
-    values = found.frame.select(found.attributes)
-    return [c.name for c in values if 1 < c.drop_nulls().n_unique() <= MOST_PARTS]
+    if gold is None:
+        table = _nameless(run, how)
+        names = [name for name in table.columns if name not in TAKEN]
+        values = collect(into_lazy(table.frame).select(*names), table.name) if names else None
+    else:
+        options = how.options
+        found = read_gold(gold, columns=options.get("columns"), format=options.get("format"))
+        values = found.frame.select(found.attributes)
+    if values is None:
+        return []
+    plain = [c for c in values if not c.dtype.is_nested() and not c.dtype.is_float()]
+    return [c.name for c in plain if 1 < c.drop_nulls().n_unique() <= MOST_PARTS]
 
 
 def _parts(

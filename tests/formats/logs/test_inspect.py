@@ -177,6 +177,47 @@ def test_metadata_do_not_replace_the_cluster(here: Here) -> None:
     assert frame["topic"].to_list() == ["x"] * 4
 
 
+@pytest.mark.parametrize(
+    ("config", "lacking"),
+    [
+        ({"limit": 4}, 1),
+        ({"limit": [0, 4]}, 1),
+        ({"limit": 3}, 0),
+        ({"sample_id": ["q0", "q1", "q2"]}, 0),
+        ({"sample_id": "q[0-4]"}, 2),
+        ({}, 7),
+    ],
+)
+def test_only_what_was_to_be_run_is_missing(here: Here, config: Any, lacking: int) -> None:
+    """Older versions announce every sample of the data set, whatever the limit."""
+    own = header([f"q{i}" for i in range(10)])
+    own["eval"]["config"] |= config
+    path = here.write(
+        "log.json", json.dumps({**own, "samples": [sample(f"q{i}") for i in range(3)]})
+    )
+    found = list(rows_of(path).values())
+    assert (found.count("right"), found.count("missing")) == (3, lacking)
+
+
+def test_shuffled_samples_are_not_called_missing(here: Here) -> None:
+    own = header([f"q{i}" for i in range(10)])
+    own["eval"]["config"] |= {"limit": 3}
+    path = here.write("log.json", json.dumps({**own, "samples": [sample("q7"), sample("q2")]}))
+    assert rows_of(path) == {"q7": "right", "q2": "right"}
+    assert any("has 2 of 3 samples" in note for note in read_table(str(path)).notes)
+
+
+def test_a_log_of_epochs_beside_one_without(here: Here) -> None:
+    several = header()
+    several["eval"] |= {"config": {"epochs": 2}, "model": "other"}
+    twice = [sample(name, epoch=epoch) for name in "ab" for epoch in (1, 2)]
+    here.write("several.json", json.dumps({**several, "samples": twice}))
+    here.write("one.json", json_log([sample("a"), sample("b", "I")]))
+    said = here("score", "--judged", "several.json", "one.json", "--ci", "--format", "json")
+    assert said.code == 0, said
+    assert any("clustered by sample" in note for note in said.data["notes"])
+
+
 def test_a_limit_that_came_after_the_answer_changes_nothing(here: Here) -> None:
     limit = {"type": "token", "limit": 100}
     samples = [sample("a", "C", limit=limit), sample("b", "I", limit=limit)]

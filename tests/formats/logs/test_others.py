@@ -81,7 +81,7 @@ def test_abstentionbench_pairs_by_what_is_asked(here: Here) -> None:
     here.write("c/1/E.json", json.dumps({"responses": asked[:-1]}))
     said = here("score", "--judged", "a/1/E.json", "b/1/E.json", *JUDGED)
     assert said.data["questions"] == 8
-    assert not any("not the same in all logs" in note for note in said.data["notes"])
+    assert not any("not the same in all logs" in note for note in said.data.get("notes", []))
     said = here("score", "--judged", "a/1/E.json", "c/1/E.json", *JUDGED)
     assert any(
         "2 documents of 8 not the same in all logs (by what they ask)" in note
@@ -170,6 +170,62 @@ def test_promptfoo_metadata_do_not_replace_the_cluster(here: Here) -> None:
     assert frame["test (metadata)"].to_list() == [0, 1] * 4
 
 
+def test_promptfoo_runs_are_called_by_their_prompts(here: Here) -> None:
+    """promptIdx counts the columns of the table, providers and prompts together."""
+    labels = [("A", "short"), ("A", "long"), ("B", "short"), ("B", "long")]
+    results = [
+        result(test, True, label=who, promptIdx=at, prompt={"raw": "…", "label": label})
+        for test in range(2)
+        for at, (who, label) in enumerate(labels)
+    ]
+    here.write("r.json", promptfoo(results))
+    assert set(counts(here, "r.json")) == {"A (short)", "A (long)", "B (short)", "B (long)"}
+    for own in results:
+        own["prompt"]["label"] = "the same for all"
+    here.write("r.json", promptfoo(results))
+    names = {f"{who} (prompt {n})" for who in "AB" for n in (1, 2)}
+    assert set(counts(here, "r.json")) == names
+
+
+def test_promptfoo_as_lines(here: Here) -> None:
+    results = [result(0, True), result(1, False, "y"), result(2, False, "")]
+    here.write("r.jsonl", "".join(json.dumps(own) + "\n" for own in results))
+    here.write("r.json", promptfoo(results))
+    assert counts(here, "r.jsonl") == counts(here, "r.json") == {"gpt": [1, 1, 1, 0]}
+
+
+def test_promptfoo_before_tests_had_numbers(here: Here) -> None:
+    """Summary version 2: a test is what it asks, a prompt is its text."""
+    results = []
+    for who in ("x", "y"):
+        for test, passed in ((0, True), (1, False), (1, True)):
+            own = result(test, passed, label=who)
+            results.append({k: v for k, v in own.items() if k not in ("testIdx", "promptIdx")})
+            del results[-1]["failureReason"]
+    here.write("r.json", promptfoo(results, version=2))
+    assert counts(here, "r.json") == {"x": [2, 1, 0, 0], "y": [2, 1, 0, 0]}
+    frame = read_table("r.json").frame.collect()
+    assert frame["question"].to_list() == ["0", "1", "1#2"] * 2
+    assert frame["test"].to_list() == ["0", "1", "1"] * 2
+
+
+def test_promptfoo_errors_of_older_versions(here: Here) -> None:
+    failed = result(1, False, error="API error: 429", response={"error": "API error: 429"})
+    asserted = result(2, False, "y", error="Expected output to equal x")
+    for own in (failed, asserted):
+        del own["failureReason"]
+    del failed["response"]["output"]
+    here.write("r.json", promptfoo([result(0, True), failed, asserted]))
+    frame = read_table("r.json").frame.collect()
+    assert frame["outcome"].to_list() == ["right", "error", "wrong"]
+
+
+def test_promptfoo_says_what_nothing_checked(here: Here) -> None:
+    here.write("r.json", promptfoo([result(0, True), result(1, True, testCase={"vars": {}})]))
+    notes = read_table("r.json").notes
+    assert any("1 response to tests without an assertion passed unchecked" in n for n in notes)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -181,7 +237,7 @@ def test_promptfoo_metadata_do_not_replace_the_cluster(here: Here) -> None:
             promptfoo([{"testIdx": 1}]),
             "field `success` - at `$.results.results[0]` (version 3",
         ),
-        (promptfoo([result(0, True, testIdx=None)]), "row 1: has no 'testIdx'"),
+        (promptfoo([result(0, True), result(0, True, testIdx=None)]), "row 2: has no 'testIdx'"),
         (promptfoo([result(0, True), result(0, True)]), "has question '0' again"),
         (promptfoo([]), "has no responses"),
         (promptfoo([result(0, True)])[:-30], "is not whole JSON"),
@@ -224,6 +280,44 @@ def test_openai_evals(here: Here) -> None:
     here.write("odd.jsonl", SPEC + MATCHES + REPORT.replace("0.3", "0.9"))
     said = here("score", "--judged", "odd.jsonl", *JUDGED)
     assert any("its own accuracy is" in note for note in said.data["notes"])
+
+
+def test_openai_evals_keeps_the_answer_not_the_graders_text(here: Here) -> None:
+    here.write(
+        "log.jsonl",
+        SPEC
+        + event("s.0", "sampling", prompt="?", sampled=["Lima"])
+        + event("s.0", "sampling", prompt="grade it", sampled=["Reasoning: … Yes"])
+        + event("s.0", "metrics", choice="Yes", score=1.0),
+    )
+    frame = read_table("log.jsonl").frame.collect()
+    assert frame.select("answer", "response").row(0) == ("Lima", "Lima")
+
+
+def test_openai_evals_choices_without_scores(here: Here) -> None:
+    choices = ["A", "C", "D", "__invalid__"]
+    here.write(
+        "log.jsonl",
+        SPEC + "".join(event(f"s.{i}", "metrics", choice=c) for i, c in enumerate(choices)),
+    )
+    assert counts(here, "log.jsonl") == {"gpt-x": [0, 0, 0, 4]}
+    table = read_table("log.jsonl", format="openai-evals")
+    assert any("--from openai-evals:right=A+C" in note for note in table.notes)
+    picked = counts(here, "log.jsonl", "--from", "openai-evals:right=A+C")
+    assert picked == {"gpt-x": [2, 1, 0, 1]}
+
+
+def test_openai_evals_of_the_first_version(here: Here) -> None:
+    """Includes recorded its accuracy, sample by sample."""
+    here.write(
+        "log.jsonl",
+        SPEC
+        + event("s.0", "sampling", prompt="?", sampled="Lima")
+        + event("s.0", "metrics", accuracy=1.0)
+        + event("s.1", "metrics", accuracy=0.0)
+        + json.dumps({"final_report": {"accuracy": 0.5}}),
+    )
+    assert counts(here, "log.jsonl") == {"gpt-x": [1, 1, 0, 0]}
 
 
 @pytest.mark.parametrize("size", range(1, 60))
@@ -298,6 +392,15 @@ def test_deepeval_errors_and_empties(here: Here) -> None:
     assert any("1 conversation left out" in note for note in said.data["notes"])
     picked = counts(here, "run.json", "--from", "deepeval:metric=Exact,right-at=0.5")
     assert picked == {"run": [1, 1, 1, 2]}
+
+
+def test_flaky_metrics_do_not_decide(here: Here) -> None:
+    tone = {"name": "Tone", "success": False, "score": 0.0, "flaky": True}
+    exact = {"name": "Exact", "success": True, "score": 1.0, "flaky": False}
+    cases = [case(True, metricsData=[exact, tone]), case(True, metricsData=[tone])]
+    here.write("run.json", json.dumps({"testCases": cases}))
+    assert counts(here, "run.json") == {"run": [1, 0, 0, 1]}
+    assert counts(here, "run.json", "--from", "deepeval:metric=Tone") == {"run": [0, 2, 0, 0]}
 
 
 @pytest.mark.parametrize(

@@ -317,6 +317,7 @@ def _unpacked(pieces: Iterator[bytes], method: int) -> Iterator[bytes]:
             if unpacker.eof and (piece or unpacker.unused_data):
                 raise Damaged("goes on behind its end")
     except (zlib.error, zstandard.ZstdError) as error:
-        raise Damaged(str(error).splitlines()[0][:100]) from None
+        said = str(error).splitlines()[0][:100]
+        raise Damaged(f"cannot be unpacked ({said})") from None
     if not unpacker.eof:
         raise Damaged("ends too early")

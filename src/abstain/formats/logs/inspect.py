@@ -6,6 +6,7 @@ error, a limit that was reached and a score of NaN are blanks of their own kind.
 
 from __future__ import annotations
 
+import fnmatch
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -79,6 +80,10 @@ class Dataset(msgspec.Struct):
 
 class Config(msgspec.Struct):
     epochs: int | None = None
+    limit: Any = None
+    """So many samples, or from where to where."""
+    sample_id: Any = None
+    """Only these samples; `*` stands for anything."""
 
 
 class Spec(msgspec.Struct):
@@ -330,14 +335,17 @@ class _Reader:
         return verdict_of(number, self.threshold, place=place, reader="inspect")
 
     def _place(self, own: str, epoch: int) -> dict[str, Any]:
-        """What is known of every sample: where epochs repeat it, which sample it is."""
+        """What is known of every sample: epochs repeat it, so which one it is, and which task."""
         task = {"task": self.header.eval.task} if self.header.eval.task else {}
-        return {"sample": own, "epoch": epoch, **task} if self.several else task
+        return {"sample": own, **({"epoch": epoch} if self.several else {}), **task}
 
     def _add_missing(self) -> None:
-        dataset, epochs = self.header.eval.dataset, self.header.eval.config.epochs or 1
-        if dataset.sample_ids:
-            announced = [(str(i), e) for i in dataset.sample_ids for e in range(1, epochs + 1)]
+        dataset, config = self.header.eval.dataset, self.header.eval.config
+        epochs = config.epochs or 1
+        wanted = _wanted([str(i) for i in dataset.sample_ids or ()], config)
+        strangers = {own for own, _ in self.told} - set(wanted)
+        if wanted and not strangers:
+            announced = [(i, e) for i in wanted for e in range(1, epochs + 1)]
             lacking = [own for own in announced if own not in self.told]
             for own, epoch in lacking:
                 self.rows.add(
@@ -349,11 +357,29 @@ class _Reader:
                 self.rows.notes.append(
                     f"lacks {len(lacking):,} of {plural(len(announced), 'sample')}"
                 )
-        elif dataset.samples is not None and dataset.samples * epochs > len(self.told):
+            return
+        expected = len(wanted) or _first(dataset.samples or 0, config.limit)
+        if expected * epochs > len(self.told):
             self.rows.notes.append(
-                f"has {len(self.told):,} of {dataset.samples * epochs:,} samples, and does not "
+                f"has {len(self.told):,} of {expected * epochs:,} samples, and does not "
                 "say which are missing: they are not counted"
             )
+
+
+def _wanted(ids: list[str], config: Config) -> list[str]:
+    """The samples that were to be run: older versions list the whole data set."""
+    if config.sample_id is not None:
+        named = config.sample_id if isinstance(config.sample_id, list) else [config.sample_id]
+        return [own for own in ids if any(fnmatch.fnmatchcase(own, str(n)) for n in named)]
+    limit = config.limit
+    if isinstance(limit, list) and len(limit) == 2 and all(isinstance(n, int) for n in limit):
+        start, end = max(limit[0], 0), limit[1]
+        return ids if len(ids) <= end - start else ids[start:end]
+    return ids[: _first(len(ids), limit)]
+
+
+def _first(count: int, limit: Any) -> int:
+    return min(count, limit) if isinstance(limit, int) and limit > 0 else count
 
 
 def _question(own: str, epoch: int) -> str:

@@ -75,6 +75,10 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         seen[key] += 1
         question = key if seen[key] == 1 else f"{key}#{seen[key]}"
         _add(rows, question, record, metric, threshold, place, task["task"] if task else None)
+    if metric != "acc" and any(_choices(record["filtered_resps"]) for record in chosen):
+        rows.notes.append(
+            f"the log does not say which option {metric} picks: no answer and no confidence is read"
+        )
     return rows.table(run=_run(opened), by_match=True)
 
 
@@ -153,21 +157,22 @@ def _add(
         outcome, more = _of_pair(value, metric, place)
         cells |= more
     else:
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        value = math.nan if value is None else value
+        if not isinstance(value, (int, float)):
             raise InputError(
                 f"the metric {metric} is {shown(str(value))}, expected a number", place
             )
         verdict = verdict_of(as_float(value), threshold, place=place, reader="lm-eval")
         outcome = verdict or "unscored"
         if verdict is None:
-            cells["reason"] = f"{metric} is not a number (NaN)"
+            cells["reason"] = f"{metric} is no number (NaN or null)"
         if pairs is not None:
             cells |= _of_choices(pairs, metric)
         else:
             text = _response(record["filtered_resps"])
             cells |= {"answer": text, "response": record["raw"] or text or None}
             if outcome == WRONG and text in ("", INVALID):
-                outcome = "unparseable" if text and record["raw"] else "empty"
+                outcome = "unparseable" if record["raw"] else "empty"
     rows.add(
         question,
         outcome,
@@ -204,12 +209,10 @@ def _of_choices(logs: Sequence[float], metric: str) -> dict[str, Any]:
         return {"options": [str(i) for i in range(len(logs))]}
     share = 1 / math.fsum(math.exp(own - top) for own in logs)
     best = str(logs.index(top))
-    return {
-        # acc_norm picks by length-normalised sums, which the row does not have.
-        "answer": best if metric == "acc" else None,
-        "confidence": share,
-        "options": [str(i) for i in range(len(logs))],
-    }
+    options = [str(i) for i in range(len(logs))]
+    if metric != "acc":  # acc_norm picks by length-normalised sums, which the row does not have
+        return {"options": options}
+    return {"answer": best, "confidence": share, "options": options}
 
 
 def _response(responses: Any) -> str:

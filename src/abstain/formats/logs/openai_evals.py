@@ -1,8 +1,8 @@
 """openai/evals: the JSONL of events that `oaieval` records.
 
 The first line is the specification, the last the final report; between them are events. A
-sample's verdict is its `match` event, or for graded evals the choice and score of its `metrics`
-event.
+sample's verdict is its `match` event, or else its `metrics` event: a score, an accuracy, or a
+grader's choice where `right` says which choices are right.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from abstain.formats.tables import UNTOLD, Table
 
 WHAT = "event of openai/evals"
 INVALID = "__invalid__"
+VERDICTS = {"choice", "score", "accuracy"}
+"""What a `metrics` event says of a sample, where it is a verdict."""
 
 Event = dict[str, Any]
 
@@ -35,7 +37,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     spec: Event | None = None
     report: Event | None = None
     verdicts: dict[str, tuple[int, Event]] = {}
-    sampled: dict[str, str] = {}
+    sampled: dict[str, list[str]] = {}
     failed: dict[str, str] = {}
     order: dict[str, int] = {}
     rows = LogRows(opened, "openai-evals")
@@ -53,12 +55,20 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             opened.name,
         )
     threshold = right_at(picks)
+    right = frozenset(filter(None, picks.get("right", "").split("+")))
     for own, line in order.items():
         place = Place(opened.name, verdicts.get(own, (line, {}))[0])
-        outcome, cells = _outcome(own, verdicts, failed, threshold, place)
-        said = cells.pop("said", None) or sampled.get(own, "")
+        outcome, cells = _outcome(own, verdicts, failed, threshold, right, place)
+        texts = sampled.get(own) or [""]  # where a model grades, its text comes after the answer
+        graded = "choice" in verdicts.get(own, (0, {}))[1]
+        said = cells.pop("said", None) or texts[0 if graded else -1]
         rows.add(own, outcome, line=place.line, answer=said, response=said or None, **cells)
     _check(rows, report, verdicts)
+    open_choices = sorted({t for t in rows.columns.get("reason", ()) if t and "(right=" in t})
+    if open_choices:
+        rows.notes.append(
+            f"{open_choices[0]}: say which choices are right, as in --from openai-evals:right=A+C"
+        )
     by_match = all("correct" in event for _, event in verdicts.values())
     return rows.table(run=_run(spec), by_match=by_match)
 
@@ -91,7 +101,7 @@ def _take(
     event: Event,
     place: Place,
     verdicts: dict[str, tuple[int, Event]],
-    sampled: dict[str, str],
+    sampled: dict[str, list[str]],
     failed: dict[str, str],
     order: dict[str, int],
 ) -> None:
@@ -103,10 +113,10 @@ def _take(
     data = data if isinstance(data, dict) else {}
     order.setdefault(own, place.line or 0)
     if kind == "sampling":
-        sampled[own] = _first(data.get("sampled"))
+        sampled.setdefault(own, []).append(_first(data.get("sampled")))
     elif kind == "error":
         failed[own] = plain_text(data.get("message")) or "the sample failed"
-    elif kind == "match" or (kind == "metrics" and ("choice" in data or "score" in data)):
+    elif kind == "match" or (kind == "metrics" and VERDICTS & data.keys()):
         if own in verdicts:
             raise InputError(
                 f"is a second verdict on sample {shown(own)} (first: line {verdicts[own][0]}), "
@@ -121,6 +131,7 @@ def _outcome(
     verdicts: Mapping[str, tuple[int, Event]],
     failed: Mapping[str, str],
     threshold: float | None,
+    right: frozenset[str],
     place: Place,
 ) -> tuple[str, dict[str, Any]]:
     if own not in verdicts:
@@ -142,9 +153,15 @@ def _outcome(
         if outcome == WRONG and data.get("sampled") == "":
             outcome = "empty"
         return outcome, cells
-    score = data.get("score")
-    if data.get("choice") == INVALID or not isinstance(score, (int, float)):
+    choice = data.get("choice")
+    if choice == INVALID:
         return "unscored", {**cells, "reason": "the grader's choice could not be read"}
+    if right and choice is not None:
+        return (RIGHT if str(choice) in right else WRONG), cells
+    score = data.get("score", data.get("accuracy"))
+    if not isinstance(score, (int, float)):
+        said = shown(plain_text(choice))
+        return "unscored", {**cells, "reason": f"the choice {said} has no score (right=CHOICE)"}
     verdict = verdict_of(as_float(score), threshold, place=place, reader="openai-evals")
     return verdict or "unscored", cells
 

@@ -131,11 +131,12 @@ READERS: dict[str, Reader] = {
             "promptfoo",
             "promptfoo",
             "summary versions 2 and 3",
-            "promptfoo eval -o results.json",
+            "promptfoo eval -o results.json or results.jsonl",
             re.compile(
                 rb'\{\s*"evalId"\s*:\s*(?:"[^"]*"|null)\s*,\s*"results"\s*:\s*\{'
                 rb'|\{\s*"version"\s*:\s*[23]\s*,\s*"timestamp"\s*:\s*"[^"]*"\s*,'
                 rb'\s*"(?:results|prompts|stats)"\s*:'
+                rb'|\{(?=[^\n]*?"promptIdx"\s*:)(?=[^\n]*?"testIdx"\s*:)(?=[^\n]*?"success"\s*:)'
             ),
             {"right-at": RIGHT_AT},
         ),
@@ -146,7 +147,7 @@ READERS: dict[str, Reader] = {
             "1 to 3",
             "the JSONL that oaieval records",
             re.compile(rb'\{"spec"\s*:\s*\{'),
-            {"right-at": RIGHT_AT},
+            {"right-at": RIGHT_AT, "right": "the grader's choices that are right, as in A+C"},
         ),
         Reader(
             "deepeval",

@@ -111,8 +111,8 @@ def _add(
         "correct": list(own.golds),
         "own": {"kind": HAS if own.golds else NONE, "title": own.title},
     }
-    if chance is not None:
-        cells["confidence"] = 1 - chance
+    if chance is not None:  # how sure it is of what it says, which may be that there is no answer
+        cells["confidence"] = 1 - chance if given or (held and own.golds) else chance
     if said is None:
         rows.add(own.id, "missing", **cells)
     elif own.golds:
@@ -125,8 +125,9 @@ def _add(
         else:
             rows.add(own.id, "declined", **cells)
     else:
-        outcome = WRONG if given else RIGHT
-        rows.add(own.id, outcome, answer=given or "none", response=said or None, **cells)
+        empty = not squad(given)  # as SQuAD has it: nothing is left of "the" either
+        outcome, answer = (RIGHT, "none") if empty else (WRONG, given)
+        rows.add(own.id, outcome, answer=answer, response=said or None, **cells)
 
 
 def _questions(opened: Opened) -> Table:
