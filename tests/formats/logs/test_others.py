@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import abstain as ab
+from abstain.formats.logs import rows
 from abstain.formats.logs.rows import plain_text
 from abstain.formats.tables import json_text, read_table
 from tests.helpers import Here, counts_of
@@ -472,6 +473,24 @@ def test_a_number_that_is_too_large_is_refused(
 ) -> None:
     here.write("x", text % HUGE + "\n")
     assert expected in here.refuses("score", "--judged", "x", "--from", format)
+
+
+def test_rows_are_the_same_however_many_are_packed_at_once(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cells that begin late, attributes of several types, blanks: a chunk changes nothing."""
+    tests = [
+        result(n, n % 3 > 0, None if n == 5 else f"x{n}", failureReason=2 if n == 7 else 0)
+        for n in range(11)
+    ]
+    for n, own in enumerate(tests):
+        own["testCase"]["metadata"] = {"part": n if n < 6 else "late"} if n > 3 else {}
+    here.write("r.json", promptfoo(tests))
+    whole = read_table("r.json").frame.collect()
+    assert whole["part"].to_list() == [None] * 4 + ["4", "5"] + ["late"] * 5
+    for size in (1, 2, 3, 4, 5, 11, 12):
+        monkeypatch.setattr(rows, "AT_ONCE", size)
+        assert read_table("r.json").frame.collect().equals(whole), size
 
 
 def test_an_accuracy_that_is_too_large_is_told(here: Here) -> None:

@@ -26,6 +26,7 @@ from abstain.formats.tables import UNTOLD, Table
 
 WHAT = "event of openai/evals"
 INVALID = "__invalid__"
+PICK_RIGHT = "has no score"
 VERDICTS = {"choice", "score", "accuracy"}
 """What a `metrics` event says of a sample, where it is a verdict."""
 
@@ -55,19 +56,21 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             opened.name,
         )
     threshold = right_at(picks)
+    open_choices: set[str] = set()
     right = frozenset(filter(None, picks.get("right", "").split("+")))
     for own, line in order.items():
         place = Place(opened.name, verdicts.get(own, (line, {}))[0])
         outcome, cells = _outcome(own, verdicts, failed, threshold, right, place)
         texts = sampled.get(own) or [""]  # where a model grades, its text comes after the answer
         graded = "choice" in verdicts.get(own, (0, {}))[1]
+        if PICK_RIGHT in cells.get("reason", ""):
+            open_choices.add(cells["reason"])
         said = cells.pop("said", None) or texts[0 if graded else -1]
         rows.add(own, outcome, line=place.line, answer=said, response=said or None, **cells)
     _check(rows, report, verdicts)
-    open_choices = sorted({t for t in rows.columns.get("reason", ()) if t and "(right=" in t})
     if open_choices:
         rows.notes.append(
-            f"{open_choices[0]}: say which choices are right, as in --from openai-evals:right=A+C"
+            f"{min(open_choices)}: say which choices are right, as in --from openai-evals:right=A+C"
         )
     by_match = all("correct" in event for _, event in verdicts.values())
     return rows.table(run=_run(spec), by_match=by_match)
@@ -161,7 +164,7 @@ def _outcome(
     score = data.get("score", data.get("accuracy"))
     if not isinstance(score, (int, float)):
         said = shown(plain_text(choice))
-        return "unscored", {**cells, "reason": f"the choice {said} has no score (right=CHOICE)"}
+        return "unscored", {**cells, "reason": f"the choice {said} {PICK_RIGHT}"}
     verdict = verdict_of(as_float(score), threshold, place=place, reader="openai-evals")
     return verdict or "unscored", cells
 
@@ -173,7 +176,7 @@ def _check(rows: LogRows, report: Event | None, verdicts: Mapping[str, Any]) -> 
         return
     own = report.get("accuracy")
     if isinstance(own, (int, float)) and verdicts:
-        right = sum(outcome == RIGHT for outcome in rows.columns["outcome"])
+        right = rows.outcomes[RIGHT]
         if abs(as_float(own) - right / len(verdicts)) > 1e-9:
             rows.notes.append(
                 f"its own accuracy is {as_float(own):g}, but {right:,} of "

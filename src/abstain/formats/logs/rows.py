@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ TAKEN = (*OURS, "grade", "answered", "option_texts", "accepted", "nothing_right"
 LISTS = ("correct", "options")
 MAX_ATTRIBUTES = 100
 MAX_ROWS = 20_000_000
+AT_ONCE = 20_000
+"""Rows that are held as Python has them."""
 
 RIGHT, WRONG = "right", "wrong"
 
@@ -40,6 +43,10 @@ class LogRows:
     own: tuple[str, ...] = ()
     """Attributes that the reader fills by itself; metadata of the same name are renamed."""
     height: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    packed: int = 0
+    """Rows whose cells, but for attributes, stand in `chunks`: Python's own take much memory."""
+    chunks: dict[str, list[pl.Series]] = field(default_factory=dict)
 
     def add(
         self,
@@ -67,14 +74,37 @@ class LogRows:
         row.update(own or {})
         for name, value in row.items():
             if name not in self.columns:
-                self.columns[name] = [None] * self.height
+                self.columns[name] = [None] * (self.height - self._begins(name))
             self.columns[name].append(clean(value))
         self.height += 1
-        for values in self.columns.values():
-            if len(values) < self.height:
+        self.outcomes[outcome] += 1
+        for name, values in self.columns.items():
+            if len(values) < self.height - self._begins(name):
                 values.append(None)
         if line is not None:
             self.lines.append(line)
+        if self.height - self.packed == AT_ONCE:
+            self._pack()
+
+    def _begins(self, name: str) -> int:
+        """The row of the first value that a column holds as Python has it."""
+        return self.packed if name in OURS else 0
+
+    def _pack(self) -> None:
+        for name in self.columns.keys() & set(OURS):
+            chunks = self.chunks.setdefault(name, [])
+            before = self.packed - sum(map(len, chunks))  # it came later than others
+            chunks.append(_series(name, [None] * before + self.columns[name]))
+            self.columns[name] = []
+        self.packed = self.height
+
+    def _column(self, name: str) -> pl.Series:
+        """A whole column, which is then here no more."""
+        import polars as pl
+
+        if name not in OURS:
+            return _series(name, self.columns.pop(name))
+        return pl.concat(self.chunks.pop(name), rechunk=True)
 
     def _attribute(self, name: str) -> str:
         known = clean(str(name).strip()) or "metadata"
@@ -99,13 +129,10 @@ class LogRows:
         if not self.height:
             raise InputError("has no responses", self.opened.name)
         order = [*OURS, *(name for name in self.columns if name not in OURS)]
-        series = [
-            _series(name, self.columns[name])
-            for name in order
-            if name in self.columns
-            and (name == "answer" or any(v is not None for v in self.columns[name]))
-        ]
-        frame = pl.DataFrame(series)
+        self._pack()
+        series = [self._column(name) for name in order if name in self.columns]
+        full = [s for s in series if s.name == "answer" or s.null_count() < self.height]
+        frame = pl.DataFrame(full)
         if "answer" not in frame.columns:
             frame = frame.with_columns(answer=pl.lit(""))
         return Table(

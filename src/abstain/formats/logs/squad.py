@@ -80,10 +80,10 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         raise UsageError("threshold needs the no-answer probabilities: na-prob=FILE")
     sure = _sure(open_plain(picks["na-prob"]), questions) if "na-prob" in picks else None
     rows = LogRows(opened, "squad")
+    lacking = sum(own.id not in said for own in questions)
     for own in questions:
         chance = sure[own.id] if sure else None
         _add(rows, own, said.get(own.id), chance, threshold)
-    lacking = sum(own.id not in said for own in questions)
     if lacking:
         rows.notes.append(f"{plural(lacking, 'question has', 'questions have')} no prediction")
     return rows.table(by_match=True)
@@ -153,7 +153,9 @@ def read_data(opened: Opened) -> list[Question]:
     """The questions of a data set; an answer that normalises to nothing is none, as in SQuAD."""
     data = document(opened, Data, what="SQuAD 2 data set")
     found: dict[str, Question] = {}
-    for article in data.data:
+    data.data.reverse()
+    while data.data:  # what was taken in is let go: a data set may be large
+        article = data.data.pop()
         for paragraph in article.paragraphs:
             for item in paragraph.qas:
                 if item.id in found:
