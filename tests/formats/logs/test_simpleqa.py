@@ -11,7 +11,7 @@ import pytest
 import abstain as ab
 from abstain.formats.logs.simpleqa import grade_of
 from abstain.formats.tables import read_table
-from tests.formats.logs.test_others import JUDGED, counts
+from tests.formats.logs.helpers import JUDGED, counts
 from tests.helpers import Here, needs
 
 

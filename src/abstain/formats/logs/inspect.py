@@ -6,17 +6,24 @@ error, a limit that was reached and a score of NaN are blanks of their own kind.
 
 from __future__ import annotations
 
-import fnmatch
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
-
-import msgspec
 
 from abstain.errors import InputError, Place, UsageError, plural, shown
 from abstain.formats.files import Opened
 from abstain.formats.logs.archive import Archive, Damaged
 from abstain.formats.logs.documents import decode, document
+from abstain.formats.logs.inspect_shapes import (
+    Header,
+    Log,
+    Output,
+    Sample,
+    Score,
+    Spec,
+    first,
+    wanted,
+)
 from abstain.formats.logs.rows import (
     RIGHT,
     WRONG,
@@ -35,75 +42,6 @@ LETTERS = {"C": RIGHT, "I": WRONG, "N": "declined"}
 WORDS = {"yes": RIGHT, "true": RIGHT, "no": WRONG, "false": WRONG}
 MATCHERS = ("match", "includes", "exact", "f1", "pattern", "answer", "choice")
 """Scorers that compare texts: they know no refusal."""
-
-
-class Score(msgspec.Struct):
-    """What a scorer said of a sample."""
-
-    value: Any = None
-    answer: Any = None
-    explanation: Any = None
-
-
-class Message(msgspec.Struct):
-    content: Any = None
-
-
-class Choice(msgspec.Struct):
-    message: Message | None = None
-
-
-class Output(msgspec.Struct):
-    completion: Any = None
-    choices: list[Choice] = []
-    error: Any = None
-
-
-class Sample(msgspec.Struct):
-    """What is read of a sample; its messages and events are skipped."""
-
-    id: str | int
-    epoch: int = 1
-    target: Any = None
-    output: Output | None = None
-    scores: dict[str, Any] | None = None
-    score: Any = None
-    metadata: dict[str, Any] | None = None
-    error: Any = None
-    limit: Any = None
-
-
-class Dataset(msgspec.Struct):
-    samples: int | None = None
-    sample_ids: list[str | int] | None = None
-
-
-class Config(msgspec.Struct):
-    epochs: int | None = None
-    limit: Any = None
-    """So many samples, or from where to where."""
-    sample_id: Any = None
-    """Only these samples; `*` stands for anything."""
-
-
-class Spec(msgspec.Struct):
-    """What the header says of the evaluation."""
-
-    task: str = ""
-    model: str = ""
-    dataset: Dataset = msgspec.field(default_factory=Dataset)
-    config: Config = msgspec.field(default_factory=Config)
-    packages: dict[str, Any] = msgspec.field(default_factory=dict)
-
-
-class Header(msgspec.Struct):
-    eval: Spec
-    version: int | None = None
-    status: str = "started"
-
-
-class Log(Header):
-    samples: list[Sample] | None = None
 
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
@@ -342,10 +280,10 @@ class _Reader:
     def _add_missing(self) -> None:
         dataset, config = self.header.eval.dataset, self.header.eval.config
         epochs = config.epochs or 1
-        wanted = _wanted([str(i) for i in dataset.sample_ids or ()], config)
-        strangers = {own for own, _ in self.told} - set(wanted)
-        if wanted and not strangers:
-            announced = [(i, e) for i in wanted for e in range(1, epochs + 1)]
+        ids = wanted([str(i) for i in dataset.sample_ids or ()], config)
+        strangers = {own for own, _ in self.told} - set(ids)
+        if ids and not strangers:
+            announced = [(i, e) for i in ids for e in range(1, epochs + 1)]
             lacking = [own for own in announced if own not in self.told]
             for own, epoch in lacking:
                 self.rows.add(
@@ -358,28 +296,12 @@ class _Reader:
                     f"lacks {len(lacking):,} of {plural(len(announced), 'sample')}"
                 )
             return
-        expected = len(wanted) or _first(dataset.samples or 0, config.limit)
+        expected = len(ids) or first(dataset.samples or 0, config.limit)
         if expected * epochs > len(self.told):
             self.rows.notes.append(
                 f"has {len(self.told):,} of {expected * epochs:,} samples, and does not "
                 "say which are missing: they are not counted"
             )
-
-
-def _wanted(ids: list[str], config: Config) -> list[str]:
-    """The samples that were to be run: older versions list the whole data set."""
-    if config.sample_id is not None:
-        named = config.sample_id if isinstance(config.sample_id, list) else [config.sample_id]
-        return [own for own in ids if any(fnmatch.fnmatchcase(own, str(n)) for n in named)]
-    limit = config.limit
-    if isinstance(limit, list) and len(limit) == 2 and all(isinstance(n, int) for n in limit):
-        start, end = max(limit[0], 0), limit[1]
-        return ids if len(ids) <= end - start else ids[start:end]
-    return ids[: _first(len(ids), limit)]
-
-
-def _first(count: int, limit: Any) -> int:
-    return min(count, limit) if isinstance(limit, int) and limit > 0 else count
 
 
 def _question(own: str, epoch: int) -> str:
