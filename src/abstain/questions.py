@@ -372,20 +372,37 @@ def describe(gold: Gold, sources: Sequence[Responses] = ()) -> list[str]:
     return notes
 
 
+PAIRED_BY = {"lm-eval": "by doc_hash", "abstentionbench": "by what they ask"}
+"""Logs that know a question by a hash, and of what."""
+
+
 def told(tables: Iterable[Table]) -> list[str]:
     """The notes of tables, each once, and where logs of one tool are of different questions."""
     tables = list(tables)
     notes = list(dict.fromkeys(note for table in tables for note in table.notes))
-    return [*notes, *_different_documents([t for t in tables if t.format == "lm-eval"])]
+    for format, how in PAIRED_BY.items():
+        notes += _different_documents([t for t in tables if t.format == format], how)
+    return notes
 
 
-def _different_documents(logs: Sequence[Table]) -> list[str]:
+def _different_documents(logs: Sequence[Table], how: str) -> list[str]:
     """Logs of one task are paired by the hash of each document; say where they differ."""
-    found = {t.name: set(collect(into_lazy(t.frame), t.name)["question"]) for t in logs}
+    frames = {t.name: collect(into_lazy(t.frame), t.name) for t in logs}
+    found = {name: set(frame["question"]) for name, frame in frames.items()}
+    plain = [
+        name
+        for name, own in frames.items()
+        if "doc_id" in own.columns and (own["question"] == own["doc_id"]).all()
+    ]
+    if plain and len(plain) < len(frames):
+        return [
+            f"{plain[0]}: has no doc_hash, which other logs have, so their documents do not pair: "
+            "--column question=doc_id takes doc_id for all"
+        ]
     common = set.intersection(*found.values()) if found else set()
     return [
         f"{name}: {plural(len(own - common), 'document')} of {len(own):,} not the same in all "
-        "logs (by doc_hash)"
+        f"logs ({how})"
         for name, own in found.items()
         if own - common
     ]

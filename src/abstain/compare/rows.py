@@ -117,7 +117,14 @@ def with_intervals(
         said += f", seed {seed}"
     notes = [*result.notes, said]
     notes += [f"{plural(n, 'interval')}: {reason}" for reason, n in reasons.items()]
-    return replace(result, rows=tuple(rows), notes=tuple(notes), interval_method=used, level=level)
+    return replace(
+        result,
+        rows=tuple(rows),
+        notes=tuple(notes),
+        interval_method=used,
+        level=level,
+        cluster=cluster,
+    )
 
 
 def _sample(matrix: ConfidenceMatrix, row: Row, by: Sequence[str], cluster: str | None) -> Sample:

@@ -88,7 +88,7 @@ class Table:
         return Place(self.name, row=row + 1)
 
 
-def read_table(path: str | Path, *, format: str | None = None) -> Table:
+def read_table(path: str | Path | Opened, *, format: str | None = None) -> Table:
     """Read a table; its format is what is asked for, or what its bytes and its name say."""
     from abstain.formats.logs.registry import READERS, split_format
 
@@ -107,7 +107,7 @@ def read_table(path: str | Path, *, format: str | None = None) -> Table:
         rest = ",".join(f"{key}={value}" for key, value in picks.items())
         plain = read_table(path, format=f"{name}:{rest}" if rest else name or None)
         return replace(plain, refusals=wanted)
-    opened = open_plain(path)
+    opened = path if isinstance(path, Opened) else open_plain(path)
     refuse_workbook(opened)
     if "qa4mre" not in (name, format_of_name(opened.name)):  # whose reader says it of XML
         refuse_utf16(opened)

@@ -47,6 +47,17 @@ def decode(data: Any, shape: type[T], place: Place, *, what: str) -> T:
         raise InputError(f"is not whole JSON: {_reason(error)}", place) from None
 
 
+def is_cut(text: bytes) -> bool:
+    """Whether JSON ends too early, rather than being something else."""
+    for whole in (text, text + b"0"):  # the 0 ends a number that was cut behind its sign or point
+        try:
+            msgspec.json.decode(TOKENS.sub(_null, whole))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            if "truncated" in str(error):
+                return True
+    return False
+
+
 def _null(token: re.Match[bytes]) -> bytes:
     return token[0] if token[0].startswith(b'"') else b"null"
 
