@@ -12,6 +12,7 @@ from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.results.common import (
     again,
     blanks_table,
+    count_text,
     counts_of,
     facts,
     known_measure,
@@ -220,7 +221,7 @@ def _origin(o: Origin) -> Section:
     stayed = sum(m.questions for n, m in o.transitions.items() if len(set(n.split(" → "))) == 1)
     total = sum(m.questions for m in o.transitions.values())
     caption = (
-        f"{stayed:,g} of {total:,g} questions kept their outcome. Knowing more is worth "
+        f"{count_text(stayed)} of {count_text(total)} questions kept their outcome. Knowing more is worth "
         f"{number(o.knowing)}, choosing blanks {number(o.abstaining)}."
     )
     slices: list[list[Cell]] = [
