@@ -108,3 +108,116 @@ def test_power_that_could_not_be_tested_has_a_page(inputs: Here) -> None:
     text = paged(inputs, "meta", "gold.csv", "runs.csv", *few)
     assert [row["bootstrap"] for row in saved(inputs, "power")] == [None] * 3
     assert "c@1 could not be tested" in caption(text, "chart_power")
+
+
+# --------------------------------------------------------------------------------- thresholds
+
+
+def test_thresholds_say_what_the_terminal_says(here: Here) -> None:
+    """0.99999 is not 1; what no threshold reaches is nothing, not none."""
+    gold = ["question,correct", *(f"q{n},A" for n in range(4))]
+    here.write("gold.csv", "\n".join(gold) + "\n")
+    rows = ("q0,A,0.99999", "q1,A,0.5", "q2,B,0.25", "q3,B,")
+    here.write("run.csv", "\n".join(["question,answer,confidence", *rows]) + "\n")
+    text = paged(here, "curve", "gold.csv", "run.csv", "--show", "risk")
+    shown = cells(text, "results", "threshold")
+    assert shown == ["nothing", "0.99999", "0.5", "0.25", "none, even without confidence"]
+    terminal = here("curve", "gold.csv", "run.csv", "--show", "risk").out
+    for word in ("nothing", "0.99999", "none"):
+        assert re.search(rf"run +{word} ", terminal), word
+
+
+def test_a_threshold_that_does_not_exist_is_undefined(here: Here) -> None:
+    here.write("gold.csv", "question,correct\nq1,A\nq2,A\n")
+    here.write("run.csv", "run,question,answer,confidence\na,q1,A,0.5\na,q2,B,0.4\nb,q1,,\n")
+    text = paged(here, "curve", "gold.csv", "run.csv")
+    by_run = dict(
+        zip(cells(text, "results", "run"), cells(text, "results", "threshold"), strict=True)
+    )
+    assert by_run == {"a": "0.5", "b": "–"}
+
+
+# ---------------------------------------------------------------------------------- campaigns
+
+
+def campaign(here: Here, *more: str) -> str:
+    said = here("campaign", "gold.csv", "runs.csv", "-o", "overview", "--force", *more)
+    assert said.code == 0, said.err
+    assert "Warning" not in said.err
+    return (here.folder / "overview" / "index.html").read_text("utf-8")
+
+
+def test_a_campaign_writes_thresholds_as_words(here: Here) -> None:
+    here.write("gold.csv", "question,correct\n" + "".join(f"q{n},A\n" for n in range(6)))
+    sure = [f"a,q{n},A,{'' if n == 4 else 0.9 - n / 10}\n" for n in range(6)]
+    silent = [f"b,q{n},B,0.{9 - n}\n" for n in range(6)]
+    here.write("runs.csv", "".join(["run,question,answer,confidence\n", *sure, *silent]))
+    text = campaign(here)
+    shown = dict(
+        zip(cells(text, "sureness", "run"), cells(text, "sureness", "threshold"), strict=True)
+    )
+    assert shown["a"] == "none, even without confidence"
+    assert not {"nan", "inf"} & set(shown.values())
+
+
+def test_a_topic_without_a_score_is_left_out_of_words(here: Here) -> None:
+    """Precision does not exist where nothing is answered; by hand: law 1, music 1/2."""
+    topics = ("art", "law", "music")
+    gold = [f"q{n},A,{topics[n // 2]}\n" for n in range(6)]
+    here.write("gold.csv", "".join(["question,correct,topic\n", *gold]))
+    rows = [
+        f"{run},q{n},{'' if n < 2 else 'B' if n == 5 else 'A'}\n" for run in "ab" for n in range(6)
+    ]
+    here.write("runs.csv", "".join(["run,question,answer\n", *rows]))
+    text = campaign(here, "-m", "precision")
+    assert "highest for law (1.00), lowest for music (0.50)." in caption(text, "topics")
+    drawn = data_of(text)["charts"]["topics"]["data"]["values"]
+    assert {row["topic"]: row["mean"] for row in drawn if "mean" in row} == {
+        "art": None,
+        "law": 1.0,
+        "music": 0.5,
+    }
+
+
+def test_the_mean_that_is_drawn_is_that_of_all_runs(here: Here) -> None:
+    """Of 301 runs one has nothing right: it is no dot, but it counts in the mean."""
+    here.write("gold.csv", "question,correct,topic\nq1,A,art\nq2,A,law\n")
+    answers = [(f"r{n:03d}", "A") for n in range(300)] + [("z", "B")]
+    rows = [f"{run},{q},{answer}\n" for run, answer in answers for q in ("q1", "q2")]
+    here.write("runs.csv", "".join(["run,question,answer\n", *rows]))
+    text = campaign(here, "-m", "accuracy")
+    drawn = data_of(text)["charts"]["topics"]["data"]["values"]
+    means = {row["topic"]: row["mean"] for row in drawn if "mean" in row}
+    assert means == pytest.approx({"art": 300 / 301, "law": 300 / 301})
+    assert len([row for row in drawn if "run" in row]) == 2 * 300
+    assert caption(text, "topics").startswith("Each dot is one of the 300 best runs, ")
+
+
+def test_ties_share_their_place_wherever_ranks_are_shown(here: Here) -> None:
+    here.write("gold.csv", "question,correct\n" + "".join(f"q{n},A\n" for n in range(6)))
+    rights = {"a": range(3), "b": range(3, 6), "c": range(1)}
+    rows = [
+        f"{run},q{n},{'A' if n in right else 'B'}\n"
+        for run, right in rights.items()
+        for n in range(6)
+    ]
+    here.write("runs.csv", "".join(["run,question,answer\n", *rows]))
+    text = campaign(here)
+    assert cells(text, "ranks", "rank") == ["1=", "1=", "3"]
+    drawn = data_of(text)["charts"]["ranks"]["data"]["values"]
+    assert [row["rank"] for row in drawn] == [1, 1, 3]
+    assert all(row["low"] <= row["rank"] <= row["high"] for row in drawn)
+
+
+def test_a_chart_passes_the_tests_that_the_table_passes(here: Here) -> None:
+    """1 right and 2 blank of 12: (1 + 0.1·2)/12 is 0.1, in doubles a little less."""
+    here.write("gold.csv", "question,correct,test\n" + "".join(f"q{n},A,t\n" for n in range(12)))
+    rows = [f"a,q{n},{'A' if n < 1 else 'B' if n < 10 else ''}\n" for n in range(12)]
+    here.write("runs.csv", "".join(["run,question,answer\n", *rows]))
+    text = campaign(here, "-m", "credit(t=0.1)", "--pass-mark", "0.1")
+    assert dict(
+        zip(cells(text, "reading", "run"), cells(text, "reading", "tests passed"), strict=True)
+    ) == {"a": 1}
+    drawn = data_of(text)["charts"]["tests"]["data"]["values"]
+    assert [row["passed"] for row in drawn] == ["passed"]
+    assert "1 of 1 test papers were" in caption(text, "tests")

@@ -67,6 +67,8 @@ class PageTable:
     variants: tuple[Variant, ...] = ()
     ordered_by: int | None = None
     """The column that a variant is ordered by."""
+    best_is_low: bool = False
+    """Whether that column has its best value where it is lowest."""
     page_size: int = 25
     filed: bool = False
     """Whether it also lies in a folder beside the page."""
@@ -276,6 +278,7 @@ def table_data(table: PageTable) -> dict[str, Any]:
             for v in table.variants
         ],
         "ordered": table.ordered_by,
+        "rising": table.best_is_low,
         "size": table.page_size,
     }
 

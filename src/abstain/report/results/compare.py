@@ -221,8 +221,8 @@ def _origin(o: Origin) -> Section:
     stayed = sum(m.questions for n, m in o.transitions.items() if len(set(n.split(" → "))) == 1)
     total = sum(m.questions for m in o.transitions.values())
     caption = (
-        f"{count_text(stayed)} of {count_text(total)} questions kept their outcome. Knowing more is worth "
-        f"{number(o.knowing)}, choosing blanks {number(o.abstaining)}."
+        f"{count_text(stayed)} of {count_text(total)} questions kept their outcome. "
+        f"Knowing more is worth {number(o.knowing)}, choosing blanks {number(o.abstaining)}."
     )
     slices: list[list[Cell]] = [
         [

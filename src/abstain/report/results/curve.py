@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf, nan
 from typing import Any
 
 from abstain.confidence.decision import crossings
 from abstain.errors import plural
 from abstain.report.charts import bands, chart, lines, points
-from abstain.report.curves import COUNTS, TEXTS, TITLES
-from abstain.report.grid import Cell, Column, Grid
+from abstain.report.curves import COUNTS, TEXTS, TITLES, threshold_text
+from abstain.report.grid import UNDEFINED, Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.results.common import again, blanks_table, facts, number
 from abstain.report.results.saved import Cells, Curve, Decision
@@ -96,9 +97,15 @@ def _cell(name: str, row: Cells) -> Cell:
     value = row.get(name)
     if name != "threshold":
         return value
-    if value is None:
-        return "none, even without confidence" if row.get(EVEN) else "none"
-    return f"{value:.4g}" if isinstance(value, float) else value
+    if isinstance(value, float):
+        return threshold_text(value)
+    if value is not None:
+        return value
+    coverage = row.get("coverage", 0.0)
+    if coverage is None:
+        return UNDEFINED
+    even = row.get(EVEN, bool(coverage))
+    return f"{threshold_text(nan)}, even without confidence" if even else threshold_text(inf)
 
 
 # ------------------------------------------------------------------------------------ charts
