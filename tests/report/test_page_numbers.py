@@ -221,3 +221,150 @@ def test_a_chart_passes_the_tests_that_the_table_passes(here: Here) -> None:
     drawn = data_of(text)["charts"]["tests"]["data"]["values"]
     assert [row["passed"] for row in drawn] == ["passed"]
     assert "1 of 1 test papers were" in caption(text, "tests")
+
+
+# --------------------------------------------------------------------------------- comparisons
+
+
+def test_a_tiny_p_is_not_zero(here: Here) -> None:
+    """Forty questions that only one run has right: two-sided 2·2⁻⁴⁰."""
+    here.write("gold.csv", "question,correct\n" + "".join(f"q{n},A\n" for n in range(40)))
+    rows = [f"{run},q{n},{answer}\n" for run, answer in (("a", "A"), ("b", "B")) for n in range(40)]
+    here.write("runs.csv", "".join(["run,question,answer\n", *rows]))
+    text = paged(here, "compare", "gold.csv", "runs.csv", "--test", "mcnemar", "-m", "accuracy")
+    assert saved(here, "pairs")[0]["p"] == pytest.approx(2 * 2**-40)
+    assert cells(text, "pairs", "p") == ["<0.0001"]
+    assert "p <0.0001." in caption(text, "differences")
+
+
+@pytest.fixture
+def silent(here: Here) -> Here:
+    """Two runs, and a first one that answers nothing: it has no precision."""
+    here.write("gold.csv", "question,correct\n" + "".join(f"q{n},A\n" for n in range(8)))
+    answers = {"a": " " * 8, "b": "AAAABBBB", "c": "AAAAAABB"}
+    rows = [
+        f"{run},q{n},{one.strip()}\n" for run, own in answers.items() for n, one in enumerate(own)
+    ]
+    here.write("runs.csv", "".join(["run,question,answer\n", *rows]))
+    return here
+
+
+def test_a_pair_without_a_test_is_not_called_alike(silent: Here) -> None:
+    text = paged(silent, "compare", "gold.csv", "runs.csv", "-m", "precision")
+    pairs = zip(cells(text, "pairs", "run"), cells(text, "pairs", "against"), strict=True)
+    told = dict(zip(map(frozenset, pairs), cells(text, "pairs", "verdict"), strict=True))
+    assert told == {
+        frozenset("ab"): "not tested",
+        frozenset("ac"): "not tested",
+        frozenset("bc"): "not told apart",
+    }
+    assert sorted(cells(text, "pairs", "p"))[-2:] == ["–", "–"]
+
+
+def test_words_are_about_what_is_drawn(silent: Here) -> None:
+    """Precision of c is 6/8, of b 4/8."""
+    text = paged(silent, "compare", "gold.csv", "runs.csv", "-m", "precision")
+    expected = "The 2 of 3 runs that have one: precision from 0.500 to 0.750"
+    assert caption(text, "scores").startswith(expected)
+    pairs = sorted(saved(silent, "pairs"), key=lambda pair: pair["difference"] is not None)
+    text = of_saved(silent, pairs=pairs)
+    one = pairs[-1]
+    difference = {"c": 0.25, "b": -0.25}[one["run"]]
+    said = f"{one['run']} minus {one['against']}: {difference:.4f}".replace("-", "−")
+    assert caption(text, "differences").startswith(said)
+
+
+def test_what_unknown_responses_leave_open_is_on_the_page(here: Here) -> None:
+    """Run b lacks two of four questions: accuracy from 1/4 to 3/4, and 1/4 where they are blank."""
+    here.write("gold.csv", "question,correct\n" + "".join(f"q{n},A\n" for n in range(4)))
+    rows = [*(f"a,q{n},A\n" for n in range(4)), "b,q0,A\n", "b,q1,B\n"]
+    here.write("runs.csv", "".join(["run,question,answer\n", *rows]))
+    text = paged(here, "compare", "gold.csv", "runs.csv", "-m", "accuracy")
+    assert "worst and best are the scores" in unescape(text)
+    assert cells(text, "runs", "run") == ["a", "b"]
+    assert cells(text, "runs", "unknown") == [0, 2]
+    assert cells(text, "runs", "worst") == [1.0, 0.25]
+    assert cells(text, "runs", "best") == [1.0, 0.75]
+
+
+def test_what_is_worst_depends_on_the_measure(here: Here) -> None:
+    row = {"run": "a", "scores": {"over-abstention": 0.2}, "unknown": 2}
+    row |= {"bounds": {"over-abstention": [0.1, 0.4]}}
+    row |= {"corrected": {"over-abstention": 0.25}}
+    row |= {"corrected_intervals": {"over-abstention": [0.2, 0.3]}}
+    plain = {"abstain": "0.1.0", "kind": "compare", "measure": "over-abstention", "questions": 9}
+    plain |= {"level": 0.95, "test": "randomisation", "correction": "holm", "trials": 10}
+    here.write("saved.json", json.dumps(plain | {"results": [row], "pairs": []}))
+    text = of_saved(here)
+    shown = {name: cells(text, "runs", name) for name in ("worst", "best", "corrected")}
+    assert shown == {"worst": [0.4], "best": [0.1], "corrected": [0.25]}
+    assert [cells(text, "runs", f"its {end}") for end in ("low", "high")] == [[0.2], [0.3]]
+
+
+# ------------------------------------------------------------------------------------ rankings
+
+
+def rankings(here: Here, runs: int, queries: int) -> str:
+    """The page of runs with a score for each query."""
+    names = [f"r{n:02d}" for n in range(runs)]
+    results: list[dict[str, Any]] = [{"run": run, "scores": {"AP": 0.5}} for run in names]
+    results += [
+        {"run": run, "query": f"q{q}", "scores": {"AP": 0.5}}
+        for run in names
+        for q in range(queries)
+    ]
+    plain = {"abstain": "0.1.0", "kind": "rank", "queries": queries, "nil_queries": 0}
+    here.write("saved.json", json.dumps(plain | {"top_grade": 1, "results": results}))
+    return of_saved(here)
+
+
+@pytest.mark.parametrize(
+    ("runs", "queries", "drawn", "said"),
+    [
+        (20, 300, 16, "16 runs shown."),  # 16 · 300 ≤ 5,000 < 17 · 300
+        (20, 250, 20, "20 runs shown."),
+        (2, 5_001, 1, "1 run shown, its first 5,000 queries."),
+    ],
+)
+def test_the_runs_that_are_said_to_be_shown_are(
+    here: Here, runs: int, queries: int, drawn: int, said: str
+) -> None:
+    text = rankings(here, runs, queries)
+    ticks = data_of(text)["charts"]["strips"]["data"]["values"]
+    own = [tick["run"] for tick in ticks]
+    assert {run: own.count(run) for run in own} == {
+        f"r{n:02d}": min(queries, 5_000) for n in range(drawn)
+    }
+    assert caption(text, "strips").endswith(said)
+
+
+# ---------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize("kind", ["score", "rank"])
+def test_results_without_scores_are_refused(here: Here, kind: str) -> None:
+    plain = {"abstain": "0.1.0", "kind": kind, "queries": 1, "nil_queries": 0, "top_grade": 1}
+    here.write("saved.json", json.dumps(plain | {"results": [{"run": "a", "scores": {}}]}))
+    line = here.refuses("report", "saved.json")
+    assert line == "saved.json: result 1 has no scores, expected at least one measure"
+
+
+def test_a_leaderboard_with_text_for_a_count_is_refused(inputs: Here) -> None:
+    campaign(inputs)
+    plain = json.loads((inputs.folder / "overview" / "results.json").read_text())
+    board = plain["tables"]["leaderboard"]
+    board["rows"][1][board["columns"].index("right")] = "many"
+    inputs.write("saved.json", json.dumps(plain))
+    line = inputs.refuses("report", "saved.json")
+    assert line == (
+        "saved.json: table 'leaderboard', row 2: expected a number of right, got 'many'"
+    )
+
+
+def test_a_table_whose_name_no_page_can_hold_is_refused(inputs: Here) -> None:
+    campaign(inputs)
+    plain = json.loads((inputs.folder / "overview" / "results.json").read_text())
+    plain["tables"]["odd\u0001name"] = plain["tables"].pop("questions")
+    inputs.write("saved.json", json.dumps(plain))
+    line = inputs.refuses("report", "saved.json")
+    assert line == r"saved.json: table 'odd\x01name': expected a name of plain text"

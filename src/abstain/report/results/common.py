@@ -110,7 +110,13 @@ def score_figure(
         span["encoding"]["x2"] = {"field": "high"}
         layers.insert(0, span)
     scores = [score for _, score, _, _ in shown if score is not None]
-    drawn = f"The {len(shown)} best of {len(there)} runs" if len(there) > len(shown) else "All runs"
+    drawn = (
+        "All runs"
+        if len(there) == len(rows)
+        else f"The {len(there)} of {len(rows)} runs that have one"
+    )
+    if len(there) > len(shown):
+        drawn = f"The {len(shown)} best of {len(there)} runs"
     caption = f"{drawn}: {measure} from {min(scores):.3f} to {max(scores):.3f}" + (
         ", each with its interval." if ends else "."
     )
