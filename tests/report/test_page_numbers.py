@@ -368,3 +368,30 @@ def test_a_table_whose_name_no_page_can_hold_is_refused(inputs: Here) -> None:
     inputs.write("saved.json", json.dumps(plain))
     line = inputs.refuses("report", "saved.json")
     assert line == r"saved.json: table 'odd\x01name': expected a name of plain text"
+
+
+@pytest.mark.parametrize(
+    ("view", "field"), [("risk", "run"), ("reliability", "answers"), ("decision", "t")]
+)
+def test_a_curve_that_lacks_a_field_is_refused(inputs: Here, view: str, field: str) -> None:
+    paged(inputs, "curve", "gold.csv", "runs.csv")
+    plain = json.loads((inputs.folder / "saved.json").read_text())
+    del plain["curves"][view][3][field]
+    inputs.write("saved.json", json.dumps(plain))
+    line = inputs.refuses("report", "saved.json")
+    assert line == f"saved.json: {view}, point 4: expected a {field}"
+
+
+def test_a_meta_evaluation_that_is_not_whole_is_refused(inputs: Here) -> None:
+    paged(inputs, "meta", "gold.csv", "runs.csv", *META)
+    plain = json.loads((inputs.folder / "saved.json").read_text())
+    stability, required = plain["stability"], plain["required_by_questions"]
+    flat = plain["sensitivity"][0] | {"width": 0}
+    for changed, expected in (
+        ({"stability": [stability[0], stability[1] | {"curve": []}]}, "has other levels"),
+        ({"required_by_questions": required[1:]}, "the sensitivity of 'c@1' is not whole"),
+        ({"sensitivity": plain["sensitivity"][:1]}, "the sensitivity of 'accuracy' is not whole"),
+        ({"sensitivity": [flat, *plain["sensitivity"][1:]]}, "bins of no width"),
+    ):
+        inputs.write("saved.json", json.dumps(plain | changed))
+        assert expected in inputs.refuses("report", "saved.json")

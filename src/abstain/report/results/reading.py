@@ -15,6 +15,7 @@ from abstain.report.results.saved import (
     CampaignTable,
     Compare,
     Curve,
+    Meta,
     Rank,
     Result,
     Score,
@@ -23,6 +24,15 @@ from abstain.report.results.saved import (
 MOST_BYTES = 512 << 20
 COUNTED = {"leaderboard": ("right", "wrong", "unanswered")}
 """Columns of a campaign's tables that are drawn, so that they must be numbers."""
+
+POINTS = {
+    "risk": ("run", "coverage"),
+    "measure": ("run", "coverage"),
+    "reliability": ("run", "confidence", "accuracy", "answers"),
+    "roc": ("run",),
+    "decision": ("run", "t", "S"),
+}
+"""Fields that a curve is drawn from."""
 
 SIGNS = {
     "campaign": {"tables", "summary"},
@@ -108,11 +118,42 @@ def _fits(result: Result, name: str) -> None:
                 cells = plural(len(own.columns), "cell")
                 raise InputError(f"table {shown(table)}, row {bad}: expected {cells}", name)
             _counted(table, own, name)
-    if isinstance(result, Curve) and result.decision is not None:
+    if isinstance(result, Curve):
+        _drawable(result, name)
+    if isinstance(result, Meta):
+        _complete(result, name)
+
+
+def _drawable(result: Curve, name: str) -> None:
+    """Every point of a curve has a run and a place."""
+    for view, rows in (*result.curves.items(), (result.view, result.results)):
+        for number, row in enumerate(rows, 1):
+            gone = [key for key in POINTS.get(view, ()) if key not in row]
+            if gone or (view in POINTS and not isinstance(row["run"], str)):
+                field = gone[0] if gone else "run"
+                raise InputError(f"{view}, point {number}: expected a {field}", name)
+    if result.decision is not None:
         size = len(result.decision.t)
         for run, curve in result.decision.curves.items():
             if {len(curve.S), len(curve.low), len(curve.high)} != {size}:
                 raise InputError(f"the decision curve of {shown(run)} lacks points", name)
+
+
+def _complete(result: Meta, name: str) -> None:
+    """Every measure has what the tables set beside one another."""
+    levels = [[point.fuzziness for point in own.curve] for own in result.stability]
+    if any(own != levels[0] for own in levels):
+        raise InputError("the stability of measures has other levels than the first", name)
+    if any(not row.width > 0 for row in result.sensitivity):
+        raise InputError("a sensitivity has bins of no width, expected more than 0", name)
+    if not result.sensitivity:
+        return
+    known = {(row.questions, row.measure) for row in result.required_by_questions}
+    sizes = {size for size, _ in known}
+    judged = {row.measure for row in result.sensitivity}
+    for own in result.measures:
+        if own not in judged or any((size, own) not in known for size in sizes):
+            raise InputError(f"the sensitivity of {shown(own)} is not whole", name)
 
 
 def _counted(table: str, own: CampaignTable, name: str) -> None:
