@@ -137,6 +137,17 @@ def test_a_threshold_that_does_not_exist_is_undefined(here: Here) -> None:
     assert by_run == {"a": "0.5", "b": "–"}
 
 
+def test_the_best_of_a_curve_may_be_its_lowest(here: Here) -> None:
+    """Wrong where it is less sure: under-abstention is 0 at one of two, 1 at both."""
+    here.write("gold.csv", "question,correct\nq1,A\nq2,A\n")
+    here.write("run.csv", "question,answer,confidence\nq1,A,0.9\nq2,B,0.4\n")
+    text = paged(here, "curve", "gold.csv", "run.csv", "-m", "under-abstention")
+    assert caption(text, "along").split(": ")[-1] in (
+        "run is best, 0.000, at 50 %.",
+        "run is best, 0.000, at 0 %.",
+    )
+
+
 # ---------------------------------------------------------------------------------- campaigns
 
 
