@@ -17,20 +17,26 @@ WIDTH = 80
 
 def meta_grids(result: MetaResult) -> list[Grid]:
     """A table for each part, with what it takes to read it below."""
-    grids = []
-    if "stability" in result.parts:
-        grids += _stability(result)
-    if "sensitivity" in result.parts:
-        grids += [_sensitivity(result), _required(result)]
-    if "power" in result.parts:
-        grids.append(_power(result))
-    if "agreement" in result.parts and result.agreement:
-        grids.append(_agreement(result))
+    grids = [grid for own in grids_by_part(result).values() for grid in own]
     if grids:
         grids[-1].notes += _notes(result)
     else:
         grids = [Grid([], [], notes=_notes(result))]
     return grids
+
+
+def grids_by_part(result: MetaResult) -> dict[str, list[Grid]]:
+    """The tables of each part that there is."""
+    found: dict[str, list[Grid]] = {}
+    if "stability" in result.parts:
+        found["stability"] = _stability(result)
+    if "sensitivity" in result.parts:
+        found["sensitivity"] = [_sensitivity(result), _required(result)]
+    if "power" in result.parts:
+        found["power"] = [_power(result)]
+    if "agreement" in result.parts and result.agreement:
+        found["agreement"] = [_agreement(result)]
+    return found
 
 
 def tidy_grid(result: MetaResult) -> Grid:

@@ -61,7 +61,7 @@ def _leaderboard(c: Campaign, table: PageTable) -> PageTable:
     given = table.grid
     bar = next(i for i, column in enumerate(given.columns) if column.kind == "bar")
     score = next(i for i, column in enumerate(given.columns) if column.kind == "score")
-    late = [i for i, column in enumerate(given.columns) if column.name in DETAILS]
+    late = [i for i, column in enumerate(given.columns) if column.name in DETAILS and i != score]
     order = [i for i in range(len(given.columns)) if i != bar and i not in late]
     order.insert(score + 1, bar)
     order += late
@@ -76,7 +76,8 @@ def _leaderboard(c: Campaign, table: PageTable) -> PageTable:
         grid=grid,
         page_size=FIRST_PAGE,
         variants=tuple(slice_variants(c, grid)),
-        ordered_by=score,
+        ordered_by=order.index(score),
+        best_is_low=not c.measure.higher_is_better,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
@@ -67,6 +67,8 @@ class PageTable:
     variants: tuple[Variant, ...] = ()
     ordered_by: int | None = None
     """The column that a variant is ordered by."""
+    best_is_low: bool = False
+    """Whether that column has its best value where it is lowest."""
     page_size: int = 25
     filed: bool = False
     """Whether it also lies in a folder beside the page."""
@@ -161,16 +163,8 @@ class Page:
 
 def render(page: Page) -> str:
     """The page as HTML."""
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: clean(value) if type(value) is str else value,
-    )
     sections = [section for section in page.sections if section.filled]
     figures = [figure for section in sections for figure in section.figures]
     tables = [t for section in sections for t in (*section.tables, *section.folded)]
@@ -179,7 +173,8 @@ def render(page: Page) -> str:
         "tables": {t.name: table_data(t) for t in (*tables, *page.again_tables)},
         "charts": {figure.name: _fluid(figure) for figure in figures},
     }
-    return environment.from_string(_asset("templates/page.html")).render(
+    return _filled(
+        "templates/page.html",
         page=page,
         sections=sections,
         frame=CHART_FRAME,
@@ -189,6 +184,37 @@ def render(page: Page) -> str:
         library=Markup(chart_library() if figures else ""),
         data=Markup(_harmless_json(data)),
     )
+
+
+def render_chart(spec: Mapping[str, Any]) -> str:
+    """A chart as a page of its own."""
+    from markupsafe import Markup
+
+    return _filled(
+        "templates/chart.html",
+        title=_heading(spec),
+        spec=Markup(_harmless_json(spec)),
+        library=Markup(chart_library()),
+    )
+
+
+def _heading(spec: Mapping[str, Any]) -> str:
+    """The title of a chart, or of the first of several."""
+    first = spec["vconcat"][0] if "vconcat" in spec else spec
+    return str(first["title"]["text"])
+
+
+def _filled(template: str, **values: Any) -> str:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: clean(value) if type(value) is str else value,
+    )
+    return environment.from_string(_asset(template)).render(**values)
 
 
 def versions() -> str:
@@ -252,6 +278,7 @@ def table_data(table: PageTable) -> dict[str, Any]:
             for v in table.variants
         ],
         "ordered": table.ordered_by,
+        "rising": table.best_is_low,
         "size": table.page_size,
     }
 

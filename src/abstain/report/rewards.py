@@ -50,16 +50,17 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
         d = item.definition
         if d.takes != "counts" or (d.kappa is None and d.break_even is None):
             continue
-        scores = item(counts) * (1 if item.higher_is_better else -1)
+        scores = item(counts)
         if np.isnan(scores).all():
             continue
-        order = np.lexsort((np.arange(len(runs)), -np.nan_to_num(scores, nan=-np.inf)))
+        falling = -scores if item.higher_is_better else scores
+        order = np.lexsort((np.arange(len(runs)), np.nan_to_num(falling, nan=np.inf)))
         first = int(order[0])
         best = counts[first]
         rows.append(
             [
                 *(str(item), d.formula, d.kappa_text, d.break_even_text, runs[first]),
-                float(abs(scores[first]) if scores[first] else 0.0),
+                float(scores[first]),
                 item.kappa(best) if d.kappa is not None else None,
                 item.break_even(best) if d.break_even is not None else None,
                 runs[int(order[1])] if len(order) > 1 else "",

@@ -17,7 +17,7 @@
   const shown = (cell, kind) => {
     if (cell === null) return kind === "text" ? "" : "–";
     if (Array.isArray(cell)) return "";
-    if (typeof cell === "string") return cell;
+    if (typeof cell !== "number") return String(cell);
     if (kind === "score") return cell.toFixed(data.digits).replace("-", "−");
     if (kind === "percent") return cell.toFixed(1).replace("-", "−");
     if (kind === "count") return cell.toLocaleString("en", { maximumFractionDigits: 1 });
@@ -35,13 +35,21 @@
     });
     return node;
   };
+  // "0.9", "2=", "<0.0001", "above 0.02" and "1.50 ± 0.20" go by their number, names by their letters.
+  const numberIn = (cell) => {
+    if (typeof cell !== "string") return cell;
+    const found = /^(?:above |<)?([-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?:=|$| ± | to )/.exec(cell);
+    return found ? Number(found[1].replace("−", "-")) : null;
+  };
+  const missing = (cell) => cell === null || cell === "" || cell === "–";
   const compare = (a, b, direction) => {
     const value = (cell) => (Array.isArray(cell) ? cell[0] / ((cell[0] + cell[1] + cell[2]) || 1) : cell);
     const [x, y] = [value(a), value(b)];
     if (x === y) return 0;
-    if (x === null || x === "") return 1;
-    if (y === null || y === "") return -1;
-    if (typeof x === "number" && typeof y === "number") return direction * (x - y);
+    if (missing(x) || missing(y)) return missing(x) - missing(y);
+    const [m, n] = [numberIn(x), numberIn(y)];
+    if ((m === null) !== (n === null)) return direction * (m === null ? 1 : -1);
+    if (m !== n) return direction * (m - n);
     return direction * String(x).localeCompare(String(y), "en", { numeric: true });
   };
 
@@ -80,7 +88,7 @@
     const wanted = () => {
       const rows = table.rows.map((cells, number) => ({ cells: cellsOf(cells, number), number })).filter(fits);
       const order = state.order ?? (state.variant ? table.ordered : null);
-      const direction = state.order === null ? -1 : state.direction;
+      const direction = state.order !== null ? state.direction : table.rising ? 1 : -1;
       if (order !== null) rows.sort((a, b) => compare(a.cells[order], b.cells[order], direction) || a.number - b.number);
       return rows;
     };

@@ -9,6 +9,7 @@ from abstain.errors import plural
 from abstain.report.charts import cells, chart
 from abstain.report.pieces import Figure
 from abstain.report.results.common import (
+    count_text,
     counts_of,
     higher_is_better,
     label,
@@ -60,7 +61,8 @@ def lead_words(rows: list[Row], names: list[str]) -> str:
     k = counts_of(best.counts)
     text = f"{name} {number(best.scores[name])}"
     if k is not None:
-        text += f": {k.right:,g} right, {k.wrong:,g} wrong, {k.unanswered:,g} blank"
+        three = (("right", k.right), ("wrong", k.wrong), ("blank", k.unanswered))
+        text += ": " + ", ".join(f"{count_text(n)} {word}" for word, n in three)
     others = [row for row in ordered[1:] if row.scores[name] is not None]
     if not others:
         return f"{best.run} has {text}."
