@@ -19,7 +19,7 @@ from abstain.errors import InputError, Place, UsageError, nearest, plural, shown
 from abstain.formats.tables import ROW
 from abstain.normalise import matcher
 from abstain.outcomes import CANDIDATES, KIND_OF_WORD, KINDS, RIGHT, WRONG, Why, blank_kind
-from abstain.questions import Gold, Responses, collect, require, text_column
+from abstain.questions import Gold, Responses, collect, read_numbers, require, text_column, trimmed
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
 VERDICT = "__verdict"
@@ -155,16 +155,12 @@ def _verdict() -> nw.Expr:
 
 def with_confidence(frame: nw.LazyFrame[Any]) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
     """Confidence as a float, and whether it can be one."""
-    dtype = frame.collect_schema()["confidence"]
-    native = frame.to_native()
-    if dtype == nw.String and isinstance(native, pl.LazyFrame):
-        text = pl.col("confidence").str.strip_chars()
-        number = text.cast(pl.Float64, strict=False)
-        unread = number.is_null() & text.is_not_null() & (text != "")
-        native = native.with_columns(confidence=number, __unread=unread)
-        frame = nw.from_native(native)
-        return frame, [nw.col("confidence"), nw.col("__unread")]
-    return frame, [nw.col("confidence").cast(nw.Float64)]
+    if frame.collect_schema()["confidence"] != nw.String:
+        return frame, [nw.col("confidence").cast(nw.Float64)]
+    frame = read_numbers(frame, "confidence", "__number")
+    text = trimmed(frame, nw.col("confidence"))
+    unread = nw.col("__number").is_null() & ~text.is_null() & (text != "")
+    return frame, [nw.col("__number").alias("confidence"), unread.alias("__unread")]
 
 
 def check_align(align: str) -> str:
@@ -345,11 +341,9 @@ def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]
     if isinstance(native, pl.LazyFrame):
         return nw.from_native(small.lazy())
     if like.implementation.is_duckdb():
-        # A relation runs in its own connection: a query on it sees Python's `small_table` there.
-        small_table = small.to_arrow()  # noqa: F841
-        relation: nw.LazyFrame[Any] = nw.from_native(
-            native.query("__unused", "SELECT * FROM small_table")
-        )
+        from abstain.engines import to_duckdb
+
+        relation: nw.LazyFrame[Any] = nw.from_native(to_duckdb(small, native))
         return relation
     if like.implementation.is_pyspark():
         from abstain.engines import to_spark
