@@ -9,12 +9,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import polars as pl
 
+from abstain.columns import require_all, text_column
 from abstain.engines import check_engine, moved
 from abstain.errors import AbstainError, InputError, Place, UsageError, nearest, plural, shown
 from abstain.formats.files import bare_name, open_plain
@@ -25,17 +25,6 @@ if TYPE_CHECKING:
 
 NONE_WORDS = ("none", "None", "NONE", "nil", "Nil", "NIL")
 """Answers that claim that no answer exists: right where the gold has none."""
-
-BLANKS = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
-    map(chr, range(0x2000, 0x200B))
-)
-"""What is trimmed from a text: white space as Unicode has it."""
-
-LEAST_POWER = 10**16
-"""Whole numbers from here on are written with an exponent."""
-
-NUMBER = r"^[+-]?(?:(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf|infinity|nan))$"
-"""A text that polars reads as a number."""
 
 SPLIT = "|"
 """Separates several accepted answers (and options) in one cell."""
@@ -48,13 +37,6 @@ OF_A_RUN = (
     *("outcome", "reason", "response", "refusal"),
 )
 """Columns of a log that speak of a response, not of its question."""
-RESPONSE_COLUMNS = ("question", "answer", "answered", "candidate", "confidence", "why", "run")
-USUAL_NAMES = {
-    "question": ("question_id", "qid", "id", "query", "doc_id", "problem", "problem_id"),
-    "correct": ("gold", "label", "target", "answer", "answers", "expected", "reference"),
-    "answer": ("prediction", "predicted", "response", "output", "predicted_answer", "pred"),
-    "outcome": ("grade", "judgement", "judgment", "score", "is_correct", "correct"),
-}
 
 
 # ------------------------------------------------------------------------ tables, any kind
@@ -137,128 +119,14 @@ def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
             raise UsageError(f"no table has a column '{actual}' ({hint})")
 
 
-def require(table: Table, column: str, purpose: str) -> None:
-    """Refuse a table without a column, naming what it has and how to map it."""
-    if column in table.columns:
-        return
-    if table.format == "qa4mre":
-        is_gold = "correct" in table.columns
-        raise InputError(
-            f"is a QA4MRE {'gold' if is_gold else 'run'}, "
-            f"expected a {'run (<output>)' if is_gold else 'gold (<test-set>)'}",
-            Place(table.name, 1),
-        )
-    guess = next((c for c in USUAL_NAMES.get(column, ()) if c in table.columns), None)
-    guess = guess or next(iter(nearest(column, table.columns)), None) or "NAME"
-    have = ", ".join(table.columns[:20]) or "none"
-    raise InputError(
-        f"has no column '{column}', {purpose} (its columns: {have}); "
-        f"another name is mapped with --column {column}={guess}",
-        Place(table.name, 1 if table.format in ("csv", "tsv") else None),
-    )
-
-
-def text_column(
-    frame: nw.LazyFrame[Any], column: str, label: str, *, trim: bool = False
-) -> nw.Expr:
-    """A column as text; whole numbers that came as floats lose their `.0`.
-
-    Text files are trimmed as they are read; what comes typed is trimmed only where asked.
-    """
-    dtype = frame.collect_schema()[column]
-    expr = nw.col(column)
-    if dtype in (nw.Categorical, nw.Enum):
-        expr = expr.cast(nw.String)
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return trimmed(frame, expr) if trim else expr
-    if dtype.is_float():
-        return _number_as_text(frame, column, label)
-    if dtype.is_integer() or dtype == nw.Boolean:
-        return expr.cast(nw.String)
-    if _is_all_null(frame, column):
-        return expr.cast(nw.String)
-    if dtype == nw.Unknown or dtype.is_nested():
-        raise InputError(
-            f"column '{column}' holds {dtype}, expected one text or number a row", label
-        )
-    return expr.cast(nw.String)
-
-
-def trimmed(frame: nw.LazyFrame[Any], text: nw.Expr) -> nw.Expr:
-    """Text without the blanks around it: the same blanks in every engine."""
-    # polars means these blanks unless told, and is faster untold
-    return text.str.strip_chars(None if frame.implementation.is_polars() else BLANKS)
-
-
-def read_numbers(frame: nw.LazyFrame[Any], column: str, into: str) -> nw.LazyFrame[Any]:
-    """A frame with a column of text read as numbers into another; what is no number is null."""
-    native: Any = frame.to_native()
-    if isinstance(native, pl.LazyFrame):
-        number = pl.col(column).str.strip_chars().cast(pl.Float64, strict=False)
-        return nw.from_native(native.with_columns(number.alias(into)))
-    text = trimmed(frame, nw.col(column))
-    kept = nw.when(text.str.contains(NUMBER)).then(text)  # engines read 1_0 or 0.5f too
-    native = frame.with_columns(kept.alias(into)).to_native()
-    if frame.implementation.is_duckdb():
-        return nw.from_native(native.project(f'* REPLACE (TRY_CAST("{into}" AS DOUBLE) AS "{into}")'))
-    from pyspark.sql.functions import col
-
-    return nw.from_native(native.withColumn(into, col(into).try_cast("double")))
-
-
-def _number_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
-    """Numbers that came as floats: 1 for 1.0, the fewest digits that tell others, 1e17, 1e-6.
-
-    Cell by cell: 1.0 must read as 1 whether or not its column has a 2.5 elsewhere.
-    """
-    expr = nw.col(column)
-    whole = (expr == expr.floor()) & (expr.abs() < LEAST_POWER)
-    digits = nw.when(whole).then(expr).cast(nw.Int64).cast(nw.String)
-    others = nw.when(~whole & ~expr.is_nan()).then(expr)
-    engine = frame.implementation
-    short = frame.collect_schema()[column] == nw.Float32
-    if engine.is_pyspark() or (engine.is_duckdb() and short):
-        _refuse_fractions(frame, column, others, label)
-        return digits
-    text = others.cast(nw.String)
-    if engine.is_duckdb():
-        text = text.str.replace_all(r"^(-?)(\d)\.?(\d*)e-05$", r"\10.0000\2\3")
-        text = text.str.replace_all("e-0", "e-", literal=True)
-    else:  # through a double, since polars has other limits for short floats
-        text = text.cast(nw.Float64).cast(nw.String)
-    return nw.when(whole).then(digits).otherwise(text.str.replace_all("e+", "e", literal=True))
-
-
-def _refuse_fractions(
-    frame: nw.LazyFrame[Any], column: str, others: nw.Expr, label: str
-) -> None:
-    """The digits of some engines are not always the fewest: Spark's, and DuckDB's of a FLOAT."""
-    odd = frame.select(others.alias(column)).filter(~nw.col(column).is_null()).head(1)
-    for value in collect(odd, label)[column]:
-        raise InputError(
-            f"column '{column}' holds the number {value!r}, which {frame.implementation.name.title()} "
-            "writes in its own way; cast the column to text before",
-            label,
-        )
-
-
-def _is_all_null(frame: nw.LazyFrame[Any], column: str) -> bool:
-    """Whether a column has no type because it holds nothing."""
-    native = frame.to_native()
-    if isinstance(native, pl.LazyFrame):
-        return native.collect_schema()[column] == pl.Null
-    if frame.implementation.is_duckdb():
-        return str(native.types[native.columns.index(column)]).strip('"') == "NULL"
-    return False
-
-
 def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
     """Run a lazy frame in its own engine and bring the (small) result here."""
     native = frame.to_native()
     with reading(label):
         if isinstance(native, pl.LazyFrame):
             return native.collect(engine="streaming")
-        return frame.collect(backend="polars").to_native()  # type: ignore[no-any-return]
+        collected: pl.DataFrame = frame.collect(backend="polars").to_native()
+        return collected
 
 
 @contextmanager
@@ -318,8 +186,13 @@ def read_gold(
     if is_log:
         table = questions_of(table)
     table = rename(table, columns or {}, side="gold")
-    require(table, "question", "which names each question")
-    require(table, "correct", "which holds what is right (empty: nothing is)")
+    require_all(
+        table,
+        {
+            "question": "which names each question",
+            "correct": "which holds what is right (empty: nothing is)",
+        },
+    )
     for name in set(table.columns) & set(DERIVED):
         raise InputError(
             f"column '{name}' has a name that is ours, expected another for an attribute",
@@ -480,49 +353,6 @@ def read_responses(
         own_name = table.run_id[0]
     own_name = own_name.encode(errors="replace").decode()  # a file's name may be no text at all
     return Responses(table, frame, name or own_name)
-
-
-def name_runs(tables: Sequence[Responses]) -> list[Responses]:
-    """Tell apart tables whose run names came out alike, by as much of the path as it takes.
-
-    A run id that several files claim names none of them: their file names do.
-    """
-    claimed = [item.run for item in tables]
-    tables = [
-        replace(item, run=bare_name(item.table.name))
-        if item.table.run_id and item.run == item.table.run_id[0] and claimed.count(item.run) > 1
-        else item
-        for item in tables
-    ]
-    taken: dict[str, list[int]] = {}
-    for index, item in enumerate(tables):
-        if item.run is not None:
-            taken.setdefault(item.run, []).append(index)
-    named = list(tables)
-    for name, indices in taken.items():
-        if len(indices) < 2:
-            continue
-        paths = [tables[i].table.name for i in indices]
-        if len(set(paths)) < len(paths):
-            raise UsageError(f"two runs are called '{name}' ({paths[0]} and {paths[1]})")
-        for index, folders in zip(indices, _telling_folders(paths), strict=True):
-            named[index] = replace(tables[index], run="/".join((*folders, name)))
-    names = [item.run for item in named if item.run is not None]
-    if len(set(names)) < len(names):
-        twice = next(n for n in names if names.count(n) > 1)
-        raise UsageError(f"two runs are called '{twice}'; give them names of their own")
-    return named
-
-
-def _telling_folders(paths: Sequence[str]) -> list[tuple[str, ...]]:
-    """The last folders of each path, as few of them as tell all the paths apart."""
-    folders = [Path(os.path.abspath(path)).parts[1:-1] for path in paths]
-    deepest = max(map(len, folders))
-    for depth in range(1, deepest):
-        last = [own[-depth:] for own in folders]
-        if len(set(last)) == len(last):
-            return last
-    return folders
 
 
 def describe(gold: Gold, sources: Sequence[Responses] = ()) -> list[str]:

@@ -62,7 +62,7 @@ def test_clusters_stay_whole() -> None:
 
 
 def test_auroc_covers() -> None:
-    true = float(ab.measure("AUROC")(Answers(*answers(200_000), 200_000)))  # type: ignore[call-overload]
+    true = float(ab.measure("AUROC")(Answers(*answers(200_000), 200_000)))
     hits = sum(
         true in made("AUROC", sample(*answers(100)), trials=200, seed=seed) for seed in range(150)
     )

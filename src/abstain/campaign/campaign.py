@@ -14,7 +14,15 @@ from abstain.campaign.matrix import OutcomeMatrix, Slices, outcome_matrix, slice
 from abstain.campaign.pairs import Pairs, find_pairs
 from abstain.errors import InputError, UsageError, nearest, plural, shown
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import RIGHT, WRONG, Counts, CountsArray, Policy, Why, blanks_by_reason
+from abstain.outcomes import (
+    RIGHT,
+    WRONG,
+    Counts,
+    CountsArray,
+    Policy,
+    blanks_by_reason,
+    reasons_named,
+)
 
 if TYPE_CHECKING:
     from abstain.campaign.stability import RankStability
@@ -119,7 +127,7 @@ def run_campaign(
     from abstain.compare.result import Settings
     from abstain.judge import check_align, judge
     from abstain.questions import check_mapping, describe, own_cluster, read_gold
-    from abstain.scoring import open_runs, refuse_undecided
+    from abstain.scoring import open_runs
 
     if not 0 <= pass_mark <= 1:
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
@@ -132,8 +140,6 @@ def run_campaign(
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
     matrix = with_role(outcome_matrix(judged, rules))
-    reasons = blanks_by_reason(matrix.kinds)
-    refuse_undecided(reasons, matrix.runs, rules)
     attributes = _attributes(matrix.questions, by, topic, test)
     slices = {name: slices_of(matrix.questions, name) for name in attributes}
     sliced = {name: matrix.counts(s.part_of, len(s.names)) for name, s in slices.items()}
@@ -158,7 +164,7 @@ def run_campaign(
         choices=_choices(judged) if matrix.outcomes.size <= MOST_CHOICES else {},
         baselines=_baselines(standard, slices, rules, match=match, seed=seed) if baselines else {},
         policy=rules,
-        touched={why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n},
+        touched=reasons_named(blanks_by_reason(matrix.kinds).sum(axis=0)),
         notes=(*describe(standard, sources), *said),
         intervals=tuple(run_intervals(matrix, overall, chosen, settings)),
         comparison=told_apart(matrix, chosen, settings, rules),
@@ -242,7 +248,8 @@ def _runs_info(runs: Sequence[str], given: Any) -> tuple[pl.DataFrame, list[str]
 
     With notes on names that only one side has: they may be slips.
     """
-    from abstain.questions import collect, into_lazy, open_table, require
+    from abstain.columns import require
+    from abstain.questions import collect, into_lazy, open_table
     from abstain.run_names import parse_run_name
 
     parsed = [parse_run_name(run) for run in runs]

@@ -80,7 +80,7 @@ def campaign(
     """
     from_format = options.reading(from_format, detect_refusals)
     from abstain.campaign import run_campaign
-    from abstain.campaign.write import whole_folder_free, write_campaign
+    from abstain.report.campaign_folder import whole_folder_free, write_campaign
 
     whole_folder_free(output, force=force)
     with showing.working("judging and counting…"):

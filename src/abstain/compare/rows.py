@@ -19,7 +19,7 @@ from abstain.compare.of_confidence import (
 )
 from abstain.errors import plural
 from abstain.outcomes import Policy
-from abstain.scoring import Row, ScoreResult
+from abstain.scored import Row, ScoreResult
 from abstain.tally import Tallies
 
 if TYPE_CHECKING:

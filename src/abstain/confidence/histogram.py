@@ -17,11 +17,13 @@ import polars as pl
 
 from abstain import __version__
 from abstain.confidence.curve import Curve
+from abstain.confidence.matrix import missing_notes
 from abstain.errors import InputError, UsageError
+from abstain.formats.logs.registry import log_format
 from abstain.judge import KIND, Judged, check_align, judge
 from abstain.measures import Measure, count_measure
 from abstain.measures.sequences import Groups
-from abstain.outcomes import KINDS, Counts, Policy, Why, blanks_by_reason
+from abstain.outcomes import Counts, Policy, blanks_by_reason, reasons_named
 from abstain.questions import check_mapping, collect, describe, read_gold
 from abstain.scoring import open_runs, refuse_undecided
 from abstain.tally import tally
@@ -42,6 +44,8 @@ class BinnedCurve:
     curve: Curve
     aurc: tuple[float, float, float]
     """With the answers of a bin tied; at best; at worst."""
+    stated: tuple[int, int]
+    """How many answers have a confidence, of how many; where none has there is no curve."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,29 +62,17 @@ class HistogramResult:
 
     def rows(self, points: int = 0) -> list[dict[str, Any]]:
         """The points of every run, at most so many each (0: all)."""
-        found = []
-        for own in self.runs:
-            curve, scores = own.curve, own.curve.along(self.along)
-            found += [
-                {
-                    "run": curve.run,
-                    "threshold": float(curve.thresholds[i]),
-                    "coverage": float(curve.coverage[i]),
-                    "answered": int(curve.answered[i]),
-                    "right": int(curve.right[i]),
-                    "wrong": int(curve.wrong[i]),
-                    "risk": float(curve.risk[i]),
-                    str(self.along): float(scores[i]),
-                }
-                for i in curve.thin(points)
-            ]
+        found: list[dict[str, Any]] = []
+        for curve in (own.curve for own in self.runs if own.stated[0]):
+            last = {"risk": curve.risk, str(self.along): curve.along(self.along)}
+            found += curve.rows(points, curve.columns | last)
         return found
 
     def summaries(self) -> list[dict[str, Any]]:
         """One row a run: the area under its curve, and the best threshold of those at edges."""
         found = []
         for own in self.runs:
-            best = own.curve.best(self.along)
+            best = own.curve.best(self.along) if own.stated[0] else None
             scores = own.curve.along(self.along)
             found.append(
                 {
@@ -134,7 +126,7 @@ def curve_histogram(
     along = count_measure(measure_name)
     rules = Policy.of(policy)
     check_bins(bins)
-    standard = read_gold(gold, columns=columns)
+    standard = read_gold(gold, columns=columns, format=log_format(format))
     sources = open_runs(runs, columns=columns, format=format, engine=engine, master=master)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
@@ -143,14 +135,18 @@ def curve_histogram(
     refuse_undecided(reasons, tallies.runs, rules)
     counts = dict(zip(tallies.runs, rules.apply(tallies.table), strict=True))
     binned = _counted(judged, bins)
+    curves = tuple(_binned(run, own, binned, rules, bins) for run, own in counts.items())
     return HistogramResult(
         bins,
         along,
-        tuple(_binned(run, own, binned, rules, bins) for run, own in counts.items()),
+        curves,
         len(standard),
         rules,
-        {why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n},
-        tuple(describe(standard)),
+        reasons_named(reasons.sum(axis=0)),
+        (
+            *describe(standard, sources),
+            *missing_notes({own.curve.run: own.stated for own in curves}),
+        ),
     )
 
 
@@ -163,14 +159,17 @@ def check_bins(bins: int) -> None:
 def _counted(judged: Judged, bins: int) -> pl.DataFrame:
     """How many responses of each run and kind fall in each bin: run, KIND, bin, n."""
     parts = []
-    for frame in judged.frames:
-        if "confidence" not in frame.collect_schema().names():
-            raise InputError(
-                "has no column 'confidence', which says how sure each answer is",
-                judged.sources[0].table.name,
-            )
-        sure = nw.col("confidence")
-        placed = nw.when(~sure.is_null()).then((sure * bins).floor()).otherwise(nw.lit(UNSURE))
+    stated = ["confidence" in frame.collect_schema().names() for frame in judged.frames]
+    if not any(stated):
+        raise InputError(
+            "has no column 'confidence', which says how sure each answer is",
+            judged.sources[0].table.name,
+        )
+    for frame, has in zip(judged.frames, stated, strict=True):
+        placed = nw.lit(UNSURE)
+        if has:
+            sure = nw.col("confidence")
+            placed = nw.when(~sure.is_null()).then((sure * bins).floor()).otherwise(placed)
         rows = frame.select("run", KIND, placed.cast(nw.Int64).alias("bin"))
         counted = rows.group_by("run", KIND, "bin").agg(nw.len().alias("n"))
         parts.append(
@@ -188,11 +187,10 @@ def _binned(
     run: str, counts: IntArray, binned: pl.DataFrame, policy: Policy, bins: int
 ) -> BinnedCurve:
     """The curve of a run; candidates behind blanks are answers, as in every curve."""
-    ends = [policy.outcome_of(kind) for kind in range(KINDS)]
     own = binned.filter(pl.col("run") == run)
     table = np.zeros((bins + 2, 2), np.int64)  # from the surest down, the unsure last; wrong, right
-    for kind, end in enumerate(ends):
-        if end is None or end > 3:
+    for kind, end in enumerate(policy.outcomes(excluded=-1).tolist()):
+        if not 0 <= end <= 3:
             continue
         some = own.filter(pl.col(KIND) == kind)
         np.add.at(table[:, 1 - end % 2], bins - some["bin"].to_numpy(), some["n"].to_numpy())
@@ -202,7 +200,8 @@ def _binned(
     groups = _groups(level, wrong, right)
     system = Counts(*(int(x) for x in counts))
     curve = Curve.from_groups(run, groups, int(system.n), system)
-    return BinnedCurve(curve, _areas(wrong, right))
+    stated = int(table[:-1].sum()), int(table.sum())
+    return BinnedCurve(curve, _areas(wrong, right) if stated[0] else (np.nan,) * 3, stated)
 
 
 def _groups(level: Any, wrong: IntArray, right: IntArray) -> Groups:

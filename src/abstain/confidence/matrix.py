@@ -15,10 +15,10 @@ from abstain.formats.logs.registry import log_format
 from abstain.formats.tables import ROW
 from abstain.judge import BY, FILE, INDEX, KIND, Judged, check_align, judge
 from abstain.measures.sequences import Answers
-from abstain.outcomes import KINDS, Counts, Policy, Why, blank_kind, blanks_by_reason
+from abstain.outcomes import Counts, Policy, Why, blank_kind, blanks_by_reason, reasons_named
 from abstain.questions import Gold, check_mapping, collect, describe, read_gold, told
 from abstain.scoring import open_runs, refuse_undecided
-from abstain.tally import kind_matrix
+from abstain.tally import KindMatrix, kind_matrix, refuse_empty, refuse_shared
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -83,7 +83,7 @@ class ConfidenceMatrix:
             runs=[run],
             outcomes=self.outcomes[rows],
             confidence=self.confidence[rows],
-            touched=self.touched if self.reasons is None else _touched(self.reasons[rows]),
+            touched=self.touched if self.reasons is None else reasons_named(self.reasons[at]),
         )
 
     def thresholded(self, run: int, answered: BoolArray) -> npt.NDArray[np.int8]:
@@ -91,7 +91,8 @@ class ConfidenceMatrix:
         outcomes = self.outcomes[run]
         has = (outcomes >= 0) & (outcomes < 4)
         decided = (outcomes & 1) + np.where(answered, 0, 2).astype(np.int8)
-        return np.where(has, decided, outcomes)  # type: ignore[no-any-return]
+        held: npt.NDArray[np.int8] = np.where(has, decided, outcomes)
+        return held
 
     def stated(self, run: int) -> tuple[int, int]:
         """How many answers and candidates of a run have a confidence, and how many there are."""
@@ -100,18 +101,26 @@ class ConfidenceMatrix:
 
     def missing_notes(self) -> list[str]:
         """What a reader should know of answers without a confidence."""
-        said = []
-        for number, run in enumerate(self.runs):
-            stated, have = self.stated(number)
-            if 0 < stated < have:
-                said.append(
-                    f"run '{run}': {plural(have - stated, 'answer')} without a confidence, taken "
-                    "as the least sure"
-                )
-            elif not stated:
-                what = "confidence" if have else "answer"
-                said.append(f"run '{run}' has no {what}: there is no curve of it")
-        return said
+        return missing_notes({run: self.stated(i) for i, run in enumerate(self.runs)})
+
+
+def missing_notes(stated: Mapping[str, tuple[int, int]]) -> list[str]:
+    """What to know of answers without a confidence, from how many have one, and how many answers.
+
+    >>> missing_notes({"a": (2, 2), "b": (1, 2), "c": (0, 2)})[1]
+    "run 'c' has no confidence: there is no curve of it"
+    """
+    said = []
+    for run, (some, have) in stated.items():
+        if 0 < some < have:
+            said.append(
+                f"run '{run}': {plural(have - some, 'answer')} without a confidence, taken "
+                "as the least sure"
+            )
+        elif not some:
+            what = "confidence" if have else "answer"
+            said.append(f"run '{run}' has no {what}: there is no curve of it")
+    return said
 
 
 def counted(outcomes: npt.NDArray[np.int8]) -> IntArray:
@@ -151,17 +160,12 @@ def read_matrix(
         names += own_names
         kinds.append(own_kinds)
         sure.append(own_sure)
-    if len(set(names)) < len(names):
-        name = next(run for run in names if names.count(run) > 1)
-        raise UsageError(f"run '{name}' is in two tables; a run belongs in one")
-    for source in sources:
-        if not names or (source.run is not None and source.run not in names):
-            raise InputError("has no rows", source.table.name)
+    refuse_shared(names)
+    refuse_empty(sources, names)
     nothing = standard.frame["nothing_right"].to_numpy()
     return _with_policy(
-        names,
+        KindMatrix(names, np.concatenate(kinds)),
         standard.frame.select("question", *standard.attributes),
-        np.concatenate(kinds),
         np.concatenate(sure),
         Policy.of(policy),
         notes=describe(standard, sources),
@@ -227,9 +231,8 @@ def read_judged_matrix(
     sure.reshape(-1)[at] = placed["confidence"].to_numpy()
     kinds[kinds == UNSEEN] = blank_kind(Why.MISSING)
     return _with_policy(
-        names,
+        KindMatrix(names, kinds),
         questions,
-        kinds,
         sure,
         Policy.of(policy),
         notes=notes,
@@ -260,9 +263,8 @@ def checked_confidence(source: Responses, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_policy(
-    runs: list[str],
+    found: KindMatrix,
     questions: pl.DataFrame,
-    kinds: npt.NDArray[np.uint8],
     confidence: Array,
     policy: Policy,
     *,
@@ -271,24 +273,17 @@ def _with_policy(
     sources: tuple[str, ...] = (),
 ) -> ConfidenceMatrix:
     """Kinds to outcomes; an unparseable answer that counts as wrong keeps its confidence."""
-    tallies = np.stack([np.bincount(own, minlength=KINDS) for own in kinds])
-    reasons = blanks_by_reason(tallies)
-    refuse_undecided(reasons, runs, policy)
-    ends = [policy.outcome_of(kind) for kind in range(KINDS)]
-    outcome_of = np.array([EXCLUDED if end is None else end for end in ends], np.int8)
+    reasons = blanks_by_reason(found.tallies())
+    refuse_undecided(reasons, found.runs, policy)
     return ConfidenceMatrix(
-        runs,
+        found.runs,
         questions,
-        outcome_of[kinds],
+        policy.outcomes(EXCLUDED).astype(np.int8)[found.kinds],
         confidence,
         policy,
-        _touched(reasons),
+        reasons_named(reasons.sum(axis=0)),
         tuple(notes),
         nothing_right,
         sources,
         reasons,
     )
-
-
-def _touched(reasons: IntArray) -> dict[str, int]:
-    return {why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n}
