@@ -15,7 +15,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from abstain.columns import read_numbers, require_all, text_column, trimmed
+from abstain.columns import BLANKS, read_numbers, require_all, text_column, trimmed
 from abstain.errors import Place, UsageError
 from abstain.faults import (
     BAD_ANSWERED,
@@ -35,6 +35,8 @@ from abstain.questions import Gold, Responses, collect
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
 VERDICT = "__verdict"
+AS_GIVEN = "__as_given"
+"""An answer before it is trimmed, in engines that trim slowly: most need none of it."""
 BY = "by:"
 """Prefix of a slice attribute's column, so that no attribute can take another column's name."""
 YES, NO = ("yes", "true", "1", "y"), ("no", "false", "0", "n")
@@ -116,6 +118,8 @@ def _canonical(
         if source.run is not None
         else text_column(frame, "run", table.name).alias("run")
     )
+    if frame.implementation.is_duckdb():
+        columns.append(text_column(frame, "answer", table.name).alias(AS_GIVEN))
     if verdicts and table.verdicts is not None:
         columns.append(_verdict().alias(VERDICT))
     if "confidence" in table.columns:
@@ -172,6 +176,7 @@ def _with_kinds(
     if match != "id":
         normal = matcher(match)
         frame = _normalised(frame, normal)
+        names = [name for name in names if name != AS_GIVEN]
         keys = keys.with_columns(pl.Series(CORRECT, [normal(text) for text in keys[CORRECT]]))
         accepted = accepted.with_columns(
             pl.Series("accepted", [normal(text) for text in accepted["accepted"]])
@@ -185,11 +190,33 @@ def _with_kinds(
     if several:
         frame = _accept_several(frame, accepted, names)
     else:
-        right = [(nw.col("answer") == nw.col(CORRECT)).alias("__right")]
+        right = [_is_right(as_given=AS_GIVEN in names).alias("__right")]
         if "candidate" in names:
             right.append((nw.col("candidate") == nw.col(CORRECT)).alias("__candidate_right"))
         frame = frame.with_columns(*right)
     return frame.with_columns(_kind(names, align).alias(KIND))
+
+
+def _is_right(*, as_given: bool) -> nw.Expr:
+    """Whether an answer is the one that is right, trimmed only where that can make it so."""
+    correct = nw.col(CORRECT)
+    if not as_given:
+        return nw.col("answer") == correct
+    given = nw.col(AS_GIVEN)
+    longer = given.str.len_chars() > correct.str.len_chars()
+    same = given.str.strip_chars(BLANKS) == correct
+    chain = nw.when(given == correct).then(nw.lit(value=True)).when(longer).then(same)
+    return chain.otherwise(nw.lit(value=False))
+
+
+def _has_answer(names: Sequence[str]) -> nw.Expr:
+    """Whether there is an answer, trimmed only where it does not begin with a visible letter."""
+    if AS_GIVEN not in names:
+        return _filled("answer")
+    given = nw.col(AS_GIVEN)
+    visible = (given >= "!") & (given < "\x7f")
+    some = ~given.is_null() & (given.str.strip_chars(BLANKS) != "")
+    return nw.when(visible).then(nw.lit(value=True)).otherwise(some)
 
 
 def _kind(names: Sequence[str], align: str) -> nw.Expr:
@@ -197,7 +224,7 @@ def _kind(names: Sequence[str], align: str) -> nw.Expr:
 
     Nothing is asked of columns that are not there, and a condition that is null does not hold.
     """
-    has_answer, said_no = _filled("answer"), None
+    has_answer, said_no = _has_answer(names), None
     if "answered" in names:
         said_no = _filled("answered") & nw.col("answered").str.to_lowercase().is_in(NO)
     # an answer inside an unanswered question is its candidate
