@@ -101,18 +101,26 @@ class ConfidenceMatrix:
 
     def missing_notes(self) -> list[str]:
         """What a reader should know of answers without a confidence."""
-        said = []
-        for number, run in enumerate(self.runs):
-            stated, have = self.stated(number)
-            if 0 < stated < have:
-                said.append(
-                    f"run '{run}': {plural(have - stated, 'answer')} without a confidence, taken "
-                    "as the least sure"
-                )
-            elif not stated:
-                what = "confidence" if have else "answer"
-                said.append(f"run '{run}' has no {what}: there is no curve of it")
-        return said
+        return missing_notes({run: self.stated(i) for i, run in enumerate(self.runs)})
+
+
+def missing_notes(stated: Mapping[str, tuple[int, int]]) -> list[str]:
+    """What to know of answers without a confidence, from how many have one, and how many answers.
+
+    >>> missing_notes({"a": (2, 2), "b": (1, 2), "c": (0, 2)})[1]
+    "run 'c' has no confidence: there is no curve of it"
+    """
+    said = []
+    for run, (some, have) in stated.items():
+        if 0 < some < have:
+            said.append(
+                f"run '{run}': {plural(have - some, 'answer')} without a confidence, taken "
+                "as the least sure"
+            )
+        elif not some:
+            what = "confidence" if have else "answer"
+            said.append(f"run '{run}' has no {what}: there is no curve of it")
+    return said
 
 
 def counted(outcomes: npt.NDArray[np.int8]) -> IntArray:

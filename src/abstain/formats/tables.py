@@ -301,7 +301,7 @@ def json_text(value: Any) -> str:
     """A JSON value as the text of a cell."""
     if isinstance(value, str):
         return value.strip()
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 10**16:
         value = int(value)  # 2.0 beside a text is the 2 that it is in a column of numbers
     import msgspec
 

@@ -74,16 +74,42 @@ def open_source(
 
 
 def _as_table(source: Source, engine: str, master: str | None) -> Source:
-    """The rows of a TREC run as a table of another engine."""
+    """The rows of a TREC run as a table of another engine.
+
+    Only one of scores and ranks will count: a column that cannot be read is left out, and the
+    fault is told when somebody asks for it (`require_order`).
+    """
     assert source.opened is not None
-    rows = pl.concat(trec.run_batches(source.opened, by_rank=False))
-    ranks = pl.concat(
-        batch.select(rank=-pl.col("score"))
-        for batch in trec.run_batches(source.opened, by_rank=True)
-    )
-    rows = rows.hstack(ranks)
+    rows: pl.DataFrame | None = None
+    for order, by_rank in (("score", False), ("rank", True)):
+        try:
+            own = pl.concat(trec.run_batches(source.opened, by_rank=by_rank))
+        except InputError:
+            if by_rank and rows is None:
+                raise
+            continue
+        if by_rank:
+            own = own.with_columns(rank=-pl.col("score")).drop("score")
+        rows = own if rows is None else rows.with_columns(own[order])
+    assert rows is not None
     table = Table(source.name, TREC, tuple(rows.columns), rows.lazy(), source.opened)
     return replace(source, opened=None, table=moved(table, engine, master))
+
+
+def require_order(table: Table, order: str) -> None:
+    """Refuse a table without the column that documents are ordered by, and say why."""
+    if order in table.columns:
+        return
+    if table.format == TREC and table.opened is not None:
+        for _ in trec.run_batches(table.opened, by_rank=order == "rank"):
+            pass
+    if order == "score" and "rank" in table.columns:
+        raise InputError(
+            "has no column 'score', by which documents are ordered; --ties rank goes by its "
+            "column 'rank' instead",
+            Place(table.name, 1 if table.format in ("csv", "tsv") else None),
+        )
+    require(table, order, "by which documents are ordered")
 
 
 def _is_trec(opened: Opened) -> bool:
