@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -16,6 +17,7 @@ from typing import Any
 
 from abstain import __version__
 from abstain.report.grid import Grid, clean
+from abstain.report.interactive import interactive
 from abstain.report.library import chart_library
 
 LONGEST, WIDEST = 2_000, 70
@@ -28,8 +30,8 @@ MOST_CHOICES = 60
 FEW = 12
 """Rows that need no filter."""
 
-TALLEST, HEAD, ROW, TOOLS, PAGER = 704, 50, 33, 84, 44
-"""Pixels of a table: at most, of its heading, of a row, of what is above and below it."""
+HEAD, ROW, TOOLS, PAGER = 50, 33, 84, 44
+"""Pixels of a table: of its heading, of a row, of what is above and below it."""
 
 CHART_FRAME = 52
 """Pixels that axes and their titles take besides a chart's own height."""
@@ -67,6 +69,8 @@ class PageTable:
     variants: tuple[Variant, ...] = ()
     ordered_by: int | None = None
     """The column that a variant is ordered by."""
+    late: tuple[str, ...] = ()
+    """Columns that show when asked for."""
     page_size: int = 25
     filed: bool = False
     """Whether it also lies in a folder beside the page."""
@@ -75,7 +79,8 @@ class PageTable:
     def space(self) -> int:
         """Pixels that it will take, kept free until it is drawn so that nothing moves."""
         rows = min(len(self.grid.rows), self.page_size)
-        return min(TALLEST, HEAD + ROW * rows) + TOOLS * (len(self.grid.rows) > FEW) + PAGER
+        tools = len(self.grid.rows) > FEW or bool(self.late)
+        return HEAD + ROW * rows + TOOLS * tools + PAGER
 
     @property
     def cut(self) -> bool:
@@ -171,6 +176,7 @@ def render(page: Page) -> str:
         lstrip_blocks=True,
         finalize=lambda value: clean(value) if type(value) is str else value,
     )
+    environment.filters["said"] = _said
     sections = [section for section in page.sections if section.filled]
     figures = [figure for section in sections for figure in section.figures]
     tables = [t for section in sections for t in (*section.tables, *section.folded)]
@@ -185,10 +191,18 @@ def render(page: Page) -> str:
         frame=CHART_FRAME,
         versions=versions(),
         style=Markup(_asset("assets/report.css")),
-        script=Markup(_asset("assets/report.js")),
+        script=Markup(_asset("assets/theme.js") + _asset("assets/report.js")),
         library=Markup(chart_library() if figures else ""),
         data=Markup(_harmless_json(data)),
     )
+
+
+def _said(sentence: str) -> Any:
+    """A sentence whose commands look like commands."""
+    from markupsafe import Markup, escape
+
+    text = re.sub(r"`(abstain [a-z]+)`", r"<code>\1</code>", str(escape(clean(sentence))))
+    return Markup(text)
 
 
 def versions() -> str:
@@ -218,7 +232,7 @@ def _harmless_json(data: Any) -> str:
 
 
 def _fluid(figure: Figure) -> dict[str, Any]:
-    return figure.spec | {"width": "container", "title": None}
+    return interactive(figure.spec) | {"width": "container", "title": None}
 
 
 def table_data(table: PageTable) -> dict[str, Any]:
@@ -251,6 +265,7 @@ def table_data(table: PageTable) -> dict[str, Any]:
             }
             for v in table.variants
         ],
+        "late": [i for i, name in enumerate(names) if name in table.late],
         "ordered": table.ordered_by,
         "size": table.page_size,
     }

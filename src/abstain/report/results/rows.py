@@ -22,9 +22,9 @@ from abstain.ties import places
 MOST_CELLS = 3_000
 
 
-def flat_labels(count: int) -> dict[str, float]:
-    """The labels of a few columns lie flat."""
-    return {"labelAngle": 0} if count <= 6 else {}
+def flat_labels(count: int) -> dict[str, float | bool]:
+    """The labels of a few columns lie flat; of many those are left out that have no room."""
+    return {"labelAngle": 0, "labelOverlap": True} if count <= 6 else {"labelOverlap": True}
 
 
 def best_first(rows: list[Row], name: str) -> list[Row]:
