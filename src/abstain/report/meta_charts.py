@@ -11,7 +11,6 @@ from abstain.resample.agreement import COEFFICIENTS, LABELS
 from abstain.resample.bins import edge
 from abstain.resample.result import MetaResult
 
-
 OPEN = "swap rate from here on"
 """What the last bin holds, which has no end: no point of the curve."""
 
@@ -103,14 +102,17 @@ def _swap_chart(result: MetaResult) -> dict[str, Any]:
         "encoding": {"y": {"datum": level}},
     }
     titles = {"colour": "measure", "x_title": f"difference{unit}", "y_title": "swap rate"}
-    layers = [
-        _only("swap rate", lines("difference", "swap rate", **titles)),
-        limit,
-        _only(OPEN, points("difference", OPEN, **titles)),
-        _only("required", points("difference", "required", **titles)),
-    ]
-    layers[2]["mark"] |= {"shape": "square", "filled": False, "size": 60, "opacity": 1}
-    layers[3]["mark"] |= {"shape": "diamond", "size": 110, "opacity": 1}
+    shapes = {
+        "swap rate": {},
+        OPEN: {"shape": "square", "filled": False, "size": 60, "opacity": 1},
+        "required": {"shape": "diamond", "size": 110, "opacity": 1},
+    }
+    layers = [limit]
+    for name, shape in shapes.items():
+        if any(name in row for row in rows):
+            draw = points if shape else lines
+            layers.append(_only(name, draw("difference", name, **titles)))
+            layers[-1]["mark"] |= shape
     subtitle = (
         f"dashed: {100 - result.confidence:g} %; diamond: the difference required; "
         "square: all differences from there on together"

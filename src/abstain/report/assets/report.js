@@ -214,8 +214,8 @@
       });
       tools.append(button);
     };
-    if (quiet) toggle((on) => { state.quiet = !on; state.page = 0; }, `${isDim.size.toLocaleString("en")} reference rows`);
-    if (table.late.length) toggle((on) => grid.classList.toggle("few", !on), `${table.late.length} more columns`);
+    if (quiet) toggle((on) => { state.quiet = !on; state.page = 0; }, `Show ${isDim.size.toLocaleString("en")} references`);
+    if (table.late.length) toggle((on) => grid.classList.toggle("few", !on), `Show ${table.late.length} more columns`);
     grid.append(el("thead", {}, el("tr", {}, ...heads)), body);
     const frame = el("div", { class: "scroll", role: "region", "aria-label": table.title || name, onscroll: () => fit() }, grid);
     const holder = el("div", { class: table.columns.length > 5 ? "holder" : "holder slim" }, frame);

@@ -13,13 +13,27 @@ const dressed = (given, { night, room }) => {
   const narrow = room < NARROW;
   const layers = spec.layer ?? [spec];
   const rows = spec.data?.values ?? [];
-  const longest = (field) => {
+  const namesIn = (field) => {
     const name = field.replace(/\\(.)/g, "$1");
-    return rows.reduce((most, row) => Math.max(most, String(row[name] ?? "").length), 0);
+    return [...new Set(rows.map((row) => String(row[name] ?? "")))];
   };
-  // A name keeps both its ends, which tell it from its neighbours.
-  const shortened = (most) =>
-    `length(datum.label) > ${most} ? slice(datum.label, 0, ${Math.ceil(most / 2) - 1}) + '…' + slice(datum.label, -${Math.floor(most / 2)}) : datum.label`;
+  const longest = (field) => Math.max(0, ...namesIn(field).map((name) => name.length));
+  // Of a long name that stays which tells it from the others: what all share at an end goes first.
+  const shortened = (field, most) => {
+    const long = namesIn(field).filter((name) => name.length > most);
+    const length = Math.max(0, ...long.map((name) => name.length));
+    const shared = (from) => {
+      let n = 0;
+      while (long.length > 1 && n < length && long.every((name) => name.at(from(n)) === long[0].at(from(n)))) n += 1;
+      return n;
+    };
+    const [start, end] = [shared((n) => n), shared((n) => -1 - n)];
+    const after = end > 3 ? end : 0, before = Math.max(0, length - after - most + 2);
+    const label = (before && before <= start) || (!before && after)
+      ? `${before ? "'…' + " : ""}slice(datum.label, ${before}, length(datum.label) - ${after})${after ? " + '…'" : ""}`
+      : `slice(datum.label, 0, ${Math.ceil(most / 2) - 1}) + '…' + slice(datum.label, -${Math.floor(most / 2)})`;
+    return `length(datum.label) > ${most} ? ${label} : datum.label`;
+  };
   const recolour = (part) => {
     for (const [key, value] of Object.entries(part)) {
       if (typeof value === "string") part[key] = ["color", "fill", "value"].includes(key) ? AT_NIGHT[value] ?? value : value;
@@ -44,13 +58,14 @@ const dressed = (given, { night, room }) => {
     const { x, y, color } = layer.encoding ?? {};
     for (const [axis, most] of [[x, narrow ? 12 : 24], [y, narrow ? 16 : 36]]) {
       if (axis?.type !== "nominal" || axis.axis === null) continue;
-      axis.axis = { ...axis.axis, labelExpr: shortened(most), labelLimit: 300 };
+      axis.axis = { ...axis.axis, labelExpr: shortened(axis.field, most), labelLimit: 300 };
     }
+    if (narrow && x?.type === "nominal" && x.axis?.labelAngle === 0 && 8 * longest(x.field) > room / 4) x.axis.labelAngle = -90;
     if (narrow && x?.axis?.tickCount) x.axis.tickCount = Math.min(x.axis.tickCount, 4);
     if (color?.type === "nominal" && color.field && color.legend !== null) {
       const most = longest(color.field);
       const columns = narrow ? { columns: most > 18 ? 1 : 2 } : {};
-      color.legend = { ...color.legend, ...columns, labelExpr: shortened(narrow ? 40 : 28), labelLimit: 300 };
+      color.legend = { ...color.legend, ...columns, labelExpr: shortened(color.field, narrow ? 40 : 28), labelLimit: 300 };
     }
     if (night && SCHEMES_AT_NIGHT[color?.scale?.scheme]) {
       turned ||= color.scale.scheme === "blues";

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from abstain.outcomes import CountsArray
 from abstain.report.grid import Cell, Column, Grid, Kind
+from abstain.report.page import DETAILS
 from abstain.report.pieces import Page, PageTable, Section
 from abstain.report.results.common import (
     again,
@@ -16,7 +17,6 @@ from abstain.report.results.common import (
     score_figure,
 )
 from abstain.report.results.saved import CampaignResults, CampaignTable
-from abstain.report.page import DETAILS
 from abstain.report.rewards import decision_figure, leads_table, measure_facts, rewards_table
 
 COUNTS = ("right", "wrong", "unanswered", "answered", "blank", "questions", "runs", "pairs")

@@ -110,14 +110,20 @@ def dot_figures(rows: list[Row], names: list[str]) -> Iterator[Figure]:
 
 def slice_figures(rows: list[Row], names: list[str]) -> Iterator[Figure]:
     """Runs × slices as a heat map."""
-    parts = list(dict.fromkeys(slice_text(row) for row in rows))
+    attributes = list(rows[0].slice) if rows else []
+    alone = attributes[0] if len(attributes) == 1 else None
+
+    def text(row: Row) -> str:
+        return (row.slice[alone] or "–") if alone is not None else slice_text(row)
+
+    parts = list(dict.fromkeys(text(row) for row in rows))
     runs = list(dict.fromkeys(row.run for row in rows))
     if not names or len(parts) < 2 or len(parts) * len(runs) > MOST_CELLS:
         return
     name = names[0]
-    data = [{"run": r.run, "slice": slice_text(r), "score": r.scores[name]} for r in rows]
+    data = [{"run": r.run, "slice": text(r), "score": r.scores[name]} for r in rows]
     layer = cells("slice", "run", "score")
-    layer["encoding"]["x"] |= {"sort": parts, "title": None, "axis": flat_labels(len(parts))}
+    layer["encoding"]["x"] |= {"sort": parts, "title": alone, "axis": flat_labels(len(parts))}
     layer["encoding"]["y"] |= {"sort": runs, "title": None}
     layer["encoding"]["color"] |= {"title": name, "scale": {"scheme": "blues"}}
     scores = [row.scores[name] for row in rows]

@@ -26,7 +26,6 @@ from abstain.report.results.rows import (
 from abstain.report.results.saved import Row, Score
 from abstain.report.rewards import decision_figure, leads_table, measure_facts, rewards_table
 
-
 ENDS = ("low", "high")
 
 
