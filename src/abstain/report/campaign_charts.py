@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 60
 MOST_DOTS = 300
-SHORT = 3
-"""Letters of names that need not be turned."""
+FLAT = 120
+"""Letters that the names below a chart have in all where they need not be turned."""
 
 
 def campaign_figures(c: Campaign) -> dict[str, Figure]:
@@ -56,8 +56,8 @@ def _tests(c: Campaign) -> Iterator[Figure]:
     ]
     heat = cells("test", "run", "score")
     heat["encoding"]["x"] |= {"sort": names, "title": "reading test"}
-    if max(map(len, names)) <= SHORT:
-        heat["encoding"]["x"]["axis"] = {"labelAngle": 0, "labelOverlap": True}
+    flat = {"labelAngle": 0} if sum(map(len, names)) + len(names) <= FLAT else {}
+    heat["encoding"]["x"]["axis"] = {"labelOverlap": True, **flat}
     heat["encoding"]["y"] |= {"sort": [c.runs[i] for i in chosen], "title": None}
     heat["encoding"]["color"] |= {"title": str(c.measure), "scale": {"scheme": "blues"}}
     mark = points("test", "run", x_type="nominal", y_type="nominal")

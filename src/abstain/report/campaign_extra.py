@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from abstain.campaign.campaign import Campaign
     from abstain.campaign.stability import RankStability
 
-MOST_RUNS = 40
+MOST_RUNS = 60
 
 
 def confidence_sections(c: Campaign) -> list[Section]:
@@ -94,14 +94,23 @@ def _figure(c: Campaign, s: RankStability) -> Figure:
     tips = [("run", "nominal"), *((n, "quantitative") for n in ("rank", "low", "high", "first %"))]
     for layer in (span, dots):
         layer["encoding"]["tooltip"] = [{"field": n, "type": k} for n, k in tips]
-        layer["encoding"]["x"]["axis"] = {"tickMinStep": 1, "tickCount": 10, "format": "d"}
+        layer["encoding"]["x"]["axis"] = {"values": _ticks(len(c.runs)), "format": "d"}
+        layer["encoding"]["x"]["scale"] = {"domain": [0.5, len(c.runs) + 0.5], "nice": False}
     shown = "all" if len(chosen) == len(c.runs) else f"the {len(chosen)} best"
     caption = (
         f"The rank of each run ({shown} of {plural(len(c.runs), 'run')}) and where it lies in 95 % "
         "of the resamples: the longer a bar, the more a place is owed to this choice of questions."
     )
-    spec = chart("", rows, [span, dots], height=max(90, 18 * len(chosen)))
+    spec = chart("", rows, [span, dots], height=max(90, 16 * len(chosen)))
     return Figure("ranks", caption, spec, title="Ranks over resamples of the questions")
+
+
+def _ticks(last: int) -> list[int]:
+    """Ranks to write below a chart, from the first on."""
+    step = next(
+        k for k in (1, 2, 5, 10, 20, 50, 100, 200, 500, last) if last <= 10 * k or k >= last
+    )
+    return [1, *range(2 if step == 1 else step, last + 1, step)]
 
 
 def _table(c: Campaign, s: RankStability) -> PageTable:

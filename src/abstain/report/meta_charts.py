@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines
+from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines, points
 from abstain.report.meta import how_drawn
 from abstain.resample.agreement import COEFFICIENTS, LABELS
 from abstain.resample.bins import edge
 from abstain.resample.result import MetaResult
+
+OPEN = "swap rate from here on"
+"""What the last bin holds, which has no end: no point of the curve."""
+
+MOST_PAIRS = 15
+"""Pairs of measures that are easier to read one below another than in a square."""
 
 
 def meta_charts(result: MetaResult) -> list[tuple[str, dict[str, Any]]]:
@@ -71,25 +77,52 @@ def _stability_chart(result: MetaResult) -> dict[str, Any]:
 
 def _swap_chart(result: MetaResult) -> dict[str, Any]:
     units, unit = _units(result)
+    level = round(1 - result.confidence / 100, 12)
     rows = [
         {
             "measure": row.measure,
             "difference": edge(k, row.width) / units[row.measure],
-            "swap rate": rate,
+            OPEN if k == len(row.rates) - 1 else "swap rate": rate,
         }
         for row in result.swap
         for k, rate in enumerate(row.rates)
         if rate is not None
     ]
+    rows += [
+        {
+            "measure": row.measure,
+            "difference": row.required / units[row.measure],
+            "required": level,
+        }
+        for row in result.swap
+        if row.required is not None
+    ]
     limit = {
         "mark": {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"},
-        "encoding": {"y": {"datum": round(1 - result.confidence / 100, 12)}},
+        "encoding": {"y": {"datum": level}},
     }
-    layer = lines("difference", "swap rate", colour="measure", x_title=f"difference{unit}")
+    titles = {"colour": "measure", "x_title": f"difference{unit}", "y_title": "swap rate"}
+    shapes = {
+        "swap rate": {},
+        OPEN: {"shape": "square", "filled": False, "size": 60, "opacity": 1},
+        "required": {"shape": "diamond", "size": 110, "opacity": 1},
+    }
+    layers: list[dict[str, Any]] = [limit]
+    for name, shape in shapes.items():
+        if any(name in row for row in rows):
+            draw = points if shape else lines
+            layers.append(_only(name, draw("difference", name, **titles)))
+            layers[-1]["mark"] |= shape
     subtitle = (
-        f"dashed: {100 - result.confidence:g} %; one point a bin, the last for all from it on"
+        f"dashed: {100 - result.confidence:g} %; diamond: the difference required; "
+        "square: all differences from there on together"
     )
-    return chart("Swap rates", rows, [layer, limit], subtitle=subtitle)
+    return chart("Swap rates", rows, layers, subtitle=subtitle)
+
+
+def _only(name: str, layer: dict[str, Any]) -> dict[str, Any]:
+    """A layer of the rows that have a value."""
+    return {**layer, "transform": [{"filter": f"isValid(datum['{name}'])"}]}
 
 
 def _units(result: MetaResult) -> tuple[dict[str, float], str]:
@@ -145,6 +178,38 @@ def _heat_maps(result: MetaResult) -> list[dict[str, Any]]:
             chart(f"Agreement: {LABELS[name]}", rows, [layer, text], width=side, height=side)
         )
     return maps
+
+
+def agreement_chart(result: MetaResult) -> dict[str, Any] | None:
+    """All coefficients of a few pairs of measures, one below another."""
+    if not 0 < len(result.agreement) <= MOST_PAIRS:
+        return None
+    rows = [
+        {
+            "measures": f"{item.first} and {item.second}",
+            "coefficient": LABELS[name],
+            "value": getattr(item, name),
+        }
+        for item in result.agreement
+        for name in COEFFICIENTS
+    ]
+    there = [row["value"] for row in rows if row["value"] is not None]
+    names = list(dict.fromkeys(row["measures"] for row in rows))
+    layer = points(
+        "value",
+        "measures",
+        colour="coefficient",
+        y_type="nominal",
+        x_title="agreement (1: the same order)",
+        y_title=" ",
+        x_domain=(min([0, *there]), 1),
+        sort=names,
+    )
+    labels = [LABELS[name] for name in COEFFICIENTS]
+    layer["mark"] |= {"size": 80, "opacity": 1}
+    layer["encoding"]["color"] |= {"title": None, "sort": labels}
+    layer["encoding"]["yOffset"] = {"field": "coefficient", "sort": labels}
+    return chart("Agreement", rows, [layer], height=64 * len(names))
 
 
 def _square(result: MetaResult, name: str) -> Sequence[dict[str, Any]]:

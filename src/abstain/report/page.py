@@ -14,6 +14,7 @@ from abstain.report.campaign_extra import confidence_sections, stability_section
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section, Variant, render
 from abstain.report.question_cards import question_decks
+from abstain.report.results.common import score_figure
 from abstain.report.rewards import leads_table, measure_facts, rewards_table
 from abstain.report.scores import policy_sentence, sentence
 from abstain.ties import places
@@ -24,12 +25,11 @@ if TYPE_CHECKING:
 MOST_SLICED = 30_000
 """Rows that a leaderboard by slices may add to the page."""
 
-FIRST_PAGE = 75
 DETAILS = (
     *("answered", "unans. right", "unans. wrong", "unans. empty"),
     *("forced-accuracy", "correctly-discarded"),
 )
-"""Columns of the leaderboard that come last on the page."""
+"""Columns of the leaderboard that come last on the page, when asked for."""
 
 
 def campaign_page(
@@ -74,11 +74,26 @@ def _leaderboard(c: Campaign, table: PageTable) -> PageTable:
     return replace(
         table,
         grid=grid,
-        page_size=FIRST_PAGE,
+        late=DETAILS,
         variants=tuple(slice_variants(c, grid)),
         ordered_by=order.index(score),
         best_is_low=not c.measure.higher_is_better,
     )
+
+
+def _scores(c: Campaign) -> list[Figure]:
+    """Every score with its interval."""
+    ends = [(x.low, x.high) for x in c.intervals] or [(np.nan, np.nan)] * len(c.runs)
+    rows = [
+        (c.runs[i], _defined(c.scores[i]), _defined(ends[i][0]), _defined(ends[i][1]))
+        for i in c.order
+    ]
+    figure = score_figure("scores", rows, str(c.measure))
+    return [figure] if figure else []
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
 
 
 def _tiles(c: Campaign) -> list[tuple[str, str]]:
@@ -186,6 +201,7 @@ def _sections(
             more=said[5:],
             key=True,
             tables=tables("leaderboard"),
+            figures=_scores(c),
             folded=tables("teams"),
         ),
         Section(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -16,6 +17,7 @@ from typing import Any
 
 from abstain import __version__
 from abstain.report.grid import Grid, clean
+from abstain.report.interactive import interactive
 from abstain.report.library import chart_library
 
 LONGEST, WIDEST = 2_000, 70
@@ -28,8 +30,8 @@ MOST_CHOICES = 60
 FEW = 12
 """Rows that need no filter."""
 
-TALLEST, HEAD, ROW, TOOLS, PAGER = 704, 50, 33, 84, 44
-"""Pixels of a table: at most, of its heading, of a row, of what is above and below it."""
+HEAD, ROW, TOOLS, PAGER = 50, 33, 84, 44
+"""Pixels of a table: of its heading, of a row, of what is above and below it."""
 
 CHART_FRAME = 52
 """Pixels that axes and their titles take besides a chart's own height."""
@@ -69,6 +71,8 @@ class PageTable:
     """The column that a variant is ordered by."""
     best_is_low: bool = False
     """Whether that column has its best value where it is lowest."""
+    late: tuple[str, ...] = ()
+    """Columns that show when asked for."""
     page_size: int = 25
     filed: bool = False
     """Whether it also lies in a folder beside the page."""
@@ -77,7 +81,8 @@ class PageTable:
     def space(self) -> int:
         """Pixels that it will take, kept free until it is drawn so that nothing moves."""
         rows = min(len(self.grid.rows), self.page_size)
-        return min(TALLEST, HEAD + ROW * rows) + TOOLS * (len(self.grid.rows) > FEW) + PAGER
+        tools = len(self.grid.rows) > FEW or bool(self.late)
+        return HEAD + ROW * rows + TOOLS * tools + PAGER
 
     @property
     def cut(self) -> bool:
@@ -180,7 +185,7 @@ def render(page: Page) -> str:
         frame=CHART_FRAME,
         versions=versions(),
         style=Markup(_asset("assets/report.css")),
-        script=Markup(_asset("assets/report.js")),
+        script=Markup(_asset("assets/theme.js") + _asset("assets/report.js")),
         library=Markup(chart_library() if figures else ""),
         data=Markup(_harmless_json(data)),
     )
@@ -214,7 +219,16 @@ def _filled(template: str, **values: Any) -> str:
         lstrip_blocks=True,
         finalize=lambda value: clean(value) if type(value) is str else value,
     )
+    environment.filters["said"] = _said
     return environment.from_string(_asset(template)).render(**values)
+
+
+def _said(sentence: str) -> Any:
+    """A sentence whose commands look like commands."""
+    from markupsafe import Markup, escape
+
+    text = re.sub(r"`(abstain [a-z]+)`", r"<code>\1</code>", str(escape(clean(sentence))))
+    return Markup(text)
 
 
 def versions() -> str:
@@ -244,7 +258,7 @@ def _harmless_json(data: Any) -> str:
 
 
 def _fluid(figure: Figure) -> dict[str, Any]:
-    return figure.spec | {"width": "container", "title": None}
+    return interactive(figure.spec) | {"width": "container", "title": None}
 
 
 def table_data(table: PageTable) -> dict[str, Any]:
@@ -277,6 +291,7 @@ def table_data(table: PageTable) -> dict[str, Any]:
             }
             for v in table.variants
         ],
+        "late": [i for i, name in enumerate(names) if name in table.late],
         "ordered": table.ordered_by,
         "rising": table.best_is_low,
         "size": table.page_size,

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const ON_PAPER = 200;
+  const ON_PAPER = 200, MOST_AT_ONCE = 500;
   const redraw = [];
   let printing = false;
   const el = (name, attributes = {}, ...children) => {
@@ -14,6 +14,8 @@
     node.append(...children);
     return node;
   };
+  const titled = (text, most) => (typeof text === "string" && text.length > most ? { title: text } : {});
+  const fileName = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 40) || "slice";
   const shown = (cell, kind) => {
     if (cell === null) return kind === "text" ? "" : "–";
     if (Array.isArray(cell)) return "";
@@ -74,15 +76,21 @@
     const name = host.dataset.table;
     const isText = (i) => table.columns[i].kind === "text";
     const main = table.columns.findIndex((column, i) => isText(i) && column.name !== "#");
-    const state = { order: null, direction: 1, page: 0, words: "", chosen: {}, variant: null };
+    const isDim = new Set(table.dim);
+    const quiet = table.rows.length > 12 && isDim.size > table.rows.length / 3;
+    const state = { order: null, direction: 1, page: 0, words: "", chosen: {}, variant: null, whole: false, quiet };
     const body = el("tbody");
+    const grid = el("table", { class: table.late.length ? "few" : "" });
 
+    // What a slice does not say: it holds for all questions only.
+    const untold = (i) => state.variant !== null && !state.variant.cells[i]
+      && !(isText(i) && table.columns[i].name !== "group");
     const cellsOf = (cells, number) => state.variant === null ? cells : cells.map((cell, i) => {
       const own = state.variant.cells[i];
       if (own) return own[number];
-      return isText(i) && table.columns[i].name !== "group" ? cell : null;
+      return untold(i) ? null : cell;
     });
-    const fits = ({ cells }) =>
+    const fits = ({ cells, number }) => !(state.quiet && isDim.has(number)) &&
       (!state.words || cells.some((cell) => typeof cell === "string" && cell.toLowerCase().includes(state.words)))
       && Object.entries(state.chosen).every(([i, value]) => !value || cells[i] === value);
     const wanted = () => {
@@ -101,7 +109,10 @@
         const kind = table.columns[i].kind;
         const shape = kind === "text" ? (typeof cell === "string" && cell.length > 40 ? "text long" : "text") : "";
         const node = i === main ? el("th", { scope: "row" }) : el("td", { class: shape });
+        if (table.late.includes(i)) node.classList.add("late");
+        if (untold(i)) node.classList.add("untold");
         if (Array.isArray(cell)) node.append(bar(cell));
+        else if (i === main) node.append(el("span", { class: "name", ...titled(cell, 18) }, shown(cell, kind)));
         else node.textContent = shown(cell, kind);
         row.append(node);
       });
@@ -112,43 +123,68 @@
     const turn = (step) => () => { state.page += step; draw(); };
     const back = el("button", { type: "button", onclick: turn(-1), "aria-label": `Previous rows of ${table.title}` }, "Previous");
     const next = el("button", { type: "button", onclick: turn(1), "aria-label": `Next rows of ${table.title}` }, "Next");
+    const whole = el("button", { type: "button", onclick: () => { state.whole = !state.whole; state.page = 0; draw(); } });
     const keep = el("button", { type: "button", "aria-label": `Save as CSV: ${table.title}` }, "Save as CSV");
     keep.addEventListener("click", () => {
-      const columns = table.columns.map((column, i) => i).filter((i) => table.columns[i].kind !== "bar");
-      const rows = wanted().map(({ cells }) => columns.map((i) => cells[i]));
-      save(`${name}.csv`, "text/csv", csvLines([columns.map((i) => table.columns[i].name), ...rows]));
+      const columns = table.columns.map((column, i) => i).filter((i) => table.columns[i].kind !== "bar" && !untold(i));
+      const slice = state.variant === null ? [] : [[state.variant.group, state.variant.name]];
+      const rows = wanted().map(({ cells }) => [...slice.map(([, value]) => value), ...columns.map((i) => cells[i])]);
+      const headings = [...slice.map(([group]) => group), ...columns.map((i) => table.columns[i].name)];
+      save(`${[name, ...slice.flat().map(fileName)].join("-")}.csv`, "text/csv", csvLines([headings, ...rows]));
     });
     const heads = table.columns.map((column, index) => {
-      const button = el("button", { type: "button" }, column.name);
+      const button = el("button", { type: "button", ...titled(column.name, 24) }, column.name);
       button.addEventListener("click", () => {
         state.direction = state.order === index ? -state.direction : isText(index) ? 1 : -1;
         state.order = index;
         state.page = 0;
         draw();
       });
-      return el("th", { scope: "col", class: isText(index) ? "text" : "" }, button);
+      const head = el("th", { scope: "col", class: isText(index) ? "text" : "" }, button);
+      head.classList.toggle("late", table.late.includes(index));
+      return head;
     });
 
     const draw = () => {
       const rows = wanted();
-      const size = printing ? Math.max(table.size, ON_PAPER) : table.size;
+      const size = printing ? Math.max(table.size, ON_PAPER) : state.whole ? Math.max(table.size, rows.length) : table.size;
       const pages = Math.max(1, Math.ceil(rows.length / size));
       state.page = Math.min(Math.max(state.page, 0), pages - 1);
       const start = state.page * size;
       const part = rows.slice(start, start + size);
-      body.replaceChildren(...part.map(rowOf));
+      const nothing = el("tr", {}, el("td", { class: "nothing", colspan: table.columns.length }, "No row fits."));
+      body.replaceChildren(...(part.length ? part.map(rowOf) : [nothing]));
+      const unsaid = table.columns.filter((_, i) => untold(i)).map((column) => column.name);
+      note.hidden = state.variant === null;
+      note.textContent = note.hidden ? "" : `Over the questions of ${state.variant.group} ${state.variant.name}. `
+        + (unsaid.length ? `Known for all questions only, and left out here: ${unsaid.join(", ")}.` : "");
       heads.forEach((head, i) => {
+        head.classList.toggle("untold", untold(i));
         if (i === state.order) head.setAttribute("aria-sort", state.direction > 0 ? "ascending" : "descending");
         else head.removeAttribute("aria-sort");
       });
       const number = (n) => n.toLocaleString("en");
       const hidden = table.total > table.rows.length ? `, ${number(table.total)} in all` : "";
-      const narrowed = rows.length < table.rows.length;
-      status.textContent = pages > 1 || narrowed || hidden
-        ? `Rows ${number(rows.length ? start + 1 : 0)} to ${number(start + part.length)} of ${number(rows.length)}${hidden}` : "";
+      const aside = rows.filter((row) => isDim.has(row.number)).length;
+      const words = `${number(rows.length)} ${rows.length === 1 ? "row" : "rows"}${hidden}${aside ? `, ${number(aside)} in italics` : ""}`;
+      status.textContent = rows.length && pages > 1 ? `${number(start + 1)} to ${number(start + part.length)} of ${words}` : words;
+      whole.hidden = printing || rows.length <= table.size || rows.length > MOST_AT_ONCE;
+      whole.textContent = state.whole ? `${number(table.size)} at a time` : `Show all ${number(rows.length)}`;
       back.disabled = state.page === 0;
       next.disabled = state.page === pages - 1;
       back.hidden = next.hidden = pages === 1;
+      fit();
+    };
+    // A table that has room lets the page scroll it and keeps its heading in sight.
+    const fit = () => {
+      if (!frame.clientWidth) return;
+      const wide = grid.offsetWidth > frame.clientWidth + 1;
+      frame.classList.toggle("fits", !wide);
+      if (wide) frame.tabIndex = 0;
+      else frame.removeAttribute("tabindex");
+      const further = wide && frame.scrollLeft + frame.clientWidth < grid.offsetWidth - 2;
+      holder.classList.toggle("further", further);
+      hint.hidden = !wide;
     };
 
     const tools = el("div", { class: "tools" });
@@ -176,32 +212,38 @@
         el("option", { value: "" }, "all questions"), ...groups.values());
       tools.append(el("label", {}, "slice", select));
     }
-    const frame = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": table.title || name },
-      el("table", {}, el("thead", {}, el("tr", {}, ...heads)), body));
-    host.replaceChildren(...(tools.children.length ? [tools] : []), frame, el("div", { class: "pager" }, back, next, keep, status));
+    const toggle = (press, label) => {
+      const button = el("button", { type: "button", class: "switch", "aria-pressed": "false" }, label);
+      button.addEventListener("click", () => {
+        const on = button.getAttribute("aria-pressed") !== "true";
+        button.setAttribute("aria-pressed", on);
+        press(on);
+        draw();
+      });
+      tools.append(button);
+    };
+    if (quiet) toggle((on) => { state.quiet = !on; state.page = 0; }, `Show ${isDim.size.toLocaleString("en")} references`);
+    if (table.late.length) toggle((on) => grid.classList.toggle("few", !on), `Show ${table.late.length} more columns`);
+    grid.append(el("thead", {}, el("tr", {}, ...heads)), body);
+    const frame = el("div", { class: "scroll", role: "region", "aria-label": table.title || name, onscroll: () => fit() }, grid);
+    const holder = el("div", { class: table.columns.length > 5 ? "holder" : "holder slim" }, frame);
+    const hint = el("span", { class: "hint" }, "Scroll the table sideways for more →");
+    const note = el("p", { class: "soft note", role: "status" });
+    const pager = el("div", { class: "pager" }, back, next, whole, keep, status, hint);
+    host.replaceChildren(...(tools.children.length ? [tools] : []), note, holder, pager);
     redraw.push(draw);
     draw();
+    new ResizeObserver(fit).observe(frame);
     host.style.minHeight = "";
   };
 
-  const DARK = ["#56b4e9", "#e69f00", "#2fc296", "#e29bc4", "#f0e442", "#8fa8ff", "#a3aebb", "#e8ebef"];
   const ready = new Promise((resolve) => addEventListener("charts", resolve, { once: true }));
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const drawChart = async (host, name, spec) => {
     const plot = host.querySelector(".plot");
     await ready;
-    const themed = structuredClone(spec);
-    themed.config = { ...themed.config, background: "transparent" };
-    if (plot.clientWidth < 500) themed.config.legend = { ...themed.config.legend, orient: "bottom", columns: 2 };
-    if (dark.matches && !printing) {
-      const ink = { labelColor: "#c9d1da", titleColor: "#e8ebef" };
-      themed.config.axis = { ...themed.config.axis, ...ink, gridColor: "#2c353f", domainColor: "#5b6675" };
-      themed.config.legend = { ...themed.config.legend, ...ink };
-      themed.config.range = { category: DARK };
-      themed.config.text = { color: "#e8ebef" };
-      themed.config.title = { ...themed.config.title, color: "#e8ebef", subtitleColor: "#a3aebb" };
-    }
-    await vegaEmbed(plot, themed, { actions: false, ast: true, renderer: "svg" });
+    const themed = dressed(spec, { night: dark.matches && !printing, room: plot.clientWidth || 640 });
+    await vegaEmbed(plot, themed, { actions: false, ast: true, renderer: "svg", patch: namesNearby });
     const graphic = plot.querySelector("svg");
     if (graphic) {
       for (const part of [plot, ...graphic.querySelectorAll("[role]")]) {
@@ -212,7 +254,9 @@
       if (plot.scrollWidth > plot.clientWidth) plot.tabIndex = 0;
     }
     host.querySelector("[data-save=svg]").onclick = async () => {
-      const light = { ...spec, width: plot.clientWidth || 640 };
+      const light = dressed(spec, { night: false, room: plot.clientWidth || 640 });
+      Object.assign(light, { width: plot.clientWidth || 640, layer: light.layer.filter((one) => !one.name?.startsWith("nearest")) });
+      light.config.background = "white";
       const copy = await vegaEmbed(el("div"), light, { actions: false, ast: true, renderer: "svg" });
       save(`${name}.svg`, "image/svg+xml", await copy.view.toSVG());
       copy.finalize();

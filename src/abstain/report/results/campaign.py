@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from abstain.outcomes import CountsArray
 from abstain.report.grid import Cell, Column, Grid, Kind
+from abstain.report.page import DETAILS
 from abstain.report.pieces import Page, PageTable, Section
 from abstain.report.results.common import (
     again,
@@ -71,17 +72,18 @@ def _table(name: str, own: CampaignTable) -> PageTable:
     kinds = [_kind(column, [row[i] for row in own.rows]) for i, column in enumerate(own.columns)]
     columns = [Column(c, k) for c, k in zip(own.columns, kinds, strict=True)]
     rows: list[list[Cell]] = [list(row) for row in own.rows]
+    late: tuple[str, ...] = ()
     three = [own.columns.index(n) for n in ("right", "wrong", "unanswered") if n in own.columns]
     grid = Grid(columns, rows)
     if name == "leaderboard" and len(three) == 3:
-        at = three[0]
+        at = kinds.index("score") + 1 if "score" in kinds else three[0]
         columns.insert(at, Column("outcomes", "bar"))
         for row, given in zip(rows, own.rows, strict=True):
             a, b, c = (float(given[i] or 0) for i in three)
             row.insert(at, (a, b, c))
         grid.dim = {n for n, row in enumerate(rows) if not row[0]}
-    size = 75 if name == "leaderboard" else 25
-    return PageTable(f"t_{name}", own.title, own.reading, grid, page_size=size)
+        late = DETAILS
+    return PageTable(f"t_{name}", own.title, own.reading, grid, late=late)
 
 
 def _kind(name: str, cells: Sequence[str | float | None]) -> Kind:

@@ -120,7 +120,7 @@ def score_figure(
     caption = f"{drawn}: {measure} from {min(scores):.3f} to {max(scores):.3f}" + (
         ", each with its interval." if ends else "."
     )
-    height = max(80, 20 * len(shown))
+    height = max(80, (20 if len(shown) <= 25 else 16) * len(shown))
     return Figure(name, caption, chart("", data, layers, height=height), title=f"{measure} by run")
 
 

@@ -81,36 +81,31 @@ def _verdict(result: Compare) -> str:
 
 def _runs(result: Compare) -> PageTable:
     name = result.measure
-    columns = [
-        Column("run"),
-        Column(name, "score"),
-        Column("low", "score"),
-        Column("high", "score"),
-    ]
     grouped = any(row.group for row in result.results)
     counted = any(row.counts for row in result.results)
+    columns = [Column("run"), Column(name, "score")]
+    columns += [Column("outcomes", "bar")] if counted else []
+    columns += [Column("low", "score"), Column("high", "score")]
     columns += [Column("group")] if grouped else []
     if counted:
-        columns.append(Column("outcomes", "bar"))
         columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
     further = _further(result)
     columns += [column for column, _ in further]
     rows: list[list[Cell]] = []
     for n, row in enumerate(result.results):
-        here: list[Cell] = [row.run, row.scores.get(name), *row.intervals.get(name, (None, None))]
+        k = counts_of(row.counts)
+        here: list[Cell] = [row.run, row.scores.get(name)]
+        if counted:
+            here.append((k.right, k.wrong, k.unanswered) if k is not None else None)
+        here += row.intervals.get(name, (None, None))
         here += [row.group] if grouped else []
         if counted:
-            k = counts_of(row.counts)
-            here += (
-                [(k.right, k.wrong, k.unanswered), k.right, k.wrong, k.unanswered]
-                if k is not None
-                else [None, None, None, None]
-            )
+            here += [k.right, k.wrong, k.unanswered] if k is not None else [None, None, None]
         rows.append([*here, *(cells[n] for _, cells in further)])
     reading = "Low and high are the ends of an interval."
     if grouped:
         reading += " Runs that share a group cannot be told apart."
-    return PageTable("runs", "Runs", reading, Grid(columns, rows), page_size=75)
+    return PageTable("runs", "Runs", reading, Grid(columns, rows))
 
 
 def _further(result: Compare) -> list[tuple[Column, list[Cell]]]:
@@ -214,6 +209,7 @@ def _differences(result: Compare) -> Iterator[Figure]:
     ]
     layer = cells("against", "run", "difference")
     layer["encoding"]["x"] |= {"sort": runs, "scale": {"domain": runs}, "title": "against"}
+    layer["encoding"]["x"]["axis"] = {"labelOverlap": True}
     layer["encoding"]["y"] |= {"sort": runs, "scale": {"domain": runs}, "title": None}
     layer["encoding"]["color"]["scale"] = {"scheme": "blueorange", "domainMid": 0}
     found = len(square) // 2

@@ -18,6 +18,7 @@ from abstain.report.results.saved import Cells, Curve, Decision
 MOST_RUNS = 8
 MOST_T = 0.8
 ANSWERED = "share of questions answered"
+NAMES = tuple(name for name in TEXTS if name != "threshold")
 EVEN = "even_without_confidence"
 """What tells the threshold that answers all from the one that answers nothing."""
 
@@ -29,7 +30,7 @@ def curve_page(result: Curve) -> Page:
         drawn[result.view] = result.results
     sections = []
     if result.results:
-        title = "Summary" if result.view == "summary" else TITLES.get(result.view, result.view)
+        title = "Summary" if result.view == "summary" else _title(result.view, result.along)
         said = [
             f"{run}: {name} is undefined (–), {why}."
             for run, own in result.undefined.items()
@@ -37,7 +38,7 @@ def curve_page(result: Curve) -> Page:
         ]
         tables = [rows_table("results", title, result.results)]
         sections.append(Section("leaderboard", title, said=said, tables=tables))
-    sections += curve_sections(drawn, result.along)
+    sections += curve_sections(_in_order(drawn, result.results), result.along)
     if result.decision is not None:
         sections.append(_banded(result.decision))
     more = [(name, text) for name, text in result.conventions.items()]
@@ -50,6 +51,15 @@ def curve_page(result: Curve) -> Page:
         again_tables=blanks_table(result),
         command=result.command,
     )
+
+
+def _in_order(drawn: dict[str, list[Cells]], rows: Sequence[Cells]) -> dict[str, list[Cells]]:
+    """The curves in the order of the table above them."""
+    place = {run: n for n, run in enumerate(dict.fromkeys(str(row.get("run")) for row in rows))}
+    return {
+        name: sorted(own, key=lambda row: place.get(str(row.get("run")), len(place)))
+        for name, own in drawn.items()
+    }
 
 
 def _runs(result: Curve) -> str:
@@ -75,7 +85,12 @@ def _lead(result: Curve) -> str:
         return text + "."
     if result.decision is not None and result.decision.comparisons:
         return result.decision.comparisons[0].sentence
-    return f"{TITLES.get(result.view, result.view)} of {_runs(result)}."
+    return f"{_title(result.view, result.along)} of {_runs(result)}."
+
+
+def _title(view: str, along: str) -> str:
+    """The name of a view on a page, whose charts have no dot and no cross."""
+    return f"{along} and coverage" if view == "measure" else TITLES.get(view, view)
 
 
 def _float(value: Any) -> float | None:
@@ -86,7 +101,7 @@ def rows_table(name: str, title: str, rows: Sequence[Cells]) -> PageTable:
     """Rows of any view as a table."""
     names = list(dict.fromkeys(key for row in rows for key in row if key != EVEN))
     columns = [
-        Column(key, "count" if key in COUNTS else "text" if key in TEXTS else "score")
+        Column(key, "count" if key in COUNTS else "text" if key in NAMES else "score")
         for key in names
     ]
     cells: list[list[Cell]] = [[_cell(key, row) for key in names] for row in rows]
@@ -121,7 +136,7 @@ def curve_sections(drawn: dict[str, list[Cells]], along: str) -> list[Section]:
     sections = []
     for name, title, parts in plan:
         figures = [figure for part in parts for figure in made.get(part, [])]
-        titles = [(part, TITLES[part]) for part in parts if drawn.get(part)]
+        titles = [(part, _title(part, along)) for part in parts if drawn.get(part)]
         folded = [rows_table(f"{p}_points", f"{text}: the points", drawn[p]) for p, text in titles]
         short = "Confidence" if name == "confidence" else title
         sections.append(Section(name, title, short=short, figures=figures, folded=folded))
@@ -167,7 +182,7 @@ def _measure(rows: Sequence[Cells], along: str) -> Iterator[Figure]:
         share = 100 * (_float(top["coverage"]) or 0)
         words.append(f"{run} is best, {number(_float(top[along]), 3)}, at {share:.0f} %")
     caption = f"{along} as more and more is answered, the surest first: {'; '.join(words)}."
-    title = f"{along} and coverage"
+    title = _title("measure", along)
     yield Figure("along", caption, chart("", shown, [layer], height=320), title=title)
 
 
@@ -251,7 +266,7 @@ def _crossing_words(rows: Sequence[Cells], runs: Sequence[str]) -> str:
     if len(values[0]) != len(values[1]):
         return ""
     found = crossings(np.array(t), np.array(values[0]) - np.array(values[1]))
-    where = ", ".join(f"{at:.2f}" for at in found[:3])
+    where = ", ".join(dict.fromkeys(f"{at:.2f}" for at in found[:3]))
     names = f"{runs[0]} and {runs[1]}"
     return f"{names} cross at t = {where}." if found else f"{names} do not cross."
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from abstain.errors import plural
 from abstain.report.meta import grids_by_part, in_bins
-from abstain.report.meta_charts import meta_charts
+from abstain.report.meta_charts import agreement_chart, meta_charts
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.results.common import again, blanks_table, facts, known_measure, number
 from abstain.report.results.saved import Meta, SwapRow
 from abstain.report.rewards import measure_facts
-from abstain.resample.agreement import Agreement
+from abstain.resample.agreement import LABELS, Agreement
 from abstain.resample.draws import Plan
 from abstain.resample.power import Power
 from abstain.resample.result import MetaResult, Requirement
@@ -30,7 +30,7 @@ def meta_page(saved: Meta) -> Page:
     """Would another sample of questions have said the same?"""
     result = rebuilt(saved)
     grids = grids_by_part(result)
-    drawn = [(name, spec) for name, spec in meta_charts(result) if spec["data"]["values"]]
+    drawn = [(name, spec) for name, spec in _charts(result) if spec["data"]["values"]]
     sections = [
         Section(
             part,
@@ -66,6 +66,15 @@ def meta_page(saved: Meta) -> Page:
         again_tables=blanks_table(saved),
         command=saved.command,
     )
+
+
+def _charts(result: MetaResult) -> list[tuple[str, dict[str, Any]]]:
+    """The charts of the command; agreement in one where that is enough."""
+    charts = meta_charts(result)
+    one = agreement_chart(result)
+    if one is None:
+        return charts
+    return [*(own for own in charts if _home(own[0]) != "agreement"), ("agreement", one)]
 
 
 def rebuilt(saved: Meta) -> MetaResult:
@@ -163,7 +172,11 @@ def _words(name: str, saved: Meta) -> str:
     if name == "swap":
         said = "; ".join(f"{s.measure} requires {_required(s)}" for s in saved.sensitivity)
         limit = f"{100 - saved.confidence:g} %"
-        return f"How often another sample swaps two runs, by their difference; {limit}: {said}."
+        return (
+            f"How often another sample swaps two runs, by their difference. For at most {limit}, "
+            f"where the diamonds lie: {said}. The last bin has no end: a square is for all "
+            "differences from there on, so the curves stop before it."
+        )
     if name == "required":
         return "The more questions, the smaller the difference that can be trusted."
     if name == "power":
@@ -174,10 +187,12 @@ def _words(name: str, saved: Meta) -> str:
             for p in saved.power
         )
         return f"Achieved significance levels of all pairs, the surest first: {said}."
+    coefficient = name.partition("_")[2] or "tau_b"
     said = "; ".join(
-        f"{a.measures[0]} and {a.measures[1]} {number(getattr(a, name.partition('_')[2]), 2)}"
+        f"{a.measures[0]} and {a.measures[1]} {number(getattr(a, coefficient), 2)}"
         for a in saved.agreement
     )
+    said = f"{LABELS[coefficient]}, {said}" if name == "agreement" else said
     return f"How far two measures order the runs alike: {said}."
 
 

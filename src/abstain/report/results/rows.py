@@ -23,9 +23,9 @@ from abstain.ties import places
 MOST_CELLS = 3_000
 
 
-def flat_labels(count: int) -> dict[str, float]:
-    """The labels of a few columns lie flat."""
-    return {"labelAngle": 0} if count <= 6 else {}
+def flat_labels(count: int) -> dict[str, float | bool]:
+    """The labels of a few columns lie flat; of many those are left out that have no room."""
+    return {"labelAngle": 0, "labelOverlap": True} if count <= 6 else {"labelOverlap": True}
 
 
 def best_first(rows: list[Row], name: str) -> list[Row]:
@@ -112,14 +112,20 @@ def dot_figures(rows: list[Row], names: list[str]) -> Iterator[Figure]:
 
 def slice_figures(rows: list[Row], names: list[str]) -> Iterator[Figure]:
     """Runs × slices as a heat map."""
-    parts = list(dict.fromkeys(slice_text(row) for row in rows))
+    attributes = list(rows[0].slice) if rows else []
+    alone = attributes[0] if len(attributes) == 1 else None
+
+    def text(row: Row) -> str:
+        return (row.slice[alone] or "–") if alone is not None else slice_text(row)
+
+    parts = list(dict.fromkeys(text(row) for row in rows))
     runs = list(dict.fromkeys(row.run for row in rows))
     if not names or len(parts) < 2 or len(parts) * len(runs) > MOST_CELLS:
         return
     name = names[0]
-    data = [{"run": r.run, "slice": slice_text(r), "score": r.scores[name]} for r in rows]
+    data = [{"run": r.run, "slice": text(r), "score": r.scores[name]} for r in rows]
     layer = cells("slice", "run", "score")
-    layer["encoding"]["x"] |= {"sort": parts, "title": None, "axis": flat_labels(len(parts))}
+    layer["encoding"]["x"] |= {"sort": parts, "title": alone, "axis": flat_labels(len(parts))}
     layer["encoding"]["y"] |= {"sort": runs, "title": None}
     layer["encoding"]["color"] |= {"title": name, "scale": {"scheme": "blues"}}
     scores = [row.scores[name] for row in rows]

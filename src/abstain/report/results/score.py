@@ -26,6 +26,8 @@ from abstain.report.results.rows import (
 from abstain.report.results.saved import Row, Score
 from abstain.report.rewards import decision_figure, leads_table, measure_facts, rewards_table
 
+ENDS = ("low", "high")
+
 
 def score_page(result: Score) -> Page:
     """Scores: the runs, what the measures reward, the slices."""
@@ -80,27 +82,30 @@ def _table(result: Score, names: list[str]) -> PageTable:
     ends = {name: any(name in row.intervals for row in rows) for name in names}
     pays = {name: any(name in row.break_even for row in rows) for name in names}
     columns = [Column("#"), Column("run"), *(Column(part) for part in parts)]
-    for name in names:
-        columns.append(Column(name, "score"))
-        columns += [Column(f"{name} {e}", "score") for e in ("low", "high") if ends[name]]
-        columns += [Column(f"p* {name}", "score")] if pays[name] else []
+    columns += [Column(name, "score") for name in names[:1]]
     columns.append(Column("outcomes", "bar"))
+    columns += [Column(f"{name} {e}", "score") for name in names[:1] if ends[name] for e in ENDS]
+    columns += [Column(name, "score") for name in names[1:]]
     columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
+    late = [f"{name} {e}" for name in names[1:] if ends[name] for e in ENDS]
+    late += [f"p* {name}" for name in names if pays[name]]
+    columns += [Column(name, "score") for name in late]
     grid = Grid(columns, [])
     ranks = ranks_of(rows, names[0]) if names else [""] * len(rows)
     last = None
     for n, row in enumerate(rows):
         here: list[Cell] = [ranks[n], label(row), *(row.slice[p] or "–" for p in parts)]
-        for name in names:
-            here.append(row.scores[name])
-            here += list(row.intervals.get(name, (None, None))) if ends[name] else []
-            here += [row.break_even.get(name)] if pays[name] else []
+        intervals = {
+            name: row.intervals.get(name, (None, None)) if ends[name] else () for name in names
+        }
         k = counts_of(row.counts)
-        here += (
-            [(k.right, k.wrong, k.unanswered), k.right, k.wrong, k.unanswered]
-            if k is not None
-            else [None, None, None, None]
-        )
+        here += [row.scores[name] for name in names[:1]]
+        here.append((k.right, k.wrong, k.unanswered) if k is not None else None)
+        here += [end for name in names[:1] for end in intervals[name]]
+        here += [row.scores[name] for name in names[1:]]
+        here += [k.right, k.wrong, k.unanswered] if k is not None else [None, None, None]
+        here += [end for name in names[1:] for end in intervals[name]]
+        here += [row.break_even.get(name) for name in names if pays[name]]
         if row.reference:
             grid.dim.add(n)
         if parts and slice_text(row) != last:
@@ -109,5 +114,5 @@ def _table(result: Score, names: list[str]) -> PageTable:
         grid.rows.append(here)
     reading = "Rows in italics are references to read scores by." if grid.dim else ""
     return PageTable(
-        "runs", "Runs", reading, grid, filters=tuple(parts), page_size=75, ordered_by=None
+        "runs", "Runs", reading, grid, filters=tuple(parts), late=tuple(late), ordered_by=None
     )
