@@ -104,7 +104,8 @@
     const turn = (step) => () => { state.page += step; draw(); };
     const back = el("button", { type: "button", onclick: turn(-1), "aria-label": `Previous rows of ${table.title}` }, "Previous");
     const next = el("button", { type: "button", onclick: turn(1), "aria-label": `Next rows of ${table.title}` }, "Next");
-    const keep = el("button", { type: "button", "aria-label": `Save as CSV: ${table.title}` }, "Save as CSV");
+    const keep = el("button", { type: "button", "aria-label": `Save as CSV: ${table.title}` },
+      table.cut ? "Save this part as CSV" : "Save as CSV");
     keep.addEventListener("click", () => {
       const columns = table.columns.map((column, i) => i).filter((i) => table.columns[i].kind !== "bar");
       const rows = wanted().map(({ cells }) => columns.map((i) => cells[i]));
