@@ -16,6 +16,7 @@ import pytest
 
 from abstain.measures import definitions, measure
 from tests.helpers import ROOT, abstain
+from tests.report.browser import needs_chromium
 
 DOCS = ROOT / "docs"
 PAGES = sorted(
@@ -235,25 +236,10 @@ def test_the_site_shows_formulas_pictures_and_files(site: Path) -> None:
     assert not [p for p in site.rglob("*.html") if "file=" in p.read_text()]
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("there is no chromium here (apt-get install chromium)")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        opened = play.chromium.launch(executable_path=CHROMIUM, args=quiet)
-        yield opened
-        opened.close()
-
-
 READY = "/Type to/.test(document.querySelector('.md-search-result__meta').textContent)"
 
 
+@needs_chromium
 @pytest.mark.parametrize(
     "name", ["index", "tutorials/retrieval", "reference/measures/ndcg-prime", "coming-from/pan"]
 )
@@ -277,4 +263,3 @@ def test_the_site_reads_and_searches_from_disk(site: Path, browser: Any, name: s
     assert "abstention" in first.lower()
     assert said == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    page.close()

@@ -14,12 +14,16 @@
     node.append(...children);
     return node;
   };
+  const fixed = (value, digits) => {
+    const text = value.toFixed(digits);
+    return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
+  };
   const shown = (cell, kind) => {
     if (cell === null) return kind === "text" ? "" : "–";
     if (Array.isArray(cell)) return "";
     if (typeof cell === "string") return cell;
-    if (kind === "score") return cell.toFixed(data.digits).replace("-", "−");
-    if (kind === "percent") return cell.toFixed(1).replace("-", "−");
+    if (kind === "score") return fixed(cell, data.digits);
+    if (kind === "percent") return fixed(cell, 1);
     if (kind === "count") return cell.toLocaleString("en", { maximumFractionDigits: 1 });
     return String(cell);
   };
@@ -139,8 +143,9 @@
       const narrowed = rows.length < table.rows.length;
       status.textContent = pages > 1 || narrowed || hidden
         ? `Rows ${number(rows.length ? start + 1 : 0)} to ${number(start + part.length)} of ${number(rows.length)}${hidden}` : "";
-      back.disabled = state.page === 0;
-      next.disabled = state.page === pages - 1;
+      // not `disabled`: a button that disables itself loses the keyboard's place
+      back.setAttribute("aria-disabled", state.page === 0);
+      next.setAttribute("aria-disabled", state.page === pages - 1);
       back.hidden = next.hidden = pages === 1;
     };
 
@@ -212,12 +217,16 @@
     };
     host.querySelector("[data-save=csv]").onclick = () => save(`${name}.csv`, "text/csv", csv(spec.data.values));
   };
+  const drawn = new Map();
+  const drawFigure = (host) => { // one drawing after another, so that the last one stays
+    const name = host.dataset.chart;
+    drawn.set(host, Promise.resolve(drawn.get(host)).then(() => drawChart(host, name, data.charts[name])));
+  };
   const inView = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
       inView.unobserve(entry.target);
-      const name = entry.target.dataset.chart;
-      drawChart(entry.target, name, data.charts[name]);
+      drawFigure(entry.target);
     }
   }, { rootMargin: "400px" });
 
@@ -232,15 +241,21 @@
     } else make();
   }
   const figures = document.querySelectorAll("[data-chart]");
-  const drawAll = () => figures.forEach((figure) => drawChart(figure, figure.dataset.chart, data.charts[figure.dataset.chart]));
   figures.forEach((figure) => inView.observe(figure));
-  dark.addEventListener("change", drawAll);
+  dark.addEventListener("change", () => [...drawn.keys()].forEach(drawFigure));
+  let unfolded = [];
   addEventListener("beforeprint", () => {
     printing = true;
-    document.querySelectorAll("details").forEach((fold) => { fold.open = true; });
+    unfolded = [...document.querySelectorAll("details:not([open])")];
+    unfolded.forEach((fold) => { fold.open = true; });
     unfold.forEach((make) => make());
     redraw.forEach((draw) => draw());
-    drawAll();
+    figures.forEach(drawFigure);
   });
-  addEventListener("afterprint", () => { printing = false; redraw.forEach((draw) => draw()); });
+  addEventListener("afterprint", () => {
+    printing = false;
+    unfolded.forEach((fold) => { fold.open = false; });
+    redraw.forEach((draw) => draw());
+    figures.forEach(drawFigure);
+  });
 })();
