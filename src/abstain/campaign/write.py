@@ -20,7 +20,7 @@ from abstain.campaign.campaign import Campaign
 from abstain.campaign.summary import sentences
 from abstain.campaign.tables import LONGEST, Table, all_tables
 from abstain.errors import InputError, UsageError
-from abstain.report.grid import markdown_text, to_csv, to_latex, to_markdown
+from abstain.report.grid import Grid, markdown_text, to_csv, to_latex, to_markdown
 from abstain.report.page import campaign_page
 from abstain.report.scores import policy_sentence
 
@@ -53,7 +53,7 @@ def write_campaign(
 
 
 def _write_table(folder: Path, table: Table) -> None:
-    looks = {
+    looks: dict[str, Callable[[Grid], str]] = {
         "csv": to_csv,
         "md": lambda grid: to_markdown(grid, digits=2),
         "tex": lambda grid: to_latex(grid, digits=2),
