@@ -187,6 +187,32 @@ def test_the_link_check_notices_what_is_wrong(tmp_path: Path) -> None:
     assert broken(page) == ["c.md", "b.md#three", "b.md#no-heading", "c.png", "#here"]
 
 
+def test_speed_lists_every_benchmark_and_what_make_bench_runs() -> None:
+    text = (DOCS / "speed.md").read_text()
+    there = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
+    told = re.findall(r"`python benchmarks/(\w+)\.py([^`]*)`", text)
+    assert {name for name, _ in told} == there
+    made = re.search(r"^BENCH := (.*)$", (ROOT / "Makefile").read_text(), re.M)
+    assert made is not None
+    assert set(made[1].split()) == there - {"spark"}  # said to be run by hand
+    assert sum(bool(options) for _, options in told) == 2  # "all but the two with an option"
+
+
+def test_every_picture_of_the_manual_is_shown_and_told_of() -> None:
+    shown = {
+        path.resolve(): words
+        for page in PAGES
+        for words, target in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", page.read_text())
+        if not target.startswith("http")
+        for path in [page.parent / target]
+    }
+    assert [str(p) for p in shown if not p.is_file()] == []
+    assert [str(p) for p, words in shown.items() if len(words.split()) < 3] == []
+    there = {p.resolve() for p in (DOCS / "images").iterdir()}
+    assert len(there) > 3
+    assert there <= set(shown)
+
+
 # The site.
 
 
