@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from abstain.ranked import rank
     from abstain.rankings.results import RankResult
     from abstain.resample import MetaResult, meta, meta_counts, meta_judged, meta_scores
-    from abstain.scoring import ScoreResult, score, score_counts, score_judged
+    from abstain.scored import ScoreResult
+    from abstain.scoring import score, score_counts, score_judged
 
 __version__ = "0.1.0"
 
@@ -56,7 +57,7 @@ _HOME = {
     "meta_scores": "resample",
     "RankResult": "rankings.results",
     "rank": "ranked",
-    "ScoreResult": "scoring",
+    "ScoreResult": "scored",
     "score": "scoring",
     "score_counts": "scoring",
     "score_judged": "scoring",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from abstain.measures import Measure
 
 if TYPE_CHECKING:
-    from abstain.scoring import Row
+    from abstain.scored import Row
 
 
 def disagreements(rows: Sequence[Row], measures: Sequence[Measure]) -> list[str]:

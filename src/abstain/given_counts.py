@@ -8,10 +8,11 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from abstain.columns import require_all, text_column
 from abstain.errors import InputError, Place, plural, shown
 from abstain.formats.tables import ROW, Table
 from abstain.outcomes import OUTCOMES, Counts
-from abstain.questions import check_mapping, collect, open_table, rename, require, text_column
+from abstain.questions import check_mapping, collect, open_table, rename
 
 SPLIT = OUTCOMES[2:]
 TOTALS = ("questions", "n", "total")
@@ -29,12 +30,10 @@ def read_counts(
     """Runs, slices and counts of a table, with notes on rows that were left out."""
     table = rename(open_table(data, name="the counts", format=format), columns or {}, side="run")
     check_mapping(columns or {}, [table])
-    require(table, "right", "the number of right answers")
-    require(table, "wrong", "the number of wrong answers")
+    needed = {"right": "the number of right answers", "wrong": "the number of wrong answers"}
     if not any(c in table.columns for c in ("unanswered", *SPLIT, *TOTALS)):
-        require(table, "unanswered", "the number of questions without an answer")
-    for name in by:
-        require(table, name, "which was asked for as a slice")
+        needed["unanswered"] = "the number of questions without an answer"
+    require_all(table, needed | dict.fromkeys(by, "which was asked for as a slice"))
     frame = _texts(table, by)
     rows: list[tuple[str, tuple[str | None, ...], Counts]] = []
     seen: dict[tuple[Any, ...], Place] = {}

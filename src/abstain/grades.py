@@ -1,12 +1,7 @@
-"""Ready-made judgements: the words that others use for right, wrong and not answered.
-
-A letter may mean two things (`C` is "not attempted" in SimpleQA and "correct" in Inspect), so
-the words of a whole data set are read together: they must all belong to one scale.
-"""
+"""Ready-made judgements: rows that say what became of each response, counted."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,121 +9,17 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, Place, UnknownNameError, UsageError, nearest, shown
-from abstain.formats.tables import ROW
+from abstain.columns import USUAL_NAMES, require_all, text_column
+from abstain.errors import InputError, Place, UsageError, nearest, shown
+from abstain.formats.tables import ROW, Table
 from abstain.judge import BY, FILE, KIND, with_confidence
-from abstain.outcomes import KIND_OF_WORD, KINDS, OUTCOMES, RIGHT, WRONG, Why, blank_kind
-from abstain.questions import USUAL_NAMES, Responses, collect, require, text_column
+from abstain.outcomes import KINDS, RIGHT, WRONG, Why, blank_kind
+from abstain.questions import Responses, collect
+from abstain.scales import read_scale
 from abstain.tally import KindMatrix, Tallies, counted, slice_sizes, with_missing
 
-DECLINED = blank_kind(Why.DECLINED)
-UNPARSEABLE = blank_kind(Why.UNPARSEABLE)
-FAILED = blank_kind(Why.ERROR)
 EMPTY = blank_kind(Why.EMPTY)
-
-OWN_WORDS = dict(KIND_OF_WORD)
-
-_RIGHT_WORDS = ("right", "correct", "true", "yes", "pass", "passed")
-_WRONG_WORDS = ("wrong", "incorrect", "false", "no", "fail", "failed")
-_BLANK_WORDS = (
-    *("not attempted", "no answer", "unanswered", "abstained", "abstain", "abstention"),
-    *("refused", "refusal", "noa", "blank", "idk", "i dont know", "skipped"),
-)
-
-SCALES: dict[str, dict[str, int]] = {
-    "words": {
-        **{word.replace("_", " "): kind for word, kind in OWN_WORDS.items()},
-        **dict.fromkeys(_RIGHT_WORDS, RIGHT),
-        **dict.fromkeys(_WRONG_WORDS, WRONG),
-        **dict.fromkeys(_BLANK_WORDS, DECLINED),
-    },
-    "A/B/C": {"a": RIGHT, "b": WRONG, "c": DECLINED},
-    "C/I/N": {"c": RIGHT, "i": WRONG, "n": DECLINED},
-    "R/W/U": {
-        "r": RIGHT,
-        "w": WRONG,
-        "u": DECLINED,
-        "ur": blank_kind(Why.DECLINED, "right"),
-        "uw": blank_kind(Why.DECLINED, "wrong"),
-        "ue": DECLINED,
-    },
-    "1/0": {"1": RIGHT, "0": WRONG, "1.0": RIGHT, "0.0": WRONG, "-1": DECLINED},
-}
-"""Each scale is a set of words with their meanings; an empty cell is a blank in all of them."""
-
 COLUMNS = ("outcome", "grade")
-
-
-def read_scale(values: Sequence[str | None], given: Mapping[str, str]) -> dict[str, int]:
-    """The kind of each distinct grade, by what was given and else by the one scale that fits.
-
-    >>> read_scale(["A", "B"], {})
-    {'A': 0, 'B': 1}
-    """
-    own = {_fold(word): _own_kind(meaning) for word, meaning in given.items()}
-    present = {value: _fold(value) for value in values if value is not None and _fold(value)}
-    open_words = {word for word in present.values() if word not in own}
-    fitting = {name: s for name, s in SCALES.items() if open_words <= s.keys()}
-    meanings = [{word: scale[word] for word in open_words} for scale in fitting.values()]
-    if open_words and not meanings:
-        raise _no_scale(present, open_words)
-    if any(meaning != meanings[0] for meaning in meanings):
-        names = " or ".join(fitting)
-        raise UsageError(
-            f"the grades {_listing(present)} could be read as {names}; "
-            f"say which, as in --grade {next(iter(present))}=right"
-        )
-    table = own | (meanings[0] if meanings else {})
-    return {value: table[word] for value, word in present.items()}
-
-
-def _own_kind(meaning: str) -> int:
-    word = meaning.strip().lower().replace(" ", "_").replace("-", "_")
-    if word not in OWN_WORDS:
-        raise UnknownNameError(
-            "outcome", meaning, OWN_WORDS, hint=f"there are {', '.join(OWN_WORDS)}"
-        )
-    return OWN_WORDS[word]
-
-
-def _no_scale(present: Mapping[str, str], open_words: set[str]) -> UsageError:
-    known = {word for scale in SCALES.values() for word in scale}
-    odd = [v for v, w in present.items() if w in open_words and w not in known]
-    odd = odd or [v for v, w in present.items() if w in open_words]
-    example = shlex.quote(f"{odd[0]}=wrong")
-    meanings = f"(an outcome: {', '.join(OUTCOMES)}, unanswered; or a blank: {', '.join(Why)})"
-    if all(word in known for word in open_words):
-        return UsageError(
-            f"the grades {_listing(present)} are of several scales ({', '.join(SCALES)}); say "
-            f"what each is, as in --grade {example} {meanings}"
-        )
-    near = nearest(odd[0], SCALES["words"])
-    hint = f" (nearest: {near[0]})" if near else ""
-    return UsageError(
-        f"grade {shown(odd[0])} has no known meaning{hint}; the grades are "
-        f"{_listing(present)}; say what each unusual one is, as in --grade {example} {meanings}"
-    )
-
-
-def _listing(values: Mapping[str, str]) -> str:
-    names = sorted(values)
-    return ", ".join(shown(n, most=20) for n in names[:8]) + (" …" if len(names) > 8 else "")
-
-
-def _fold(value: str) -> str:
-    return (
-        value.strip()
-        .casefold()
-        .replace("_", " ")
-        .replace("-", " ")
-        .replace("'", "")
-        .replace("  ", " ")
-        if value.strip() not in ("-1",)
-        else "-1"
-    )
-
-
-# --------------------------------------------------------------------------------- counting
 
 
 def tally_grades(
@@ -156,13 +47,17 @@ def tally_grades(
 
 
 def graded(
-    sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
+    sources: Sequence[Responses],
+    *,
+    by: Sequence[str],
+    grades: Mapping[str, str],
+    questions: bool = False,
 ) -> tuple[list[nw.LazyFrame[Any]], pl.DataFrame | None]:
     """Judged rows with their kinds, a frame for each table, and the questions they are about.
 
-    There are no questions where no table names them.
+    There are no questions where no table names them, which is refused where they are needed.
     """
-    frames, named = _read(sources, by, grades, confidence=True)
+    frames, named = _read(sources, by, grades, confidence=True, questions=questions)
     per_table = []
     for source, frame in zip(sources, frames, strict=True):
         per_table.append(counted(frame, [], source.table.name))
@@ -182,9 +77,7 @@ def graded_lists(
     keep: Sequence[str],
 ) -> tuple[list[pl.DataFrame], pl.DataFrame]:
     """As `graded`, where a run may have several rows a question; `keep` names columns to keep."""
-    for source in sources:
-        require(source.table, "question", "which names each question")
-    frames, _ = _read(sources, by, grades, confidence=True, keep=keep)
+    frames, _ = _read(sources, by, grades, confidence=True, keep=keep, questions=True)
     tables, found = [], []
     for source, frame in zip(sources, frames, strict=True):
         _refuse_bad_rows(source, frame, counted(frame, [], source.table.name))
@@ -195,15 +88,25 @@ def graded_lists(
 
 
 def grade_rows(
-    sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
+    sources: Sequence[Responses],
+    *,
+    by: Sequence[str],
+    grades: Mapping[str, str],
+    confident: bool = False,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Judged rows one by one (run, question, KIND), and the questions with their attributes."""
-    for source in sources:
-        require(source.table, "question", "which names each question")
-    frames, questions = graded(sources, by=by, grades=grades)
+    """Judged rows one by one (run, question, KIND), and the questions with their attributes.
+
+    Where asked for they have a confidence too, null where none was given.
+    """
+    from abstain.confidence.matrix import judged_rows
+
+    frames, questions = graded(sources, by=by, grades=grades, questions=True)
     assert questions is not None
+    columns = ["run", "question", KIND]
     rows = pl.concat(
-        collect(frame.select("run", "question", KIND), source.table.name)
+        judged_rows(source, frame).select(*columns, "confidence")
+        if confident
+        else collect(frame.select(columns), source.table.name)
         for source, frame in zip(sources, frames, strict=True)
     )
     if rows.is_empty():
@@ -231,8 +134,11 @@ def _read(
     *,
     confidence: bool = False,
     keep: Sequence[str] = (),
+    questions: bool = False,
 ) -> tuple[list[nw.LazyFrame[Any]], bool]:
     """The tables in one shape, each row with its kind, and whether they name their questions."""
+    for source in sources:
+        _require(source.table, questions=questions)
     frames = [
         _canonical(s, index, by, confidence=confidence, keep=keep)
         for index, s in enumerate(sources)
@@ -295,6 +201,13 @@ def _refuse_shared_runs(counted: Sequence[pl.DataFrame], sources: Sequence[Respo
             home[run] = source.table.name
 
 
+def _require(table: Table, *, questions: bool) -> None:
+    needed = {"question": "which names each question"} if questions else {}
+    if not any(column in table.columns for column in COLUMNS):
+        needed["outcome"] = "which says what became of each response (or 'grade')"
+    require_all(table, needed)
+
+
 def _canonical(
     source: Responses,
     index: int,
@@ -304,10 +217,7 @@ def _canonical(
     keep: Sequence[str] = (),
 ) -> nw.LazyFrame[Any]:
     table, frame = source.table, source.frame
-    column = next((c for c in COLUMNS if c in table.columns), None)
-    if column is None:
-        require(table, "outcome", "which says what became of each response (or 'grade')")
-    assert column is not None
+    column = next(c for c in COLUMNS if c in table.columns)
     for name in by:
         if name not in table.columns:
             near = nearest(name, table.columns)
@@ -442,7 +352,7 @@ def _without_questions(kinds: pl.DataFrame, columns: Sequence[str]) -> Tallies:
     if columns:
         sizes = per_slice.group_by(columns).agg(pl.col("size").max()).sort(columns)
     else:
-        sizes = pl.DataFrame({"size": [int(per_slice["size"].max() or 0)]})  # type: ignore[arg-type]
+        sizes = per_slice.select(pl.col("size").max().fill_null(0))
     tallies = with_missing(kinds, sizes, columns, questions=int(sizes["size"].sum()))
     tallies.table[:, blank_kind(Why.MISSING)] = 0
     return tallies

@@ -15,51 +15,29 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from abstain.errors import InputError, Place, UsageError, nearest, plural, shown
+from abstain.columns import require_all, text_column
+from abstain.errors import Place, UsageError
+from abstain.faults import (
+    BAD_ANSWERED,
+    BAD_CONFIDENCE,
+    BAD_WHY,
+    CONFLICT,
+    NO_QUESTION,
+    NO_RUN,
+    UNKNOWN_QUESTION,
+    Problem,
+    fault_problem,
+)
 from abstain.formats.tables import ROW
 from abstain.normalise import matcher
 from abstain.outcomes import CANDIDATES, KIND_OF_WORD, KINDS, RIGHT, WRONG, Why, blank_kind
-from abstain.questions import Gold, Responses, collect, require, text_column
+from abstain.questions import Gold, Responses, collect
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
 VERDICT = "__verdict"
 BY = "by:"
 """Prefix of a slice attribute's column, so that no attribute can take another column's name."""
 YES, NO = ("yes", "true", "1", "y"), ("no", "false", "0", "n")
-
-UNKNOWN_QUESTION, NO_QUESTION, NO_RUN, BAD_ANSWERED, BAD_WHY, CONFLICT, BAD_CONFIDENCE = range(
-    KINDS, KINDS + 7
-)
-FAULTS = {
-    UNKNOWN_QUESTION: "unknown question",
-    NO_QUESTION: "no question id",
-    NO_RUN: "no run name",
-    BAD_ANSWERED: "unreadable 'answered'",
-    BAD_WHY: "unknown reason",
-    CONFLICT: "contradiction",
-    BAD_CONFIDENCE: "bad confidence",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something wrong with a submission, with its place."""
-
-    kind: str
-    place: Place
-    message: str
-    run: str | None = None
-    question: str | None = None
-    details: tuple[Problem, ...] = ()
-    """The problems that this one explains."""
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.message}"
-
-    def error(self, others: int = 0) -> InputError:
-        """The problem as an error that says how many more there are."""
-        tail = f" (and {others:,} more; `abstain validate` lists them)" if others else ""
-        return InputError(self.message + tail, self.place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +56,10 @@ class Judged:
         """Where a row that was found stands."""
         source: Responses = self.sources[row[FILE]]
         return source.place(row.get(ROW))
+
+    def fault(self, row: Mapping[str, Any], *, hints: bool = True) -> Problem:
+        """The problem that a faulty row is."""
+        return fault_problem(row[KIND], row, self.place(row), self.gold, hints=hints)
 
 
 def judge(
@@ -122,9 +104,8 @@ def _canonical(
 ) -> nw.LazyFrame[Any]:
     """The columns of a response, trimmed text, with the number of their table."""
     table, frame = source.table, source.frame
-    if align == "id":
-        require(table, "question", "which names each question")
-    require(table, "answer", "which holds the answer (empty: none was given)")
+    needed = {"question": "which names each question"} if align == "id" else {}
+    require_all(table, needed | {"answer": "which holds the answer (empty: none was given)"})
     columns = [
         text_column(frame, name, table.name, trim=name != "question").alias(name)
         for name in ("question", "answer", "answered", "candidate", "why", *keep)
@@ -360,51 +341,3 @@ def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]
         f"lazy {like.implementation} frames are not supported; collect it, or use polars, duckdb "
         "or Spark"
     )
-
-
-# --------------------------------------------------------------------------------- problems
-
-
-def fault_problem(judged: Judged, row: Mapping[str, Any], *, hints: bool = True) -> Problem:
-    """The problem that a faulty row is; `hints` names the nearest ids, which takes its time."""
-    place, question = judged.place(row), row.get("question")
-    match row[KIND]:
-        case code if code == UNKNOWN_QUESTION and question is None:
-            message = f"is one row more than the gold's {plural(len(judged.gold), 'question')}"
-        case code if code == UNKNOWN_QUESTION:
-            near = nearest(question or "", _alike(question or "", judged.gold)) if hints else []
-            hint = f" (nearest: {', '.join(shown(n) for n in near)})" if near else ""
-            message = f"question {shown(question or '')} is not in the gold{hint}"
-        case code if code == NO_QUESTION:
-            message = "the row has no question id"
-        case code if code == NO_RUN:
-            message = "the row has no run name"
-        case code if code == BAD_ANSWERED:
-            message = f"answered is {shown(row['answered'])}, expected yes or no"
-        case code if code == BAD_WHY:
-            near = nearest(row["why"], tuple(Why))
-            hint = f" (nearest: {near[0]})" if near else ""
-            message = f"why is {shown(row['why'])}, expected one of {', '.join(Why)}{hint}"
-        case code if code == CONFLICT:
-            message = f"the row contradicts itself: {_contradiction(row)}"
-        case _:
-            value = row.get("confidence")
-            got = "not a number" if value is None else f"{value:g}"
-            message = f"confidence is {got}, expected 0 to 1"
-    return Problem(FAULTS[row[KIND]], place, message, row.get("run"), question)
-
-
-def _alike(question: str, gold: Gold) -> list[str]:
-    """Ids of about the same length, few enough to compare one by one."""
-    ids = gold.frame["question"]
-    lengths = ids.str.len_chars().cast(pl.Int64)
-    return ids.filter((lengths - len(question)).abs() <= 2).head(5_000).to_list()
-
-
-def _contradiction(row: Mapping[str, Any]) -> str:
-    said = [
-        f"{name} {shown(row[name])}"
-        for name in ("answer", "answered", "candidate", "why")
-        if row.get(name)
-    ]
-    return ", ".join(said)

@@ -132,7 +132,7 @@ class CountsArray:
     array([5, 5])
     """
 
-    table: Any
+    table: npt.NDArray[Any]
 
     def __post_init__(self) -> None:
         shape = getattr(self.table, "shape", ())
@@ -162,32 +162,32 @@ class CountsArray:
     @property
     def right(self) -> Array:
         """Right answers."""
-        return self.table[..., 0]  # type: ignore[no-any-return]
+        return self.table[..., 0]
 
     @property
     def wrong(self) -> Array:
         """Wrong answers."""
-        return self.table[..., 1]  # type: ignore[no-any-return]
+        return self.table[..., 1]
 
     @property
     def unanswered_right(self) -> Array:
         """Blanks whose candidate was right."""
-        return self.table[..., 2]  # type: ignore[no-any-return]
+        return self.table[..., 2]
 
     @property
     def unanswered_wrong(self) -> Array:
         """Blanks whose candidate was wrong."""
-        return self.table[..., 3]  # type: ignore[no-any-return]
+        return self.table[..., 3]
 
     @property
     def unanswered_empty(self) -> Array:
         """Blanks without a candidate."""
-        return self.table[..., 4]  # type: ignore[no-any-return]
+        return self.table[..., 4]
 
     @property
     def unsplit(self) -> Array:
         """Blanks of which nobody knows the candidate."""
-        return self.table[..., 5]  # type: ignore[no-any-return]
+        return self.table[..., 5]
 
     @property
     def n(self) -> Array:
@@ -320,15 +320,21 @@ class Policy:
             case _:
                 return None
 
+    def outcomes(self, excluded: int) -> IntArray:
+        """The position in `OUTCOMES` of each kind of response; `excluded` where it has none."""
+        import numpy as np
+
+        ends = [self.outcome_of(kind) for kind in range(KINDS)]
+        return np.array([excluded if end is None else end for end in ends])
+
     def apply(self, tallies: IntArray) -> IntArray:
         """Tallies of kinds (…, KINDS) to counts (…, 6): one matrix product."""
         import numpy as np
 
         mapping = np.zeros((KINDS, len(fields(Counts))), dtype=np.int64)
-        for kind in range(KINDS):
-            outcome = self.outcome_of(kind)
-            if outcome is not None:
-                mapping[kind, outcome] = 1
+        ends = self.outcomes(excluded=-1)
+        counted = ends >= 0
+        mapping[counted, ends[counted]] = 1
         return tallies @ mapping
 
     def to_dict(self) -> dict[str, str]:
@@ -339,4 +345,10 @@ class Policy:
 def blanks_by_reason(tallies: IntArray) -> IntArray:
     """Tallies of kinds (…, KINDS) to blanks by reason (…, reasons), before any policy."""
     shape = (*tallies.shape[:-1], len(Why), len(CANDIDATES))
-    return tallies[..., 2:].reshape(shape).sum(axis=-1)  # type: ignore[no-any-return]
+    reasons: IntArray = tallies[..., 2:].reshape(shape).sum(axis=-1)
+    return reasons
+
+
+def reasons_named(blanks: IntArray) -> dict[str, int]:
+    """How many blanks have each reason, by its name, without those that none has."""
+    return {why.value: int(n) for why, n in zip(Why, blanks, strict=True) if n}

@@ -9,12 +9,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import polars as pl
 
+from abstain.columns import require_all, text_column
 from abstain.engines import check_engine, moved
 from abstain.errors import AbstainError, InputError, Place, UsageError, nearest, plural, shown
 from abstain.formats.files import bare_name, open_plain
@@ -37,13 +37,6 @@ OF_A_RUN = (
     *("outcome", "reason", "response", "refusal"),
 )
 """Columns of a log that speak of a response, not of its question."""
-RESPONSE_COLUMNS = ("question", "answer", "answered", "candidate", "confidence", "why", "run")
-USUAL_NAMES = {
-    "question": ("question_id", "qid", "id", "query", "doc_id", "problem", "problem_id"),
-    "correct": ("gold", "label", "target", "answer", "answers", "expected", "reference"),
-    "answer": ("prediction", "predicted", "response", "output", "predicted_answer", "pred"),
-    "outcome": ("grade", "judgement", "judgment", "score", "is_correct", "correct"),
-}
 
 
 # ------------------------------------------------------------------------ tables, any kind
@@ -126,74 +119,14 @@ def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
             raise UsageError(f"no table has a column '{actual}' ({hint})")
 
 
-def require(table: Table, column: str, purpose: str) -> None:
-    """Refuse a table without a column, naming what it has and how to map it."""
-    if column in table.columns:
-        return
-    if table.format == "qa4mre":
-        is_gold = "correct" in table.columns
-        raise InputError(
-            f"is a QA4MRE {'gold' if is_gold else 'run'}, "
-            f"expected a {'run (<output>)' if is_gold else 'gold (<test-set>)'}",
-            Place(table.name, 1),
-        )
-    guess = next((c for c in USUAL_NAMES.get(column, ()) if c in table.columns), None)
-    guess = guess or next(iter(nearest(column, table.columns)), None) or "NAME"
-    have = ", ".join(table.columns[:20]) or "none"
-    raise InputError(
-        f"has no column '{column}', {purpose} (its columns: {have}); "
-        f"another name is mapped with --column {column}={guess}",
-        Place(table.name, 1 if table.format in ("csv", "tsv") else None),
-    )
-
-
-def text_column(
-    frame: nw.LazyFrame[Any], column: str, label: str, *, trim: bool = False
-) -> nw.Expr:
-    """A column as text; whole numbers that came as floats lose their `.0`.
-
-    Text files are trimmed as they are read; what comes typed is trimmed only where asked.
-    """
-    dtype = frame.collect_schema()[column]
-    expr = nw.col(column)
-    if dtype in (nw.Categorical, nw.Enum):
-        expr = expr.cast(nw.String)
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return expr.str.strip_chars() if trim else expr
-    if dtype.is_float():
-        # Cell by cell: 1.0 must read as 1 whether or not its column has a 2.5 elsewhere.
-        whole = (expr == expr.floor()) & (expr.abs() < 2**53)
-        digits = nw.when(whole).then(expr).cast(nw.Int64).cast(nw.String)
-        others = nw.when(~expr.is_nan()).then(expr).cast(nw.String)
-        return nw.when(whole).then(digits).otherwise(others)
-    if dtype.is_integer() or dtype == nw.Boolean:
-        return expr.cast(nw.String)
-    if _is_all_null(frame, column):
-        return expr.cast(nw.String)
-    if dtype == nw.Unknown or dtype.is_nested():
-        raise InputError(
-            f"column '{column}' holds {dtype}, expected one text or number a row", label
-        )
-    return expr.cast(nw.String)
-
-
-def _is_all_null(frame: nw.LazyFrame[Any], column: str) -> bool:
-    """Whether a column has no type because it holds nothing."""
-    native = frame.to_native()
-    if isinstance(native, pl.LazyFrame):
-        return native.collect_schema()[column] == pl.Null
-    if frame.implementation.is_duckdb():
-        return str(native.types[native.columns.index(column)]).strip('"') == "NULL"
-    return False
-
-
 def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
     """Run a lazy frame in its own engine and bring the (small) result here."""
     native = frame.to_native()
     with reading(label):
         if isinstance(native, pl.LazyFrame):
             return native.collect(engine="streaming")
-        return frame.collect(backend="polars").to_native()  # type: ignore[no-any-return]
+        collected: pl.DataFrame = frame.collect(backend="polars").to_native()
+        return collected
 
 
 @contextmanager
@@ -253,8 +186,13 @@ def read_gold(
     if is_log:
         table = questions_of(table)
     table = rename(table, columns or {}, side="gold")
-    require(table, "question", "which names each question")
-    require(table, "correct", "which holds what is right (empty: nothing is)")
+    require_all(
+        table,
+        {
+            "question": "which names each question",
+            "correct": "which holds what is right (empty: nothing is)",
+        },
+    )
     for name in set(table.columns) & set(DERIVED):
         raise InputError(
             f"column '{name}' has a name that is ours, expected another for an attribute",
@@ -415,49 +353,6 @@ def read_responses(
         own_name = table.run_id[0]
     own_name = own_name.encode(errors="replace").decode()  # a file's name may be no text at all
     return Responses(table, frame, name or own_name)
-
-
-def name_runs(tables: Sequence[Responses]) -> list[Responses]:
-    """Tell apart tables whose run names came out alike, by as much of the path as it takes.
-
-    A run id that several files claim names none of them: their file names do.
-    """
-    claimed = [item.run for item in tables]
-    tables = [
-        replace(item, run=bare_name(item.table.name))
-        if item.table.run_id and item.run == item.table.run_id[0] and claimed.count(item.run) > 1
-        else item
-        for item in tables
-    ]
-    taken: dict[str, list[int]] = {}
-    for index, item in enumerate(tables):
-        if item.run is not None:
-            taken.setdefault(item.run, []).append(index)
-    named = list(tables)
-    for name, indices in taken.items():
-        if len(indices) < 2:
-            continue
-        paths = [tables[i].table.name for i in indices]
-        if len(set(paths)) < len(paths):
-            raise UsageError(f"two runs are called '{name}' ({paths[0]} and {paths[1]})")
-        for index, folders in zip(indices, _telling_folders(paths), strict=True):
-            named[index] = replace(tables[index], run="/".join((*folders, name)))
-    names = [item.run for item in named if item.run is not None]
-    if len(set(names)) < len(names):
-        twice = next(n for n in names if names.count(n) > 1)
-        raise UsageError(f"two runs are called '{twice}'; give them names of their own")
-    return named
-
-
-def _telling_folders(paths: Sequence[str]) -> list[tuple[str, ...]]:
-    """The last folders of each path, as few of them as tell all the paths apart."""
-    folders = [Path(os.path.abspath(path)).parts[1:-1] for path in paths]
-    deepest = max(map(len, folders))
-    for depth in range(1, deepest):
-        last = [own[-depth:] for own in folders]
-        if len(set(last)) == len(last):
-            return last
-    return folders
 
 
 def describe(gold: Gold, sources: Sequence[Responses] = ()) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from abstain.errors import UnknownNameError, UsageError, shown
 from abstain.measures import Measure, measure
-from abstain.measures.registry import RankingMeasure
+from abstain.measures.of_rankings import RankingMeasure
 from abstain.rankings.results import Missing, RankResult, Settings, Ties
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from abstain.outcomes import Counts
 
 if TYPE_CHECKING:
-    from abstain.scoring import Reference, Row
+    from abstain.scored import Reference, Row
 
 
 def reference_counts(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,9 @@ import polars as pl
 
 from abstain.cells import MISSING, Cells, TooManyError, census, fill, streams
 from abstain.errors import InputError, Place, UsageError, shown
+from abstain.faults import Problem
 from abstain.formats.tables import ROW, Table
-from abstain.judge import BY, FILE, INDEX, KIND, Judged, Problem, fault_problem
+from abstain.judge import BY, FILE, INDEX, KIND, Judged
 from abstain.outcomes import KINDS
 from abstain.questions import collect
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from abstain.outcomes import IntArray
+    from abstain.questions import Responses
 
 MOST_REPEATS = 10_000
 """Repeated questions that are looked up one by one; a file with more is no slip."""
@@ -46,6 +48,10 @@ class KindMatrix:
     runs: list[str]
     kinds: npt.NDArray[np.uint8]
 
+    def tallies(self) -> IntArray:
+        """For each run, how many responses of each kind: runs × KINDS."""
+        return np.stack([np.bincount(own, minlength=KINDS) for own in self.kinds])
+
 
 def tally(judged: Judged, by: Sequence[str] = ()) -> Tallies:
     """Count the kinds by run and slice, after making sure that there is nothing to refuse."""
@@ -54,10 +60,8 @@ def tally(judged: Judged, by: Sequence[str] = ()) -> Tallies:
         for frame in judged.frames
     ]
     runs = [run for part in parts for run in dict.fromkeys(part.runs)]
-    _refuse_shared(runs)
-    for source in judged.sources:
-        if not runs or (source.run is not None and source.run not in runs):
-            raise InputError("has no rows", source.table.name)
+    refuse_shared(runs)
+    refuse_empty(judged.sources, runs)
     return Tallies(
         [run for part in parts for run in part.runs],
         [item for part in parts for item in part.slices],
@@ -86,16 +90,24 @@ def all_kinds(judged: Judged) -> KindMatrix:
     if len(parts) == 1:
         return parts[0]
     runs = [run for part in parts for run in part.runs]
-    _refuse_shared(runs)
+    refuse_shared(runs)
     order = sorted(range(len(runs)), key=runs.__getitem__)
     kinds = np.concatenate([part.kinds for part in parts])[order]
     return KindMatrix([runs[i] for i in order], kinds)
 
 
-def _refuse_shared(runs: Sequence[str]) -> None:
+def refuse_shared(runs: Sequence[str]) -> None:
+    """Refuse a run that two tables have."""
     if len(set(runs)) < len(runs):
         name = next(run for run in runs if runs.count(run) > 1)
         raise UsageError(f"run '{name}' is in two tables; a run belongs in one")
+
+
+def refuse_empty(sources: Sequence[Responses], runs: Collection[str]) -> None:
+    """Refuse a table of which none of the runs came."""
+    for source in sources:
+        if not runs or (source.run is not None and source.run not in runs):
+            raise InputError("has no rows", source.table.name)
 
 
 def _tally_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> Tallies:
@@ -144,8 +156,9 @@ def rows_by_run(judged: Judged, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
 def counted(frame: nw.LazyFrame[Any], columns: Sequence[str], label: str) -> pl.DataFrame:
     """How many rows of each kind, by run and slice, counted by the frame's own engine."""
     grouped = frame.group_by("run", *columns, KIND).agg(nw.len().alias("n"))
-    schema = {"run": pl.String, **dict.fromkeys(columns, pl.String), KIND: pl.Int16, "n": pl.Int64}
-    return collect(grouped, label).select(*schema).cast(schema)  # type: ignore[arg-type]
+    texts = [pl.col(name).cast(pl.String) for name in ("run", *columns)]
+    numbers = pl.col(KIND).cast(pl.Int16), pl.col("n").cast(pl.Int64)
+    return collect(grouped, label).select(*texts, *numbers)
 
 
 def slice_sizes(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
@@ -205,7 +218,7 @@ def first_fault(judged: Judged, count: int) -> Exception:
         first = frame.filter(nw.col(KIND) >= KINDS).sort(order).head(1)
         rows = collect(first, judged.sources[0].table.name)
         if rows.height:
-            return fault_problem(judged, rows.row(0, named=True)).error(count - 1)
+            return judged.fault(rows.row(0, named=True)).error(count - 1)
     raise AssertionError("a fault was counted but not found")
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.measures.registry import RankingMeasure, measure
+from abstain.measures import measure
+from abstain.measures.of_rankings import RankingMeasure
 from abstain.outcomes import Undefined
 from abstain.rankings.results import Settings
 

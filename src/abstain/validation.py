@@ -15,6 +15,7 @@ import polars as pl
 
 from abstain import __version__
 from abstain.errors import InputError, Place, plural, shown
+from abstain.faults import Problem
 from abstain.formats.tables import ROW
 from abstain.judge import (
     FILE,
@@ -22,9 +23,7 @@ from abstain.judge import (
     KIND,
     YES,
     Judged,
-    Problem,
     check_align,
-    fault_problem,
     in_engine,
     judge,
 )
@@ -36,12 +35,11 @@ from abstain.questions import (
     Responses,
     check_mapping,
     collect,
-    name_runs,
     read_gold,
     read_responses,
     told,
 )
-from abstain.run_names import parse_run_name
+from abstain.run_names import name_runs, parse_run_name
 from abstain.tally import missing_problems, repeats
 
 MOST = 10_000
@@ -141,7 +139,7 @@ def _faults(judged: Judged) -> list[Problem]:
     for frame in judged.frames:
         rows = _first_rows(frame.filter(nw.col(KIND) >= KINDS), judged)
         found += [
-            fault_problem(judged, row, hints=number < HINTS)
+            judged.fault(row, hints=number < HINTS)
             for number, row in enumerate(rows.iter_rows(named=True))
         ]
     return found

@@ -126,7 +126,8 @@ class VerificationResult:
 def verify(truth: str, answers: Sequence[str], *, year: int = 2023) -> VerificationResult:
     """Score PAN's answers by its truth."""
     from abstain.formats.tables import read_table
-    from abstain.questions import name_runs, read_responses
+    from abstain.questions import read_responses
+    from abstain.run_names import name_runs
 
     gold = read_table(truth, format="pan")
     if "correct" not in gold.columns:

@@ -11,6 +11,7 @@ import pytest
 
 from abstain.campaign import Campaign, run_campaign
 from abstain.campaign.tables import Table, all_tables
+from abstain.compare import interval
 from abstain.errors import InputError, UsageError
 from abstain.report.grid import Cell
 from tests.campaign.slow import SlowCampaign, deviation, make
@@ -297,3 +298,24 @@ def test_failures_stop_a_campaign_until_the_policy_names_them(candidate: str) ->
         run_campaign(GOLD, {"r": run})
     c = run_campaign(GOLD, {"r": run}, policy={"error": "wrong"})
     assert (c.overall[0].right, c.overall[0].wrong) == (1, 1)
+
+
+@pytest.mark.parametrize("policy", [None, ["empty=excluded"]])
+def test_intervals_are_those_of_each_run_by_itself(
+    tmp_path: Path, policy: list[str] | None
+) -> None:
+    """Whether the comparison of all runs has made them already, or left questions out."""
+    make(tmp_path, seed=3)
+    calls: list[tuple[int, int]] = []
+    c = run_campaign(
+        tmp_path / "gold.csv",
+        tmp_path / "runs.csv",
+        policy=policy,
+        progress=lambda done, total: calls.append((done, total)),
+    )
+    assert c.comparison is not None
+    assert (c.comparison.questions == c.comparison.in_all) == (policy is None)
+    for i, found in enumerate(c.intervals):
+        assert found == interval(c.measure, c.overall[i])
+    pairs = len(c.matrix.runs) * (len(c.matrix.runs) - 1) // 2
+    assert calls[-1] == (pairs, pairs)

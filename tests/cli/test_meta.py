@@ -52,6 +52,22 @@ def files(here: Here) -> Here:
     return here
 
 
+@pytest.mark.parametrize("way", ["gold", "judged"])
+def test_what_a_failed_response_is_must_be_said(files: Here, way: str) -> None:
+    """As everywhere: it is never left out in silence."""
+    files.write("failed.csv", "run,question,answer,why\nr9,q00,,error\n")
+    files.write("failed-judged.csv", "run,question,grade\nr9,q00,error\nr8,q00,right\n")
+    given = {
+        "gold": ("gold.csv", "runs.csv", "failed.csv"),
+        "judged": ("--judged", "failed-judged.csv"),
+    }[way]
+    line = files.refuses("meta", *given, "--only", "agreement")
+    assert line.startswith("1 response failed (error), the first in run 'r9'; say what they count")
+    said = files("meta", *given, "--only", "agreement", "--policy", "error=wrong")
+    assert said.code == 0, said
+    assert "1 error → wrong" in " ".join(said.out.split())
+
+
 def test_all_ways_in_say_the_same(files: Here) -> None:
     ways = [("gold.csv", "runs.csv"), ("--judged", "grades.csv"), ("--counts", "counts.csv")]
     said = [files("meta", *way, *QUICK, "--format", "json") for way in ways]

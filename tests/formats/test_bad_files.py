@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import time
+import zipfile
 
 import polars as pl
 import pytest
@@ -19,6 +20,19 @@ pl.DataFrame({"question": [f"q{i}" for i in range(500)], "answer": ["abc"] * 500
 )
 PARQUET_BYTES = PARQUET.getvalue()
 ZSTD = zstandard.ZstdCompressor().compress(RUN.encode())
+
+WORKBOOK = (
+    "is a file of a spreadsheet program (Excel or another), expected text: save the table as CSV "
+    "UTF-8"
+)
+
+
+def zipped(name: str, content: str = "<xml/>") -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(name, content)
+    return file.getvalue()
+
 
 BAD: dict[str, tuple[str, str | bytes, str]] = {
     "short row": ("run.csv", RUN + "q1\n", "run.csv:6: has 1 cell, expected 2 as in the header"),
@@ -56,8 +70,47 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     ),
     "picture": ("run.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "run.png: is binary"),
     "utf-16": ("run.csv", RUN.encode("utf-16"), "run.csv: is UTF-16, expected UTF-8"),
+    "utf-16 says what to do": ("run.csv", RUN.encode("utf-16"), "UTF-8: save it with the encoding"),
+    "utf-16 without a mark": ("run.csv", RUN.encode("utf-16-le"), "run.csv: is UTF-16, expected"),
+    "utf-16 without a mark, be": ("run.csv", RUN.encode("utf-16-be"), "run.csv: is UTF-16"),
+    "utf-16 tsv": (
+        "run.txt",
+        RUN.replace(",", "\t").encode("utf-16"),
+        "run.txt: is UTF-16, expected UTF-8: save it with the encoding UTF-8",
+    ),
+    "utf-16 jsonl": ("run.jsonl", '{"question": "q1"}\n'.encode("utf-16"), "run.jsonl: is UTF-16"),
     "utf-16 be": ("run.csv", b"\xfe\xff" + RUN.encode("utf-16-be"), "run.csv: is UTF-16"),
     "latin-1": ("run.csv", RUN.replace("c", "é").encode("latin-1"), "run.csv:3: is not UTF-8"),
+    "latin-1 says what to do": (
+        "run.csv",
+        RUN.replace("c", "é").encode("latin-1"),
+        "(perhaps Latin-1 or Windows-1252): save it with the encoding UTF-8 (from a spreadsheet: "
+        "as CSV UTF-8)",
+    ),
+    "latin-1 in the header": (
+        "run.csv",
+        "question,réponse\nq1,a\n".encode("latin-1"),
+        "run.csv:1: is not UTF-8 text (perhaps Latin-1",
+    ),
+    "latin-1 jsonl": (
+        "run.jsonl",
+        '{"question": "q1"}\n{"question": "é"}\n'.encode("latin-1"),
+        "run.jsonl:2: is not UTF-8 text (perhaps Latin-1",
+    ),
+    "workbook": ("run.xlsx", zipped("[Content_Types].xml"), f"run.xlsx: {WORKBOOK}"),
+    "workbook of another writer": ("run.xlsx", zipped("docProps/app.xml"), f"run.xlsx: {WORKBOOK}"),
+    "workbook called csv": ("run.csv", zipped("xl/workbook.xml"), f"run.csv: {WORKBOOK}"),
+    "open document": (
+        "run.ods",
+        zipped("mimetype", "application/vnd.oasis.opendocument.spreadsheet"),
+        f"run.ods: {WORKBOOK}",
+    ),
+    "old workbook": (
+        "run.xls",
+        bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 500,
+        f"run.xls: {WORKBOOK}",
+    ),
+    "archive": ("run.zip", zipped("run.csv", RUN), "run.zip: is an archive without header.json"),
     "latin-1 with a stray quote": (
         "run.csv",
         'question,answer\nq1,5" x\nq2,é\n'.encode("latin-1"),
@@ -100,6 +153,13 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "parquet magic alone": ("run.parquet", b"PAR1PAR1", "run.parquet: is not readable Parquet"),
     "no question column": ("run.csv", "qid,answer\nq1,a\n", "--column question=qid"),
     "no answer column": ("run.csv", "question,prediction\nq1,a\n", "--column answer=prediction"),
+    "no column that is known": (
+        "run.csv",
+        "qid,prediction\nq1,a\n",
+        "run.csv:1: has no column 'question', which names each question, and no column 'answer', "
+        "which holds the answer (empty: none was given) (its columns: qid, prediction); other "
+        "names are mapped with --column question=qid --column answer=prediction",
+    ),
 }
 
 
@@ -122,6 +182,53 @@ def test_refused_as_gold_counts_and_source_of_a_conversion(here: Here, case: str
     assert here.refuses("score", "--counts", name).startswith(name)
     assert here.refuses("score", "--judged", name).startswith(name)
     assert here.refuses("convert", name, "out.csv").startswith(name)
+
+
+@pytest.mark.parametrize(
+    ("command", "content", "said"),
+    [
+        (
+            ("score", "file.csv", "run.csv"),
+            "id,answer\nq1,a\n",
+            "has no column 'question', which names each question, and no column 'correct', which "
+            "holds what is right (empty: nothing is) (its columns: id, answer); other names are "
+            "mapped with --column question=id --column correct=answer",
+        ),
+        (
+            ("score", "--counts", "file.csv"),
+            "run,correct,false\na,1,2\n",
+            "has no column 'right', the number of right answers, and no column 'wrong', the number "
+            "of wrong answers, and no column 'unanswered', the number of questions without an "
+            "answer (its columns: run, correct, false); other names are mapped with --column "
+            "right=NAME --column wrong=NAME --column unanswered=NAME",
+        ),
+        (
+            ("score", "--counts", "file.csv", "--by", "topic"),
+            "run,right,unanswered\na,1,2\n",
+            "has no column 'wrong', the number of wrong answers, and no column 'topic', which was "
+            "asked for as a slice (its columns: run, right, unanswered)",
+        ),
+        (
+            ("compare", "--judged", "file.csv"),
+            "run,id,judgement\na,q1,right\n",
+            "has no column 'question', which names each question, and no column 'outcome', which "
+            "says what became of each response (or 'grade') (its columns: run, id, judgement); "
+            "other names are mapped with --column question=id --column outcome=judgement",
+        ),
+    ],
+)
+def test_all_missing_columns_at_once(
+    here: Here, command: tuple[str, ...], content: str, said: str
+) -> None:
+    here.write("file.csv", content)
+    here.write("run.csv", RUN)
+    assert here.refuses(*command).startswith(f"file.csv:1: {said}")
+
+
+def test_a_workbook_is_no_ranking(here: Here) -> None:
+    here.write("qrels", "q1 0 d1 1\n")
+    here.write("run.xlsx", zipped("[Content_Types].xml"))
+    assert here.refuses("rank", "qrels", "run.xlsx") == f"run.xlsx: {WORKBOOK}"
 
 
 def test_directory_and_nothing(here: Here) -> None:

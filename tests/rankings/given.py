@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from abstain.measures.registry import RankingMeasure, measure
+from abstain.measures import measure
+from abstain.measures.of_rankings import RankingMeasure
 from abstain.rankings.layout import Floats, Rankings
 from abstain.rankings.load import load
 from abstain.rankings.sources import open_source

@@ -32,10 +32,12 @@ Numbers = dict[str, dict[str, float]]
 def in_batches(monkeypatch: pytest.MonkeyPatch, order: Sequence[int], sizes: Sequence[int]) -> None:
     """Makes frames arrive in another order and in batches of these sizes."""
 
-    def batches(source: Any, *, by_rank: bool, plain: Any = batches_of) -> Iterator[pl.DataFrame]:
+    def batches(
+        source: Any, *, by_rank: bool, marks: Any, plain: Any = batches_of
+    ) -> Iterator[pl.DataFrame]:
         rows = pl.concat(plain(source, by_rank=by_rank))[list(order)]
         for size in [*sizes, rows.height]:
-            yield rows[:size]
+            yield rows[:size].with_columns(marks)
             rows = rows[size:]
 
     monkeypatch.setattr(load, "batches_of", batches)
@@ -66,8 +68,8 @@ def test_order_and_batches_do_not_matter(
 def test_colliding_hashes_change_nothing(
     gold: Numbers, run: Numbers, bits: int, nil: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def few(codes: Codes, docs: pl.Series) -> Keys:
-        return docs.hash().to_numpy() & np.uint64((1 << bits) - 1)
+    def few(codes: Codes, hashes: Keys) -> Keys:
+        return np.broadcast_to(hashes & np.uint64((1 << bits) - 1), len(codes))
 
     each_list = slow.ones(gold, run, nil=nil)
     plain = [slow.average_precision(each) for each in each_list]
@@ -115,8 +117,8 @@ def test_a_document_twice_is_found_wherever_it_is(
     rows = pl.concat([rows, rows[again].with_columns(pl.col("score") - 7)])
     order = data.draw(st.permutations(range(rows.height)))
 
-    def few(codes: Codes, docs: pl.Series, full: Any = keys.row_keys) -> Any:
-        return full(codes, docs) & np.uint64((1 << bits) - 1)
+    def few(codes: Codes, hashes: Keys, full: Any = keys.row_keys) -> Any:
+        return full(codes, hashes) & np.uint64((1 << bits) - 1)
 
     with monkeypatch.context() as patch:
         patch.setattr(collector, "row_keys", few)

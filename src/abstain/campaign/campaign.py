@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,15 @@ from abstain.campaign.matrix import OutcomeMatrix, Slices, outcome_matrix, slice
 from abstain.campaign.pairs import Pairs, find_pairs
 from abstain.errors import InputError, UsageError, nearest, plural, shown
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import RIGHT, WRONG, Counts, CountsArray, Policy, Why, blanks_by_reason
+from abstain.outcomes import (
+    RIGHT,
+    WRONG,
+    Counts,
+    CountsArray,
+    Policy,
+    blanks_by_reason,
+    reasons_named,
+)
 
 if TYPE_CHECKING:
     from abstain.campaign.stability import RankStability
@@ -108,6 +116,7 @@ def run_campaign(
     cluster: str | None = None,
     engine: str | None = None,
     master: str | None = None,
+    progress: Callable[[int, int], None] = lambda _, __: None,
 ) -> Campaign:
     """Judge all runs once and count them by every attribute.
 
@@ -119,7 +128,7 @@ def run_campaign(
     from abstain.compare.result import Settings
     from abstain.judge import check_align, judge
     from abstain.questions import check_mapping, describe, own_cluster, read_gold
-    from abstain.scoring import open_runs, refuse_undecided
+    from abstain.scoring import open_runs
 
     if not 0 <= pass_mark <= 1:
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
@@ -132,8 +141,6 @@ def run_campaign(
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
     matrix = with_role(outcome_matrix(judged, rules))
-    reasons = blanks_by_reason(matrix.kinds)
-    refuse_undecided(reasons, matrix.runs, rules)
     attributes = _attributes(matrix.questions, by, topic, test)
     slices = {name: slices_of(matrix.questions, name) for name in attributes}
     sliced = {name: matrix.counts(s.part_of, len(s.names)) for name, s in slices.items()}
@@ -141,6 +148,7 @@ def run_campaign(
     overall = matrix.overall()
     scores = chosen(overall)
     order = _best_first(scores, matrix.runs, higher=chosen.higher_is_better)
+    comparison = told_apart(matrix, chosen, settings, rules, progress=progress)
     return Campaign(
         measure=chosen,
         matrix=matrix,
@@ -158,10 +166,10 @@ def run_campaign(
         choices=_choices(judged) if matrix.outcomes.size <= MOST_CHOICES else {},
         baselines=_baselines(standard, slices, rules, match=match, seed=seed) if baselines else {},
         policy=rules,
-        touched={why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n},
+        touched=reasons_named(blanks_by_reason(matrix.kinds).sum(axis=0)),
         notes=(*describe(standard, sources), *said),
-        intervals=tuple(run_intervals(matrix, overall, chosen, settings)),
-        comparison=told_apart(matrix, chosen, settings, rules),
+        intervals=tuple(run_intervals(matrix, overall, chosen, settings, comparison)),
+        comparison=comparison,
         seed=seed,
         stability=rank_stability(matrix, chosen, seed),
         sureness=sure_curves(judged, matrix, order, chosen, rules),
@@ -242,7 +250,8 @@ def _runs_info(runs: Sequence[str], given: Any) -> tuple[pl.DataFrame, list[str]
 
     With notes on names that only one side has: they may be slips.
     """
-    from abstain.questions import collect, into_lazy, open_table, require
+    from abstain.columns import require
+    from abstain.questions import collect, into_lazy, open_table
     from abstain.run_names import parse_run_name
 
     parsed = [parse_run_name(run) for run in runs]

@@ -10,7 +10,8 @@ import polars as pl
 
 from abstain.errors import InputError
 from abstain.judge import Judged
-from abstain.outcomes import KINDS, OUTCOMES, RIGHT, CountsArray, Policy
+from abstain.outcomes import OUTCOMES, RIGHT, CountsArray, Policy, blanks_by_reason
+from abstain.scoring import refuse_undecided
 from abstain.tally import all_kinds
 
 if TYPE_CHECKING:
@@ -105,11 +106,14 @@ def natural(text: str) -> tuple[tuple[int, float, str], ...]:
 
 
 def outcome_matrix(judged: Judged, policy: Policy) -> OutcomeMatrix:
-    """Judge every response and apply a policy; engines judge, one byte a response comes back."""
+    """Judge every response and apply a policy; engines judge, one byte a response comes back.
+
+    A kind of blank that the policy leaves open is refused.
+    """
     found = all_kinds(judged)
     if not found.runs:
         raise InputError("has no rows, expected responses", judged.sources[0].table.name)
-    kinds = np.stack([np.bincount(own, minlength=KINDS) for own in found.kinds])
-    table = [policy.outcome_of(kind) for kind in range(KINDS)]
-    lookup = np.array([EXCLUDED if o is None else o for o in table], np.uint8)
-    return OutcomeMatrix(found.runs, judged.gold.frame, lookup[found.kinds], kinds)
+    kinds = found.tallies()
+    refuse_undecided(blanks_by_reason(kinds), found.runs, policy)
+    ends = policy.outcomes(EXCLUDED).astype(np.uint8)
+    return OutcomeMatrix(found.runs, judged.gold.frame, ends[found.kinds], kinds)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 6
 MOST_CELLS = 5_000_000
-EXCLUDED = -1
 
 
 def sure_curves(
@@ -28,7 +27,7 @@ def sure_curves(
 ) -> CurveResult | None:
     """The curves of the best runs that state a confidence; None where none of them does."""
     from abstain.confidence.curve import curves
-    from abstain.confidence.matrix import ConfidenceMatrix
+    from abstain.confidence.matrix import EXCLUDED, ConfidenceMatrix
     from abstain.confidence.result import CurveResult
     from abstain.measures import measure as named
 

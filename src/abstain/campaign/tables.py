@@ -12,7 +12,7 @@ from abstain.campaign.campaign import ROLE, Campaign
 from abstain.campaign.pairs import Pairs, levels, tally_pairs
 from abstain.campaign.statistics import over_runs
 from abstain.errors import plural
-from abstain.measures import measure
+from abstain.measures import Measure, measure
 from abstain.outcomes import Counts, CountsArray
 from abstain.report.grid import Cell, Column, Grid
 from abstain.ties import at_least, places
@@ -141,12 +141,12 @@ def groups_of(c: Campaign) -> dict[str, str]:
 
 
 def _leader_cells(
-    c: Campaign, k: Counts, score: float, ends: Sequence[Cell], extra: Sequence[object]
+    c: Campaign, k: Counts, score: float, ends: Sequence[Cell], extra: Sequence[Measure]
 ) -> list[Cell]:
     cells: list[Cell] = [score, *ends, (k.right, k.wrong, k.unanswered)]
     cells += [k.answered, k.right, k.wrong, k.unanswered]
     cells += [k.unanswered_right, k.unanswered_wrong, k.unanswered_empty]
-    return [*cells, *(m(k) for m in extra)]  # type: ignore[operator]
+    return [*cells, *(m(k) for m in extra)]
 
 
 # ------------------------------------------------------------------------- reading perspective
@@ -201,11 +201,7 @@ def by_part(c: Campaign, attribute: str, name: str, title: str) -> Table:
     scores = np.concatenate([c.scores[:, None], c.slice_scores(attribute)], axis=1)
     columns = [Column("run"), Column("all", "score")]
     columns += [Column(part, "score") for part in c.slices[attribute].names]
-    rows: list[list[Cell]] = [[c.runs[i], *scores[i].tolist()] for i in c.order]
-    grid = Grid(columns, rows, breaks={len(rows)})
-    for word, values in over_runs(scores).items():
-        grid.dim.add(len(grid.rows))
-        grid.rows.append([word, *values.tolist()])
+    grid = _summed_up(c, columns, scores)
     for reference, (k, parts) in c.baselines.items():
         grid.dim.add(len(grid.rows))
         grid.rows.append([reference, c.measure(k), *c.measure(parts[attribute]).tolist()])
@@ -214,6 +210,16 @@ def by_part(c: Campaign, attribute: str, name: str, title: str) -> Table:
         f"{part} {size}" for part, size in zip(c.slices[attribute].names, sizes, strict=True)
     )
     return Table(name, title, _short(reading_text) + "." + left_out(scores), grid)
+
+
+def _summed_up(c: Campaign, columns: list[Column], scores: Array) -> Grid:
+    """The scores of every run, and below them their mean, median and deviation."""
+    rows: list[list[Cell]] = [[c.runs[i], *scores[i].tolist()] for i in c.order]
+    grid = Grid(columns, rows, breaks={len(rows)})
+    for word, values in over_runs(scores).items():
+        grid.dim.add(len(grid.rows))
+        grid.rows.append([word, *values.tolist()])
+    return grid
 
 
 def subset_table(c: Campaign) -> Table | None:
@@ -229,11 +235,7 @@ def subset_table(c: Campaign) -> Table | None:
     chosen.sort(key=lambda item: (item[1] != ROLE, item[0] == "auxiliary"))
     columns = [Column("run"), Column("all", "score"), *(Column(n, "score") for n, _, _ in chosen)]
     scores = np.stack([c.scores, *(c.slice_scores(a)[:, part] for _, a, part in chosen)], axis=-1)
-    rows: list[list[Cell]] = [[c.runs[i], *scores[i].tolist()] for i in c.order]
-    grid = Grid(columns, rows, breaks={len(rows)})
-    for word, values in over_runs(scores).items():
-        grid.dim.add(len(grid.rows))
-        grid.rows.append([word, *values.tolist()])
+    grid = _summed_up(c, columns, scores)
     sizes = ", ".join(f"{n} {int(c.slices[a].sizes[part])}" for n, a, part in chosen)
     reading_text = f"Questions: {sizes}." + left_out(scores)
     return Table("subsets", f"{c.measure} on subsets", reading_text, grid)

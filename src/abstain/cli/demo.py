@@ -32,8 +32,8 @@ def demo(
     abstain demo -o demo
     """
     from abstain.campaign import run_campaign
-    from abstain.campaign.write import whole_folder_free, write_campaign
     from abstain.cli.campaign import show_campaign
+    from abstain.report.campaign_folder import whole_folder_free, write_campaign
 
     whole_folder_free(output, force=force)
     with (

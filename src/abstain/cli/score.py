@@ -248,7 +248,7 @@ def _several(
 def _add_break_even(data: dict[str, object], result: object) -> None:
     import math
 
-    from abstain.scoring import ScoreResult
+    from abstain.scored import ScoreResult
 
     assert isinstance(result, ScoreResult)
     rows = data["results"]

@@ -19,7 +19,7 @@ from abstain.compare.of_confidence import (
 )
 from abstain.errors import plural
 from abstain.outcomes import Policy
-from abstain.scoring import Row, ScoreResult
+from abstain.scored import Row, ScoreResult
 from abstain.tally import Tallies
 
 if TYPE_CHECKING:
@@ -127,4 +127,4 @@ def _sample(matrix: ConfidenceMatrix, row: Row, by: Sequence[str], cluster: str 
     for name in by:
         usable = usable & matrix.questions[name].eq_missing(row.slice[name]).to_numpy()
     clusters = None if cluster is None else clusters_of(matrix.questions, cluster)
-    return sample_of(lambda at: matrix.answers(run, at), usable, clusters)
+    return sample_of(np.where(usable, matrix.outcomes[run], -1), matrix.confidence[run], clusters)

@@ -19,11 +19,9 @@ from abstain.confidence.split import Split
 from abstain.confidence.tuned import TuneResult
 from abstain.confidence.tuning import tune_matrix
 from abstain.errors import UsageError, shown
+from abstain.judge import NO, YES
 from abstain.measures import Measure, measure
 from abstain.questions import Gold, read_gold
-
-YES = ("yes", "true", "1", "y")
-NO = ("no", "false", "0", "n", "")
 
 
 def curve(
@@ -107,7 +105,7 @@ def _should_abstain(matrix: ConfidenceMatrix, attribute: str) -> Any:
     """Where an attribute says that a question should be left blank: it says yes or no."""
     values = matrix.questions[attribute].cast(pl.String).fill_null("")
     said = values.str.strip_chars().str.to_lowercase()
-    strange = values.filter(~said.is_in([*YES, *NO]))
+    strange = values.filter(~said.is_in([*YES, *NO, ""]))
     if len(strange):
         raise UsageError(f"--should-abstain reads yes or no in '{attribute}' (got '{strange[0]}')")
     return said.is_in(YES).to_numpy()

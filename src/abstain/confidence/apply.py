@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from abstain.columns import require_all, text_column
 from abstain.confidence.choose import Threshold
 from abstain.confidence.tuned import KIND, VERSION
 from abstain.errors import InputError, UsageError, plural, shown
@@ -18,7 +19,7 @@ from abstain.formats.logs.registry import log_format
 from abstain.formats.tables import ROW, format_of_name
 from abstain.judge import NO
 from abstain.outcomes import OUTCOMES
-from abstain.questions import collect, open_table, read_gold, rename, require, text_column
+from abstain.questions import collect, open_table, read_gold, rename
 
 if TYPE_CHECKING:
     from abstain.confidence.matrix import ConfidenceMatrix
@@ -92,8 +93,13 @@ def apply_threshold(
         from abstain.refusals.detect import with_refusals
 
         table = with_refusals(table, table.refusals)
-    require(table, "answer", "which holds the answer (empty: none was given)")
-    require(table, "confidence", "which a threshold looks at")
+    require_all(
+        table,
+        {
+            "answer": "which holds the answer (empty: none was given)",
+            "confidence": "which a threshold looks at",
+        },
+    )
     rows = collect(nw.from_native(table.frame), table.name)
     if table.verdicts is not None:
         rows = rows.drop("outcome")  # a log's own verdicts speak of what it answered before

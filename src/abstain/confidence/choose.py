@@ -142,4 +142,4 @@ def _midway(levels: Array, at: int) -> float:
 
 def _at(curve: Curve, levels: Array) -> Array:
     """The counts of a curve at any thresholds."""
-    return curve.counts.table[curve.points_at(levels)].astype(np.float64)  # type: ignore[no-any-return]
+    return curve.counts.table[curve.points_at(levels)].astype(np.float64)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -76,11 +77,16 @@ class Curve:
     def counts(self) -> CountsArray:
         """The counts of the run at each threshold."""
         table = np.zeros((WIDTH, len(self.answered)), np.int64).T  # each column in one piece
+        right, wrong = self._there
         table[:, 0], table[:, 1] = self.right, self.wrong
-        table[:, 2] = self.right[-1] - self.right
-        table[:, 3] = self.wrong[-1] - self.wrong
-        table[:, 4] = self.questions - self.answered[-1]
+        table[:, 2], table[:, 3] = right - self.right, wrong - self.wrong
+        table[:, 4] = self.questions - right - wrong
         return CountsArray(table)
+
+    @property
+    def _there(self) -> tuple[int, int]:
+        """How many right and wrong answers there are, given or behind blanks."""
+        return int(self.right[-1]), int(self.wrong[-1])
 
     def along(self, measure: Measure) -> Array:
         """A measure of counts at each point."""
@@ -113,8 +119,7 @@ class Curve:
             self.answered[:-1],
             self.right[:-1],
             self.system,
-            all_answered=int(self.answered[-1]),
-            all_right=int(self.right[-1]),
+            there=self._there,
         )
 
     def penalised(self, t: Array) -> Array:
@@ -125,6 +130,25 @@ class Curve:
         """
         at = self.reached().points_at(t)
         return (self.right[at] - t / (1 - t) * self.wrong[at]) / self.questions
+
+    @property
+    def columns(self) -> dict[str, Array | IntArray]:
+        """What is said of every point."""
+        return {
+            "threshold": self.thresholds,
+            "coverage": self.coverage,
+            "answered": self.answered,
+            "right": self.right,
+            "wrong": self.wrong,
+        }
+
+    def rows(
+        self, points: int, columns: Mapping[str, Array | IntArray]
+    ) -> Iterator[dict[str, Any]]:
+        """Points as plain data: the run, and columns of numbers that every point has."""
+        at = self.thin(points)
+        for values in zip(*(column[at].tolist() for column in columns.values()), strict=True):
+            yield {"run": self.run, **dict(zip(columns, values, strict=True))}
 
     def thin(self, points: int) -> npt.NDArray[np.int64]:
         """The numbers of at most so many points, evenly over coverage; 0: all."""
@@ -139,17 +163,11 @@ class Curve:
 class _Reached(Curve):
     """A curve some of whose answers no threshold reaches: they count as blanks."""
 
-    all_answered: int = 0
-    all_right: int = 0
+    there: tuple[int, int] = (0, 0)
 
     @property
-    def counts(self) -> CountsArray:
-        table = np.array(Curve.counts.fget(self).table)  # type: ignore[attr-defined]
-        right, wrong = self.all_right, self.all_answered - self.all_right
-        table[:, 2] = right - self.right
-        table[:, 3] = wrong - self.wrong
-        table[:, 4] = self.questions - self.all_answered
-        return CountsArray(table)
+    def _there(self) -> tuple[int, int]:
+        return self.there
 
 
 def curves(matrix: ConfidenceMatrix) -> list[Curve]:

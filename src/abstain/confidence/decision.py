@@ -143,10 +143,10 @@ def _contributions(matrix: ConfidenceMatrix, run: int, t: Array, way: str) -> Ar
         sure = np.where(has, matrix.confidence[run], np.nan)
         with np.errstate(invalid="ignore"):
             answered = sure[:, None] >= t
-    value = np.where(right[:, None], 1 - t, -t) * answered
+    value: Array = np.where(right[:, None], 1 - t, -t) * answered
     if (outcomes < 0).any():
         value[outcomes < 0] = np.nan
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def _band(

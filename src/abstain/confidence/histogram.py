@@ -21,7 +21,7 @@ from abstain.errors import InputError, UsageError
 from abstain.judge import KIND, Judged, check_align, judge
 from abstain.measures import Measure, count_measure
 from abstain.measures.sequences import Groups
-from abstain.outcomes import KINDS, Counts, Policy, Why, blanks_by_reason
+from abstain.outcomes import Counts, Policy, blanks_by_reason, reasons_named
 from abstain.questions import check_mapping, collect, describe, read_gold
 from abstain.scoring import open_runs, refuse_undecided
 from abstain.tally import tally
@@ -58,22 +58,10 @@ class HistogramResult:
 
     def rows(self, points: int = 0) -> list[dict[str, Any]]:
         """The points of every run, at most so many each (0: all)."""
-        found = []
-        for own in self.runs:
-            curve, scores = own.curve, own.curve.along(self.along)
-            found += [
-                {
-                    "run": curve.run,
-                    "threshold": float(curve.thresholds[i]),
-                    "coverage": float(curve.coverage[i]),
-                    "answered": int(curve.answered[i]),
-                    "right": int(curve.right[i]),
-                    "wrong": int(curve.wrong[i]),
-                    "risk": float(curve.risk[i]),
-                    str(self.along): float(scores[i]),
-                }
-                for i in curve.thin(points)
-            ]
+        found: list[dict[str, Any]] = []
+        for curve in (own.curve for own in self.runs):
+            last = {"risk": curve.risk, str(self.along): curve.along(self.along)}
+            found += curve.rows(points, curve.columns | last)
         return found
 
     def summaries(self) -> list[dict[str, Any]]:
@@ -149,7 +137,7 @@ def curve_histogram(
         tuple(_binned(run, own, binned, rules, bins) for run, own in counts.items()),
         len(standard),
         rules,
-        {why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n},
+        reasons_named(reasons.sum(axis=0)),
         tuple(describe(standard)),
     )
 
@@ -188,11 +176,10 @@ def _binned(
     run: str, counts: IntArray, binned: pl.DataFrame, policy: Policy, bins: int
 ) -> BinnedCurve:
     """The curve of a run; candidates behind blanks are answers, as in every curve."""
-    ends = [policy.outcome_of(kind) for kind in range(KINDS)]
     own = binned.filter(pl.col("run") == run)
     table = np.zeros((bins + 2, 2), np.int64)  # from the surest down, the unsure last; wrong, right
-    for kind, end in enumerate(ends):
-        if end is None or end > 3:
+    for kind, end in enumerate(policy.outcomes(excluded=-1).tolist()):
+        if not 0 <= end <= 3:
             continue
         some = own.filter(pl.col(KIND) == kind)
         np.add.at(table[:, 1 - end % 2], bins - some["bin"].to_numpy(), some["n"].to_numpy())

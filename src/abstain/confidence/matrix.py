@@ -15,10 +15,10 @@ from abstain.formats.logs.registry import log_format
 from abstain.formats.tables import ROW
 from abstain.judge import BY, FILE, INDEX, KIND, Judged, check_align, judge
 from abstain.measures.sequences import Answers
-from abstain.outcomes import KINDS, Counts, Policy, Why, blank_kind, blanks_by_reason
+from abstain.outcomes import Counts, Policy, Why, blank_kind, blanks_by_reason, reasons_named
 from abstain.questions import Gold, check_mapping, collect, describe, read_gold, told
 from abstain.scoring import open_runs, refuse_undecided
-from abstain.tally import kind_matrix
+from abstain.tally import KindMatrix, kind_matrix, refuse_empty, refuse_shared
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -83,7 +83,7 @@ class ConfidenceMatrix:
             runs=[run],
             outcomes=self.outcomes[rows],
             confidence=self.confidence[rows],
-            touched=self.touched if self.reasons is None else _touched(self.reasons[rows]),
+            touched=self.touched if self.reasons is None else reasons_named(self.reasons[at]),
         )
 
     def thresholded(self, run: int, answered: BoolArray) -> npt.NDArray[np.int8]:
@@ -91,7 +91,8 @@ class ConfidenceMatrix:
         outcomes = self.outcomes[run]
         has = (outcomes >= 0) & (outcomes < 4)
         decided = (outcomes & 1) + np.where(answered, 0, 2).astype(np.int8)
-        return np.where(has, decided, outcomes)  # type: ignore[no-any-return]
+        held: npt.NDArray[np.int8] = np.where(has, decided, outcomes)
+        return held
 
     def stated(self, run: int) -> tuple[int, int]:
         """How many answers and candidates of a run have a confidence, and how many there are."""
@@ -147,21 +148,16 @@ def read_matrix(
     kinds: list[npt.NDArray[np.uint8]] = []
     sure: list[Array] = []
     for frame in judged.frames:
-        own_names, own_kinds, own_sure = _filled(judged, frame, len(standard))
+        own_names, own_kinds, own_sure = filled(judged, frame, len(standard))
         names += own_names
         kinds.append(own_kinds)
         sure.append(own_sure)
-    if len(set(names)) < len(names):
-        name = next(run for run in names if names.count(run) > 1)
-        raise UsageError(f"run '{name}' is in two tables; a run belongs in one")
-    for source in sources:
-        if not names or (source.run is not None and source.run not in names):
-            raise InputError("has no rows", source.table.name)
+    refuse_shared(names)
+    refuse_empty(sources, names)
     nothing = standard.frame["nothing_right"].to_numpy()
     return _with_policy(
-        names,
+        KindMatrix(names, np.concatenate(kinds)),
         standard.frame.select("question", *standard.attributes),
-        np.concatenate(kinds),
         np.concatenate(sure),
         Policy.of(policy),
         notes=describe(standard, sources),
@@ -170,7 +166,7 @@ def read_matrix(
     )
 
 
-def _filled(
+def filled(
     judged: Judged, frame: nw.LazyFrame[Any], width: int
 ) -> tuple[list[str], npt.NDArray[np.uint8], Array]:
     """The matrices of one engine's runs, after making sure that there is nothing to refuse."""
@@ -203,7 +199,7 @@ def read_judged_matrix(
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [s.table for s in sources])
     frames, questions = graded(sources, by=attributes, grades=grades or {})
-    tables = [_judged_rows(s, f) for s, f in zip(sources, frames, strict=True)]
+    tables = [judged_rows(s, f) for s, f in zip(sources, frames, strict=True)]
     rows = pl.concat(tables, how="diagonal")
     notes = told(s.table for s in sources)
     if questions is None:
@@ -227,9 +223,8 @@ def read_judged_matrix(
     sure.reshape(-1)[at] = placed["confidence"].to_numpy()
     kinds[kinds == UNSEEN] = blank_kind(Why.MISSING)
     return _with_policy(
-        names,
+        KindMatrix(names, kinds),
         questions,
-        kinds,
         sure,
         Policy.of(policy),
         notes=notes,
@@ -237,7 +232,8 @@ def read_judged_matrix(
     )
 
 
-def _judged_rows(source: Responses, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+def judged_rows(source: Responses, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+    """The judged rows of one table with their confidence, null where there is none."""
     rows = collect(frame, source.table.name).drop(FILE, "grade", "why", strict=False)
     return checked_confidence(source, rows)
 
@@ -260,9 +256,8 @@ def checked_confidence(source: Responses, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_policy(
-    runs: list[str],
+    found: KindMatrix,
     questions: pl.DataFrame,
-    kinds: npt.NDArray[np.uint8],
     confidence: Array,
     policy: Policy,
     *,
@@ -271,24 +266,17 @@ def _with_policy(
     sources: tuple[str, ...] = (),
 ) -> ConfidenceMatrix:
     """Kinds to outcomes; an unparseable answer that counts as wrong keeps its confidence."""
-    tallies = np.stack([np.bincount(own, minlength=KINDS) for own in kinds])
-    reasons = blanks_by_reason(tallies)
-    refuse_undecided(reasons, runs, policy)
-    ends = [policy.outcome_of(kind) for kind in range(KINDS)]
-    outcome_of = np.array([EXCLUDED if end is None else end for end in ends], np.int8)
+    reasons = blanks_by_reason(found.tallies())
+    refuse_undecided(reasons, found.runs, policy)
     return ConfidenceMatrix(
-        runs,
+        found.runs,
         questions,
-        outcome_of[kinds],
+        policy.outcomes(EXCLUDED).astype(np.int8)[found.kinds],
         confidence,
         policy,
-        _touched(reasons),
+        reasons_named(reasons.sum(axis=0)),
         tuple(notes),
         nothing_right,
         sources,
         reasons,
     )
-
-
-def _touched(reasons: IntArray) -> dict[str, int]:
-    return {why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n}

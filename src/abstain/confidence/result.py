@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-    from abstain.outcomes import Array
 
 DEFAULT_MEASURES = ("AUROC", "AURC", "E-AURC", "ECE", "Brier")
 CURVE_POINTS = 101
@@ -90,10 +89,7 @@ class CurveResult:
         found = []
         for number, curve in enumerate(self.curves):
             answers = self.matrix.answers(number)
-            own: dict[str, float] = {}
-            for item in self.measures:
-                score: Callable[..., float] = item
-                own[str(item)] = score(answers)
+            own = {str(item): item(answers) for item in self.measures}
             best = curve.best(self.along) if answers.stated.any() else None
             system = curve.system or Counts()
             top: float = Undefined("no answer has a confidence")
@@ -246,43 +242,23 @@ def _summary(result: CurveResult, points: int) -> list[dict[str, Any]]:
 
 
 def _points(result: CurveResult, points: int, score: str | None) -> list[dict[str, Any]]:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for number, curve in enumerate(result.curves):
         if not result.matrix.stated(number)[0]:
             continue
-        values: Array = curve.along(result.along)
-        for i in curve.thin(points):
-            row: dict[str, Any] = {
-                "run": curve.run,
-                "threshold": float(curve.thresholds[i]),
-                "coverage": float(curve.coverage[i]),
-                "answered": int(curve.answered[i]),
-                "right": int(curve.right[i]),
-                "wrong": int(curve.wrong[i]),
-            }
-            if score is None:
-                row["risk"] = float(curve.risk[i])
-            else:
-                row[score] = float(values[i])
-            rows.append(row)
+        last = {"risk": curve.risk} if score is None else {score: curve.along(result.along)}
+        rows += curve.rows(points, curve.columns | last)
     return rows
 
 
 def _roc(result: CurveResult, points: int) -> list[dict[str, Any]]:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for number, curve in enumerate(result.curves):
         right, wrong = int(curve.right[-1]), int(curve.wrong[-1])
         if not right or not wrong or not result.matrix.stated(number)[0]:
             continue
-        rows += [
-            {
-                "run": curve.run,
-                "threshold": float(curve.thresholds[i]),
-                "wrong given": float(curve.wrong[i] / wrong),
-                "right given": float(curve.right[i] / right),
-            }
-            for i in curve.thin(points)
-        ]
+        given = {"wrong given": curve.wrong / wrong, "right given": curve.right / right}
+        rows += curve.rows(points, {"threshold": curve.thresholds, **given})
     return rows
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -24,9 +24,5 @@ def scores_by_slice(
         where = None if len(slices) == 1 else np.asarray(place == at)
         for number, run in enumerate(matrix.runs):
             answers = matrix.answers(number, where)
-            scores: dict[str, float] = {}
-            for item in chosen:
-                score: Callable[..., float] = item
-                scores[str(item)] = score(answers)
-            found[run, part] = scores
+            found[run, part] = {str(item): item(answers) for item in chosen}
     return found

@@ -24,10 +24,19 @@ from abstain.measures import Measure, measure
 from abstain.measures.handed_in import said_before
 from abstain.measures.sequences import Answers
 from abstain.normalise import matcher
-from abstain.outcomes import KINDS, Effect, Outcome, Policy, Undefined, Why, blanks_by_reason
+from abstain.outcomes import (
+    KINDS,
+    RIGHT,
+    WRONG,
+    Effect,
+    Policy,
+    Undefined,
+    blanks_by_reason,
+    reasons_named,
+)
 from abstain.questions import Gold, check_mapping, collect, describe, read_gold
 from abstain.scoring import open_runs, refuse_undecided
-from abstain.tally import first_fault, slice_numbers, slice_sizes
+from abstain.tally import first_fault, refuse_empty, slice_numbers, slice_sizes
 from abstain.ties import places
 
 if TYPE_CHECKING:
@@ -37,7 +46,6 @@ if TYPE_CHECKING:
 MEASURES = ("K", "MRR")
 KNOWN = "known"
 ORDERS = ("confidence", "rank")
-RIGHT, WRONG = list(Outcome).index(Outcome.RIGHT), list(Outcome).index(Outcome.WRONG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +209,7 @@ def _result(
     names = sorted(rows["run"].unique())
     kinds = rows[KIND].to_numpy()
     touched = _refuse(rows, names, kinds, rules)
-    outcome = np.array([-1 if (o := rules.outcome_of(k)) is None else o for k in range(KINDS)])
-    own = rows.with_columns(outcome=pl.Series(outcome[kinds])).filter(
+    own = rows.with_columns(outcome=pl.Series(rules.outcomes(excluded=-1)[kinds])).filter(
         pl.col("outcome").is_in([RIGHT, WRONG])
     )
     _refuse_both_ways(own)
@@ -235,10 +242,7 @@ def _rows(judged: Judged) -> pl.DataFrame:
     label = judged.sources[0].table.name
     tables = [collect(frame, label) for frame in judged.frames]
     rows = pl.concat(tables, how="diagonal_relaxed")
-    names = set(rows["run"])
-    for source in judged.sources:
-        if not names or (source.run is not None and source.run not in names):
-            raise InputError("has no rows", source.table.name)
+    refuse_empty(judged.sources, set(rows["run"]))
     faults = int((rows[KIND] >= KINDS).sum())
     if faults:
         raise first_fault(judged, faults)
@@ -275,7 +279,7 @@ def _refuse(
     tallies = np.bincount(number * KINDS + kinds, minlength=len(names) * KINDS)
     reasons = blanks_by_reason(tallies.reshape(len(names), KINDS))
     refuse_undecided(reasons, names, policy)
-    return {why.value: int(n) for why, n in zip(Why, reasons.sum(axis=0), strict=True) if n}
+    return reasons_named(reasons.sum(axis=0))
 
 
 def _known(gold: Gold, match: str) -> tuple[IntArray, str]:
@@ -345,10 +349,6 @@ def _scored(
         for run in names:
             own = inside.filter(pl.col("run") == run)
             question, answers = _answers(own, known, asked)
-            scores: dict[str, float] = {}
-            for item in measures:
-                score: Any = item
-                scores[str(item)] = score(answers)
             block.append(
                 SeveralRow(
                     run,
@@ -358,7 +358,7 @@ def _scored(
                     int(answers.right.sum()),
                     int(said_before(answers, question).sum()),
                     asked - own[INDEX].n_unique(),
-                    scores,
+                    {str(item): item(answers) for item in measures},
                 )
             )
         found += _placed(block, measures[0])

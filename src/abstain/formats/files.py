@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -13,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from abstain.errors import InputError, UsageError, nearest
 
@@ -28,6 +29,15 @@ BLOCK = 8 << 20
 
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
+WORKBOOK = re.compile(
+    rb"PK\x03\x04.{26}(\[Content_Types\]\.xml|_rels/|docProps/|xl/"
+    rb"|mimetypeapplication/vnd\.oasis\.opendocument)"
+    rb"|\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+    re.DOTALL,
+)
+"""How .xlsx, .ods and .xls begin: a zip archive by its first entry, the older kind by its mark."""
+SAVE_AGAIN = "save it with the encoding UTF-8 (from a spreadsheet: as CSV UTF-8)"
+NOT_UTF8 = f"is not UTF-8 text (perhaps Latin-1 or Windows-1252): {SAVE_AGAIN}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +76,11 @@ def open_plain(path: str | os.PathLike[str]) -> Opened:
             else:
                 packed = io.BytesIO(head + _bounded(file, name, already=len(head)))
             if head.startswith(GZIP):
-                return Opened(name, None, _unpack(gzip.GzipFile(fileobj=packed), name, "gzip"))
+                with unpacking(name, "gzip"):
+                    return Opened(name, None, _bounded(gzip.GzipFile(fileobj=packed), name))
             if head == ZSTD:
-                return Opened(name, None, _unpack(ZstandardFile(packed), name, "Zstandard"))
+                with unpacking(name, "Zstandard"):
+                    return Opened(name, None, _bounded(ZstandardFile(packed), name))
             if stat.S_ISREG(mode) and _is_text(name):
                 return Opened(name, Path(name), None)
             return Opened(name, None, packed.read())
@@ -101,13 +113,33 @@ def _mode(name: str) -> int:
     return mode
 
 
+def refuse_workbook(opened: Opened) -> None:
+    """Refuse what a spreadsheet program keeps for itself, with what to do about it."""
+    if WORKBOOK.match(opened.head(1 << 10)):
+        raise InputError(
+            "is a file of a spreadsheet program (Excel or another), expected text: "
+            "save the table as CSV UTF-8",
+            opened.name,
+        )
+
+
+def refuse_utf16(opened: Opened) -> None:
+    """Refuse the other encoding that spreadsheet programs write, with what to do about it."""
+    head = opened.head(1 << 10)
+    if head[:2] in UTF16 or _every_other_is_zero(head):
+        raise InputError(f"is UTF-16, expected UTF-8: {SAVE_AGAIN}", opened.name)
+
+
+def _every_other_is_zero(head: bytes) -> bool:
+    """Whether these are plain letters in UTF-16 without a mark: two or more, each with a zero."""
+    return len(head) >= 4 and any(
+        not any(head[zeros::2]) and all(head[1 - zeros :: 2]) for zeros in (0, 1)
+    )
+
+
 def check_text(opened: Opened) -> None:
     """Refuse what cannot be a table of text: nothing at all, binary data, an endless line."""
     with opened.stream() as file:
-        first = file.read(4)
-        if first[:2] in UTF16:
-            raise InputError("is UTF-16, expected UTF-8", opened.name)
-        file.seek(0)
         offset = 0
         while block := file.read(BLOCK):
             if b"\0" in block:
@@ -213,11 +245,19 @@ def _pack(draft: Path, ending: str) -> None:
         draft.write_bytes(zstandard.ZstdCompressor().compress(draft.read_bytes()))
 
 
-def _unpack(file: IO[bytes] | object, name: str, what: str) -> bytes:
+class Readable(Protocol):
+    """All that is asked of a stream of bytes."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+@contextlib.contextmanager
+def unpacking(name: str, what: str) -> Iterator[None]:
+    """What goes wrong while bytes are unpacked, in one line."""
     import zstandard
 
     try:
-        return _bounded(file, name)  # type: ignore[arg-type]
+        yield
     except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
         reason = "it ends too early" if isinstance(error, EOFError) else reason_of(error)
         raise InputError(f"is not whole {what} data: {reason}", name) from None
@@ -264,7 +304,7 @@ def byte_limit(default: int = MAX_BYTES) -> int:
     return int(text)
 
 
-def _bounded(file: IO[bytes], name: str, *, already: int = 0) -> bytes:
+def _bounded(file: Readable, name: str, *, already: int = 0) -> bytes:
     limit = byte_limit()
     pieces: list[bytes] = []
     size = already

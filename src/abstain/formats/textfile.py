@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import gzip
-import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.errors import InputError
-from abstain.formats.files import GZIP, ZSTD, Opened, ZstandardFile, byte_limit, reason_of
+from abstain.formats.files import (
+    GZIP,
+    ZSTD,
+    Opened,
+    Readable,
+    ZstandardFile,
+    byte_limit,
+    reason_of,
+    unpacking,
+)
 
 CHUNK = 2 << 20
 """Bytes read at a time: few enough to stay small, many enough to keep the parser busy."""
+
+SHARE, GROWTH = 16, 4
+"""Of a large file as much as a sixteenth of what was read, up to four times as many bytes."""
 
 HEAD = 1 << 16
 """Bytes that are enough to see what a file is."""
@@ -53,7 +64,7 @@ def ahead(items: Iterator[Item], work: Callable[[Item], Made]) -> Iterator[Made]
         coming: deque[Future[Made]] = deque()
         for item in items:
             coming.append(pool.submit(work, item))
-            if len(coming) == WORKERS:
+            if len(coming) > WORKERS:  # one waits, so that no worker does
                 yield coming.popleft().result()
         while coming:
             yield coming.popleft().result()
@@ -105,8 +116,6 @@ def _whole_lines(opened: Opened, size: int) -> Iterator[bytes]:
 
 def _blocks(opened: Opened, size: int) -> Iterator[bytes]:
     """The file's bytes; how it is packed is told by its first bytes, not by its name."""
-    import zstandard
-
     what = "text"
     try:
         with opened.stream() as file:
@@ -117,19 +126,13 @@ def _blocks(opened: Opened, size: int) -> Iterator[bytes]:
                 what, stream = "gzip", gzip.GzipFile(fileobj=file)
             elif head == ZSTD:
                 what, stream = "Zstandard", ZstandardFile(file)
-            while block := stream.read(size):
-                yield block
-    except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
-        reason = "it ends too early" if isinstance(error, EOFError) else reason_of(error)
-        raise InputError(f"is not whole {what} data: {reason}", opened.name) from None
+            done = 0
+            with unpacking(opened.name, what):
+                while block := stream.read(min(max(size, done // SHARE), GROWTH * size)):
+                    done += len(block)
+                    yield block
     except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", opened.name) from None
-
-
-class Readable(Protocol):
-    """All that is asked of a stream of bytes."""
-
-    def read(self, size: int, /) -> bytes: ...
 
 
 def _has_spare_blanks(chunk: bytes) -> bool:

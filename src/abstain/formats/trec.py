@@ -7,7 +7,7 @@ cannot read is read again slowly, to say where and why.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from abstain.errors import InputError, Place, plural, shown
-from abstain.formats.files import Opened
+from abstain.formats.files import Opened, refuse_workbook
 from abstain.formats.textfile import HEAD, ahead, chunks, lines, single_spaced
 
 RUN_COLUMNS = ("query", "Q0", "doc", "rank", "score", "run")
@@ -34,8 +34,10 @@ Check = Callable[[list[bytes]], str | None]
 """What is wrong with a line's fields, if anything."""
 
 
-def run_batches(opened: Opened, *, by_rank: bool = False) -> Iterator[pl.DataFrame]:
-    """A run file's rows in batches: query, doc, score, run.
+def run_batches(
+    opened: Opened, *, by_rank: bool = False, marks: Sequence[pl.Expr] = ()
+) -> Iterator[pl.DataFrame]:
+    """A run file's rows in batches: query, doc, score, run, and what ``marks`` say of them.
 
     With ``by_rank`` the score is the rank column with its sign changed, so that higher is
     better in both cases. Every row has been checked; columns after the sixth are ignored.
@@ -48,7 +50,9 @@ def run_batches(opened: Opened, *, by_rank: bool = False) -> Iterator[pl.DataFra
         if not text:
             return pl.DataFrame()
         frame = _parse(text, RUN_COLUMNS, {order: kind}, ("query", "doc", order, "run"))
-        return None if frame is None or _unordered(frame[order].to_numpy()) else frame
+        if frame is None or _unordered(frame[order].to_numpy()):
+            return None
+        return frame.with_columns(marks) if marks else frame
 
     for frame in ahead(chunks(opened), rows):
         if frame is None:
@@ -164,6 +168,7 @@ def _unordered(numbers: NDArray[Any]) -> bool:
 
 
 def _explain(opened: Opened, kind: str, check: Check) -> InputError:
+    refuse_workbook(opened)
     for number, fields in lines(opened):
         if problem := check(fields):
             return InputError(problem, Place(opened.name, number))

@@ -11,7 +11,8 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from abstain.measures.registry import Parameter, Undefinedness, ranked
+from abstain.measures.of_rankings import ranked
+from abstain.measures.registry import Parameter, Undefinedness
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,16 +6,16 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from abstain.errors import UnknownNameError, UsageError, nearest
+from abstain.measures.arguments import arguments_of
 from abstain.outcomes import Counts, CountsArray, Undefined
 
 if TYPE_CHECKING:
+    from abstain.measures.sequences import Answers
     from abstain.outcomes import Array
-    from abstain.rankings.layout import Floats, Rankings
 
 Numeric: TypeAlias = Any
 """A float or an array of floats: formulas are written once for both."""
@@ -183,6 +183,8 @@ class Measure:
     @overload
     def __call__(self, counts: CountsArray) -> Array: ...
     @overload
+    def __call__(self, counts: Answers) -> float: ...
+    @overload
     def __call__(
         self,
         counts: Sequence[float],
@@ -245,54 +247,7 @@ class Measure:
         return values
 
 
-class RankingMeasure(Measure):
-    """A measure of rankings: a pure function of the gains listed and of what there was to find.
-
-    >>> round(measure("NDCG'")([1, 0, 1], pool=3), 3)
-    0.698
-    >>> measure("AP")([0, 0], pool=0)
-    undefined (the query has no relevant document)
-    """
-
-    def __call__(  # type: ignore[override]
-        self,
-        gains: Sequence[float],
-        *,
-        pool: int | Sequence[float] | None = None,
-        top: float | None = None,
-    ) -> float:
-        """The score of one ranking, given by its gains in order.
-
-        `pool` is how many documents there were to find, or their gains; `top` is the grade
-        that counts as a gain of 1 (default: the largest, if above 1).
-        """
-        if isinstance(gains, (Counts, CountsArray)):
-            raise UsageError(f"{self} is a measure of rankings, not of counts: see `abstain rank`")
-        if pool is None:
-            raise UsageError(
-                f"{self} needs to know what there was to find: pool=3, or the gains, pool=[1, 1, 1]"
-            )
-        from abstain.rankings.layout import one
-
-        rankings = one(gains, pool, top=top)
-        reason = self.reasons(rankings)[0]
-        return float(self.values(rankings)[0]) if reason is None else Undefined(reason)
-
-    def values(self, rankings: Rankings) -> Floats:
-        """The score of each row of some rankings; nan where it does not exist."""
-        values: Floats = self.definition.function(rankings, **self.arguments)
-        return values
-
-    def reasons(self, rankings: Rankings) -> list[str | None]:
-        """Why the score of each row does not exist; None where it does."""
-        reasons: list[str | None] = [None] * rankings.size
-        for rule in self.definition.undefined:
-            for row in rule.when(rankings, **self.arguments).nonzero()[0]:
-                reasons[row] = rule.reason
-        return reasons
-
-
-KINDS_OF_MEASURE: dict[str, type[Measure]] = {"counts": Measure, "ranking": RankingMeasure}
+KINDS_OF_MEASURE: dict[str, type[Measure]] = {"counts": Measure}
 """What a measure may take, and the class that takes it; a family adds its own."""
 
 
@@ -363,32 +318,6 @@ def counting(
     return declare
 
 
-def ranked(
-    name: str,
-    *,
-    bounds: tuple[float, float] | Callable[..., tuple[float, float]] = (0.0, 1.0),
-    undefined: tuple[Undefinedness, ...] = (),
-    **more: Any,
-) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
-    """Declare a measure of rankings: a function of `Rankings` that gives a number a row."""
-
-    def declare(function: Callable[..., Floats]) -> Callable[..., Floats]:
-        define(
-            Definition(
-                name=name,
-                summary=(function.__doc__ or "").strip().splitlines()[0],
-                function=function,
-                bounds=bounds if callable(bounds) else _fixed(*bounds),
-                undefined=undefined,
-                takes="ranking",
-                **more,
-            )
-        )
-        return function
-
-    return declare
-
-
 def definitions(takes: Takes | None = None) -> Mapping[str, Definition]:
     """Every declared measure by name, in the order of declaration; or those of one kind."""
     _load()
@@ -421,7 +350,7 @@ def measure(text: str | Measure) -> Measure:
         raise UsageError(f"'{text}' is not a measure's name, such as c@1 or credit(t=0.5)")
     name, cutoff = _without_cutoff(match["name"], match["cutoff"])
     definition = _REGISTRY[name]
-    arguments = _arguments(definition, match["arguments"], cutoff)
+    arguments = arguments_of(definition, match["arguments"], cutoff)
     return KINDS_OF_MEASURE[definition.takes](name, arguments, definition=definition)
 
 
@@ -454,50 +383,6 @@ def _without_cutoff(text: str, cutoff: str | None) -> tuple[str, str | None]:
 
 def _known_names() -> list[str]:
     return [name for d in _REGISTRY.values() for name in (d.name, *d.aliases)]
-
-
-def _arguments(
-    definition: Definition, text: str | None, cutoff: str | None = None
-) -> tuple[tuple[str, float], ...]:
-    known = {p.name: p for p in definition.parameters}
-    given: dict[str, float] = {}
-    if cutoff is not None:
-        at = next((p for p in definition.parameters if p.cutoff), None)
-        if at is None:
-            raise UsageError(f"{definition.name} takes no cutoff (got '@{cutoff}')")
-        given[at.name] = at.check(_number(cutoff, definition.name, at.name), definition.name)
-    for position, piece in enumerate(filter(None, map(str.strip, (text or "").split(",")))):
-        key, equals, value = (part.strip() for part in piece.partition("="))
-        if not equals:
-            if position >= len(definition.parameters):
-                raise UsageError(f"{definition.name} takes no parameter '{piece}'")
-            key, value = definition.parameters[position].name, key
-        key = key.casefold() if key.casefold() in known else key
-        if key not in known:
-            takes = ", ".join(known) or "none"
-            raise UsageError(
-                f"{definition.name} has no parameter '{key}' (its parameters: {takes})"
-            )
-        if key in given:
-            raise UsageError(f"{definition.name} is given {key} twice")
-        given[key] = known[key].check(_number(value, definition.name, key), definition.name)
-    for parameter in definition.parameters:
-        if parameter.name not in given and not parameter.optional:
-            if parameter.default is None:
-                example = "@10" if parameter.cutoff else f"({parameter.name}=0.5)"
-                raise UsageError(
-                    f"{definition.name} needs {parameter.name}, {parameter.meaning}, "
-                    f"as in {definition.name}{example}"
-                )
-            given[parameter.name] = parameter.default
-    return tuple((p.name, given[p.name]) for p in definition.parameters if p.name in given)
-
-
-def _number(text: str, name: str, key: str) -> float:
-    try:
-        return float(Fraction(text)) if "/" in text else float(text)
-    except (ValueError, ZeroDivisionError):
-        raise UsageError(f"{key} of {name} must be a number (got '{text}')") from None
 
 
 def number_text(value: float) -> str:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from abstain.measures.of_rankings import ranked
 from abstain.measures.ranking import REL_IF_ANY, P, gains
-from abstain.measures.registry import ranked
 
 if TYPE_CHECKING:
     import numpy as np

@@ -25,6 +25,12 @@ PIECE = 1 << 16
 NIL_WORDS = ("NIL", "-1")
 """How runs say that there is nothing more to find, in TREC 2001 and in the Qur'an QA tasks."""
 
+MARKS = (
+    pl.col("doc").hash().alias("hash"),
+    pl.col("query").ne_missing(pl.col("query").shift()).alias("begins"),
+)
+"""What is asked of rows while they are read: a document's hash, where a query begins."""
+
 WORKERS = 2
 """Pieces ranked at a time."""
 
@@ -73,7 +79,7 @@ class _Batch:
 
 
 class Collector:
-    """Takes one run's rows (query, doc, score) and finds the ranks of the judged documents."""
+    """Takes one run's rows (query, doc, score, marks) and finds the judged documents' ranks."""
 
     def __init__(
         self,
@@ -94,10 +100,11 @@ class Collector:
         """Takes the run's next rows."""
         if not rows.height:
             return
-        codes, docs = self._judgments.encode(rows["query"]), rows["doc"]
+        codes = self._judgments.encode(rows["query"], rows["begins"].to_numpy())
+        docs, keys = rows["doc"], row_keys(codes, rows["hash"].to_numpy())
         for word, seen in self._nil_words.items():
             self._nil_words[word] = seen or bool((docs == word).any())
-        batch = _Batch(codes, row_keys(codes, docs), rows["score"].to_numpy(), docs)
+        batch = _Batch(codes, keys, rows["score"].to_numpy(), docs)
         if not self._gather and not in_blocks(batch.codes):
             if self._found:
                 raise ScatteredError

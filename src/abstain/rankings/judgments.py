@@ -47,7 +47,7 @@ class Judgments:
         self._held = names.cast(pl.Categorical(self._categories))
         self.queries: tuple[str, ...] = tuple(names)
         codes = self.encode(qrels["query"])
-        keys = row_keys(codes, qrels["doc"])
+        keys = row_keys(codes, qrels["doc"].hash().to_numpy())
         if not KeyIndex(keys).all_differ:
             self.refuse_repeats(codes, keys, qrels["doc"].gather)
         grades: Floats = qrels["rel"].cast(pl.Float64).to_numpy()
@@ -80,16 +80,16 @@ class Judgments:
         counts = np.bincount(codes, minlength=among)[:among]
         return tuple(self.queries[i] for i in np.flatnonzero(counts == 0))
 
-    def encode(self, queries: pl.Series) -> Codes:
+    def encode(self, queries: pl.Series, begins: Bools | None = None) -> Codes:
         """Numbers of queries; those not met before get the next ones.
 
-        Where rows of a query stand together, each stretch is looked up once; the first rows
-        tell whether they do.
+        Where rows of a query stand together each stretch is looked up once, if ``begins`` says
+        where they begin.
         """
-        if 4 * len(queries[:1000].rle()) > len(queries[:1000]):
+        if begins is None or 4 * np.count_nonzero(begins) > len(begins):
             return self._numbers(queries)
-        stretches = queries.rle().struct
-        return np.repeat(self._numbers(stretches.field("value")), stretches.field("len"))
+        starts = np.flatnonzero(begins)
+        return np.repeat(self._numbers(queries[starts]), np.diff(starts, append=len(begins)))
 
     def _numbers(self, queries: pl.Series) -> Codes:
         return queries.cast(pl.Categorical(self._categories)).to_physical().to_numpy()
@@ -120,13 +120,13 @@ class Judgments:
         rows, which = rows[same], judged[which[same]]
         if self.nil is None:
             return rows, which
-        nil_keys = row_keys(heads, pl.repeat(self.nil, len(heads), eager=True))
+        nil_keys = row_keys(heads, pl.Series([self.nil]).hash().to_numpy())
         ends = np.flatnonzero(keys == np.repeat(nil_keys, np.diff(starts, append=len(keys))))
         return np.append(rows, ends), np.append(which, np.full(len(ends), len(self._keys)))
 
     def confirm(self, docs: pl.Series, judged: Ints) -> tuple[Bools, Floats]:
         """Which candidates are what their keys say, and the grades of all."""
-        return (docs == self._docs.gather(judged)).to_numpy(), self._grades[judged]
+        return (docs == self._docs[judged]).to_numpy(), self._grades[judged]
 
     def refuse_repeats(self, codes: Codes, keys: Keys, text_of: TextOf) -> None:
         """Raises ``RepeatedError`` if rows of equal keys have the same query and document."""

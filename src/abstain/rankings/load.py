@@ -12,7 +12,7 @@ import polars as pl
 
 from abstain.errors import InputError, plural, shown
 from abstain.rankings.assemble import NilMeans, assemble
-from abstain.rankings.collector import Collected, Collector, ScatteredError
+from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError
 from abstain.rankings.engine import collect_in_engine, lives_elsewhere
 from abstain.rankings.judgments import Judgments
 from abstain.rankings.layout import Rankings
@@ -111,7 +111,7 @@ def _collect(
 
 def _filled(source: Source, new: Callable[[], Collector], *, by_rank: bool) -> dict[str, Collector]:
     collectors: dict[str, Collector] = {}
-    for batch in batches_of(source, by_rank=by_rank):
+    for batch in batches_of(source, by_rank=by_rank, marks=MARKS):
         for name, rows in _by_run(batch):
             if name not in collectors:
                 collectors[name] = new()
@@ -124,7 +124,7 @@ def _by_run(batch: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         yield batch["run"][0], batch
         return
     for (name,), rows in batch.partition_by("run", as_dict=True, maintain_order=True).items():
-        yield str(name), rows
+        yield str(name), rows.with_columns(MARKS)  # other rows stand before them now
 
 
 def _names(found: Sequence[tuple[str, Source]]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from abstain.errors import plural, shown
-from abstain.measures.registry import RankingMeasure
+from abstain.measures.of_rankings import RankingMeasure
 from abstain.rankings.layout import Bools, Rankings
 from abstain.rankings.results import Settings
 

@@ -90,11 +90,11 @@ class Texts:
     def gather(self, rows: Ints) -> pl.Series:
         """The text of some rows."""
         if len(self._pieces) == 1:
-            return self._pieces[0].gather(rows)
+            return self._pieces[0][rows]
         order = np.argsort(rows)
         ends = np.searchsorted(rows, self._starts, sorter=order)
         parts = [
-            piece.gather(rows[order[a:b]] - start)
+            piece[rows[order[a:b]] - start]
             for piece, start, (a, b) in zip(
                 self._pieces, self._starts[:-1], pairwise(ends.tolist()), strict=True
             )
@@ -102,7 +102,7 @@ class Texts:
         ]
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
-        return pl.concat(parts).gather(back) if parts else self._pieces[0][:0]
+        return pl.concat(parts)[back] if parts else self._pieces[0][:0]
 
 
 def place(judgments: Judgments, rows: Rows, text_of: TextOf, *, given_ranks: bool) -> Placed:

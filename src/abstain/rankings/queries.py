@@ -8,9 +8,10 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from abstain.columns import require, text_column
 from abstain.errors import InputError, UsageError, nearest, plural, shown
 from abstain.formats.tables import ROW, Table
-from abstain.questions import collect, open_table, rename, require, text_column
+from abstain.questions import collect, open_table, rename
 from abstain.rankings.notes import some_of
 
 QUERY = "query"

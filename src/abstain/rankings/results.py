@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from abstain import __version__
-from abstain.measures.registry import RankingMeasure
+from abstain.measures.of_rankings import RankingMeasure
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:

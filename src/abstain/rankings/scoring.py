@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from abstain.measures.registry import RankingMeasure
+from abstain.measures.of_rankings import RankingMeasure
 from abstain.outcomes import Undefined
 from abstain.rankings.layout import Bools, Floats, Ints, Rankings
 from abstain.rankings.notes import notes

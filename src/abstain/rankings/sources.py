@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import narwhals as nw
 import polars as pl
 
+from abstain.columns import require, text_column
 from abstain.engines import check_engine, moved
 from abstain.errors import InputError, Place, shown
 from abstain.formats import trec
 from abstain.formats.files import PARQUET, Opened, bare_name, open_packed
 from abstain.formats.tables import ROW, Table, format_of_name
 from abstain.formats.textfile import HEAD, chunks
-from abstain.questions import collect, open_table, rename, require, text_column
+from abstain.questions import collect, open_table, rename
 from abstain.rankings.order import RepeatedError
 
 TREC = "trec"
@@ -116,13 +117,15 @@ def judgments_of(source: Source) -> pl.DataFrame:
     return rows.select("query", "doc").with_columns(rel)
 
 
-def batches_of(source: Source, *, by_rank: bool) -> Iterator[pl.DataFrame]:
-    """The rows of the runs, some at a time: query, doc, score, run.
+def batches_of(
+    source: Source, *, by_rank: bool, marks: Sequence[pl.Expr] = ()
+) -> Iterator[pl.DataFrame]:
+    """The rows of the runs, some at a time: query, doc, score, run, and what ``marks`` say of them.
 
     With `by_rank` the score is −rank.
     """
     if source.opened is not None:
-        yield from trec.run_batches(source.opened, by_rank=by_rank)
+        yield from trec.run_batches(source.opened, by_rank=by_rank, marks=marks)
         return
     table = _table(source)
     order = "rank" if by_rank else "score"
@@ -143,7 +146,7 @@ def batches_of(source: Source, *, by_rank: bool) -> Iterator[pl.DataFrame]:
             _refuse_odd_ranks(table, rows, numbers)
         score = (-numbers if by_rank else numbers).alias("score")
         run = rows["run"] if "run" in texts else pl.repeat(source.run, rows.height, eager=True)
-        yield rows.select("query", "doc").with_columns(score, run.alias("run"))
+        yield rows.select("query", "doc", score, run.alias("run")).with_columns(marks)
 
 
 def twice(source: Source, error: RepeatedError) -> InputError:

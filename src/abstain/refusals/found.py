@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import narwhals as nw
 import polars as pl
 
+from abstain.columns import require, require_all
 from abstain.compare.bounds import WORDS
 from abstain.errors import InputError, shown
-from abstain.questions import Responses, collect, into_lazy, open_table, require
+from abstain.questions import Responses, collect, into_lazy, open_table
 from abstain.refusals.detect import RULE
 from abstain.scoring import open_runs
 
@@ -43,8 +44,7 @@ def confusion(
 ) -> dict[str, dict[str, int]]:
     """Verdicts with the rules at work against a hand-checked sample: true, then judged."""
     truth = open_table(check)
-    for name, purpose in (("question", "which names each question"), ("true", "found by hand")):
-        require(truth, name, purpose)
+    require_all(truth, {"question": "which names each question", "true": "found by hand"})
     checked = collect(into_lazy(truth.frame), truth.name)
     keys = ["question", *(["run"] if "run" in checked.columns else [])]
     sources = open_runs(list(files), columns=columns, format=format)
@@ -79,8 +79,13 @@ def _rows(source: Responses) -> pl.DataFrame:
 def _verdicts(source: Responses) -> pl.DataFrame:
     """What each response counts as: right, wrong or blank."""
     table = source.table
-    require(table, "question", "which names each question")
-    require(table, "outcome", "without which there is no verdict to check")
+    require_all(
+        table,
+        {
+            "question": "which names each question",
+            "outcome": "without which there is no verdict to check",
+        },
+    )
     frame = collect(nw.from_native(table.frame), table.name)
     own = pl.col("outcome")
     verdict = pl.when(own.is_in(["right", "wrong"])).then(own).otherwise(pl.lit("blank"))

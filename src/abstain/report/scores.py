@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from abstain.errors import plural
 from abstain.outcomes import Counts, Effect, Policy, Why
 from abstain.report.grid import Cell, Column, Grid
-from abstain.scoring import Row, ScoreResult
+from abstain.scored import Row, ScoreResult
 
 
 def score_grid(result: ScoreResult, *, split: bool = False, break_even: bool = False) -> Grid:

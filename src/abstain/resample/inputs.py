@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from abstain.errors import InputError, UsageError, plural
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import KINDS, OUTCOMES, Policy, Why, blanks_by_reason
+from abstain.outcomes import OUTCOMES, Policy, Why, blanks_by_reason, reasons_named
 from abstain.questions import check_mapping, describe, read_gold, told
 from abstain.resample.cells import BLANK, EXCLUDED, of_outcomes
 from abstain.resample.evaluation import evaluate
@@ -43,7 +42,7 @@ def meta(
 
     chosen = _measures(measures)
     rules = Policy.of(policy)
-    standard = read_gold(gold, columns=columns, format=format if _is_path(gold) else None)
+    standard = read_gold(gold, columns=columns, format=format)
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
@@ -53,7 +52,7 @@ def meta(
         source,
         notes=[*describe(standard, sources), *_missing_note(matrix.runs, matrix.kinds)],
         policy=rules.to_dict(),
-        touched=_touched(matrix.kinds),
+        touched=reasons_named(blanks_by_reason(matrix.kinds).sum(axis=0)),
         **options,
     )
 
@@ -77,15 +76,14 @@ def meta_judged(
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [s.table for s in sources])
     found = grade_matrix(sources, grades=grades or {})
-    kinds = np.stack([np.bincount(own, minlength=KINDS) for own in found.kinds])
+    kinds = found.tallies()
     refuse_undecided(blanks_by_reason(kinds), found.runs, rules)
-    becomes = [rules.outcome_of(kind) for kind in range(KINDS)]
-    lookup = np.array([EXCLUDED if o is None else o for o in becomes], np.uint8)
+    ends = rules.outcomes(EXCLUDED).astype(np.uint8)
     return evaluate(
-        of_outcomes(found.runs, lookup[found.kinds], chosen),
+        of_outcomes(found.runs, ends[found.kinds], chosen),
         notes=[*told(s.table for s in sources), *_missing_note(found.runs, kinds)],
         policy=rules.to_dict(),
-        touched=_touched(kinds),
+        touched=reasons_named(blanks_by_reason(kinds).sum(axis=0)),
         **options,
     )
 
@@ -167,12 +165,3 @@ def _missing_note(runs: Sequence[str], kinds: Any) -> list[str]:
         f"{plural(int(missing.sum()), 'response')} of {plural(len(short), 'run')} are missing "
         f"({some}): the runs are not over the same questions"
     ]
-
-
-def _touched(kinds: Any) -> dict[str, int]:
-    reasons = blanks_by_reason(kinds).sum(axis=0)
-    return {why.value: int(n) for why, n in zip(Why, reasons, strict=True) if n}
-
-
-def _is_path(data: Any) -> bool:
-    return isinstance(data, (str, os.PathLike))

@@ -1,0 +1,97 @@
+"""What measures of rankings take: the gains listed, and what there was to find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from abstain.errors import UsageError
+from abstain.measures.registry import (
+    KINDS_OF_MEASURE,
+    Definition,
+    Measure,
+    Undefinedness,
+    _fixed,
+    define,
+)
+from abstain.outcomes import Counts, CountsArray, Undefined
+
+if TYPE_CHECKING:
+    from abstain.rankings.layout import Floats, Rankings
+
+
+class RankingMeasure(Measure):
+    """A measure of rankings: a pure function of the gains listed and of what there was to find.
+
+    >>> from abstain.measures import measure
+    >>> round(measure("NDCG'")([1, 0, 1], pool=3), 3)
+    0.698
+    >>> measure("AP")([0, 0], pool=0)
+    undefined (the query has no relevant document)
+    """
+
+    def __call__(  # type: ignore[override]
+        self,
+        gains: Sequence[float],
+        *,
+        pool: int | Sequence[float] | None = None,
+        top: float | None = None,
+    ) -> float:
+        """The score of one ranking, given by its gains in order.
+
+        `pool` is how many documents there were to find, or their gains; `top` is the grade
+        that counts as a gain of 1 (default: the largest, if above 1).
+        """
+        if isinstance(gains, (Counts, CountsArray)):
+            raise UsageError(f"{self} is a measure of rankings, not of counts: see `abstain rank`")
+        if pool is None:
+            raise UsageError(
+                f"{self} needs to know what there was to find: pool=3, or the gains, pool=[1, 1, 1]"
+            )
+        from abstain.rankings.layout import one
+
+        rankings = one(gains, pool, top=top)
+        reason = self.reasons(rankings)[0]
+        return float(self.values(rankings)[0]) if reason is None else Undefined(reason)
+
+    def values(self, rankings: Rankings) -> Floats:
+        """The score of each row of some rankings; nan where it does not exist."""
+        values: Floats = self.definition.function(rankings, **self.arguments)
+        return values
+
+    def reasons(self, rankings: Rankings) -> list[str | None]:
+        """Why the score of each row does not exist; None where it does."""
+        reasons: list[str | None] = [None] * rankings.size
+        for rule in self.definition.undefined:
+            for row in rule.when(rankings, **self.arguments).nonzero()[0]:
+                reasons[row] = rule.reason
+        return reasons
+
+
+KINDS_OF_MEASURE["ranking"] = RankingMeasure
+
+
+def ranked(
+    name: str,
+    *,
+    bounds: tuple[float, float] | Callable[..., tuple[float, float]] = (0.0, 1.0),
+    undefined: tuple[Undefinedness, ...] = (),
+    **more: Any,
+) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
+    """Declare a measure of rankings: a function of `Rankings` that gives a number a row."""
+
+    def declare(function: Callable[..., Floats]) -> Callable[..., Floats]:
+        define(
+            Definition(
+                name=name,
+                summary=(function.__doc__ or "").strip().splitlines()[0],
+                function=function,
+                bounds=bounds if callable(bounds) else _fixed(*bounds),
+                undefined=undefined,
+                takes="ranking",
+                **more,
+            )
+        )
+        return function
+
+    return declare
