@@ -200,3 +200,13 @@ def test_the_page_lies_beside_the_result_unless_asked_otherwise(inputs: Here) ->
     assert said.out.startswith("score.html: ")
     text = Path("score.html").read_text("utf-8")
     assert "<title>Spring &lt;img src=x onerror=alert(1)&gt;</title>" in text
+
+
+def test_a_runs_name_keeps_its_letters_at_the_start_of_a_sentence(inputs: Here) -> None:
+    text = page(inputs, "compare")
+    saved = json.loads((inputs.folder / "compare.json").read_text())
+    named = [note for note in saved["notes"] if note.startswith("bold ")]
+    assert named
+    markup = text.partition("<script")[0]
+    assert "bold " in markup
+    assert "Bold" not in markup

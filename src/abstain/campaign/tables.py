@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from abstain.outcomes import Array
 
+WIDEST, LONGEST = 40, 2_000
+"""Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -31,6 +34,12 @@ class Table:
     title: str
     reading: str
     grid: Grid
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """Of the files that it is written to."""
+        small = len(self.grid.columns) <= WIDEST and len(self.grid.rows) <= LONGEST
+        return ("csv", "md", "tex") if small else ("csv",)
 
 
 def all_tables(c: Campaign) -> list[Table]:

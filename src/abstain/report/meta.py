@@ -7,7 +7,7 @@ import math
 from abstain.errors import plural
 from abstain.outcomes import Policy
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.scores import policy_sentence
+from abstain.report.scores import policy_sentence, sentence
 from abstain.resample.agreement import COEFFICIENTS, LABELS
 from abstain.resample.result import MetaResult
 
@@ -230,10 +230,7 @@ def _agreement(result: MetaResult) -> Grid:
 
 def _notes(result: MetaResult) -> list[str]:
     said = [f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}."]
-    for note in result.notes:
-        named = note.startswith(result.measures)
-        text = note if named else note[:1].upper() + note[1:]
-        said.append(text if text.endswith(".") else text + ".")
+    said += [sentence(note, (*result.measures, *result.runs)) for note in result.notes]
     if result.policy is not None:
         rules = Policy.of(result.policy)
         said.append(policy_sentence(rules, dict(result.touched or {})))

@@ -37,9 +37,9 @@ def campaign_page(
 ) -> str:
     """The page of a campaign as HTML."""
     figures = campaign_figures(c)
-    known = {t.name: PageTable(t.name, t.title, t.reading, t.grid, filed=True) for t in tables}
+    known = {t.name: PageTable(t.name, t.title, t.reading, t.grid, filed=t.endings) for t in tables}
     if "leaderboard" in known:
-        known["leaderboard"] = _leaderboard(c, known["leaderboard"])
+        known["leaderboard"] = _with_unsliced(c, _leaderboard(c, known["leaderboard"]))
     page = Page(
         title=title,
         lead=said[1],
@@ -134,17 +134,35 @@ def blanks_table(c: Campaign) -> PageTable:
     return PageTable("blanks", "Blanks", "Every kind of blank.", Grid(columns, rows))
 
 
+def _with_unsliced(c: Campaign, table: PageTable) -> PageTable:
+    """The leaderboard, saying which attributes it has no room for."""
+    room = _roomy(c, len(table.grid.rows))
+    out = [f"{name} ({len(s.names):,} parts)" for name, s in c.slices.items() if name not in room]
+    if not out:
+        return table
+    said = f"No slices to choose here by {', '.join(out)}, for want of room: a table has them."
+    return replace(table, reading=f"{table.reading} {said}")
+
+
+def _roomy(c: Campaign, rows: int) -> list[str]:
+    """Attributes whose slices the page has room for."""
+    found = []
+    left = MOST_SLICED
+    for attribute, s in c.slices.items():
+        if len(s.names) * rows <= left:
+            left -= len(s.names) * rows
+            found.append(attribute)
+    return found
+
+
 def slice_variants(c: Campaign, grid: Grid) -> list[Variant]:
     """The leaderboard over each part of the questions, as far as a page has room for it."""
     names = [column.name for column in grid.columns]
     run_at = names.index("run")
     where = {run: i for i, run in enumerate(c.runs)}
     found: list[Variant] = []
-    left = MOST_SLICED
-    for attribute, s in c.slices.items():
-        if len(s.names) * len(grid.rows) > left:
-            continue
-        left -= len(s.names) * len(grid.rows)
+    for attribute in _roomy(c, len(grid.rows)):
+        s = c.slices[attribute]
         runs = c.sliced[attribute].table
         scores = c.slice_scores(attribute)
         references = {name: parts[attribute] for name, (_, parts) in c.baselines.items()}

@@ -65,7 +65,9 @@ def again(saved: Saved) -> list[str]:
             said.append(policy_sentence(Policy.of(saved.policy), saved.touched))
         except AbstainError:  # of another version
             said.append("Policy: " + ", ".join(f"{k} → {v}" for k, v in saved.policy.items()) + ".")
-    return [*said, *(sentence(note) for note in saved.notes if not note.startswith("Policy: "))]
+    names = {row.run for row in getattr(saved, "results", ()) if isinstance(row, Row)}
+    notes = [note for note in saved.notes if not note.startswith("Policy: ")]
+    return [*said, *(sentence(note, names) for note in notes)]
 
 
 def facts(saved: Saved, *more: tuple[str, Any]) -> list[tuple[str, str]]:

@@ -302,6 +302,7 @@ class CampaignTable(msgspec.Struct, kw_only=True):
     reading: str
     columns: list[str]
     rows: list[list[str | float | None]]
+    rows_in_all: int = 0
 
 
 class CampaignResults(Saved, kw_only=True):
