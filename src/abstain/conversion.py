@@ -10,7 +10,7 @@ import polars as pl
 
 from abstain.formats.files import bare_name
 from abstain.formats.tables import ROW, format_of_name, write_table
-from abstain.questions import check_mapping, collect, open_table, rename
+from abstain.questions import RULE, check_mapping, collect, open_table, rename
 
 
 def convert_table(
@@ -38,6 +38,10 @@ def convert_table(
 
         table = with_refusals(table, table.refusals)
     frame = collect(nw.from_native(table.frame), table.name)
+    if table.refusals and RULE in frame.columns and table.verdicts is not None:
+        from abstain.refusals.detect import blanked
+
+        frame = blanked(frame)
     frame = frame.drop(ROW, strict=False)
     if "confidence" in frame.columns and frame["confidence"].dtype == pl.String:
         numbers = frame["confidence"].cast(pl.Float64, strict=False)

@@ -19,7 +19,7 @@ from abstain.errors import InputError, Place, UsageError, nearest, plural, shown
 from abstain.formats.tables import ROW
 from abstain.normalise import matcher
 from abstain.outcomes import CANDIDATES, KIND_OF_WORD, KINDS, RIGHT, WRONG, Why, blank_kind
-from abstain.questions import Gold, Responses, collect, require, text_column
+from abstain.questions import RULE, Gold, Responses, collect, require, text_column
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
 VERDICT = "__verdict"
@@ -130,6 +130,8 @@ def _canonical(
         for name in ("question", "answer", "answered", "candidate", "why", *keep)
         if name in table.columns
     ]
+    if table.refusals and RULE in table.columns:
+        columns.append(nw.col(RULE))
     run = (
         nw.lit(source.run).cast(nw.String).alias("run")
         if source.run is not None
@@ -212,7 +214,19 @@ def _with_kinds(
         if "candidate" in names:
             right.append((nw.col("candidate") == nw.col(CORRECT)).alias("__candidate_right"))
         frame = frame.with_columns(*right)
+    if RULE in names:
+        frame, names = _without_refusals(frame, names), [*names, "why"]
     return frame.with_columns(_kind(names, align).alias(KIND))
+
+
+def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.LazyFrame[Any]:
+    """Answers that a rule found to decline as blanks; what is right all the same stands."""
+    declines = ~nw.col(RULE).is_null() & ~nw.col("__right").fill_null(value=False)
+    why = nw.col("why") if "why" in names else nw.lit(None).cast(nw.String)
+    return frame.with_columns(
+        nw.when(declines).then(nw.lit("")).otherwise(nw.col("answer")).alias("answer"),
+        nw.when(declines).then(nw.lit(Why.DECLINED.value)).otherwise(why).alias("why"),
+    )
 
 
 def _kind(names: Sequence[str], align: str) -> nw.Expr:

@@ -32,9 +32,11 @@ SPLIT = "|"
 RESERVED = ("question", "correct", "options", "option_texts")
 DERIVED = ("accepted", "nothing_right")
 """Columns that a gold is given when it is read."""
+RULE = "refusal"
+"""The column that names the rule by which a text was found to decline."""
 OF_A_RUN = (
     *("answer", "answered", "candidate", "confidence", "why", "run"),
-    *("outcome", "reason", "response", "refusal"),
+    *("outcome", "reason", "response", RULE),
 )
 """Columns of a log that speak of a response, not of its question."""
 RESPONSE_COLUMNS = ("question", "answer", "answered", "candidate", "confidence", "why", "run")

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from abstain.errors import UnknownNameError, UsageError, plural
+from abstain.questions import RULE
 from abstain.refusals.rules import LANGUAGES
 
 if TYPE_CHECKING:
     from abstain.formats.tables import Table
 
-RULE = "refusal"
-"""The column that names the rule by which a text was found to decline."""
 MOST = 2_000
 """A refusal is looked for in the first characters."""
 OPEN_OUTCOMES = ("wrong", "unparseable")
@@ -79,19 +78,21 @@ def refuses(text: str, languages: str = "all") -> str | None:
 
 
 def with_refusals(table: Table, languages: Sequence[str]) -> Table:
-    """A table of responses in which texts that decline are blanks, with a note of what was done.
+    """A table of responses that names the rule by which each declines, and a note of what was done.
 
     A column that says whether or why there is no answer wins, and so does a judge's label; a
-    verdict made by comparing texts knows no refusal, so a wrong one is looked at.
+    verdict made by comparing texts knows no refusal, so a wrong one is looked at. Answers stay:
+    one that turns out right against a gold is no refusal, so `judge` blanks the others, and
+    `blanked` does where there is nothing to judge by.
     """
     frame = table.frame
     if not isinstance(frame, pl.LazyFrame):
         raise UsageError("refusals are looked for in files and polars frames: collect it first")
     names = table.columns
-    text = "response" if "response" in names else "answer"
-    if text not in names:
+    text = text_of(names)
+    if text is None:
         return table
-    open_to = _undecided(table)
+    open_to = _undecided(table, text)
     frame = frame.with_columns(rule_of(text, languages).alias(RULE))
     counted = frame.select(
         hits=pl.col(RULE).is_not_null().sum(),
@@ -100,29 +101,48 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     ).collect()
     hits, used, seen = counted.row(0)
     frame = frame.with_columns(pl.when(open_to).then(RULE).alias(RULE))
-    declines = pl.col(RULE).is_not_null()
-    changes = {"why": pl.when(declines).then(pl.lit("declined")).otherwise(_cell("why", names))}
-    if "outcome" in names:
-        changes["outcome"] = pl.when(declines).then(pl.lit("declined")).otherwise("outcome")
-    if "answer" in names:
-        changes["answer"] = pl.when(declines).then(pl.lit("")).otherwise("answer")
-        if "response" not in names:
-            changes["response"] = pl.col("answer")
-    columns = tuple(dict.fromkeys([*names, "response", "why", RULE]))
+    changes: dict[str, pl.Expr] = {}
+    if table.verdicts is not None:
+        declines = pl.col(RULE).is_not_null()
+        declined = pl.lit("declined")
+        empty = pl.col("answer").cast(pl.String).fill_null("") == ""
+        changes["outcome"] = pl.when(declines).then(declined).otherwise("outcome")
+        changes["why"] = pl.when(declines & empty).then(declined).otherwise(_cell("why", names))
+    if "response" not in names:
+        changes["response"] = pl.col(text)
     note = (
         f"{table.name}: refusals found in text ({', '.join(languages)}): {used:,} of "
         f"{plural(seen, 'response')}"
         + (f"; {hits - used:,} more stand, decided by a label" if hits > used else "")
+        + ("; what is right all the same stands" if used and table.verdicts is None else "")
     )
     return replace(
         table,
-        columns=tuple(c for c in columns if c in (*names, *changes, RULE)),
+        columns=tuple(dict.fromkeys([*names, *changes, RULE])),
         frame=frame.with_columns(**changes),
         notes=(*table.notes, note),
     )
 
 
-def _undecided(table: Table) -> pl.Expr:
+def blanked(rows: pl.DataFrame, *, stands: pl.Expr | None = None) -> pl.DataFrame:
+    """Rows whose refusals are blanks that say why, but for those that stand all the same."""
+    declines = pl.col(RULE).is_not_null()
+    if stands is not None:
+        declines &= ~stands
+    changes = {
+        "why": pl.when(declines).then(pl.lit("declined")).otherwise(_cell("why", rows.columns))
+    }
+    if "answer" in rows.columns:
+        changes["answer"] = pl.when(declines).then(pl.lit("")).otherwise("answer")
+    return rows.with_columns(**changes)
+
+
+def text_of(names: Sequence[str]) -> str | None:
+    """The column that holds what was said: the response as it came, or else the answer."""
+    return next((name for name in ("response", "answer") if name in names), None)
+
+
+def _undecided(table: Table, text: str) -> pl.Expr:
     """Rows of which nothing says whether they were answered."""
     names = table.columns
     if table.verdicts == "judge" or (table.verdicts is None and {"outcome", "grade"} & set(names)):
@@ -133,7 +153,8 @@ def _undecided(table: Table) -> pl.Expr:
     for name in ("answered", "why"):
         if name in names:
             undecided &= pl.col(name).cast(pl.String).fill_null("") == ""
-    return undecided & (pl.col("answer").cast(pl.String).fill_null("") != "")
+    said = "answer" if "answer" in names else text
+    return undecided & (pl.col(said).cast(pl.String).fill_null("") != "")
 
 
 def _cell(name: str, names: Sequence[str]) -> pl.Expr:
