@@ -16,7 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from abstain.errors import InputError, Place, UsageError, nearest, shown
-from abstain.formats.files import PARQUET, Opened, bad_utf8_line, check_text, open_plain, whole
+from abstain.formats.files import (
+    BLOCK,
+    PARQUET,
+    SNIFFED,
+    Opened,
+    bad_utf8_line,
+    check_text,
+    open_plain,
+    whole,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,7 +104,7 @@ class _Begins:
         return self._lines[row + 1] if row + 1 < len(self._lines) else None
 
 
-def read_table(path: str | Path, *, format: str | None = None) -> Table:
+def read_table(path: str | Path | Opened, *, format: str | None = None) -> Table:
     """Read a table; its format is what is asked for, or what its bytes and its name say."""
     from abstain.formats.logs.registry import READERS, split_format
 
@@ -114,7 +123,7 @@ def read_table(path: str | Path, *, format: str | None = None) -> Table:
         rest = ",".join(f"{key}={value}" for key, value in picks.items())
         plain = read_table(path, format=f"{name}:{rest}" if rest else name or None)
         return replace(plain, refusals=wanted)
-    opened = open_plain(path)
+    opened = path if isinstance(path, Opened) else open_plain(path)
     chosen = name or sniff(opened)
     if chosen in READERS:
         return READERS[chosen].read(opened, picks)
@@ -148,6 +157,9 @@ def sniff(opened: Opened) -> str:
             raise InputError("looks like XML or HTML, expected a table", opened.name)
         return "qa4mre"
     if log := sniff_log(head):
+        return log
+    may_be_long = text.startswith(b"{") and len(head) == SNIFFED
+    if may_be_long and (log := sniff_log(opened.head(BLOCK))):
         return log
     if text.startswith(b"{"):
         return "jsonl"

@@ -71,7 +71,7 @@ def _is_grade(text: str, letter: str) -> bool:
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """A table of graded responses; the column of grades is named or one of the usual."""
-    raw = read_table(opened.name)
+    raw = read_table(opened)
     if raw.verdicts is not None:
         raise InputError("is a log of another tool, expected a table of grades", opened.name)
     frame = raw.frame.collect()
