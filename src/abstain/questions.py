@@ -34,6 +34,8 @@ DERIVED = ("accepted", "nothing_right")
 """Columns that a gold is given when it is read."""
 RULE = "refusal"
 """The column that names the rule by which a text was found to decline."""
+CLUSTER = "cluster"
+"""The column by which judged rows say what hangs together."""
 OF_A_RUN = (
     *("answer", "answered", "candidate", "confidence", "why", "run"),
     *("outcome", "reason", "response", RULE),
@@ -407,6 +409,12 @@ def read_responses(
         from abstain.refusals.detect import with_refusals
 
         table = with_refusals(table, table.refusals)
+    if (
+        table.cluster is None
+        and CLUSTER in table.columns
+        and {"outcome", "grade"} & {*table.columns}
+    ):
+        table = replace(table, cluster=CLUSTER)
     frame = nw.from_native(table.frame)
     if not isinstance(frame, nw.LazyFrame):
         frame = frame.lazy()

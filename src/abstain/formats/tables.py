@@ -203,6 +203,7 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
 
             write_qa4mre(frame, draft)
         else:
+            _refuse_separators(frame, str(path), chosen)
             flat = frame.with_columns(_joined_lists(frame))
             nested = [name for name, dtype in flat.schema.items() if dtype.is_nested()]
             if nested:
@@ -212,6 +213,22 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
                     str(path),
                 )
             flat.write_csv(draft, separator=SEPARATORS[chosen])
+
+
+def _refuse_separators(frame: pl.DataFrame, name: str, format: str) -> None:
+    """An accepted answer with a | in it would come back from such a cell as two."""
+    import polars as pl
+
+    for column in ("correct", "options"):
+        if isinstance(frame.schema.get(column), pl.List):
+            texts = frame[column].cast(pl.List(pl.String)).explode().drop_nulls()
+            split = texts.filter(texts.str.contains("|", literal=True))
+            if len(split):
+                raise InputError(
+                    f"column '{column}' holds {shown(split[0])}, which a cell of "
+                    f"{format.upper()} would split at the |, expected .jsonl or .parquet",
+                    name,
+                )
 
 
 def _joined_lists(frame: pl.DataFrame) -> list[pl.Expr]:
