@@ -72,11 +72,16 @@ class Table:
     """Who made the verdicts of a log: a judge, or a comparison of texts, which knows no refusal."""
     refusals: tuple[str, ...] = ()
     """Languages in which refusals are to be looked for in its responses."""
+    parts: tuple[tuple[int, Table], ...] = ()
+    """The tables that it was made of, each with its first row, where there are several."""
     begins: _Begins | None = field(default=None, repr=False)
     """Where the records of a separated file begin, looked up when somebody asks."""
 
     def place(self, row: int | None) -> Place:
         """Where a record stands: for text formats the line on which it begins."""
+        if row is not None and self.parts:
+            start, part = next(own for own in reversed(self.parts) if own[0] <= row)
+            return part.place(row - start)
         if row is not None and self.lines is not None:
             return Place(self.name, self.lines[row])
         if row is None:

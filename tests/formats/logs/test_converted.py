@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.helpers import Here
 
-EPOCHS = {
+EPOCHS: dict[str, Any] = {
     "version": 2,
     "status": "success",
     "eval": {
@@ -56,7 +57,7 @@ def test_a_column_cluster_of_judged_rows_is_their_cluster(here: Here) -> None:
 
 
 def test_a_cluster_that_the_log_names_otherwise_is_told(here: Here) -> None:
-    samples = [{**sample, "metadata": {"cluster": "x"}} for sample in EPOCHS["samples"]]  # type: ignore[dict-item]
+    samples = [{**sample, "metadata": {"cluster": "x"}} for sample in EPOCHS["samples"]]
     here.write("log.json", json.dumps({**EPOCHS, "samples": samples}))
     made = here("convert", "log.json", "copy.csv")
     assert made.code == 0, made
