@@ -81,7 +81,9 @@ def test_a_folder_stands_for_its_logs(two_models: Here) -> None:
     made = two_models("campaign", "out/m1", "out/m1", "out/m2", "-o", "site")
     assert made.code == 0, made
     two_models.write("empty/notes.txt", "nothing")
-    assert "empty: is a directory, expected a file" in two_models.refuses("score", "--judged", "empty")
+    assert "empty: is a directory, expected a file" in two_models.refuses(
+        "score", "--judged", "empty"
+    )
     assert "is a directory, expected a file" in two_models.refuses(
         "score", "--judged", "out", "--from", "simpleqa"
     )

@@ -11,6 +11,7 @@ import polars as pl
 from abstain.errors import UnknownNameError, UsageError, plural
 from abstain.questions import RULE
 from abstain.refusals.rules import LANGUAGES
+from abstain.refusals.shapes import LABEL, MARKS, QUOTED, THOUGHT, Language, Rule
 
 if TYPE_CHECKING:
     from abstain.formats.tables import Table
@@ -44,25 +45,47 @@ def languages_of(text: str) -> tuple[str, ...]:
 
 def rule_of(column: str, languages: Sequence[str]) -> pl.Expr:
     """The first rule by which a column's text declines; null where none does."""
-    text = (
-        pl.col(column)
-        .cast(pl.String)
-        .str.slice(0, MOST)
-        .str.to_lowercase()
-        .str.replace_all("[’‘´`]", "'")
-        .str.replace_all(r"\s+", " ")
-        .str.strip_chars(" \"'*_>#-«»“”")
-    )
+    text = cleaned(pl.col(column).cast(pl.String))
     found: list[pl.Expr] = []
     for code in languages:
         own = LANGUAGES[code]
         rest = text.str.replace(f"^{own.openings}", "")
-        answers_anyway = rest.str.contains(own.hedges)
         for rule in own.rules:
-            ends = r"[\s.!…]*$" if rule.whole else ""
+            ends = r"[\s.!…)\"']*$" if rule.whole else ""
             fits = rest.str.contains(f"^(?:{rule.pattern}){ends}")
-            found.append(pl.when(fits & ~answers_anyway).then(pl.lit(rule.name)))
+            if rule.unless:
+                fits &= ~rest.str.contains(f"^(?:{rule.unless})")
+            if not rule.whole:
+                fits &= ~_answers_anyway(rest, rule, own)
+            found.append(pl.when(fits).then(pl.lit(rule.name)))
     return pl.coalesce(found)
+
+
+def cleaned(text: pl.Expr) -> pl.Expr:
+    """What was said, without thoughts, marks and labels, in small letters and single blanks."""
+    for thought in THOUGHT:
+        text = text.str.replace(thought, "")
+    return (
+        text.str.slice(0, MOST)
+        .str.to_lowercase()
+        .str.replace_all("[’‘´`]", "'")
+        .str.replace_all(MARKS, "")
+        .str.replace_all(r"[\s_]+", " ")
+        .str.strip_chars(" -–—•")
+        .str.replace(LABEL, "")
+        .str.replace(QUOTED, "$1")
+        .str.strip_chars(" ")
+    )
+
+
+def _answers_anyway(rest: pl.Expr, rule: Rule, own: Language) -> pl.Expr:
+    """Whether what comes after a rule's words is an answer all the same."""
+    matched = rest.str.extract(f"^({rule.pattern})", 1).str.len_chars()
+    after = rest.str.slice(matched.cast(pl.Int64) - 1)  # with what ends the rule's own clause
+    kept = after
+    for aside in own.asides:
+        kept = kept.str.replace_all(aside, " ")
+    return after.str.contains(own.hedges) | kept.str.contains(own.goes_on)
 
 
 def refuses(text: str, languages: str = "all") -> str | None:
