@@ -31,7 +31,7 @@ from abstain.faults import (
 from abstain.formats.tables import ROW
 from abstain.normalise import matcher
 from abstain.outcomes import CANDIDATES, KIND_OF_WORD, KINDS, RIGHT, WRONG, Why, blank_kind
-from abstain.questions import Gold, Responses, collect
+from abstain.questions import RULE, Gold, Responses, collect
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
 VERDICT = "__verdict"
@@ -113,6 +113,8 @@ def _canonical(
         for name in ("question", "answer", "answered", "candidate", "why", *keep)
         if name in table.columns
     ]
+    if table.refusals and RULE in table.columns:
+        columns.append(nw.col(RULE))
     run = (
         nw.lit(source.run).cast(nw.String).alias("run")
         if source.run is not None
@@ -194,6 +196,8 @@ def _with_kinds(
         if "candidate" in names:
             right.append((nw.col("candidate") == nw.col(CORRECT)).alias("__candidate_right"))
         frame = frame.with_columns(*right)
+    if RULE in names:
+        frame, names = _without_refusals(frame, names), [*names, "why"]
     return frame.with_columns(_kind(names, align).alias(KIND))
 
 
@@ -217,6 +221,17 @@ def _has_answer(names: Sequence[str]) -> nw.Expr:
     visible = (given >= "!") & (given < "\x7f")
     some = ~given.is_null() & (given.str.strip_chars(BLANKS) != "")
     return nw.when(visible).then(nw.lit(value=True)).otherwise(some)
+
+
+def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.LazyFrame[Any]:
+    """Answers that a rule found to decline as blanks; what is right all the same stands."""
+    declines = ~nw.col(RULE).is_null() & ~nw.col("__right").fill_null(value=False)
+    why = nw.col("why") if "why" in names else nw.lit(None).cast(nw.String)
+    answers = [name for name in ("answer", AS_GIVEN) if name == "answer" or name in names]
+    return frame.with_columns(
+        *(nw.when(declines).then(nw.lit("")).otherwise(nw.col(n)).alias(n) for n in answers),
+        nw.when(declines).then(nw.lit(Why.DECLINED.value)).otherwise(why).alias("why"),
+    )
 
 
 def _kind(names: Sequence[str], align: str) -> nw.Expr:

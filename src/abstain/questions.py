@@ -32,9 +32,13 @@ SPLIT = "|"
 RESERVED = ("question", "correct", "options", "option_texts")
 DERIVED = ("accepted", "nothing_right")
 """Columns that a gold is given when it is read."""
+RULE = "refusal"
+"""The column that names the rule by which a text was found to decline."""
+CLUSTER = "cluster"
+"""The column by which judged rows say what hangs together."""
 OF_A_RUN = (
     *("answer", "answered", "candidate", "confidence", "why", "run"),
-    *("outcome", "reason", "response", "refusal"),
+    *("outcome", "reason", "response", RULE),
 )
 """Columns of a log that speak of a response, not of its question."""
 
@@ -181,6 +185,10 @@ def read_gold(
     data: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None
 ) -> Gold:
     """Read a gold standard: `question`, `correct`, and any attributes."""
+    if isinstance(data, (str, os.PathLike)) and os.path.isdir(data):
+        from abstain.joining import gold_of_folder
+
+        data = gold_of_folder(os.fspath(data), format)
     table = open_table(data, name="gold", format=_gold_format(data, format))
     is_log = table.verdicts is not None
     if is_log:
@@ -334,15 +342,26 @@ def read_responses(
     engine: str | None = None,
     master: str | None = None,
 ) -> Responses:
-    """Open one table of responses, perhaps in another engine; nothing is counted yet."""
+    """Open one table of responses, perhaps in another engine; nothing is counted yet.
+
+    A log stays in polars until `in_its_engine`, so that it can be joined with others.
+    """
     opened, chosen = open_table(data, name=name, format=format), check_engine(engine, master)
     if opened.refusals and chosen != "polars":
         raise UsageError(f"--detect-refusals reads text with polars, not with --engine {chosen}")
-    table = rename(moved(opened, chosen, master), columns or {}, side="run")
+    here = opened.verdicts is not None  # a log's rows are in memory: they may move later
+    table = opened if here else moved(opened, chosen, master)
+    table = rename(table, columns or {}, side="run")
     if table.refusals:
         from abstain.refusals.detect import with_refusals
 
         table = with_refusals(table, table.refusals)
+    if (
+        table.cluster is None
+        and CLUSTER in table.columns
+        and {"outcome", "grade"} & {*table.columns}
+    ):
+        table = replace(table, cluster=CLUSTER)
     frame = nw.from_native(table.frame)
     if not isinstance(frame, nw.LazyFrame):
         frame = frame.lazy()
@@ -353,6 +372,15 @@ def read_responses(
         own_name = table.run_id[0]
     own_name = own_name.encode(errors="replace").decode()  # a file's name may be no text at all
     return Responses(table, frame, name or own_name)
+
+
+def in_its_engine(source: Responses, engine: str | None, master: str | None) -> Responses:
+    """The rows of a log, handed to the engine that is asked for."""
+    table = source.table
+    if table.verdicts is None:
+        return source
+    table = moved(table, check_engine(engine, master), master)
+    return replace(source, table=table, frame=into_lazy(table.frame))
 
 
 def describe(gold: Gold, sources: Sequence[Responses] = ()) -> list[str]:

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from abstain.errors import InputError, Place, UsageError, nearest, shown
 from abstain.formats.files import (
+    BLOCK,
     NOT_UTF8,
     PARQUET,
+    SNIFFED,
     Opened,
     check_text,
     open_plain,
@@ -72,11 +74,16 @@ class Table:
     """Who made the verdicts of a log: a judge, or a comparison of texts, which knows no refusal."""
     refusals: tuple[str, ...] = ()
     """Languages in which refusals are to be looked for in its responses."""
+    parts: tuple[tuple[int, Table], ...] = ()
+    """The tables that it was made of, each with its first row, where there are several."""
     begins: Begins | None = field(default=None, repr=False)
     """Where the records of a separated file begin, looked up when somebody asks."""
 
     def place(self, row: int | None) -> Place:
         """Where a record stands: for text formats the line on which it begins."""
+        if row is not None and self.parts:
+            start, part = next(own for own in reversed(self.parts) if own[0] <= row)
+            return part.place(row - start)
         if row is not None and self.lines is not None:
             return Place(self.name, self.lines[row])
         if row is None:
@@ -147,6 +154,9 @@ def sniff(opened: Opened) -> str:
         return "qa4mre"
     if log := sniff_log(head):
         return log
+    may_be_long = text.startswith(b"{") and len(head) == SNIFFED
+    if may_be_long and (log := sniff_log(opened.head(BLOCK))):
+        return log
     if text.startswith(b"{"):
         return "jsonl"
     if text.startswith(b"["):
@@ -189,6 +199,7 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
 
             write_qa4mre(frame, draft)
         else:
+            _refuse_separators(frame, str(path), chosen)
             flat = frame.with_columns(_joined_lists(frame))
             nested = [name for name, dtype in flat.schema.items() if dtype.is_nested()]
             if nested:
@@ -198,6 +209,22 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
                     str(path),
                 )
             flat.write_csv(draft, separator=SEPARATORS[chosen])
+
+
+def _refuse_separators(frame: pl.DataFrame, name: str, format: str) -> None:
+    """An accepted answer with a | in it would come back from such a cell as two."""
+    import polars as pl
+
+    for column in ("correct", "options"):
+        if isinstance(frame.schema.get(column), pl.List):
+            texts = frame[column].cast(pl.List(pl.String)).explode().drop_nulls()
+            split = texts.filter(texts.str.contains("|", literal=True))
+            if len(split):
+                raise InputError(
+                    f"column '{column}' holds {shown(split[0])}, which a cell of "
+                    f"{format.upper()} would split at the |, expected .jsonl or .parquet",
+                    name,
+                )
 
 
 def _joined_lists(frame: pl.DataFrame) -> list[pl.Expr]:

@@ -14,7 +14,7 @@ from abstain.columns import require, text_column
 from abstain.engines import check_engine, moved
 from abstain.errors import InputError, Place, shown
 from abstain.formats import trec
-from abstain.formats.files import PARQUET, Opened, bare_name, open_packed
+from abstain.formats.files import PARQUET, STDIN, Opened, bare_name, open_packed
 from abstain.formats.tables import ROW, Table, format_of_name
 from abstain.formats.textfile import HEAD, chunks
 from abstain.questions import collect, open_table, rename
@@ -64,13 +64,14 @@ def open_source(
         return Source(table.name, name or "run", bool(name), table=table)
     path = os.fspath(data)
     own = name or bare_name(path).encode(errors="replace").decode()
+    where = None if path == STDIN else path
     if format in (None, TREC):
         opened = open_packed(path)
         if format == TREC or _is_trec(opened):
-            plain = Source(path, own, bool(name), opened=opened, path=path)
+            plain = Source(opened.name, own, bool(name), opened=opened, path=where)
             return plain if chosen == "polars" else _as_table(plain, chosen, master)
     table = rename(moved(open_table(path, format=format), chosen, master), columns or {}, side=side)
-    return Source(table.name, own, bool(name), table=table, path=path)
+    return Source(table.name, own, bool(name), table=table, path=where)
 
 
 def _as_table(source: Source, engine: str, master: str | None) -> Source:

@@ -11,10 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from abstain.errors import InputError, Place
-from abstain.formats.files import Opened, byte_limit
-
-MAX_DOCUMENT = 2 << 30
-"""What one JSON document may have; ABSTAIN_MAX_BYTES sets another bound."""
+from abstain.formats.files import MAX_DOCUMENT, Opened, byte_limit
 
 STRANGE = (b"NaN", b"Infinity", b"\\ud", b"\\uD")
 """What Python's own JSON writes and reads though JSON lacks it; the last: half a character."""
