@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from abstain.campaign.stability import RankStability
 
 MOST_RUNS = 40
+MOST_TICKS = 10
 
 
 def confidence_sections(c: Campaign) -> list[Section]:
@@ -92,9 +93,11 @@ def _figure(c: Campaign, s: RankStability) -> Figure:
     dots = points("rank", "run", sort=names, **titles)
     dots["mark"] |= {"size": 45, "opacity": 1}
     tips = [("run", "nominal"), *((n, "quantitative") for n in ("rank", "low", "high", "first %"))]
+    step = -(-len(c.runs) // MOST_TICKS)
+    ticks = list(dict.fromkeys([1, *range(step, len(c.runs) + 1, step)]))
     for layer in (span, dots):
         layer["encoding"]["tooltip"] = [{"field": n, "type": k} for n, k in tips]
-        layer["encoding"]["x"]["axis"] = {"tickMinStep": 1, "tickCount": 10, "format": "d"}
+        layer["encoding"]["x"]["axis"] = {"values": ticks, "format": "d"}
     shown = "all" if len(chosen) == len(c.runs) else f"the {len(chosen)} best"
     caption = (
         f"The rank of each run ({shown} of {plural(len(c.runs), 'run')}) and where it lies in 95 % "
