@@ -34,6 +34,22 @@ def test_a_slice_has_its_best_run_on_top(
     seen.page.close()
 
 
+@pytest.mark.parametrize("runs", [3, 25])
+def test_ranks_stand_at_whole_numbers(here: Here, browser: Any, runs: int) -> None:
+    """A label that is rounded would stand twice."""
+    make(here.folder, seed=4, runs=runs)
+    assert here("campaign", "gold.csv", "runs.csv", "-o", "out").code == 0
+    seen = visit(browser, here.folder / "out" / "index.html")
+    chart = seen.page.locator("[data-chart=ranks]")
+    chart.scroll_into_view_if_needed()
+    chart.locator("svg").wait_for()
+    texts = chart.locator(".role-axis-label text").all_text_contents()
+    labels = [int(text) for text in texts if text.isdigit()]
+    assert len(labels) >= 3
+    assert labels == sorted(set(labels))
+    seen.page.close()
+
+
 def test_numbers_in_text_are_ordered_as_numbers(here: Here, browser: Any) -> None:
     here.write("gold.csv", "question,correct\n" + "".join(f"q{n},A\n" for n in range(4)))
     sure = ("0.9", "0.85", "0.1", "")

@@ -102,7 +102,7 @@ def _topics(c: Campaign) -> Iterator[Figure]:
     layer["transform"] = [{"filter": "isValid(datum.score)"}]
     mean = {
         "transform": [{"filter": "isValid(datum.mean)"}],
-        "mark": {"type": "tick", "thickness": 3, "size": 26, "color": "#d55e00"},
+        "mark": {"type": "tick", "thickness": 3, "size": 26, "color": "#d55e00", "opacity": 1},
         "encoding": {
             "x": {"field": "mean", "type": "quantitative", "title": str(c.measure)},
             "y": {"field": "topic", "type": "nominal"},
