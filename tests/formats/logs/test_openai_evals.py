@@ -61,9 +61,8 @@ def test_openai_evals_choices_without_scores(here: Here) -> None:
         "log.jsonl",
         SPEC + "".join(event(f"s.{i}", "metrics", choice=c) for i, c in enumerate(choices)),
     )
-    assert counts(here, "log.jsonl") == {"gpt-x": [0, 0, 0, 4]}
-    table = read_table("log.jsonl", format="openai-evals")
-    assert any("--from openai-evals:right=A+C" in note for note in table.notes)
+    line = here.refuses("score", "--judged", "log.jsonl")
+    assert line.startswith("log.jsonl:2: the grader's choice 'A' has no score; say which choices")
     picked = counts(here, "log.jsonl", "--from", "openai-evals:right=A+C")
     assert picked == {"gpt-x": [2, 1, 0, 1]}
 

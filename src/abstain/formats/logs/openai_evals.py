@@ -26,7 +26,6 @@ from abstain.formats.tables import UNTOLD, Table
 
 WHAT = "event of openai/evals"
 INVALID = "__invalid__"
-PICK_RIGHT = "has no score"
 VERDICTS = {"choice", "score", "accuracy"}
 """What a `metrics` event says of a sample, where it is a verdict."""
 
@@ -56,22 +55,15 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             opened.name,
         )
     threshold = right_at(picks)
-    open_choices: set[str] = set()
     right = frozenset(filter(None, picks.get("right", "").split("+")))
     for own, line in order.items():
         place = Place(opened.name, verdicts.get(own, (line, {}))[0])
         outcome, cells = _outcome(own, verdicts, failed, threshold, right, place)
         texts = sampled.get(own) or [""]  # where a model grades, its text comes after the answer
         graded = "choice" in verdicts.get(own, (0, {}))[1]
-        if PICK_RIGHT in cells.get("reason", ""):
-            open_choices.add(cells["reason"])
         said = cells.pop("said", None) or texts[0 if graded else -1]
         rows.add(own, outcome, line=place.line, answer=said, response=said or None, **cells)
     _check(rows, report, verdicts)
-    if open_choices:
-        rows.notes.append(
-            f"{min(open_choices)}: say which choices are right, as in --from openai-evals:right=A+C"
-        )
     by_match = all("correct" in event for _, event in verdicts.values())
     return rows.table(run=_run(spec), by_match=by_match)
 
@@ -162,9 +154,14 @@ def _outcome(
     if right and choice is not None:
         return (RIGHT if str(choice) in right else WRONG), cells
     score = data.get("score", data.get("accuracy"))
+    if choice is not None and score is None:
+        raise InputError(
+            f"the grader's choice {shown(plain_text(choice))} has no score; say which choices are "
+            "right, as in --from openai-evals:right=A+C",
+            place,
+        )
     if not isinstance(score, (int, float)):
-        said = shown(plain_text(choice))
-        return "unscored", {**cells, "reason": f"the choice {said} {PICK_RIGHT}"}
+        return "unscored", {**cells, "reason": "the score is no number"}
     verdict = verdict_of(as_float(score), threshold, place=place, reader="openai-evals")
     return verdict or "unscored", cells
 
