@@ -102,7 +102,7 @@ def _swap_chart(result: MetaResult) -> dict[str, Any]:
         "encoding": {"y": {"datum": level}},
     }
     titles = {"colour": "measure", "x_title": f"difference{unit}", "y_title": "swap rate"}
-    shapes = {
+    shapes: dict[str, dict[str, Any]] = {
         "swap rate": {},
         OPEN: {"shape": "square", "filled": False, "size": 60, "opacity": 1},
         "required": {"shape": "diamond", "size": 110, "opacity": 1},

@@ -160,6 +160,7 @@
       const nothing = el("tr", {}, el("td", { class: "nothing", colspan: table.columns.length }, "No row fits."));
       body.replaceChildren(...(part.length ? part.map(rowOf) : [nothing]));
       const unsaid = table.columns.filter((_, i) => untold(i)).map((column) => column.name);
+      if (more) more.hidden = table.late.every(untold);
       note.hidden = state.variant === null;
       note.textContent = note.hidden ? "" : `Over the questions of ${state.variant.group} ${state.variant.name}. `
         + (unsaid.length ? `Known for all questions only, and left out here: ${unsaid.join(", ")}.` : "");
@@ -227,9 +228,10 @@
         draw();
       });
       tools.append(button);
+      return button;
     };
     if (quiet) toggle((on) => { state.quiet = !on; state.page = 0; }, `Show ${isDim.size.toLocaleString("en")} references`);
-    if (table.late.length) toggle((on) => grid.classList.toggle("few", !on), `Show ${table.late.length} more columns`);
+    const more = table.late.length && toggle((on) => grid.classList.toggle("few", !on), `Show ${table.late.length} more columns`);
     grid.append(el("thead", {}, el("tr", {}, ...heads)), body);
     const frame = el("div", { class: "scroll", role: "region", "aria-label": table.title || name, onscroll: () => fit() }, grid);
     const holder = el("div", { class: table.columns.length > 5 ? "holder" : "holder slim" }, frame);

@@ -64,13 +64,14 @@ const dressed = (given, { night, room }) => {
     if (narrow && x?.axis?.tickCount) x.axis.tickCount = Math.min(x.axis.tickCount, 4);
     if (color?.type === "nominal" && color.field && color.legend !== null) {
       const most = longest(color.field);
+      if (!("sort" in color)) color.sort = null; // as the data have it
       const columns = narrow ? { columns: most > 18 ? 1 : 2 } : {};
       color.legend = { ...color.legend, ...columns, labelExpr: shortened(color.field, narrow ? 40 : 28), labelLimit: 300 };
     }
     if (night && SCHEMES_AT_NIGHT[color?.scale?.scheme]) {
       turned ||= color.scale.scheme === "blues";
       const { scheme, ...rest } = color.scale;
-      color.scale = { ...rest, range: SCHEMES_AT_NIGHT[scheme] };
+      color.scale = { ...rest, range: SCHEMES_AT_NIGHT[scheme], interpolate: "rgb" };
     }
   }
   if (turned) {
