@@ -208,7 +208,7 @@ def question_curve(c: Campaign) -> Figure:
         {"field": name, "type": "quantitative"} for name in ("runs", "questions")
     ]
     caption = (
-        f"Nobody had {plural(int(counts[0]), 'question')} right, and "
+        f"{plural(int(counts[0]), 'question was', 'questions were')} right in no run, and "
         f"the median question was right in {np.median(right):g} of {plural(len(c.runs), 'run')}."
     )
     return Figure(

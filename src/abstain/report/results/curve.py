@@ -230,7 +230,9 @@ def _decision(rows: Sequence[Cells], along: str) -> Iterator[Figure]:
         f"ones. {_crossing_words(shown, runs)}"
     )
     spec = chart("", shown, [layer], height=320)
-    yield Figure("decisions", caption, spec, title="If a wrong answer cost more")
+    yield Figure(
+        "decisions", caption, spec, title="If a wrong answer cost more, answering only where sure"
+    )
 
 
 def _crossing_words(rows: Sequence[Cells], runs: Sequence[str]) -> str:
