@@ -253,3 +253,29 @@ def test_documents_are_counted_in_whole_numbers(inputs: Here) -> None:
     tables = data_of(text)["tables"].values()
     (own,) = (t for t in tables if any(c["name"] == "NumRet" for c in t["columns"]))
     assert {c["name"]: c["kind"] for c in own["columns"]}["NumRet"] == "count"
+
+
+def test_lines_that_do_not_cross_do_not_as_far_as_they_are_drawn(here: Here) -> None:
+    from abstain.report.results.curve import MOST_T, _crossing_words
+
+    rows: list[dict[str, Any]] = [
+        {"run": run, "t": t / 10, "S": 0.5 - worse - t / 20}
+        for run, worse in (("a", 0), ("b", 0.1))
+        for t in range(9)
+    ]
+    assert _crossing_words(rows, ["a", "b"]) == f"a and b do not cross up to t = {MOST_T}."
+    rows[0]["S"], rows[1]["S"] = 0.3, 0.3  # below b's at first, above it from t = 0.2 on
+    assert _crossing_words(rows, ["a", "b"]).startswith("a and b cross at t = 0.1")
+
+
+def test_one_run_is_told_of_in_the_singular(here: Here) -> None:
+    here.write("gold.csv", "question,correct\nq1,A\nq2,B\n")
+    here.write("quiet.csv", "question,answer\nq1,\nq2,\n")
+    assert here("campaign", "gold.csv", "quiet.csv", "-o", "out").code == 0
+    text = unescape((here.folder / "out" / "index.html").read_text("utf-8"))
+    markup = text.partition("<script")[0]
+    assert "The only run is quiet with a c@1 of 0.00" in markup
+    assert "0 right, 0 wrong, 1 blank of 1 run." in markup
+    assert "1 runs" not in markup
+    axis = data_of(text)["charts"]["questions"]["layer"][0]["encoding"]["x"]["axis"]
+    assert axis["values"] == [0, 1]

@@ -12,7 +12,7 @@ import functools
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -189,7 +189,6 @@ class Page:
     digits: int = 4
     in_folder: bool = False
     """Whether the tables lie beside the page, in a folder of their own."""
-    tables: list[PageTable] = field(default_factory=list)
 
 
 def render(page: Page) -> str:

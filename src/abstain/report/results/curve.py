@@ -245,9 +245,11 @@ def _crossing_words(rows: Sequence[Cells], runs: Sequence[str]) -> str:
     if len(values[0]) != len(values[1]):
         return ""
     found = crossings(np.array(t), np.array(values[0]) - np.array(values[1]))
-    where = ", ".join(f"{at:.2f}" for at in found[:3])
+    where = ", ".join(f"{at:.2f}" for at in found[:3]) + (", …" if found[3:] else "")
     names = f"{runs[0]} and {runs[1]}"
-    return f"{names} cross at t = {where}." if found else f"{names} do not cross."
+    return (
+        f"{names} cross at t = {where}." if found else f"{names} do not cross up to t = {MOST_T}."
+    )
 
 
 _DRAW: dict[str, Any] = {
