@@ -45,7 +45,8 @@ def test_stale_pages_are_noticed_and_mended(tmp_path: Path) -> None:
     there = docs / "reference"
     (there / "measures.md").write_text("# Measures\n")
     (there / "measures" / "f.md").unlink()
-    (there / "measures" / "old.md").write_text("# A measure that is no more\n")
+    header = (DOCS / "reference" / "measures.md").read_text().splitlines()[0]
+    (there / "measures" / "old.md").write_text(f"{header}\n\n# A measure that is no more\n")
     drawn = there / "measures" / "c-at-1.svg"
     drawn.write_text(drawn.read_text().replace("0.5", "0.6", 1))
     done = generate(docs, "--check")
@@ -56,6 +57,17 @@ def test_stale_pages_are_noticed_and_mended(tmp_path: Path) -> None:
     for name in sorted(stale - {"measures/old.md"}):
         assert (there / name).read_text() == (DOCS / "reference" / name).read_text()
     assert not (there / "measures" / "old.md").exists()
+
+
+def test_what_the_generator_did_not_make_it_does_not_remove(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    shutil.copytree(DOCS, docs)
+    (docs / "reference" / "thesis.md").write_text("# Years of work\n")
+    done = generate(docs)
+    assert done.returncode == 1
+    assert "0 written, 0 removed" in done.stdout
+    assert "docs/reference/thesis.md is not made here; left alone" in done.stdout
+    assert (docs / "reference" / "thesis.md").read_text() == "# Years of work\n"
 
 
 def test_every_measure_has_a_page_that_tells_all() -> None:

@@ -23,6 +23,9 @@ MOST_DOTS = 300
 FLAT = 120
 """Letters that the names below a chart have in all where they need not be turned."""
 
+FEW_RUNS = 10
+"""Runs that each get a tick."""
+
 
 def campaign_figures(c: Campaign) -> dict[str, Figure]:
     """Every chart that the data allow, by name."""
@@ -209,13 +212,15 @@ def question_curve(c: Campaign) -> Figure:
     layer = bars("from", "questions", x_title="runs that had the question right", zero=True)
     layer["encoding"]["x"]["scale"] = {"domain": [-0.5, len(c.runs) + 0.5], "nice": False}
     layer["encoding"]["x"]["axis"] = {"tickMinStep": 1, "format": "d"}
+    if len(c.runs) <= FEW_RUNS:  # where ticks of their own would fall beside whole numbers
+        layer["encoding"]["x"]["axis"]["values"] = list(range(len(c.runs) + 1))
     layer["mark"] = {"type": "rect", "tooltip": True}
     layer["encoding"]["x2"], layer["encoding"]["y2"] = {"field": "to"}, {"datum": 0}
     layer["encoding"]["tooltip"] = [
         {"field": name, "type": "quantitative"} for name in ("runs", "questions")
     ]
     caption = (
-        f"Nobody had {plural(int(counts[0]), 'question')} right, and "
+        f"{plural(int(counts[0]), 'question was', 'questions were')} right in no run, and "
         f"the median question was right in {np.median(right):g} of {plural(len(c.runs), 'run')}."
     )
     return Figure(

@@ -114,7 +114,9 @@ def _again(c: Campaign) -> list[tuple[str, str]]:
     if c.comparison is not None:
         s = c.comparison.settings
         facts.append(("intervals", f"{100 * s.level:g} %, {s.method}"))
-        facts.append(("tests", f"{s.test}, {s.trials:,} trials, {s.correction} correction"))
+        exact = all(pair.exact for pair in c.comparison.pairs)
+        drawn = "exact" if exact else f"{s.trials:,} trials"
+        facts.append(("tests", f"{s.test}, {drawn}, {s.correction} correction"))
         if s.cluster:
             facts.append(("clusters", s.cluster))
     return facts

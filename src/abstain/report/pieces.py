@@ -13,7 +13,7 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -196,7 +196,6 @@ class Page:
     digits: int = 4
     in_folder: bool = False
     """Whether the tables lie beside the page, in a folder of their own."""
-    tables: list[PageTable] = field(default_factory=list)
 
 
 def render(page: Page) -> str:

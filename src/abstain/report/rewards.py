@@ -110,7 +110,7 @@ def decision_figure(runs: Sequence[str], counts: CountsArray, best: Sequence[int
     right, wrong = _shares(counts)
     found = leads(right, wrong)
     ahead = [lead.run for lead in found if lead.run is not None and lead.start < HIGHEST_T]
-    shown = list(dict.fromkeys([*ahead[:MOST_LINES], *best]))[: max(MOST_LINES, len(ahead[:8]))]
+    shown = list(dict.fromkeys([*ahead, *best]))[: max(MOST_LINES, len(ahead))]
     rows: list[dict[str, Any]] = [
         {"t": t, "S": float(right[i] - t / (1 - t) * wrong[i]), "run": runs[i]}
         for t in np.round(np.arange(0, HIGHEST_T + 0.01, 0.02), 2).tolist()
@@ -164,4 +164,6 @@ def decision_words(runs: Sequence[str], found: Sequence[Lead], shown: int) -> st
     """Where the leader changes as wrong answers grow dearer."""
     said = f"The dearer a wrong answer, the lower the score. {_name(runs, found[0])} is ahead"
     said += "".join(f", from t = {lead.start:.2f} on {_name(runs, lead)}" for lead in found[1:])
-    return f"{said}. {plural(shown, 'run is', 'runs are')} drawn; a circle marks a change of lead."
+    drawn = f"{said}. {plural(shown, 'run is', 'runs are')} drawn"
+    marked = any(lead.start < HIGHEST_T for lead in found[1:])
+    return f"{drawn}; a circle marks a change of lead." if marked else f"{drawn}."

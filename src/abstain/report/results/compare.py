@@ -62,7 +62,7 @@ def compare_page(result: Compare) -> Page:
             ("measure", name),
             ("questions", f"{result.questions:,}"),
             ("intervals", f"{100 * result.level:g} %, {result.interval_method}"),
-            ("test", f"{result.test}, {result.trials:,} trials"),
+            ("test", f"{result.test}, {_drawn(result)}"),
             ("correction", result.correction),
             ("reference", result.reference),
             ("cluster", result.cluster),
@@ -70,6 +70,12 @@ def compare_page(result: Compare) -> Page:
         again_tables=blanks_table(result),
         command=result.command,
     )
+
+
+def _drawn(result: Compare) -> str:
+    """How p-values were counted."""
+    exact = result.pairs and all(pair.exact for pair in result.pairs)
+    return "exact" if exact else f"{result.trials:,} trials"
 
 
 def _verdict(result: Compare) -> str:

@@ -253,7 +253,9 @@ def _decision(rows: Sequence[Cells], along: str) -> Iterator[Figure]:
         f"ones. {_crossing_words(shown, runs)}"
     )
     spec = chart("", shown, [layer], height=320)
-    yield Figure("decisions", caption, spec, title="If a wrong answer cost more")
+    yield Figure(
+        "decisions", caption, spec, title="If a wrong answer cost more, answering only where sure"
+    )
 
 
 def _crossing_words(rows: Sequence[Cells], runs: Sequence[str]) -> str:
@@ -267,8 +269,11 @@ def _crossing_words(rows: Sequence[Cells], runs: Sequence[str]) -> str:
         return ""
     found = crossings(np.array(t), np.array(values[0]) - np.array(values[1]))
     where = ", ".join(dict.fromkeys(f"{at:.2f}" for at in found[:3]))
+    where += ", …" if found[3:] else ""
     names = f"{runs[0]} and {runs[1]}"
-    return f"{names} cross at t = {where}." if found else f"{names} do not cross."
+    return (
+        f"{names} cross at t = {where}." if found else f"{names} do not cross up to t = {MOST_T}."
+    )
 
 
 _DRAW: dict[str, Any] = {

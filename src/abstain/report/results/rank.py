@@ -10,7 +10,7 @@ from abstain.errors import plural
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.results.common import again, facts, number
+from abstain.report.results.common import again, facts, known_measure, number
 from abstain.report.results.rows import (
     dot_figures,
     lead_words,
@@ -68,16 +68,22 @@ def rank_page(result: Rank) -> Page:
     )
 
 
+def _is_total(name: str) -> bool:
+    """Whether a measure counts documents."""
+    item = known_measure(name)
+    return item is not None and item.definition.total
+
+
 def _table(name: str, title: str, rows: list[Row], names: list[str]) -> PageTable:
     parts = list(rows[0].slice) if rows else []
     by_query = name == "queries"
     columns = [] if by_query else [Column("#")]
     columns += [Column("run"), *(Column(part) for part in parts)]
     columns += [Column("query")] if by_query else []
-    columns += [Column(n, "score") for n in names]
+    columns += [Column(n, "count" if _is_total(n) else "score") for n in names]
     if not by_query:
         columns += [Column(n, "count") for n in ("queries", "nil", "missing", "truncated")]
-    ranks = ranks_of(rows, names[0])
+    ranks = [] if by_query else ranks_of(rows, names[0])
     grid = Grid(columns, [])
     for n, row in enumerate(rows):
         cells: list[Cell] = [] if by_query else [ranks[n]]

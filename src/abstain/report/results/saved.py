@@ -102,6 +102,7 @@ class PairRow(msgspec.Struct, kw_only=True):
     p: float | None
     p_adjusted: float | None
     questions: int
+    exact: bool = False
 
 
 class Move(msgspec.Struct, kw_only=True):
