@@ -107,7 +107,7 @@ def _swap_chart(result: MetaResult) -> dict[str, Any]:
         OPEN: {"shape": "square", "filled": False, "size": 60, "opacity": 1},
         "required": {"shape": "diamond", "size": 110, "opacity": 1},
     }
-    layers = [limit]
+    layers: list[dict[str, Any]] = [limit]
     for name, shape in shapes.items():
         if any(name in row for row in rows):
             draw = points if shape else lines
