@@ -168,8 +168,8 @@ def measured(peer: str, qrels: Path, run: Path) -> Report:
     return report
 
 
-def compare(lines: int, kind: str, peers: list[str], repeat: int) -> None:
-    """Measure all peers on one file and print the ratios."""
+def compare(lines: int, kind: str, peers: list[str], repeat: int) -> bool:
+    """Measure all peers on one file and print the ratios; whether every aim is met."""
     qrels, run = generate(lines, kind)
     print(f"\n{lines:,} lines, {kind} ({run.stat().st_size / 1e6:.0f} MB)")
     reports: dict[str, list[Report]] = {peer: [] for peer in peers}
@@ -196,12 +196,21 @@ def compare(lines: int, kind: str, peers: list[str], repeat: int) -> None:
         if "error" in reports[peer][-1]:
             print("    did not run:", reports[peer][-1]["error"].strip().splitlines()[-1:])
     _same_means(reports)
+    missed = [
+        peer
+        for peer, wanted in TARGETS.items()
+        if peer in seconds and seconds[peer] / seconds["abstain"] < wanted
+    ]
     if "polars" in seconds:
         ratio, work = (m["abstain"] / m["polars"] for m in (seconds, cpu))
         print(f"  abstain / polars merely reading: {ratio:.2f}, cpu {work:.2f} (at most 3)")
+        missed += ["polars"] if ratio > 3 else []
     if "abstain'" in seconds:
         ratio, work = (m["abstain'"] / m["abstain"] for m in (seconds, cpu))
         print(f"  primed / standard: {ratio:.2f}, cpu {work:.2f} (at most 1.5)")
+        missed += ["primed"] if ratio > 1.5 else []
+    print(f"  TOO SLOW beside {', '.join(missed)}" if missed else "  ok")
+    return not missed
 
 
 def _same_means(reports: dict[str, list[Report]]) -> None:
@@ -212,8 +221,8 @@ def _same_means(reports: dict[str, list[Report]]) -> None:
                 print(f"    {peer} gives {name} {value:.9f}, abstain {mine[name]:.9f}")
 
 
-def main() -> None:
-    """Print times, memory and ratios."""
+def main() -> int:
+    """Print times, memory and ratios; 1 if an aim is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--child", nargs=3)
     parser.add_argument("--lines", type=int, nargs="+", default=[1_000_000])
@@ -223,14 +232,17 @@ def main() -> None:
     options = parser.parse_args()
     if options.child:
         measure_here(*options.child)
-        return
+        return 0
     ROOM.mkdir(exist_ok=True)
     (ROOM / "tiny.qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 a 2\n")
     (ROOM / "tiny.run").write_text("1 Q0 a 1 2.5 t\n1 Q0 b 2 1.5 t\n2 Q0 c 1 2 t\n2 Q0 a 2 1 t\n")
-    for lines in options.lines:
-        for kind in options.kinds:
-            compare(lines, kind, options.only, options.repeat)
+    good = [
+        compare(lines, kind, options.only, options.repeat)
+        for lines in options.lines
+        for kind in options.kinds
+    ]
+    return int(not all(good))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -96,7 +96,8 @@ def _facts(d: Definition, item: Measure) -> Iterator[tuple[str, str]]:
     yield "range", f"{bound(low)} to {bound(high)}{at}, {better}"
     if d.convention:
         yield "convention", markdown_text(d.convention)
-    yield "undefined", "; ".join(f"when {rule.reason}" for rule in d.undefined) or "never"
+    reasons = (f"when {markdown_text(rule.reason)}" for rule in d.undefined)
+    yield "undefined", "; ".join(reasons) or "never"
     if item.ranks_like:
         same = ", ".join(_code(name) for name in item.ranks_like)
         yield f"orders any runs as `{item}` does", same
@@ -235,16 +236,28 @@ def main() -> int:
         return min(len(names), 1)
     (HERE / "measures").mkdir(parents=True, exist_ok=True)
     wanted = pages()
+    left = [name for name in names if name not in wanted.keys() | pictures().keys()]
+    old = [name for name in left if _is_ours(HERE / name)]
     for name in names:
         if name in wanted:
             (HERE / name).write_text(wanted[name], encoding="utf-8")
         elif name in pictures():
             (HERE / name).write_text(_drawn(pictures()[name]), encoding="utf-8")
-        else:
+        elif name in old:
             (HERE / name).unlink()
-    made = len(wanted) + len(pictures())
-    sys.stdout.write(f"docs/reference: {made} files, {len(names)} written\n")
-    return 0
+    made, written = len(wanted) + len(pictures()), len(names) - len(left)
+    sys.stdout.write(f"docs/reference: {made} files, {written} written, {len(old)} removed\n")
+    foreign = [name for name in left if name not in old]
+    sys.stdout.writelines(
+        f"docs/reference/{name} is not made here; left alone\n" for name in foreign
+    )
+    return min(len(foreign), 1)
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file was made here once."""
+    text = path.read_bytes()
+    return text.startswith(MADE_BY.strip().encode()) or b"<!-- docs/generate.py: " in text
 
 
 def _read(path: Path) -> str | None:

@@ -16,6 +16,7 @@ import pytest
 
 from abstain.measures import definitions, measure
 from tests.helpers import ROOT, abstain
+from tests.report.browser import needs_chromium
 
 DOCS = ROOT / "docs"
 PAGES = sorted(
@@ -44,7 +45,8 @@ def test_stale_pages_are_noticed_and_mended(tmp_path: Path) -> None:
     there = docs / "reference"
     (there / "measures.md").write_text("# Measures\n")
     (there / "measures" / "f.md").unlink()
-    (there / "measures" / "old.md").write_text("# A measure that is no more\n")
+    header = (DOCS / "reference" / "measures.md").read_text().splitlines()[0]
+    (there / "measures" / "old.md").write_text(f"{header}\n\n# A measure that is no more\n")
     drawn = there / "measures" / "c-at-1.svg"
     drawn.write_text(drawn.read_text().replace("0.5", "0.6", 1))
     done = generate(docs, "--check")
@@ -55,6 +57,17 @@ def test_stale_pages_are_noticed_and_mended(tmp_path: Path) -> None:
     for name in sorted(stale - {"measures/old.md"}):
         assert (there / name).read_text() == (DOCS / "reference" / name).read_text()
     assert not (there / "measures" / "old.md").exists()
+
+
+def test_what_the_generator_did_not_make_it_does_not_remove(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    shutil.copytree(DOCS, docs)
+    (docs / "reference" / "thesis.md").write_text("# Years of work\n")
+    done = generate(docs)
+    assert done.returncode == 1
+    assert "0 written, 0 removed" in done.stdout
+    assert "docs/reference/thesis.md is not made here; left alone" in done.stdout
+    assert (docs / "reference" / "thesis.md").read_text() == "# Years of work\n"
 
 
 def test_every_measure_has_a_page_that_tells_all() -> None:
@@ -186,6 +199,32 @@ def test_the_link_check_notices_what_is_wrong(tmp_path: Path) -> None:
     assert broken(page) == ["c.md", "b.md#three", "b.md#no-heading", "c.png", "#here"]
 
 
+def test_speed_lists_every_benchmark_and_what_make_bench_runs() -> None:
+    text = (DOCS / "speed.md").read_text()
+    there = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
+    told = re.findall(r"`python benchmarks/(\w+)\.py([^`]*)`", text)
+    assert {name for name, _ in told} == there
+    made = re.search(r"^BENCH := (.*)$", (ROOT / "Makefile").read_text(), re.M)
+    assert made is not None
+    assert set(made[1].split()) == there - {"spark"}  # said to be run by hand
+    assert sum(bool(options) for _, options in told) == 2  # "all but the two with an option"
+
+
+def test_every_picture_of_the_manual_is_shown_and_told_of() -> None:
+    shown = {
+        path.resolve(): words
+        for page in PAGES
+        for words, target in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", page.read_text())
+        if not target.startswith("http")
+        for path in [page.parent / target]
+    }
+    assert [str(p) for p in shown if not p.is_file()] == []
+    assert [str(p) for p, words in shown.items() if len(words.split()) < 3] == []
+    there = {p.resolve() for p in (DOCS / "images").iterdir()}
+    assert len(there) > 3
+    assert there <= set(shown)
+
+
 # The site.
 
 
@@ -235,25 +274,10 @@ def test_the_site_shows_formulas_pictures_and_files(site: Path) -> None:
     assert not [p for p in site.rglob("*.html") if "file=" in p.read_text()]
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("there is no chromium here (apt-get install chromium)")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        opened = play.chromium.launch(executable_path=CHROMIUM, args=quiet)
-        yield opened
-        opened.close()
-
-
 READY = "/Type to/.test(document.querySelector('.md-search-result__meta').textContent)"
 
 
+@needs_chromium
 @pytest.mark.parametrize(
     "name", ["index", "tutorials/retrieval", "reference/measures/ndcg-prime", "coming-from/pan"]
 )
@@ -277,4 +301,3 @@ def test_the_site_reads_and_searches_from_disk(site: Path, browser: Any, name: s
     assert "abstention" in first.lower()
     assert said == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    page.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -138,6 +139,93 @@ def test_slices_that_dropped_are_named_with_the_difference() -> None:
     assert "slices dropped" in str(caught.value)
 
 
+def called(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    return frame.with_columns(run=pl.lit(name))
+
+
+@pytest.mark.parametrize(
+    ("mine", "other"), [("today", "last week"), ("a", "z"), ("z", "a"), ("same", "same")]
+)
+def test_a_runs_own_name_changes_nothing(mine: str, other: str) -> None:
+    gold, before, after = sliced()
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(called(after, mine), gold, "accuracy", 0.75, baseline=called(before, other))
+    gate = caught.value.gate
+    assert gate.run == mine
+    assert gate.difference is not None
+    assert gate.difference[0] == pytest.approx(20 / 30 - 25 / 30)
+    assert gate.difference[1] < gate.difference[0] < gate.difference[2]
+    assert [(p.slice, p.before, p.score) for p in gate.parts] == [
+        ("topic 'y'", 1.0, 0.5),
+        ("topic 'x'", 1.0, 0.8),
+    ]
+
+
+def test_a_column_that_is_mapped_to_the_run_changes_nothing() -> None:
+    gold, before, after = sliced()
+    named = [called(own, "m").rename({"run": "model"}) for own in (after, before)]
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(
+            named[0], gold, "accuracy", 0.75, baseline=named[1], columns={"run": "model"}
+        )
+    assert caught.value.gate.difference is not None
+    assert caught.value.gate.difference[0] == pytest.approx(20 / 30 - 25 / 30)
+
+
+def test_a_log_that_names_its_run_has_a_baseline(tmp_path: Path) -> None:
+    """promptfoo's logs always say which provider answered."""
+    paths = []
+    for name, passed in (("today", 10), ("before", 18)):
+        results = [
+            {"testIdx": i, "success": i < passed, "provider": {"id": "gpt"}, "vars": {"q": i}}
+            for i in range(20)
+        ]
+        inner = {"version": 3, "timestamp": "2026-01-01T00:00:00Z", "results": results}
+        paths.append(tmp_path / f"{name}.json")
+        paths[-1].write_text(json.dumps({"evalId": "e", "results": inner}))
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(str(paths[0]), None, "accuracy", 0.6, baseline=str(paths[1]))
+    assert caught.value.gate.run == "gpt"
+    assert caught.value.gate.difference is not None
+    assert caught.value.gate.difference[0] == pytest.approx(-0.4)
+
+
+def test_a_baseline_of_several_runs_is_refused() -> None:
+    gold, before, after = sliced()
+    two = pl.concat([called(before, "a"), called(before, "b")])
+    with pytest.raises(ab.UsageError, match="expected one baseline, got 2: 'a', 'b'"):
+        assert_at_least(after, gold, "accuracy", 0.75, baseline=two)
+
+
+def test_clustered_questions_are_not_called_equal_to_the_threshold() -> None:
+    gold, run = data(28, 12, 0)
+    gold = gold.with_columns(group=pl.col("question") // 4)
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(run, gold, "accuracy", 0.65, cluster="group", by=[])
+    assert "they hang together by 'group', so it takes more groups" in str(caught.value)
+    assert "equals the threshold" not in str(caught.value)
+
+
+def test_a_log_whose_questions_hang_together_says_so(tmp_path: Path) -> None:
+    """The repeats of a test are one cluster: no number of questions is told as if they were not."""
+    results = [
+        {"testIdx": i, "success": i // 2 < 7, "provider": {"id": "gpt"}, "vars": {"q": i // 2}}
+        for i in range(20)
+    ]
+    inner = {"version": 3, "timestamp": "2026-01-01T00:00:00Z", "results": results}
+    (tmp_path / "log.json").write_text(json.dumps({"evalId": "e", "results": inner}))
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(str(tmp_path / "log.json"), None, "accuracy", 0.65)
+    assert caught.value.gate.needed is None
+    assert "they hang together by 'test'" in str(caught.value)
+
+
+def test_a_score_just_above_the_threshold_needs_endless_questions() -> None:
+    gold, run = data(28, 12, 0)
+    with pytest.raises(TooLowError, match="more than 1,000,000,000 questions would be needed"):
+        assert_at_least(run, gold, "accuracy", 0.699999)
+
+
 def test_rows_with_their_grade_need_no_gold() -> None:
     rows = pl.DataFrame({"question": range(50), "grade": ["correct"] * 45 + ["incorrect"] * 5})
     assert assert_at_least(rows, None, "accuracy", 0.7).score == 0.9
@@ -165,7 +253,7 @@ def test_what_makes_no_gate_is_refused(change: dict[str, Any], said: str) -> Non
 # ------------------------------------------------------------------------------- the plugin
 
 
-def session(folder: Path, *options: str) -> str:
+def session(folder: Path, *options: str, code: int = 1) -> str:
     """What pytest prints for the example of the documentation."""
     for block in blocks((ROOT / "docs" / "ci.md").read_text()):
         if block.file is not None:
@@ -180,8 +268,8 @@ def session(folder: Path, *options: str) -> str:
         timeout=120,
         check=False,
     )
-    assert done.returncode == 1, done.stdout + done.stderr
-    return done.stdout
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + (done.stderr if code > 1 else "")
 
 
 def test_the_plugin_lists_the_gates_as_the_documentation_shows(tmp_path: Path) -> None:
@@ -212,6 +300,32 @@ def test_a_session_without_gates_says_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "s.md").exists()
 
 
+def test_gates_in_fixtures_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(
+        "import pytest\n"
+        "@pytest.fixture\n"
+        "def before(at_least):\n"
+        "    at_least('today.csv', 'gold.csv', 'c@1', 0.1)\n"
+        "    yield\n"
+        "    at_least('today.csv', 'gold.csv', 'c@1', 0.2)\n"
+        "@pytest.fixture\n"
+        "def failing(at_least):\n"
+        "    at_least('today.csv', 'gold.csv', 'c@1', 0.9)\n"
+    )
+    (tmp_path / "test_fixed.py").write_text(
+        "def test_a(before, at_least):\n"
+        "    at_least('today.csv', 'gold.csv', 'c@1', 0.3)\n"
+        "def test_b(failing):\n"
+        "    pass\n"
+    )
+    printed = session(tmp_path, "--abstain-summary", "s.md", "test_fixed.py")
+    listed = re.findall(r"^(passed|FAILED)  c@1 of today.*wanted (0\.\d)", printed, re.M)
+    assert sorted(listed) == [
+        *[("FAILED", "0.9"), ("passed", "0.1"), ("passed", "0.2"), ("passed", "0.3")],
+    ]
+    assert "### 3 of 4 gates passed" in (tmp_path / "s.md").read_text()
+
+
 def test_a_gate_in_words() -> None:
     gate = Gate("r", "c@1", 0.6, 0.95, 0.7, 0.65, 0.75, ab.Counts(right=7, wrong=3))
     assert str(gate) == "c@1 of 'r' is 0.7000, with 95 % confidence at least 0.6500: reaches 0.6"
@@ -224,5 +338,65 @@ def test_an_undefined_score_travels_from_a_worker() -> None:
     gold, run = data(0, 0, 9)
     with pytest.raises(TooLowError) as caught:
         assert_at_least(run, gold, "precision", 0.6)
-    kinds = {type(value) for value in _cells(caught.value.gate).values()}
-    assert kinds <= {bool, str, float, int}
+    cells = _cells(caught.value.gate)
+    assert cells["score"] is cells["at least"] is None
+    assert {type(value) for value in cells.values()} <= {bool, str, float, int, type(None)}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"run": "nothing.csv"}, "nothing.csv: there is no such file"),
+        ({"baseline": "nothing.csv"}, "nothing.csv: there is no such file"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_line(
+    tmp_path: Path, change: dict[str, str], said: str
+) -> None:
+    """Also a baseline that a passing gate would not need; and no inside of the library is shown."""
+    given = {"run": "today.csv", "gold": "gold.csv", **change}
+    (tmp_path / "test_one.py").write_text(
+        "from abstain.testing import assert_at_least\n"
+        "def test_one():\n"
+        f"    assert_at_least(measure='c@1', threshold=0.1, **{given!r})\n"
+    )
+    printed = session(tmp_path, "test_one.py")
+    assert said in printed
+    assert "files.py" not in printed
+    assert printed.count("testing.py") == 0
+
+
+def test_a_gate_without_an_interval_says_why() -> None:
+    gold, run = data(1, 0, 0)
+    with pytest.raises(TooLowError, match=r"with no interval \(.*one question"):
+        assert_at_least(run, gold, "accuracy", 0.5)
+
+
+def test_slices_of_rows_with_their_grade() -> None:
+    grades = ["correct"] * 8 + ["incorrect"] * 2 + ["correct"] * 2 + ["incorrect"] * 8
+    rows = pl.DataFrame({"question": range(20), "grade": grades, "topic": ["x", "y"] * 10})
+    rows = rows.with_columns(topic=pl.Series(["x"] * 10 + ["y"] * 10), text=pl.lit("same"))
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(rows, None, "accuracy", 0.7)
+    assert [(p.slice, p.score) for p in caught.value.gate.parts] == [("topic 'y'", 0.2)]
+
+
+def test_a_summary_that_cannot_be_written_is_refused_first(tmp_path: Path) -> None:
+    done = session(tmp_path, "--abstain-summary", "no/such/s.md", code=4)
+    assert "--abstain-summary: the folder of no/such/s.md does not exist" in done
+    assert "Traceback" not in done
+
+
+def test_properties_are_json_for_junit(tmp_path: Path) -> None:
+    (tmp_path / "test_two.py").write_text(
+        "import polars as pl\n"
+        "def test_two(at_least):\n"
+        "    rows = pl.DataFrame({'question': [1, 2], 'grade': ['blank', 'blank']})\n"
+        "    at_least(rows, None, 'precision', 0.5)\n"
+    )
+    printed = session(tmp_path, "--junitxml", "out.xml", "test_two.py")
+    assert "FAILED  precision of run: –, at least –, wanted 0.5" in printed
+    import xml.etree.ElementTree as ET
+
+    (found,) = ET.parse(tmp_path / "out.xml").iter("property")
+    assert json.loads(found.get("value", ""))["score"] is None

@@ -33,6 +33,9 @@ MAX_CELLS = 4 << 30
 MAX_BITS = 8 << 30
 """Runs × questions that are remembered as met or not; beyond, the engine has to tell them apart."""
 
+MAX_COUNTS = 1 << 28
+"""Runs × slices × kinds whose counts are held in memory; more are refused."""
+
 MISSING = blank_kind(Why.MISSING)
 
 
@@ -173,6 +176,7 @@ def census(cells: Cells, part_of: npt.NDArray[np.int64], parts: int) -> Census:
         runs = int(batch.run.max()) + 1
         if runs * cells.width > MAX_BITS:
             raise TooManyError
+        refuse_counts(runs, parts, cells.label)
         table, met = grown(table, runs), grown(met, runs)
         bins = (batch.run * parts + part_of[batch.index]) * KINDS + batch.kind
         _add(table.reshape(-1), bins)
@@ -189,6 +193,16 @@ def census(cells: Cells, part_of: npt.NDArray[np.int64], parts: int) -> Census:
         [names[i] for i in order if again[i]],
         int(again.sum()),
     )
+
+
+def refuse_counts(runs: int, parts: int, label: str) -> None:
+    """Stop before a table of counts that no memory holds."""
+    if runs * parts * KINDS > MAX_COUNTS:
+        raise InputError(
+            f"{runs:,} runs × {parts:,} slices are more than are counted at once; slice by an "
+            "attribute with fewer values",
+            label,
+        )
 
 
 def _add(counts: IntArray, bins: IntArray) -> None:

@@ -1,4 +1,4 @@
-"""Columns of tables: those that must be there, and what they hold as text."""
+"""Columns of tables: those that must be there, and what they hold as text or numbers."""
 
 from __future__ import annotations
 
@@ -18,6 +18,17 @@ USUAL_NAMES = {
     "outcome": ("grade", "judgement", "judgment", "score", "is_correct", "correct"),
 }
 """What others call our columns."""
+
+BLANKS = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+"""What is trimmed from a text: white space as Unicode has it."""
+
+LEAST_POWER = 10**16
+"""Whole numbers from here on are written with an exponent."""
+
+NUMBER = r"^[+-]?(?:(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf|infinity|nan))$"
+"""A text that polars reads as a number."""
 
 
 def require(table: Table, column: str, purpose: str) -> None:
@@ -69,13 +80,9 @@ def text_column(
     if dtype in (nw.Categorical, nw.Enum):
         expr = expr.cast(nw.String)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return expr.str.strip_chars() if trim else expr
+        return trimmed(frame, expr) if trim else expr
     if dtype.is_float():
-        # Cell by cell: 1.0 must read as 1 whether or not its column has a 2.5 elsewhere.
-        whole = (expr == expr.floor()) & (expr.abs() < 2**53)
-        digits = nw.when(whole).then(expr).cast(nw.Int64).cast(nw.String)
-        others = nw.when(~expr.is_nan()).then(expr).cast(nw.String)
-        return nw.when(whole).then(digits).otherwise(others)
+        return _number_as_text(frame, column, label)
     if dtype.is_integer() or dtype == nw.Boolean:
         return expr.cast(nw.String)
     if _is_all_null(frame, column):
@@ -85,6 +92,68 @@ def text_column(
             f"column '{column}' holds {dtype}, expected one text or number a row", label
         )
     return expr.cast(nw.String)
+
+
+def trimmed(frame: nw.LazyFrame[Any], text: nw.Expr) -> nw.Expr:
+    """Text without the blanks around it: the same blanks in every engine."""
+    # polars means these blanks unless told, and is faster untold
+    return text.str.strip_chars(None if frame.implementation.is_polars() else BLANKS)
+
+
+def read_numbers(frame: nw.LazyFrame[Any], column: str, into: str) -> nw.LazyFrame[Any]:
+    """A frame with a column of text read as numbers into another; what is no number is null."""
+    native: Any = frame.to_native()
+    if isinstance(native, pl.LazyFrame):
+        number = pl.col(column).str.strip_chars().cast(pl.Float64, strict=False)
+        return nw.from_native(native.with_columns(number.alias(into)))
+    text = trimmed(frame, nw.col(column))
+    kept = nw.when(text.str.contains(NUMBER)).then(text)  # engines read 1_0 or 0.5f too
+    native = frame.with_columns(kept.alias(into)).to_native()
+    if frame.implementation.is_duckdb():
+        read = native.project(f'* REPLACE (TRY_CAST("{into}" AS DOUBLE) AS "{into}")')
+    else:
+        from pyspark.sql.functions import col
+
+        read = native.withColumn(into, col(into).try_cast("double"))
+    numbers: nw.LazyFrame[Any] = nw.from_native(read)
+    return numbers
+
+
+def _number_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
+    """Numbers that came as floats: 1 for 1.0, the fewest digits that tell others, 1e17, 1e-6.
+
+    Cell by cell: 1.0 must read as 1 whether or not its column has a 2.5 elsewhere.
+    """
+    expr = nw.col(column)
+    whole = (expr == expr.floor()) & (expr.abs() < LEAST_POWER)
+    digits = nw.when(whole).then(expr).cast(nw.Int64).cast(nw.String)
+    others = nw.when(~whole & ~expr.is_nan()).then(expr)
+    engine = frame.implementation
+    short = frame.collect_schema()[column] == nw.Float32
+    if engine.is_pyspark() or (engine.is_duckdb() and short):
+        _refuse_fractions(frame, column, others, label)
+        return digits
+    text = others.cast(nw.String)
+    if engine.is_duckdb():
+        text = text.str.replace_all(r"^(-?)(\d)\.?(\d*)e-05$", r"\10.0000\2\3")
+        text = text.str.replace_all("e-0", "e-", literal=True)
+    else:  # through a double, since polars has other limits for short floats
+        text = text.cast(nw.Float64).cast(nw.String)
+    return nw.when(whole).then(digits).otherwise(text.str.replace_all("e+", "e", literal=True))
+
+
+def _refuse_fractions(frame: nw.LazyFrame[Any], column: str, others: nw.Expr, label: str) -> None:
+    """The digits of some engines are not always the fewest: Spark's, and DuckDB's of a FLOAT."""
+    from abstain.questions import collect
+
+    odd = frame.select(others.alias(column)).filter(~nw.col(column).is_null()).head(1)
+    for value in collect(odd, label)[column]:
+        engine = "Spark" if frame.implementation.is_pyspark() else "DuckDB"
+        raise InputError(
+            f"column '{column}' holds the number {value!r}, which {engine} writes in its own way; "
+            "cast the column to text before",
+            label,
+        )
 
 
 def _is_all_null(frame: nw.LazyFrame[Any], column: str) -> bool:

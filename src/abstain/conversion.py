@@ -10,7 +10,7 @@ import polars as pl
 
 from abstain.formats.files import bare_name
 from abstain.formats.tables import ROW, format_of_name, write_table
-from abstain.questions import check_mapping, collect, open_table, rename
+from abstain.questions import CLUSTER, RULE, check_mapping, collect, open_table, rename
 
 
 def convert_table(
@@ -38,22 +38,40 @@ def convert_table(
 
         table = with_refusals(table, table.refusals)
     frame = collect(nw.from_native(table.frame), table.name)
+    if table.refusals and RULE in frame.columns and table.verdicts is not None:
+        from abstain.refusals.detect import blanked
+
+        frame = blanked(frame)
     frame = frame.drop(ROW, strict=False)
     if "confidence" in frame.columns and frame["confidence"].dtype == pl.String:
         numbers = frame["confidence"].cast(pl.Float64, strict=False)
         empty = frame["confidence"].is_null() | (frame["confidence"] == "")
         if (numbers.is_not_null() | empty).all():
             frame = frame.with_columns(numbers)
-    is_run = "answer" in frame.columns and "correct" not in frame.columns
+    is_log = table.verdicts is not None
+    is_run = "answer" in frame.columns and (is_log or "correct" not in frame.columns)
     if is_run and "run" not in frame.columns and (table.run_id or to_format == "qa4mre"):
         run = table.run_id[0] if table.run_id else bare_name(source)
         frame = frame.with_columns(pl.lit(run).alias("run"))
+    told = list(table.notes)
+    if table.cluster in frame.columns:
+        frame, note = _with_cluster(frame, str(table.cluster), str(target))
+        told.append(note)
     if to_format in ("csv", "tsv") and frame.schema.get("option_texts") == pl.List:
         frame = frame.with_columns(_as_json(frame["option_texts"]))
     write_table(frame, target, format=to_format)
     if notes is not None:
-        notes += table.notes
+        notes += told
     return frame.height
+
+
+def _with_cluster(frame: pl.DataFrame, own: str, name: str) -> tuple[pl.DataFrame, str]:
+    """What hangs together by a log's own word, in the column that judged rows say it by."""
+    if CLUSTER not in frame.columns:
+        frame = frame.with_columns(pl.col(own).alias(CLUSTER))
+    elif own != CLUSTER:
+        return frame, f"{name}: intervals over it need --cluster {own}, as the log took it"
+    return frame, f"{name}: its column {CLUSTER} says what hangs together: intervals take it"
 
 
 def _as_json(lists: pl.Series) -> pl.Series:

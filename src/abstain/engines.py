@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import logging
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from abstain.errors import InputError, UnknownNameError, UsageError
+from abstain.errors import InputError, UnknownNameError, UsageError, shown
 from abstain.formats.tables import ROW, Table, first_line
 
 if TYPE_CHECKING:
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 ENGINES = ("polars", "duckdb", "spark")
 MASTER = "local[*]"
+DUCKDB_ROW = "file_row_number"
+WILD = re.compile(r"[*?\[]")
+"""What DuckDB takes for a pattern of file names; in brackets it is itself."""
+SPARK_WILD = re.compile(r"[*?\[\]{}\\]")
+"""As much for Spark; behind a backslash it is itself."""
 
 
 def check_engine(engine: str | None, master: str | None = None) -> str:
@@ -44,8 +50,22 @@ def moved(table: Table, engine: str, master: str | None = None) -> Table:
     """
     if engine == "polars" or table.opened is None or not isinstance(table.frame, pl.LazyFrame):
         return table
+    _refuse_alike(table, engine)
     frame = _in_duckdb(table) if engine == "duckdb" else _in_spark(table, master)
     return replace(table, frame=frame)
+
+
+def _refuse_alike(table: Table, engine: str) -> None:
+    """SQL knows no case: of two columns that differ in nothing else it would take either."""
+    first: dict[str, str] = {}
+    for name in table.columns:
+        other = first.setdefault(name.lower(), name)
+        if other != name:
+            raise InputError(
+                f"columns {shown(other)} and {shown(name)} are one to --engine {engine}, which "
+                "does not tell case; rename one, or use polars",
+                table.name,
+            )
 
 
 def _is_parquet(table: Table) -> bool:
@@ -82,12 +102,27 @@ def _in_duckdb(table: Table) -> Any:
         rows = table.frame.collect().to_arrow()
         return connection.from_arrow(rows)
     assert table.opened is not None
+    # Without a number for its rows where a column has the name that DuckDB would give it.
+    numbered = DUCKDB_ROW not in (name.lower() for name in table.columns)
+    path = WILD.sub(r"[\g<0>]", str(table.opened.path))
     try:
-        relation = connection.read_parquet([str(table.opened.path)], file_row_number=True)
+        relation = connection.read_parquet([path], file_row_number=numbered)
     except duckdb.Error as error:
         raise InputError(f"is not readable Parquet: {first_line(error)}", table.name) from None
-    others = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in table.columns)
-    return relation.project(f"{others}, file_row_number AS {ROW}")
+    wanted = [f'"{name.replace(chr(34), chr(34) * 2)}"' for name in table.columns]
+    if numbered:
+        wanted.append(f"{DUCKDB_ROW} AS {ROW}")
+    return relation.project(", ".join(wanted))
+
+
+def to_duckdb(small: pl.DataFrame, relation: Any) -> Any:
+    """A small table as a relation in the connection of another."""
+    # A relation does not tell its connection, but a query on it runs there and sees Python's
+    # variables; tables of the caller come before those, so nothing of theirs may have the name.
+    small_table_of_abstain_6b1d0f52 = small.to_arrow()  # noqa: F841
+    return relation.query(
+        "unused_view_of_abstain_6b1d0f52", "SELECT * FROM small_table_of_abstain_6b1d0f52"
+    )
 
 
 # ----------------------------------------------------------------------------------- spark
@@ -134,6 +169,10 @@ SETTINGS = {
 }
 
 
+def _escaped(found: re.Match[str]) -> str:
+    return "\\" + found[0]
+
+
 def _in_spark(table: Table, master: str | None) -> Any:
     session = spark_session(master)
     if not _is_parquet(table):
@@ -142,10 +181,15 @@ def _in_spark(table: Table, master: str | None) -> Any:
     assert table.opened is not None
     path = table.opened.path
     assert path is not None
+    if path.name.startswith(("_", ".")) or ":" in path.name:
+        raise InputError(
+            "Spark passes over files whose name begins with _ or . or has a colon; rename it",
+            table.name,
+        )
     from pyspark.sql.functions import col
 
     try:
-        frame = session.read.parquet(path.absolute().as_uri())
+        frame = session.read.parquet(f"file:{SPARK_WILD.sub(_escaped, str(path.absolute()))}")
         quoted = [col(f"`{name.replace('`', '``')}`") for name in table.columns]
         return frame.select(*quoted, col("_metadata.row_index").cast("long").alias(ROW))
     except Exception as error:

@@ -88,13 +88,25 @@ def graded_lists(
 
 
 def grade_rows(
-    sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
+    sources: Sequence[Responses],
+    *,
+    by: Sequence[str],
+    grades: Mapping[str, str],
+    confident: bool = False,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Judged rows one by one (run, question, KIND), and the questions with their attributes."""
+    """Judged rows one by one (run, question, KIND), and the questions with their attributes.
+
+    Where asked for they have a confidence too, null where none was given.
+    """
+    from abstain.confidence.matrix import judged_rows
+
     frames, questions = graded(sources, by=by, grades=grades, questions=True)
     assert questions is not None
+    columns = ["run", "question", KIND]
     rows = pl.concat(
-        collect(frame.select("run", "question", KIND), source.table.name)
+        judged_rows(source, frame).select(*columns, "confidence")
+        if confident
+        else collect(frame.select(columns), source.table.name)
         for source, frame in zip(sources, frames, strict=True)
     )
     if rows.is_empty():

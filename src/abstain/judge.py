@@ -15,7 +15,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from abstain.columns import require_all, text_column
+from abstain.columns import BLANKS, read_numbers, require_all, text_column, trimmed
 from abstain.errors import Place, UsageError
 from abstain.faults import (
     BAD_ANSWERED,
@@ -31,10 +31,12 @@ from abstain.faults import (
 from abstain.formats.tables import ROW
 from abstain.normalise import matcher
 from abstain.outcomes import CANDIDATES, KIND_OF_WORD, KINDS, RIGHT, WRONG, Why, blank_kind
-from abstain.questions import Gold, Responses, collect
+from abstain.questions import RULE, Gold, Responses, collect
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
 VERDICT = "__verdict"
+AS_GIVEN = "__as_given"
+"""An answer before it is trimmed, in engines that trim slowly: most need none of it."""
 BY = "by:"
 """Prefix of a slice attribute's column, so that no attribute can take another column's name."""
 YES, NO = ("yes", "true", "1", "y"), ("no", "false", "0", "n")
@@ -111,11 +113,15 @@ def _canonical(
         for name in ("question", "answer", "answered", "candidate", "why", *keep)
         if name in table.columns
     ]
+    if table.refusals and RULE in table.columns:
+        columns.append(nw.col(RULE))
     run = (
         nw.lit(source.run).cast(nw.String).alias("run")
         if source.run is not None
         else text_column(frame, "run", table.name).alias("run")
     )
+    if frame.implementation.is_duckdb():
+        columns.append(text_column(frame, "answer", table.name).alias(AS_GIVEN))
     if verdicts and table.verdicts is not None:
         columns.append(_verdict().alias(VERDICT))
     if "confidence" in table.columns:
@@ -131,21 +137,17 @@ def _verdict() -> nw.Expr:
     chain = nw.when(nw.lit(value=False)).then(nw.lit(KINDS))
     for word, kind in KIND_OF_WORD.items():
         chain = chain.when(nw.col("outcome") == word).then(nw.lit(kind))
-    return chain.cast(nw.Int16)
+    return chain.cast(nw.Int8)
 
 
 def with_confidence(frame: nw.LazyFrame[Any]) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
     """Confidence as a float, and whether it can be one."""
-    dtype = frame.collect_schema()["confidence"]
-    native = frame.to_native()
-    if dtype == nw.String and isinstance(native, pl.LazyFrame):
-        text = pl.col("confidence").str.strip_chars()
-        number = text.cast(pl.Float64, strict=False)
-        unread = number.is_null() & text.is_not_null() & (text != "")
-        native = native.with_columns(confidence=number, __unread=unread)
-        frame = nw.from_native(native)
-        return frame, [nw.col("confidence"), nw.col("__unread")]
-    return frame, [nw.col("confidence").cast(nw.Float64)]
+    if frame.collect_schema()["confidence"] != nw.String:
+        return frame, [nw.col("confidence").cast(nw.Float64)]
+    frame = read_numbers(frame, "confidence", "__number")
+    text = trimmed(frame, nw.col("confidence"))
+    unread = nw.col("__number").is_null() & ~text.is_null() & (text != "")
+    return frame, [nw.col("__number").alias("confidence"), unread.alias("__unread")]
 
 
 def check_align(align: str) -> str:
@@ -176,6 +178,7 @@ def _with_kinds(
     if match != "id":
         normal = matcher(match)
         frame = _normalised(frame, normal)
+        names = [name for name in names if name != AS_GIVEN]
         keys = keys.with_columns(pl.Series(CORRECT, [normal(text) for text in keys[CORRECT]]))
         accepted = accepted.with_columns(
             pl.Series("accepted", [normal(text) for text in accepted["accepted"]])
@@ -189,94 +192,140 @@ def _with_kinds(
     if several:
         frame = _accept_several(frame, accepted, names)
     else:
-        right = [(nw.col("answer") == nw.col(CORRECT)).alias("__right")]
+        right = [_is_right(as_given=AS_GIVEN in names).alias("__right")]
         if "candidate" in names:
             right.append((nw.col("candidate") == nw.col(CORRECT)).alias("__candidate_right"))
         frame = frame.with_columns(*right)
+    if RULE in names:
+        frame, names = _without_refusals(frame, names), [*names, "why"]
     return frame.with_columns(_kind(names, align).alias(KIND))
 
 
-def _kind(names: Sequence[str], align: str) -> nw.Expr:
-    """The kind of a response from its columns; the first fault found wins."""
-    col, lit, when = nw.col, nw.lit, nw.when
+def _is_right(*, as_given: bool) -> nw.Expr:
+    """Whether an answer is the one that is right, trimmed only where that can make it so."""
+    correct = nw.col(CORRECT)
+    if not as_given:
+        return nw.col("answer") == correct
+    given = nw.col(AS_GIVEN)
+    longer = given.str.len_chars() > correct.str.len_chars()
+    same = given.str.strip_chars(BLANKS) == correct
+    chain = nw.when(given == correct).then(nw.lit(value=True)).when(longer).then(same)
+    return chain.otherwise(nw.lit(value=False))
 
-    def filled(name: str) -> nw.Expr:
-        return ~col(name).is_null() & (col(name) != "")
 
-    def nowhere() -> nw.Expr:
-        return lit(value=False)
+def _has_answer(names: Sequence[str]) -> nw.Expr:
+    """Whether there is an answer, trimmed only where it does not begin with a visible letter."""
+    if AS_GIVEN not in names:
+        return _filled("answer")
+    given = nw.col(AS_GIVEN)
+    visible = (given >= "!") & (given < "\x7f")
+    some = ~given.is_null() & (given.str.strip_chars(BLANKS) != "")
+    return nw.when(visible).then(nw.lit(value=True)).otherwise(some)
 
-    answer = filled("answer")
-    said_no, why_given, candidate = nowhere(), nowhere(), nowhere()
-    if "answered" in names:
-        said_no = filled("answered") & col("answered").str.to_lowercase().is_in(NO)
-    if "why" in names:
-        why_given = filled("why")
-    if "candidate" in names:
-        candidate = filled("candidate")
 
-    def right(name: str) -> nw.Expr:
-        return col(name).fill_null(value=False)
-
-    aside = answer & said_no  # an answer inside an unanswered question is its candidate
-    candidate_right = aside & right("__right")
-    if "candidate" in names:
-        candidate_right = candidate_right | (~aside & candidate & right("__candidate_right"))
-    fate = (
-        when(candidate_right)
-        .then(lit(CANDIDATES.index("right")))
-        .when(aside | candidate)
-        .then(lit(CANDIDATES.index("wrong")))
-        .otherwise(lit(CANDIDATES.index("empty")))
+def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.LazyFrame[Any]:
+    """Answers that a rule found to decline as blanks; what is right all the same stands."""
+    declines = ~nw.col(RULE).is_null() & ~nw.col("__right").fill_null(value=False)
+    why = nw.col("why") if "why" in names else nw.lit(None).cast(nw.String)
+    answers = [name for name in ("answer", AS_GIVEN) if name == "answer" or name in names]
+    return frame.with_columns(
+        *(nw.when(declines).then(nw.lit("")).otherwise(nw.col(n)).alias(n) for n in answers),
+        nw.when(declines).then(nw.lit(Why.DECLINED.value)).otherwise(why).alias("why"),
     )
-    reason = when(nowhere()).then(lit(KINDS))
-    if "why" in names:  # a reason that is given says more than "not answered"
-        why_text = col("why").str.to_lowercase()
-        for why in Why:
-            reason = reason.when(why_given & (why_text == why.value)).then(
-                lit(blank_kind(why, "right"))
-            )
-    reason = reason.when(said_no).then(lit(blank_kind(Why.DECLINED, "right")))
-    blank = reason.otherwise(lit(blank_kind(Why.EMPTY, "right"))) + fate
 
-    lost = col("__lost") if align == "position" else col(INDEX).is_null()
-    faults: list[tuple[int, nw.Expr]] = [
-        (NO_RUN, ~filled("run")),
-        *([] if align == "position" else [(NO_QUESTION, ~filled("question"))]),
-        (UNKNOWN_QUESTION, lost),
-    ]
+
+def _kind(names: Sequence[str], align: str) -> nw.Expr:
+    """The kind of a response from its columns; the first fault found wins.
+
+    Nothing is asked of columns that are not there, and a condition that is null does not hold.
+    """
+    has_answer, said_no = _has_answer(names), None
+    if "answered" in names:
+        said_no = _filled("answered") & nw.col("answered").str.to_lowercase().is_in(NO)
+    # an answer inside an unanswered question is its candidate
+    aside = None if said_no is None else has_answer & said_no
+    chain: Any = nw
+    for code, condition in _faults(names, align, has_answer, said_no):
+        chain = chain.when(condition).then(_code(code))
+    if VERDICT in names:
+        chain = chain.when(~nw.col(VERDICT).is_null()).then(nw.col(VERDICT))
+    blank = _reason(names, said_no) + _fate(names, aside)
+    kind: nw.Expr = (
+        chain.when(~has_answer if aside is None else ~has_answer | aside)
+        .then(blank)
+        .when(nw.col("__right"))
+        .then(_code(RIGHT))
+        .otherwise(_code(WRONG))
+    )
+    return kind.cast(nw.Int8)
+
+
+def _code(number: int) -> nw.Expr:
+    return nw.lit(number, dtype=nw.Int8)
+
+
+def _filled(name: str) -> nw.Expr:
+    return ~nw.col(name).is_null() & (nw.col(name) != "")
+
+
+def _faults(
+    names: Sequence[str], align: str, has_answer: nw.Expr, said_no: nw.Expr | None
+) -> list[tuple[int, nw.Expr]]:
+    """What may be wrong with a response, in the order in which it is told."""
+    col = nw.col
+    found = [(NO_RUN, ~_filled("run"))]
+    if align == "position":
+        found.append((UNKNOWN_QUESTION, col("__lost")))
+    else:  # the gold has no question without an id
+        found.append((NO_QUESTION, col(INDEX).is_null() & ~_filled("question")))
+        found.append((UNKNOWN_QUESTION, col(INDEX).is_null()))
     if "answered" in names:
         known = col("answered").str.to_lowercase().is_in((*YES, *NO))
-        faults.append((BAD_ANSWERED, filled("answered") & ~known))
-    if "why" in names:
-        faults.append((BAD_WHY, why_given & ~col("why").str.to_lowercase().is_in(tuple(Why))))
+        found.append((BAD_ANSWERED, _filled("answered") & ~known))
     conflicts = []
-    if "why" in names and "answered" in names:
-        conflicts.append(why_given & filled("answered") & ~said_no)
     if "why" in names:
-        conflicts.append(why_given & answer & ~said_no)
+        given = _filled("why")
+        found.append((BAD_WHY, given & ~col("why").str.to_lowercase().is_in(tuple(Why))))
+        if said_no is None:
+            conflicts.append(given & has_answer)
+        else:
+            conflicts.append(given & (_filled("answered") | has_answer) & ~said_no)
     if "candidate" in names:
-        conflicts.append(answer & candidate & (col("candidate") != col("answer")))
+        differs = col("candidate") != col("answer")
+        conflicts.append(has_answer & _filled("candidate") & differs)
     if conflicts:
-        faults.append((CONFLICT, reduce(lambda a, b: a | b, conflicts)))
+        found.append((CONFLICT, reduce(lambda a, b: a | b, conflicts)))
     if "confidence" in names:
-        confidence = col("confidence")
-        outside = (confidence < 0) | (confidence > 1) | confidence.is_nan()
-        bad = outside.fill_null(value=False)
-        faults.append((BAD_CONFIDENCE, bad | col("__unread") if "__unread" in names else bad))
+        bad = ~col("confidence").is_between(0, 1)  # NaN is not
+        found.append((BAD_CONFIDENCE, bad | col("__unread") if "__unread" in names else bad))
+    return found
 
-    chain = when(faults[0][1]).then(lit(faults[0][0]))
-    for code, condition in faults[1:]:
-        chain = chain.when(condition).then(lit(code))
-    if VERDICT in names:
-        chain = chain.when(~col(VERDICT).is_null()).then(col(VERDICT))
-    return (
-        chain.when(answer & ~aside & right("__right"))
-        .then(lit(RIGHT))
-        .when(answer & ~aside)
-        .then(lit(WRONG))
-        .otherwise(blank)
-    ).cast(nw.Int8)
+
+def _reason(names: Sequence[str], said_no: nw.Expr | None) -> nw.Expr:
+    """Why a blank is blank; a reason that is given says more than "not answered"."""
+    chain: Any = nw
+    if "why" in names:
+        why_text = nw.col("why").str.to_lowercase()
+        for why in Why:
+            chain = chain.when(why_text == why.value).then(_code(blank_kind(why, "right")))
+    if said_no is not None:
+        chain = chain.when(said_no).then(_code(blank_kind(Why.DECLINED, "right")))
+    empty = _code(blank_kind(Why.EMPTY, "right"))
+    reason: nw.Expr = empty if chain is nw else chain.otherwise(empty)
+    return reason
+
+
+def _fate(names: Sequence[str], aside: nw.Expr | None) -> nw.Expr:
+    """What the candidate behind a blank is."""
+    right, wrong, empty = (_code(CANDIDATES.index(name)) for name in ("right", "wrong", "empty"))
+    chain: Any = nw
+    if aside is not None:
+        chain = chain.when(aside & nw.col("__right")).then(right).when(aside).then(wrong)
+    if "candidate" in names:
+        there = _filled("candidate")
+        chain = chain.when(there & nw.col("__candidate_right")).then(right).when(there).then(wrong)
+    fate: nw.Expr = empty if chain is nw else chain.otherwise(empty)
+    return fate
 
 
 def _accept_several(
@@ -326,11 +375,9 @@ def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]
     if isinstance(native, pl.LazyFrame):
         return nw.from_native(small.lazy())
     if like.implementation.is_duckdb():
-        # A relation runs in its own connection: a query on it sees Python's `small_table` there.
-        small_table = small.to_arrow()  # noqa: F841
-        relation: nw.LazyFrame[Any] = nw.from_native(
-            native.query("__unused", "SELECT * FROM small_table")
-        )
+        from abstain.engines import to_duckdb
+
+        relation: nw.LazyFrame[Any] = nw.from_native(to_duckdb(small, native))
         return relation
     if like.implementation.is_pyspark():
         from abstain.engines import to_spark

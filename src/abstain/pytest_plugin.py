@@ -7,6 +7,9 @@ $GITHUB_STEP_SUMMARY. Nothing heavy is imported before a gate is.
 
 from __future__ import annotations
 
+import json
+import math
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,6 +27,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Say that the summary cannot be written before the tests run, not after."""
+    path = config.getoption("--abstain-summary")
+    if path and not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+        raise pytest.UsageError(f"--abstain-summary: the folder of {path} does not exist")
+    if path and os.path.isdir(path):
+        raise pytest.UsageError(f"--abstain-summary: {path} is a directory, expected a file")
+
+
 @pytest.fixture
 def at_least() -> Callable[..., Any]:
     """`assert_at_least` as a fixture."""
@@ -33,12 +45,15 @@ def at_least() -> Callable[..., Any]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Note the gates of a test; they travel with its report, from workers and into JUnit's XML."""
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Note the gates of a test and of its fixtures.
+
+    They travel with its reports, from workers and into JUnit's XML.
+    """
     from abstain import testing
 
     def note(gate: testing.Gate) -> None:
-        item.user_properties.append((PROPERTY, _cells(gate)))
+        item.user_properties.append((PROPERTY, json.dumps(_cells(gate))))
 
     testing.listeners.append(note)
     try:
@@ -53,8 +68,8 @@ def _cells(gate: Any) -> dict[str, Any]:
         "passed": bool(gate.passed),
         "run": str(gate.run),
         "measure": str(gate.measure),
-        "score": float(gate.score),
-        "at least": float(gate.low),
+        "score": None if math.isnan(gate.score) else float(gate.score),
+        "at least": None if math.isnan(gate.low) else float(gate.low),
         "wanted": float(gate.threshold),
         "questions": int(gate.counts.n),
     }
@@ -63,10 +78,10 @@ def _cells(gate: Any) -> dict[str, Any]:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """List the gates, and append them to the file that was asked for."""
     gates = [
-        (report.nodeid, dict(value))
+        (report.nodeid, json.loads(value))
         for reports in terminalreporter.stats.values()
         for report in reports
-        if getattr(report, "when", None) == "call"
+        if getattr(report, "when", None) == "teardown"  # the last one has the gates of all
         for name, value in report.user_properties
         if name == PROPERTY
     ]
@@ -76,11 +91,16 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for test, gate in gates:
         terminalreporter.write_line(
             f"{'passed' if gate['passed'] else 'FAILED'}  {gate['measure']} of {gate['run']}: "
-            f"{gate['score']:.4f}, at least {gate['at least']:.4f}, wanted {gate['wanted']:g}"
+            f"{_shown(gate['score'])}, at least {_shown(gate['at least'])}, wanted "
+            f"{gate['wanted']:g}"
             f"  ({test})"
         )
     if config.getoption("--abstain-summary"):
         _append(config.getoption("--abstain-summary"), gates)
+
+
+def _shown(score: float | None) -> str:
+    return "–" if score is None else f"{score:.4f}"
 
 
 def _append(path: str, gates: list[tuple[str, dict[str, Any]]]) -> None:

@@ -32,9 +32,13 @@ SPLIT = "|"
 RESERVED = ("question", "correct", "options", "option_texts")
 DERIVED = ("accepted", "nothing_right")
 """Columns that a gold is given when it is read."""
+RULE = "refusal"
+"""The column that names the rule by which a text was found to decline."""
+CLUSTER = "cluster"
+"""The column by which judged rows say what hangs together."""
 OF_A_RUN = (
     *("answer", "answered", "candidate", "confidence", "why", "run"),
-    *("outcome", "reason", "response", "refusal"),
+    *("outcome", "reason", "response", RULE),
 )
 """Columns of a log that speak of a response, not of its question."""
 
@@ -181,6 +185,10 @@ def read_gold(
     data: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None
 ) -> Gold:
     """Read a gold standard: `question`, `correct`, and any attributes."""
+    if isinstance(data, (str, os.PathLike)) and os.path.isdir(data):
+        from abstain.joining import gold_of_folder
+
+        data = gold_of_folder(os.fspath(data), format)
     table = open_table(data, name="gold", format=_gold_format(data, format))
     is_log = table.verdicts is not None
     if is_log:
@@ -334,15 +342,26 @@ def read_responses(
     engine: str | None = None,
     master: str | None = None,
 ) -> Responses:
-    """Open one table of responses, perhaps in another engine; nothing is counted yet."""
+    """Open one table of responses, perhaps in another engine; nothing is counted yet.
+
+    A log stays in polars until `in_its_engine`, so that it can be joined with others.
+    """
     opened, chosen = open_table(data, name=name, format=format), check_engine(engine, master)
     if opened.refusals and chosen != "polars":
         raise UsageError(f"--detect-refusals reads text with polars, not with --engine {chosen}")
-    table = rename(moved(opened, chosen, master), columns or {}, side="run")
+    here = opened.verdicts is not None  # a log's rows are in memory: they may move later
+    table = opened if here else moved(opened, chosen, master)
+    table = rename(table, columns or {}, side="run")
     if table.refusals:
         from abstain.refusals.detect import with_refusals
 
         table = with_refusals(table, table.refusals)
+    if (
+        table.cluster is None
+        and CLUSTER in table.columns
+        and {"outcome", "grade"} & {*table.columns}
+    ):
+        table = replace(table, cluster=CLUSTER)
     frame = nw.from_native(table.frame)
     if not isinstance(frame, nw.LazyFrame):
         frame = frame.lazy()
@@ -353,6 +372,15 @@ def read_responses(
         own_name = table.run_id[0]
     own_name = own_name.encode(errors="replace").decode()  # a file's name may be no text at all
     return Responses(table, frame, name or own_name)
+
+
+def in_its_engine(source: Responses, engine: str | None, master: str | None) -> Responses:
+    """The rows of a log, handed to the engine that is asked for."""
+    table = source.table
+    if table.verdicts is None:
+        return source
+    table = moved(table, check_engine(engine, master), master)
+    return replace(source, table=table, frame=into_lazy(table.frame))
 
 
 def describe(gold: Gold, sources: Sequence[Responses] = ()) -> list[str]:
@@ -372,20 +400,37 @@ def describe(gold: Gold, sources: Sequence[Responses] = ()) -> list[str]:
     return notes
 
 
+PAIRED_BY = {"lm-eval": "by doc_hash", "abstentionbench": "by what they ask"}
+"""Logs that know a question by a hash, and of what."""
+
+
 def told(tables: Iterable[Table]) -> list[str]:
     """The notes of tables, each once, and where logs of one tool are of different questions."""
     tables = list(tables)
     notes = list(dict.fromkeys(note for table in tables for note in table.notes))
-    return [*notes, *_different_documents([t for t in tables if t.format == "lm-eval"])]
+    for format, how in PAIRED_BY.items():
+        notes += _different_documents([t for t in tables if t.format == format], how)
+    return notes
 
 
-def _different_documents(logs: Sequence[Table]) -> list[str]:
+def _different_documents(logs: Sequence[Table], how: str) -> list[str]:
     """Logs of one task are paired by the hash of each document; say where they differ."""
-    found = {t.name: set(collect(into_lazy(t.frame), t.name)["question"]) for t in logs}
+    frames = {t.name: collect(into_lazy(t.frame), t.name) for t in logs}
+    found = {name: set(frame["question"]) for name, frame in frames.items()}
+    plain = [
+        name
+        for name, own in frames.items()
+        if "doc_id" in own.columns and (own["question"] == own["doc_id"]).all()
+    ]
+    if plain and len(plain) < len(frames):
+        return [
+            f"{plain[0]}: has no doc_hash, which other logs have, so their documents do not pair: "
+            "--column question=doc_id takes doc_id for all"
+        ]
     common = set.intersection(*found.values()) if found else set()
     return [
         f"{name}: {plural(len(own - common), 'document')} of {len(own):,} not the same in all "
-        "logs (by doc_hash)"
+        f"logs ({how})"
         for name, own in found.items()
         if own - common
     ]

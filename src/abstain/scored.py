@@ -79,6 +79,8 @@ class ScoreResult:
     interval_method: str | None = None
     """How the intervals were made, where there are some."""
     level: float = 0.95
+    cluster: str | None = None
+    """The attribute by which questions hang together, as the intervals took them."""
 
     def slice_label(self, name: str) -> str:
         """The heading of a slice attribute, told apart from the columns that are there anyway."""

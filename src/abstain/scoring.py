@@ -191,36 +191,48 @@ def open_runs(
     master: str | None = None,
 ) -> list[Any]:
     """The response tables that a caller named, each with the name of its run."""
-    from abstain.questions import read_responses
+    from abstain.joining import join_tasks
+    from abstain.questions import in_its_engine, read_responses
     from abstain.run_names import name_runs
 
-    named: list[tuple[str, Any]]
+    sources = [
+        read_responses(
+            data,
+            name=name,
+            columns=columns,
+            format=format if _is_path(data) else None,
+            engine=engine,
+            master=master,
+        )
+        for name, data in _named_runs(runs, format)
+    ]
+    return [in_its_engine(own, engine, master) for own in name_runs(join_tasks(sources))]
+
+
+def _named_runs(runs: Any, format: str | None) -> list[tuple[str, Any]]:
+    """The runs with the names that the caller gave; a folder stands for the logs in it."""
     if isinstance(runs, Mapping):
         named = [(str(name), data) for name, data in runs.items()]
     elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
-        named = [("", data) for data in runs]
-        frames = sum(not _is_path(data) for data in runs)
-        if frames > 1:
-            named = [
-                ("" if _is_path(data) else f"run {i + 1}", data) for i, data in enumerate(runs)
-            ]
+        every = [part for data in runs for part in _logs_of(data, format)]
+        several = sum(not _is_path(data) for data in every) > 1
+        named = [
+            (f"run {i + 1}" if several and not _is_path(data) else "", data)
+            for i, data in enumerate(every)
+        ]
     else:
-        named = [("", runs)]
+        named = [("", data) for data in _logs_of(runs, format)]
     if not named:
         raise UsageError("there is no run to score")
-    return name_runs(
-        [
-            read_responses(
-                data,
-                name=name,
-                columns=columns,
-                format=format,
-                engine=engine,
-                master=master,
-            )
-            for name, data in named
-        ]
-    )
+    return named
+
+
+def _logs_of(data: Any, format: str | None) -> list[Any]:
+    if not _is_path(data) or not os.path.isdir(data):
+        return [data]
+    from abstain.joining import logs_in
+
+    return list(logs_in(os.fspath(data), format))
 
 
 # ------------------------------------------------------------------------- tallies to result

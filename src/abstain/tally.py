@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from abstain.cells import MISSING, Cells, TooManyError, census, fill, streams
+from abstain.cells import MISSING, Cells, TooManyError, census, fill, refuse_counts, streams
 from abstain.errors import InputError, Place, UsageError, shown
 from abstain.faults import Problem
 from abstain.formats.tables import ROW, Table
@@ -192,6 +192,7 @@ def with_missing(
 ) -> Tallies:
     """Tallies for every run in every slice; what a run has no row for is a missing response."""
     runs = kinds.select("run").unique().sort("run")
+    refuse_counts(runs.height, sizes.height, "the responses")
     grid = runs.join(sizes.with_row_index("order"), how="cross").sort("run", "order")
     grid = grid.with_row_index("cell")
     placed = kinds.join(grid, on=["run", *columns], how="left", nulls_equal=True)

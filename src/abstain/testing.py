@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from abstain.errors import UsageError, plural, shown
+from abstain.errors import AbstainError, UsageError, plural, shown
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import Counts, Undefined
 
@@ -60,10 +60,13 @@ class Gate:
     """The one-sided upper bound, with the same confidence."""
     counts: Counts
     needed: int | None = None
-    """About how many questions would do, at the shares seen; None: no number would."""
+    """About how many questions would do, at the shares seen; None: none would, or nobody knows."""
     parts: tuple[Part, ...] = ()
     difference: tuple[float, float, float] | None = None
     """Against the baseline: the paired difference, and where it lies with that confidence."""
+    cluster: str | None = None
+    """The attribute by which questions hang together, as the bounds take them."""
+    why_no_interval: str = ""
 
     @property
     def passed(self) -> bool:
@@ -80,7 +83,8 @@ class Gate:
             reason = self.score.reason if isinstance(self.score, Undefined) else "it has no value"
             return f"{name} is undefined ({reason})"
         if math.isnan(self.low):
-            return f"{name} is {_number(self.score)}, with no interval"
+            why = f" ({self.why_no_interval})" if self.why_no_interval else ""
+            return f"{name} is {_number(self.score)}, with no interval{why}"
         sure = f"with {100 * self.confidence:g} % confidence"
         return f"{name} is {_number(self.score)}, {sure} at least {_number(self.low)}"
 
@@ -113,11 +117,22 @@ class Gate:
             return f"surely too low: even the upper bound is below {self.threshold:g}"
         if self.score < self.threshold:
             return f"the score itself is below {self.threshold:g}; more questions would not help"
-        if self.needed is None:
+        if self.score == self.threshold:
             return "the score equals the threshold; no number of questions would do"
+        there = f"(there are {int(self.counts.n):,})"
+        if self.cluster is not None:
+            return (
+                f"too few questions to be sure {there}: they hang together by "
+                f"{shown(self.cluster)}, so it takes more groups of them"
+            )
+        if self.needed is None:
+            return (
+                f"too close to the threshold: more than {MOST_QUESTIONS:,} questions would be "
+                f"needed {there}"
+            )
         return (
             f"too few questions to be sure: with these shares about {self.needed:,} would do "
-            f"(there are {int(self.counts.n):,})"
+            f"{there}"
         )
 
 
@@ -164,16 +179,39 @@ def assert_at_least(
     `baseline` run, those that dropped. `reading` is as for `score`: policy, match, columns, …
     """
     __tracebackhide__ = True
+    try:
+        gate = _gate(
+            run, gold, measure, threshold, confidence, baseline, by, cluster, method, reading
+        )
+    except AbstainError as error:
+        raise error.with_traceback(None) from None  # one line: nobody looks for the fault inside
+    for tell in listeners:
+        tell(gate)
+    if not gate.passed:
+        raise TooLowError(gate)
+    return gate
+
+
+def _gate(
+    run: Any,
+    gold: Any,
+    measure: str | Measure,
+    threshold: float,
+    confidence: float,
+    baseline: Any,
+    by: Sequence[str] | None,
+    cluster: str | None,
+    method: str,
+    reading: dict[str, Any],
+) -> Gate:
     chosen = count_measure(measure)
     _check(chosen, threshold, confidence)
     how = _Reading(reading)
     level = 2 * confidence - 1
+    if baseline is not None:
+        _nameless(baseline, how)  # a passing gate needs none, but says at once that one is broken
     result = how.score(gold, run, chosen, ci=method, cluster=cluster, level=level)
-    if len(result.rows) != 1:
-        raise UsageError(
-            f"expected one run, got {len(result.rows)}: "
-            f"{', '.join(shown(row.run) for row in result.rows[:3])}, …"
-        )
+    _refuse_several({row.run: None for row in result.rows}, "run")
     row = result.rows[0]
     low, high = row.intervals[str(chosen)]
     gate = Gate(
@@ -185,14 +223,18 @@ def assert_at_least(
         low,
         high,
         row.counts,
+        cluster=result.cluster,
+        why_no_interval=_why_none(result.notes) if math.isnan(low) else "",
     )
-    if not gate.passed:
-        gate = _explained(gate, chosen, run, gold, baseline, by, how, cluster, method)
-    for tell in listeners:
-        tell(gate)
-    if not gate.passed:
-        raise TooLowError(gate)
-    return gate
+    if gate.passed:
+        return gate
+    return _explained(gate, chosen, run, gold, baseline, by, how, method)
+
+
+def _why_none(notes: Sequence[str]) -> str:
+    """Why there is no interval, as the notes of a score have it."""
+    found = [note.partition(": ")[2] for note in notes if note.startswith("1 interval: ")]
+    return found[0] if found else ""
 
 
 def _check(measure: Measure, threshold: float, confidence: float) -> None:
@@ -206,6 +248,12 @@ def _check(measure: Measure, threshold: float, confidence: float) -> None:
         )
 
 
+def _refuse_several(runs: Mapping[str, object], what: str) -> None:
+    if len(runs) != 1:
+        some = ", ".join(shown(name) for name in list(runs)[:3])
+        raise UsageError(f"expected one {what}, got {len(runs)}: {some}{', …' if runs else ''}")
+
+
 # ------------------------------------------------------------------------------ why it failed
 
 
@@ -217,16 +265,14 @@ def _explained(
     baseline: Any,
     by: Sequence[str] | None,
     how: _Reading,
-    cluster: str | None,
     method: str,
 ) -> Gate:
     from dataclasses import replace
 
-    both = {"run": _only(run), **({"baseline": _only(baseline)} if baseline is not None else {})}
     parts = [
         part
-        for name in _attributes(gold, by, how)
-        for part in _parts(gold, both, measure, name, how)
+        for name in _attributes(run, gold, by, how)
+        for part in _parts(gold, run, baseline, measure, name, how)
     ]
     if baseline is None:
         parts = [part for part in parts if part.score < gate.threshold]
@@ -236,63 +282,87 @@ def _explained(
         parts.sort(key=lambda part: (part.score - (part.before or 0)) * part.questions)
     return replace(
         gate,
-        needed=_needed(measure, gate, method) if cluster is None else None,
+        needed=_needed(measure, gate, method) if gate.cluster is None else None,
         parts=tuple(parts[:MOST_SLICES]),
         difference=None
         if baseline is None
-        else _difference(gold, both, measure, how, cluster, 2 * gate.confidence - 1),
+        else _difference(gold, run, baseline, measure, how, gate),
     )
 
 
-def _only(run: Any) -> Any:
-    """The data of a run, without the name that a caller gave it."""
-    return next(iter(run.values())) if isinstance(run, Mapping) else run
-
-
-def _attributes(gold: Any, by: Sequence[str] | None, how: _Reading) -> list[str]:
+def _attributes(run: Any, gold: Any, by: Sequence[str] | None, how: _Reading) -> list[str]:
     if by is not None:
         return [by] if isinstance(by, str) else list(by)
-    if gold is None:
-        return []
-    from abstain.questions import read_gold
+    from abstain.formats.logs.rows import TAKEN
+    from abstain.questions import collect, into_lazy, read_gold
 
-    found = read_gold(gold, columns=how.options.get("columns"))
-    values = found.frame.select(found.attributes)
-    return [c.name for c in values if 1 < c.drop_nulls().n_unique() <= MOST_PARTS]
+    if gold is None:
+        table = _nameless(run, how)
+        names = [name for name in table.columns if name not in TAKEN]
+        values = collect(into_lazy(table.frame).select(*names), table.name) if names else None
+    else:
+        options = how.options
+        found = read_gold(gold, columns=options.get("columns"), format=options.get("format"))
+        values = found.frame.select(found.attributes)
+    if values is None:
+        return []
+    plain = [c for c in values if not c.dtype.is_nested() and not c.dtype.is_float()]
+    return [c.name for c in plain if 1 < c.drop_nulls().n_unique() <= MOST_PARTS]
 
 
 def _parts(
-    gold: Any, both: dict[str, Any], measure: Measure, name: str, how: _Reading
+    gold: Any, run: Any, baseline: Any, measure: Measure, name: str, how: _Reading
 ) -> list[Part]:
-    rows = how.score(gold, both, measure, by=[name]).rows
-    scores: dict[str | None, dict[str, tuple[float, int]]] = {}
-    for row in rows:
-        own = scores.setdefault(row.slice[name], {})
-        own[row.run] = row.scores[str(measure)], int(row.counts.n)
+    now = _by_slice(gold, run, measure, name, how, "run")
+    then = {} if baseline is None else _by_slice(gold, baseline, measure, name, how, "baseline")
     return [
-        Part(f"{name} {shown(value or '–')}", *own["run"], own.get("baseline", (None, 0))[0])
-        for value, own in scores.items()
-        if not math.isnan(own["run"][0])
+        Part(f"{name} {shown(value or '–')}", score, questions, then.get(value, (None, 0))[0])
+        for value, (score, questions) in now.items()
+        if not math.isnan(score)
     ]
 
 
+def _by_slice(
+    gold: Any, run: Any, measure: Measure, name: str, how: _Reading, what: str
+) -> dict[str | None, tuple[float, int]]:
+    """The score and the questions of every slice of one run, whatever it is called."""
+    rows = how.score(gold, run, measure, by=[name]).rows
+    _refuse_several({row.run: None for row in rows}, what)
+    return {row.slice[name]: (row.scores[str(measure)], int(row.counts.n)) for row in rows}
+
+
 def _difference(
-    gold: Any,
-    both: dict[str, Any],
-    measure: Measure,
-    how: _Reading,
-    cluster: str | None,
-    level: float,
+    gold: Any, run: Any, baseline: Any, measure: Measure, how: _Reading, gate: Gate
 ) -> tuple[float, float, float]:
     from abstain.compare import compare, compare_judged
 
+    both = {"run": _nameless(run, how), "baseline": _nameless(baseline, how)}
     engine = ("engine", "master")
     options: dict[str, Any] = {k: v for k, v in how.options.items() if k not in engine}
-    options |= {"measure_name": measure, "cluster": cluster, "level": level, "trials": 100}
+    options |= {"measure_name": measure, "cluster": gate.cluster, "trials": 100}
+    options["level"] = 2 * gate.confidence - 1
     found = compare_judged(both, **options) if gold is None else compare(gold, both, **options)
     pair = found.pairs[0]
     ends = pair.difference, pair.interval.low, pair.interval.high
     return ends if pair.run == "run" else (-ends[0], -ends[2], -ends[1])
+
+
+def _nameless(run: Any, how: _Reading) -> Any:
+    """A run's table without the names that its caller or its own column give it."""
+    from dataclasses import replace
+
+    import narwhals as nw
+
+    from abstain.questions import open_table, rename
+
+    data = next(iter(run.values())) if isinstance(run, Mapping) else run
+    table = open_table(data, format=how.options.get("format"))
+    table = rename(table, how.options.get("columns") or {}, side="run")
+    if "run" not in table.columns:
+        return table
+    kept = tuple(name for name in table.columns if name != "run")
+    frame = nw.from_native(table.frame).drop("run").to_native()
+    return replace(table, columns=kept, frame=frame)
 
 
 def _needed(measure: Measure, gate: Gate, method: str) -> int | None:

@@ -64,3 +64,15 @@ def _close(a: Array, b: Array | float) -> Marks:
     import numpy as np
 
     return np.isclose(a, b, rtol=1e-12, atol=1e-15)
+
+
+def following(tied: Sequence[str]) -> str:
+    """Who comes next, one run or several that are level.
+
+    >>> following(["a"]), following(["a", "b"]), following(["a", "b", "c", "d"])
+    ('the next is a', 'the next are a and b', 'the next are a and 3 others')
+    """
+    if len(tied) == 1:
+        return f"the next is {tied[0]}"
+    others = tied[1] if len(tied) == 2 else f"{len(tied) - 1} others"
+    return f"the next are {tied[0]} and {others}"

@@ -44,12 +44,18 @@ def pan_measures(same: npt.ArrayLike, value: npt.ArrayLike) -> dict[str, float]:
     return {
         "AUC": _auc(y, v),
         "c@1": right / n * (1 + blank / n),
-        "F1": _ratio(2 * tp, 2 * tp + fp + fn, "no answer and no truth is 'same'"),
+        "F1": _ratio(2 * tp, 2 * tp + fp + fn, _no_f1(bool(answered.any()))),
         "F0.5u": _ratio(
             1.25 * tp, 1.25 * tp + 0.25 * (fn + blank) + fp, "no answer and no truth is 'same'"
         ),
         "Brier": 1 - float(np.mean((v - y) ** 2)),
     }
+
+
+def _no_f1(answered: bool) -> str:
+    if not answered:
+        return "no problem was answered"
+    return "of the problems answered, no answer and no truth is 'same'"
 
 
 def overall(scores: dict[str, float], year: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections import Counter
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from abstain.campaign import Campaign, run_campaign
 from abstain.campaign.tables import Table, all_tables
+from abstain.compare import interval
 from abstain.errors import InputError, UsageError
 from abstain.report.grid import Cell
 from tests.campaign.slow import SlowCampaign, deviation, make
@@ -149,7 +151,8 @@ def test_types_over_all_responses(both: Both) -> None:
 def test_questions_say_how_many_runs_had_them(both: Both) -> None:
     slow, _, tables = both
     found = rows(tables["questions"])
-    assert [r["right"] for r in found] == sorted(int(str(r["right"])) for r in found)
+    order = [(int(str(r["right"])), -int(str(r["wrong"]))) for r in found]
+    assert order == sorted(order)  # the hardest first, as on the cards
     for row in found:
         letters = [slow.outcomes[run][str(row["question"])] for run in slow.outcomes]
         assert row["right"] == letters.count("R")
@@ -160,10 +163,10 @@ def test_questions_say_how_many_runs_had_them(both: Both) -> None:
         assert row["correct"] == next(
             g["correct"] for g in slow.gold if g["question"] == row["question"]
         )
-        shown = dict(part.split(" × ") for part in str(row["answers given"]).split(", ") if part)
+        shown = dict(re.findall(r"(\w+) \((\d+)\)", str(row["answers given"])))
         assert {k: int(v) for k, v in shown.items()} == dict(given)
     nobody = sum(r["right"] == 0 for r in found)
-    assert f"Nobody had {nobody} of the {len(found)} right" in tables["questions"].reading
+    assert f"Right in no run: {nobody} of {len(found)} questions" in tables["questions"].reading
 
 
 def test_teams_put_their_best_run_first(both: Both) -> None:
@@ -297,3 +300,24 @@ def test_failures_stop_a_campaign_until_the_policy_names_them(candidate: str) ->
         run_campaign(GOLD, {"r": run})
     c = run_campaign(GOLD, {"r": run}, policy={"error": "wrong"})
     assert (c.overall[0].right, c.overall[0].wrong) == (1, 1)
+
+
+@pytest.mark.parametrize("policy", [None, ["empty=excluded"]])
+def test_intervals_are_those_of_each_run_by_itself(
+    tmp_path: Path, policy: list[str] | None
+) -> None:
+    """Whether the comparison of all runs has made them already, or left questions out."""
+    make(tmp_path, seed=3)
+    calls: list[tuple[int, int]] = []
+    c = run_campaign(
+        tmp_path / "gold.csv",
+        tmp_path / "runs.csv",
+        policy=policy,
+        progress=lambda done, total: calls.append((done, total)),
+    )
+    assert c.comparison is not None
+    assert (c.comparison.questions == c.comparison.in_all) == (policy is None)
+    for i, found in enumerate(c.intervals):
+        assert found == interval(c.measure, c.overall[i])
+    pairs = len(c.matrix.runs) * (len(c.matrix.runs) - 1) // 2
+    assert calls[-1] == (pairs, pairs)

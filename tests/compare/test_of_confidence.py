@@ -25,10 +25,7 @@ def answers(size: int) -> tuple[Any, Any]:
 
 
 def sample(right: Any, sure: Any, clusters: Any = None) -> Sample:
-    def some(at: Any) -> Answers:
-        return Answers(right[at], sure[at], len(at), np.ones(len(at), bool))
-
-    return sample_of(some, np.ones(len(right), bool), clusters)
+    return sample_of(np.where(right, 0, 1).astype(np.int8), sure, clusters)
 
 
 def made(name: str, own: Sample, **settings: Any) -> Interval:

@@ -231,8 +231,14 @@ def test_a_run_without_a_score_has_no_letter_and_separates_nobody() -> None:
 
 
 def test_measures_of_other_things_are_refused() -> None:
-    with pytest.raises(UsageError, match="CWS is a measure of confidence, expected one of counts"):
-        compare_judged(graded({"one": "ab", "two": "ba"}), measure_name="CWS")
+    with pytest.raises(UsageError, match="AP is a measure of ranking, expected one of counts"):
+        compare_judged(graded({"one": "ab", "two": "ba"}), measure_name="AP")
+
+
+def test_without_confidences_there_is_nothing_to_compare() -> None:
+    said = told(compare_judged(graded({"one": "ab", "two": "ba"}), measure_name="CWS"))
+    assert "CWS is undefined (–) where no answer has a confidence: one, two." in said
+    assert "Where a score is undefined there is no difference to test." in said
 
 
 # ------------------------------------------------------------------------------------------- judge

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -107,3 +108,57 @@ def test_the_command(here: Here) -> None:
     assert "has no column 'confidence'" in here.refuses(
         "curve", "gold.csv", "bare.csv", "--histogram", "16"
     )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_run_without_confidence_has_no_curve(engine: str, tmp_path: Path) -> None:
+    """As in `curve`: whether its column is missing, empty, or beside one that is filled."""
+    needs(engine)
+    gold, table = made(2)
+    sure = table.filter(run="one")
+    sure.write_parquet(tmp_path / "sure.parquet")
+    sure.drop("run", "confidence").write_parquet(tmp_path / "unsure.parquet")
+    files = [tmp_path / "sure.parquet", tmp_path / "unsure.parquet"]
+    result = ab.curve_histogram(gold, files, bins=64, engine=engine)
+    exact = ab.curve(gold, files, measures=["AURC", "c@1"])
+    assert result.notes == exact.notes
+    assert "run 'unsure' has no confidence: there is no curve of it" in result.notes
+    one, other = result.summaries()
+    assert (one["run"], other["run"]) == ("one", "unsure")
+    assert one["at best"] <= exact.to_frame()["AURC"][0] <= one["at worst"]
+    assert all(np.isnan(value) for name, value in other.items() if name != "run")
+    assert {row["run"] for row in result.rows()} == {"one"}
+
+
+def test_frames_of_several_engines_may_lack_confidence() -> None:
+    import duckdb
+
+    gold, table = made(2)
+    unsure = duckdb.from_arrow(
+        table.filter(run="two").drop("confidence").with_columns(run=pl.lit("three")).to_arrow()
+    )
+    result = ab.curve_histogram(gold, [table.filter(run="one"), unsure], bins=64)
+    assert {row["run"] for row in result.rows()} == {"one"}
+    with pytest.raises(ab.InputError, match="has no column 'confidence'"):
+        ab.curve_histogram(gold, unsure, bins=64)
+
+
+def test_notes_and_formats_are_those_of_the_exact_curve(here: Here) -> None:
+    """PAN's truth is a gold by its format only; refusals that were found are told."""
+    (here.folder / "truth.jsonl").write_text(
+        '{"id": "a", "same": true}\n{"id": "b", "same": false}\n{"id": "c", "same": true}\n'
+    )
+    (here.folder / "answers.jsonl").write_text(
+        '{"id": "a", "value": 0.75}\n{"id": "b", "value": 0.5}\n{"id": "c", "value": 0.25}\n'
+    )
+    curve = ("curve", "truth.jsonl", "answers.jsonl", "--from", "pan", "--show", "risk")
+    exact, binned = here(*curve, "--format", "csv"), here(*curve, "--histogram", "8")
+    assert exact.code == binned.code == 0, binned.err
+    (here.folder / "gold.csv").write_text("question,correct\n1,a\n2,b\n")
+    (here.folder / "run.csv").write_text(
+        "question,answer,response,confidence\n1,a,a,0.5\n2,,I cannot answer that.,0.25\n"
+    )
+    detect = ("curve", "gold.csv", "run.csv", "--detect-refusals", "en", "--format", "json")
+    notes = [json.loads(here(*detect, *more).out)["notes"] for more in ((), ("--histogram", "8"))]
+    assert any("refus" in note for note in notes[0])
+    assert notes[1] == notes[0]

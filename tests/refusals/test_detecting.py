@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import abstain as ab
+from abstain.confidence.apply import apply_threshold
+from abstain.confidence.choose import Threshold
 from tests.helpers import Here
 
 GOLD = "question,correct\n" + "".join(f"q{i},{i}\n" for i in range(1, 7))
@@ -148,3 +150,98 @@ def test_from_python(tmp_path: Path) -> None:
     (tmp_path / "gold.csv").write_text(GOLD)
     result = ab.score(str(tmp_path / "gold.csv"), str(path), format="csv:refusals=es")
     assert result.touched == {"declined": 1, "missing": 4}
+
+
+BBQ = "question,correct\nq1,Unknown\nq2,Not known\nq3,Paris\nq4,Pass\n"
+BBQ_RUN = (
+    "question,answer,confidence\nq1,Unknown,0.9\nq2,Not known,0.8\nq3,I don't know,0.2\nq4,Pass,1\n"
+)
+DETECT = ("--detect-refusals", "en")
+
+
+def test_what_is_right_by_the_gold_stands(here: Here) -> None:
+    here.write("gold.csv", BBQ)
+    here.write("run.csv", BBQ_RUN)
+    assert counts(here, "gold.csv", "run.csv") == [3, 1, 0]
+    assert counts(here, "gold.csv", "run.csv", *DETECT) == [3, 0, 1]
+    here.write("loud.csv", BBQ_RUN.replace("Unknown", "UNKNOWN."))
+    assert counts(here, "gold.csv", "loud.csv", *DETECT) == [2, 0, 2]
+    assert counts(here, "gold.csv", "loud.csv", *DETECT, "--match", "text") == [3, 0, 1]
+    assert counts(here, "gold.csv", "run.csv", *DETECT, "--align", "position") == [3, 0, 1]
+    here.write("gold2.csv", BBQ.replace("Paris", "Paris|Lutetia"))
+    assert counts(here, "gold2.csv", "run.csv", *DETECT) == [3, 0, 1]
+    said = here("score", "gold.csv", "run.csv", *DETECT, "--format", "json")
+    assert any(
+        "4 of 4 responses; what is right all the same stands" in n for n in said.data["notes"]
+    )
+
+
+def test_what_is_right_stands_for_every_command(here: Here) -> None:
+    here.write("gold.csv", BBQ)
+    here.write("run.csv", BBQ_RUN)
+    here.write("all.csv", BBQ_RUN.replace("I don't know", "Paris"))
+    said = here(
+        "compare", "gold.csv", "run.csv", "all.csv", *DETECT, "-m", "accuracy", "-f", "json"
+    )
+    assert said.code == 0, said
+    assert sorted(r["scores"]["accuracy"] for r in said.data["results"]) == [0.75, 1.0]
+    risk = here("score", "gold.csv", "run.csv", *DETECT, "-m", "AURC", "-f", "json")
+    assert risk.code == 0, risk
+    assert risk.data["results"][0]["scores"]["AURC"] == 0  # three answers, all of them right
+    here("convert", "run.csv", "copy.csv", *DETECT)  # no gold says what is right: answers stay
+    rows = list(csv.DictReader(Path("copy.csv").read_text().splitlines()))
+    assert [r["answer"] for r in rows] == ["Unknown", "Not known", "I don't know", "Pass"]
+    assert all(r["refusal"].startswith("en/") for r in rows)
+    assert counts(here, "gold.csv", "copy.csv", *DETECT) == [3, 0, 1]
+
+
+def test_a_log_judged_anew_keeps_what_is_right(here: Here) -> None:
+    rows = [
+        {"doc_id": i, "target": "x", "resps": [[said]], "filtered_resps": [said], "filter": "none",
+         "metrics": ["exact_match"], "exact_match": 0.0}
+        for i, said in enumerate(["Unknown", "I don't know."])
+    ]  # fmt: skip
+    here.write("log.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    here.write("gold.csv", "question,correct\n0,Unknown\n1,Lima\n")
+    assert counts(here, "--judged", "log.jsonl", *DETECT) == [0, 0, 2]
+    assert counts(here, "gold.csv", "log.jsonl", *DETECT) == [1, 0, 1]
+
+
+def test_a_threshold_keeps_what_is_right(here: Here) -> None:
+    here.write("gold.csv", BBQ)
+    here.write("run.csv", BBQ_RUN)
+    lowest = {"run": Threshold(0.0)}
+    table, _ = apply_threshold("run.csv", lowest, gold="gold.csv", format="csv:refusals=en")
+    assert table["answer"].to_list() == ["Unknown", "Not known", "", "Pass"]
+
+
+def test_responses_without_answers_are_listed(here: Here) -> None:
+    here.write("resp.csv", "question,response\na,I don't know\nb,Lima\n")
+    said = here("refusals", "resp.csv", "--format", "json")
+    assert said.code == 0, said
+    assert [hit["question"] for hit in said.data["hits"]] == ["a"]
+    here.write("gold.csv", BBQ)
+    assert "has no column 'answer'" in here.refuses("score", "gold.csv", "resp.csv", *DETECT)
+
+
+CHECKED = "question,outcome,answer\na,right,1\nb,unparseable,\nc,limit,\nd,empty,\ne,error,\n"
+
+
+def test_a_check_counts_as_the_score_does(here: Here) -> None:
+    here.write("log.csv", CHECKED)
+    here.write("true.csv", "question,true\na,right\nb,wrong\nc,wrong\nd,blank\n")
+    check = ("refusals", "log.csv", "--check", "true.csv", "--format", "csv")
+    assert "1 response failed (error)" in here.refuses(*check)
+    said = here(*check, "--policy", "error=excluded")
+    assert said.code == 0, said
+    table = {row[0]: row[1:] for row in csv.reader(said.out.splitlines())}
+    assert table["right"] == ["1", "0", "0"]
+    assert table["wrong"] == ["0", "2", "0"]
+    assert table["blank"] == ["0", "0", "1"]
+    said = here(*check, "--policy", "error=excluded", "--policy", "limit=unanswered")
+    assert "wrong,0,1,1" in said.out
+    here.write("true.csv", "question,true\na,right\na,right\n")
+    assert "question 'a' stands twice" in here.refuses(*check, "--policy", "error=wrong")
+    here.write("log.csv", "question,outcome,answer\na,right,1\na,wrong,2\n")
+    here.write("true.csv", "question,true\na,right\n")
+    assert "question 'a' again" in here.refuses(*check)

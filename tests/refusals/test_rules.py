@@ -6,7 +6,10 @@ import pytest
 
 from abstain.errors import UnknownNameError, UsageError
 from abstain.refusals.detect import languages_of, refuses
-from abstain.refusals.rules import LANGUAGES, Rule
+from abstain.refusals.rules import LANGUAGES
+from abstain.refusals.shapes import Rule
+from tests.helpers import ROOT
+from tests.refusals.errors import SETS, errors, labelled, summary
 
 DECLINES = {
     "en": [
@@ -75,7 +78,7 @@ ANSWERS = {
         "Lo Sconosciuto del lago", "Non è Lima, è Cusco.",
     ],
 }  # fmt: skip
-KNOWN_ERRORS = {"Not Sure is the hero of Idiocracy."}
+KNOWN_ERRORS: set[str] = set()
 """What the rules get wrong, and are known to."""
 
 
@@ -103,6 +106,77 @@ def test_no_language_mistakes_the_answers_of_another() -> None:
 @pytest.mark.parametrize("rule", [r for own in LANGUAGES.values() for r in own.rules])
 def test_every_rule_finds_its_own_example(rule: Rule) -> None:
     assert refuses(rule.example, rule.language) == rule.name
+
+
+@pytest.mark.parametrize("rule", [r for own in LANGUAGES.values() for r in own.rules])
+def test_every_rule_has_a_text_that_only_looks_like_it(rule: Rule) -> None:
+    assert refuses(rule.counter, "all") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>Is it Lima? It is Lima.</think>I don't know.",
+        "<thinking>\nThe answer is 4.\n</thinking>\n\nI don't know.",
+        "It is Lima, I think.</think> I don't know.",  # the prompt had opened it
+        "<think>" + "It is Lima. " * 1_000 + "</think>I don't know.",
+        "**I don't know.**", "*I don't know*", "__I don't know__", "# I don't know",
+        "> I don't know",
+        "`I don't know`", "- I don't know", "\\boxed{I don't know}", "“I don’t know.”",
+        "Answer: I don't know", "**Answer:** I don't know", "**Final answer**: *I don't know*.",
+        "A: I don't know", "The answer is: I don't know",
+    ],
+)  # fmt: skip
+def test_thoughts_marks_and_labels_are_not_what_was_said(text: str) -> None:
+    assert refuses(text, "en") == "en/do-not-know"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<think>I don't know.</think> Lima", "<think>I don't know.", "Answer: Lima", "**Lima**",
+     "<think>I don't know.</think>"],
+)  # fmt: skip
+def test_a_thought_declines_nothing(text: str) -> None:
+    assert refuses(text, "all") is None
+
+
+KNOWN_MISSES = {
+    "seen": {
+        "Could you clarify what you mean? I am not certain which John you refer to.",
+        "Your question is ambiguous, so I won't answer.",
+    },
+    "fresh": {
+        "As an AI language model, I do not have feelings.", "I haven't got a clue.",
+        'It\'s unclear from the context who "she" is.', "I have never come across that term.",
+        "I don't want to guess.", "Dazu finde ich keine Angaben.",
+        "Je n'ai pas la réponse à cette question.", "Impossible à dire.",
+    },
+}  # fmt: skip
+KNOWN_HITS = {
+    "seen": {"I have no idea where the myth comes from, since the wall is not visible from space."},
+    "fresh": {"I cannot tell a lie, as Washington is said to have said."},
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_labelled_texts_err_where_they_are_known_to(name: str) -> None:
+    missed, hit = errors(name)
+    assert set(missed) == KNOWN_MISSES[name]
+    assert set(hit) == KNOWN_HITS[name]
+
+
+def test_the_labelled_texts_are_enough_and_about_half_refusals() -> None:
+    for name in SETS:
+        texts = labelled(name)
+        share = sum(own.declines for own in texts) / len(texts)
+        assert 0.45 <= share <= 0.6
+    assert sum(len(labelled(name)) for name in SETS) >= 60
+
+
+def test_the_manual_says_how_the_rules_err() -> None:
+    manual = " ".join((ROOT / "docs" / "logs.md").read_text(encoding="utf-8").split())
+    for name in SETS:
+        assert summary(name) in manual
 
 
 def test_a_long_text_is_read_only_at_its_beginning() -> None:

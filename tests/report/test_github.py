@@ -38,6 +38,15 @@ def test_an_endless_table_is_cut_and_says_so() -> None:
     assert f"run{MOST_ROWS} " not in text
 
 
+def test_a_table_of_long_names_fits_a_summary() -> None:
+    """GitHub shows nothing of a summary of more than 1 MiB."""
+    rows: list[list[Cell]] = [["é" * 2000, i / 7] for i in range(1000)]
+    text = to_github(Grid([Column("run"), Column("c@1", "score")], rows, ["note."]))
+    assert (256 << 10) < len(text.encode()) < 1 << 20
+    shown = text.partition("<details>")[2].count("| éé")
+    assert f"and {1000 - shown:,} more rows: `--format csv`" in text
+
+
 def test_names_are_no_markup() -> None:
     bad = "</details><script>|`x`"
     text = to_github(Grid([Column("run")], [[bad]], [bad, bad], title=bad))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import re
+import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -240,14 +243,94 @@ def test_paper_shows_every_folded_table_in_ink(browser: Any, page_file: Path, sc
     seen.page.wait_for_function(
         "[...document.querySelectorAll('[data-table]')].every((t) => t.querySelector('tbody tr'))"
     )
-    pdf = seen.page.pdf()
-    assert pdf.startswith(b"%PDF")
-    assert len(pdf) > 20_000
     seen.page.emulate_media(media="print")
     ink = seen.page.evaluate("getComputedStyle(document.body).color")
     assert ink == "rgb(0, 0, 0)"
     assert not seen.page.locator("nav").is_visible()
     assert not seen.page.locator(".tools").first.is_visible()
+
+
+def curves_in(pdf: bytes) -> int:
+    """Bézier curves that the pages of a PDF draw: of dots and of rounded corners."""
+    parts = []
+    for start in re.finditer(rb"stream\r?\n", pdf):
+        with suppress(zlib.error):
+            parts.append(zlib.decompressobj().decompress(pdf[start.end() :]))
+    return len(re.findall(rb"\sc\n", b"".join(parts)))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_charts_that_nobody_scrolled_to_are_on_paper(
+    browser: Any, page_file: Path, scheme: str
+) -> None:
+    seen = visit(browser, page_file, color_scheme=scheme)
+    seen.page.evaluate(
+        """() => addEventListener("beforeprint", () => {
+          const count = (what) => document.querySelectorAll(what).length;
+          window.printed = {
+            figures: count("figure"), charts: count("figure svg"),
+            dots: count("figure .mark-symbol path"), light: count("figure text[fill='#c9d1da']") };
+        })"""
+    )
+    assert seen.page.locator("figure svg").count() < seen.page.locator("figure").count()
+    whole = curves_in(seen.page.pdf())
+    printed = seen.page.evaluate("window.printed")
+    assert printed["charts"] == printed["figures"] > 4
+    assert printed["dots"] > 100
+    assert printed["light"] == 0
+    seen.page.evaluate("document.querySelectorAll('figure').forEach((n) => n.remove())")
+    assert whole - curves_in(seen.page.pdf()) >= 2 * printed["dots"]  # a dot is two arcs or more
+    assert seen.said == []
+
+
+def test_after_printing_the_screen_is_as_it_was(browser: Any, page_file: Path) -> None:
+    seen = visit(browser, page_file, color_scheme="dark")
+    seen.draw_everything()
+    seen.page.locator("#reading details summary").first.click()
+    look = """() => JSON.stringify({
+      open: [...document.querySelectorAll("details")].map((fold) => fold.open),
+      rows: [...document.querySelectorAll("[data-table=leaderboard] tbody tr")].length,
+      ink: [...document.querySelectorAll("figure text")].map((n) => n.getAttribute("fill")) })"""
+    before = seen.page.evaluate(look)
+    assert "#c9d1da" in before
+    seen.page.pdf()
+    seen.page.wait_for_timeout(300)
+    assert seen.page.evaluate(look) == before
+
+
+def test_turning_pages_keeps_the_keyboards_place(browser: Any, page_file: Path) -> None:
+    seen = visit(browser, page_file)
+    table = seen.page.locator("[data-table=questions]")
+    following = table.get_by_role("button", name="Next rows")
+    first = seen.column("question", "questions")
+    following.focus()
+    for _ in range(5):
+        seen.page.keyboard.press("Enter")
+    assert following.get_attribute("aria-disabled") == "true"
+    assert following.evaluate("(node) => node === document.activeElement")
+    last = seen.column("question", "questions")
+    assert not set(first) & set(last)
+    seen.page.keyboard.press("Shift+Tab")
+    seen.page.keyboard.press("Enter")
+    assert seen.column("question", "questions") != last
+    assert following.get_attribute("aria-disabled") == "false"
+
+
+def test_scripts_of_strangers_do_not_run(browser: Any, page_file: Path, tmp_path: Path) -> None:
+    """Even if markup slipped in: only the page's own scripts may run, and nothing is sent."""
+    text = page_file.read_text("utf-8")
+    evil = (
+        "<script>document.title = 'inline'</script>"
+        "<img src=data:, onerror=\"document.title = 'handler'\">"
+        '<base href="https://example.org/">'
+    )
+    bad = tmp_path / "bad.html"
+    bad.write_text(text.replace("<main", f"{evil}<main", 1), "utf-8")
+    seen = visit(browser, bad)
+    seen.page.wait_for_timeout(100)
+    assert seen.page.title().startswith("Trial")
+    assert seen.page.evaluate("document.baseURI") == bad.as_uri()
+    assert sum("Content Security Policy" in line for line in seen.said) == 3
 
 
 def test_nothing_moves_after_the_page_stands(browser: Any, page_file: Path) -> None:

@@ -117,9 +117,9 @@ def test_a_page_of_curves_draws_them(inputs: Here) -> None:
     charts = data_of(text)["charts"]
     assert {"risk", "along", "reliability", "decisions"} <= set(charts)
     saved = json.loads((inputs.folder / "curve.json").read_text())
-    for row in saved["curves"]["decision"]:
-        assert row["S"] <= 1
-    at_zero = {row["run"]: row["S"] for row in saved["curves"]["decision"] if row["t"] == 0}
+    drawn = charts["decisions"]["data"]["values"]
+    at_zero = {row["run"]: row["S"] for row in drawn if row["t"] == 0}
+    assert set(at_zero) == {"bold", "careful", HOSTILE}
     risk = saved["curves"]["risk"]
     for run, value in at_zero.items():
         own = [row for row in risk if row["run"] == run]
@@ -200,3 +200,82 @@ def test_the_page_lies_beside_the_result_unless_asked_otherwise(inputs: Here) ->
     assert said.out.startswith("score.html: ")
     text = Path("score.html").read_text("utf-8")
     assert "<title>Spring &lt;img src=x onerror=alert(1)&gt;</title>" in text
+
+
+def test_a_runs_name_keeps_its_letters_at_the_start_of_a_sentence(inputs: Here) -> None:
+    text = page(inputs, "compare")
+    saved = json.loads((inputs.folder / "compare.json").read_text())
+    named = [note for note in saved["notes"] if note.startswith("bold ")]
+    assert named
+    markup = text.partition("<script")[0]
+    assert "bold " in markup
+    assert "Bold" not in markup
+
+
+def saved_scores(here: Here, scores: dict[str, float]) -> str:
+    """The lead of a page of these scores."""
+    rows = [{"run": run, "scores": {"c@1": score}} for run, score in scores.items()]
+    here.write("s.json", json.dumps({"abstain": "0.1.0", "kind": "score", "results": rows}))
+    assert here("report", "s.json").code == 0
+    return lead((here.folder / "s.html").read_text("utf-8"))
+
+
+def test_runs_that_are_level_are_named_together(here: Here) -> None:
+    one = {"a": 0.5, "b": 0.25, "c": 0.25, "d": 0.1}
+    assert saved_scores(here, one).endswith("; the next are b and c (0.2500).")
+    assert saved_scores(here, one | {"d": 0.25}).endswith("; the next are b and 2 others (0.2500).")
+    assert saved_scores(here, one | {"c": 0.1}).endswith("; the next is b (0.2500).")
+    top = saved_scores(here, one | {"b": 0.5})
+    assert top == "At the top is a (c@1 0.5000), level with b; the next is c (0.2500)."
+
+
+def test_a_page_says_whether_p_values_are_exact(inputs: Here) -> None:
+    text = page(inputs, "compare")
+    saved = json.loads((inputs.folder / "compare.json").read_text())
+    assert all(pair["exact"] for pair in saved["pairs"])
+    assert "<dt>test</dt><dd>randomisation, exact</dd>" in text
+    saved["pairs"][0]["exact"] = False
+    inputs.write("drawn.json", json.dumps(saved))
+    assert inputs("report", "drawn.json").code == 0
+    text = (inputs.folder / "drawn.html").read_text("utf-8")
+    assert "<dt>test</dt><dd>randomisation, 10,000 trials</dd>" in text
+    overview = page(inputs, "campaign")
+    folder = (inputs.folder / "overview" / "index.html").read_text("utf-8")
+    assert "randomisation, exact" in folder
+    assert "10,000 trials" not in folder.partition("<script")[0]
+    assert overview.startswith("<!doctype html>")
+
+
+def test_documents_are_counted_in_whole_numbers(inputs: Here) -> None:
+    given = ["rank", "qrels.txt", "ranked.txt", "-m", "NumRet", "-m", "RR", "-o", "r.json"]
+    assert inputs(*given).code == inputs("report", "r.json").code == 0
+    text = (inputs.folder / "r.html").read_text("utf-8")
+    tables = data_of(text)["tables"].values()
+    (own,) = (t for t in tables if any(c["name"] == "NumRet" for c in t["columns"]))
+    assert {c["name"]: c["kind"] for c in own["columns"]}["NumRet"] == "count"
+
+
+def test_lines_that_do_not_cross_do_not_as_far_as_they_are_drawn(here: Here) -> None:
+    from abstain.report.results.curve import MOST_T, _crossing_words
+
+    rows: list[dict[str, Any]] = [
+        {"run": run, "t": t / 10, "S": 0.5 - worse - t / 20}
+        for run, worse in (("a", 0), ("b", 0.1))
+        for t in range(9)
+    ]
+    assert _crossing_words(rows, ["a", "b"]) == f"a and b do not cross up to t = {MOST_T}."
+    rows[0]["S"], rows[1]["S"] = 0.3, 0.3  # below b's at first, above it from t = 0.2 on
+    assert _crossing_words(rows, ["a", "b"]).startswith("a and b cross at t = 0.1")
+
+
+def test_one_run_is_told_of_in_the_singular(here: Here) -> None:
+    here.write("gold.csv", "question,correct\nq1,A\nq2,B\n")
+    here.write("quiet.csv", "question,answer\nq1,\nq2,\n")
+    assert here("campaign", "gold.csv", "quiet.csv", "-o", "out").code == 0
+    text = unescape((here.folder / "out" / "index.html").read_text("utf-8"))
+    markup = text.partition("<script")[0]
+    assert "The only run is quiet with a c@1 of 0.00" in markup
+    assert "0 right, 0 wrong, 1 blank of 1 run." in markup
+    assert "1 runs" not in markup
+    axis = data_of(text)["charts"]["questions"]["layer"][0]["encoding"]["x"]["axis"]
+    assert axis["values"] == [0, 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +116,7 @@ def run_campaign(
     cluster: str | None = None,
     engine: str | None = None,
     master: str | None = None,
+    progress: Callable[[int, int], None] = lambda _, __: None,
 ) -> Campaign:
     """Judge all runs once and count them by every attribute.
 
@@ -147,6 +148,7 @@ def run_campaign(
     overall = matrix.overall()
     scores = chosen(overall)
     order = _best_first(scores, matrix.runs, higher=chosen.higher_is_better)
+    comparison = told_apart(matrix, chosen, settings, rules, progress=progress)
     return Campaign(
         measure=chosen,
         matrix=matrix,
@@ -166,8 +168,8 @@ def run_campaign(
         policy=rules,
         touched=reasons_named(blanks_by_reason(matrix.kinds).sum(axis=0)),
         notes=(*describe(standard, sources), *said),
-        intervals=tuple(run_intervals(matrix, overall, chosen, settings)),
-        comparison=told_apart(matrix, chosen, settings, rules),
+        intervals=tuple(run_intervals(matrix, overall, chosen, settings, comparison)),
+        comparison=comparison,
         seed=seed,
         stability=rank_stability(matrix, chosen, seed),
         sureness=sure_curves(judged, matrix, order, chosen, rules),

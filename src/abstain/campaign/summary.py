@@ -13,7 +13,7 @@ from abstain.campaign.tables import tests_passed
 from abstain.errors import plural
 from abstain.measures import measure
 from abstain.outcomes import Counts
-from abstain.ties import above, same
+from abstain.ties import above, following, same
 
 
 def sentences(c: Campaign) -> Iterator[str]:
@@ -55,9 +55,12 @@ def _best(c: Campaign) -> str:
     if level:
         names = c.runs[level[0]] if len(level) == 1 else f"{len(level)} others"
         text = text.replace("The best run is", "At the top is", 1) + f", level with {names}"
+    if len(c.runs) == 1:
+        text = text.replace("The best run is", "The only run is", 1)
     rest = c.order[1 + len(level) :]
     if rest and not np.isnan(c.scores[rest[0]]):
-        text += f"; the next is {c.runs[rest[0]]} with {c.scores[rest[0]]:.2f}"
+        tied = [c.runs[j] for j in rest if same(c.scores[[j]], c.scores[rest[0]]).all()]
+        text += f"; {following(tied)} with {c.scores[rest[0]]:.2f}"
     return text + "."
 
 
@@ -140,9 +143,9 @@ def _questions(c: Campaign) -> Iterator[str]:
     size = len(right)
     nobody, everybody = int((right == 0).sum()), int((right == len(c.runs)).sum())
     yield (
-        f"Nobody had {plural(nobody, 'question')} right ({100 * nobody / size:.1f} %), everybody "
-        f"{everybody}; the median question was right in {np.median(right):g} of "
-        f"{plural(len(c.runs), 'run')}."
+        f"{plural(nobody, 'question was', 'questions were')} right in no run "
+        f"({100 * nobody / size:.1f} %), {everybody} in every run; the median question was right "
+        f"in {np.median(right):g} of {plural(len(c.runs), 'run')}."
     )
 
 

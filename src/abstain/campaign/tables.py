@@ -20,7 +20,10 @@ from abstain.ties import at_least, places
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from abstain.outcomes import Array
+    from abstain.outcomes import Array, IntArray
+
+WIDEST, LONGEST = 40, 2_000
+"""Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,12 @@ class Table:
     title: str
     reading: str
     grid: Grid
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """Of the files that it is written to."""
+        small = len(self.grid.columns) <= WIDEST and len(self.grid.rows) <= LONGEST
+        return ("csv", "md", "tex") if small else ("csv",)
 
 
 def all_tables(c: Campaign) -> list[Table]:
@@ -270,7 +279,7 @@ def question_table(c: Campaign) -> Table:
     columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
     more = _question_details(c)
     columns += [Column(name) for name in more]
-    hardest = np.lexsort((np.arange(len(right)), right))
+    hardest = hardest_first(right, per_outcome[1])
     cells: list[list[Cell]] = [questions["question"][hardest].to_list()]
     cells += [questions[n].fill_null("")[hardest].to_list() for n in shown]
     cells += [block[hardest].tolist() for block in per_outcome]
@@ -280,10 +289,17 @@ def question_table(c: Campaign) -> Table:
     return Table(
         "questions",
         "Questions",
-        f"How many of the {len(c.runs)} runs had each question right, the hardest first. Nobody "
-        f"had {nobody} of the {len(right)} right ({100 * nobody / len(right):.1f} %).",
+        f"How many of {plural(len(c.runs), 'run')} had each question right, the hardest first "
+        f"(with as many right, the one that more had wrong). Right in no run: {nobody} of "
+        f"{plural(len(right), 'question')} ({100 * nobody / len(right):.1f} %)."
+        + (" Answers: an answer and, in brackets, how many runs gave it." if c.choices else ""),
         Grid(columns, rows),
     )
+
+
+def hardest_first(right: IntArray, wrong: IntArray) -> IntArray:
+    """Questions by how few runs had them right, then by how many had them wrong."""
+    return np.lexsort((np.arange(len(right)), -wrong, right))
 
 
 def _question_details(c: Campaign) -> dict[str, list[str]]:
@@ -298,7 +314,7 @@ def _question_details(c: Campaign) -> dict[str, list[str]]:
             for none, texts in zip(nothing, accepted, strict=True)
         ]
         details["answers given"] = [
-            ", ".join(f"{answer} × {count}" for answer, count in c.choices.get(i, [])[:5])
+            ", ".join(f"{answer} ({count})" for answer, count in c.choices.get(i, [])[:5])
             for i in range(questions.height)
         ]
     if "text" in questions.columns:

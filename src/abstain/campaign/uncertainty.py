@@ -11,7 +11,7 @@ from abstain.campaign.matrix import EXCLUDED, OutcomeMatrix
 from abstain.compare.comparing import compare_outcomes
 from abstain.compare.inputs import Paired, clusters_of
 from abstain.compare.intervals import Interval, interval
-from abstain.compare.result import Comparison, Settings
+from abstain.compare.result import Comparison, Progress, Settings
 from abstain.errors import UsageError, nearest
 from abstain.measures import Measure
 from abstain.outcomes import Policy
@@ -26,9 +26,16 @@ MOST_RUNS = 100
 
 
 def run_intervals(
-    matrix: OutcomeMatrix, overall: CountsArray, measure: Measure, settings: Settings
+    matrix: OutcomeMatrix,
+    overall: CountsArray,
+    measure: Measure,
+    settings: Settings,
+    comparison: Comparison | None = None,
 ) -> list[Interval]:
-    """An interval for each run's score."""
+    """An interval for each run's score; a comparison on all questions has made them already."""
+    if comparison is not None and comparison.questions == comparison.in_all:
+        made = {row.run: row.interval for row in comparison.rows}
+        return [made[run] for run in matrix.runs]
     clusters = _clusters(matrix.questions, settings.cluster)
     found = []
     for i, own in enumerate(matrix.outcomes):
@@ -44,6 +51,7 @@ def run_intervals(
                 clusters=groups,
                 method=settings.method,
                 level=settings.level,
+                trials=settings.trials,
                 seed=settings.seed,
             )
         )
@@ -51,7 +59,12 @@ def run_intervals(
 
 
 def told_apart(
-    matrix: OutcomeMatrix, measure: Measure, settings: Settings, policy: Policy
+    matrix: OutcomeMatrix,
+    measure: Measure,
+    settings: Settings,
+    policy: Policy,
+    *,
+    progress: Progress = lambda _, __: None,
 ) -> Comparison | None:
     """All pairs of runs, on the questions that count for all; None where that cannot be had."""
     if not 2 <= len(matrix.runs) <= MOST_RUNS:
@@ -75,7 +88,7 @@ def told_apart(
         policy=policy,
         touched={},
     )
-    return compare_outcomes(paired, measure, settings)
+    return compare_outcomes(paired, measure, settings, progress=progress)
 
 
 def _clusters(questions: pl.DataFrame, attribute: str | None) -> npt.NDArray[np.int64] | None:

@@ -83,7 +83,7 @@ def campaign(
     from abstain.report.campaign_folder import whole_folder_free, write_campaign
 
     whole_folder_free(output, force=force)
-    with showing.working("judging and counting…"):
+    with showing.counting("judging and comparing…") as progress:
         result = run_campaign(
             gold,
             runs,
@@ -104,6 +104,7 @@ def campaign(
             cluster=cluster,
             engine=engine,
             master=master,
+            progress=progress,
         )
     with showing.working("writing…"):
         tables = write_campaign(

@@ -35,7 +35,7 @@ def convert(
     """
     from_format = options.reading(from_format, detect_refusals)
     from abstain.conversion import convert_table
-    from abstain.errors import UsageError
+    from abstain.errors import UsageError, plural
 
     if target.exists() and not force:
         raise UsageError(f"{target} exists; --force overwrites it")
@@ -50,4 +50,4 @@ def convert(
     )
     for note in notes:
         typer.echo(note, err=True)
-    typer.echo(f"{target}: {rows:,} rows", err=True)
+    typer.echo(f"{target}: {plural(rows, 'row')}", err=True)

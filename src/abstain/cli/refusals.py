@@ -7,7 +7,13 @@ from typing import Annotated
 import typer
 
 from abstain.cli import options, showing
-from abstain.cli.options import ColumnOption, FormatOption, FromOption, OutputOption
+from abstain.cli.options import (
+    ColumnOption,
+    FormatOption,
+    FromOption,
+    OutputOption,
+    PolicyOption,
+)
 from abstain.errors import UsageError
 
 
@@ -33,6 +39,7 @@ def refusals(
     most: Annotated[
         int, typer.Option(min=0, help="How many texts a table shows (0: all of them).")
     ] = 50,
+    policy: PolicyOption = None,
     column: ColumnOption = None,
     from_format: FromOption = None,
     format: FormatOption = None,
@@ -62,7 +69,7 @@ def refusals(
     reading = options.reading(from_format, ",".join(wanted))
     with showing.working("reading…"):
         if check is not None:
-            counts = found.confusion(files, check, columns=columns, format=reading)
+            counts = found.confusion(files, check, columns=columns, format=reading, policy=policy)
             grid, data = confusion_grid(counts)
         else:
             hits = found.find(files, columns=columns, format=reading)

@@ -16,6 +16,7 @@ from abstain.compare.bounds import (
     never_checked,
     read_confusion,
 )
+from abstain.compare.confident import compare_confidence
 from abstain.compare.functional import THREE
 from abstain.compare.inputs import Paired, from_gold, from_judged
 from abstain.compare.intervals import interval
@@ -26,15 +27,14 @@ from abstain.compare.outcome_pairs import (
     errors_to_plan_with,
     tested_pairs,
 )
-from abstain.compare.pairs import letters_of, made_pairs, plan_of, wanted_pairs
+from abstain.compare.pairs import best_first, letters_of, made_pairs, plan_of, wanted_pairs
 from abstain.compare.planning import check_plan
 from abstain.compare.result import Comparison, Progress, RunRow, Settings
 from abstain.compare.studentised import varies
 from abstain.compare.table import PairedTable
 from abstain.compare.transitions import Origin, in_slices, origin
 from abstain.errors import UsageError
-from abstain.measures import Measure
-from abstain.measures.registry import count_measure
+from abstain.measures import Measure, count_measure, measure
 from abstain.outcomes import Policy
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def compare(
     **settings: Any,
 ) -> Comparison:
     """Compare runs against a gold, paired by question; `settings` are those of `Settings`."""
-    chosen = count_measure(measure_name)
+    chosen = _comparable(measure_name)
     rules = Settings(**settings).checked()
     paired = from_gold(
         gold,
@@ -70,6 +70,7 @@ def compare(
         match=match,
         columns=columns,
         format=format,
+        confident=chosen.definition.takes == "confidence",
     )
     return compare_outcomes(paired, chosen, rules, progress=progress)
 
@@ -87,7 +88,7 @@ def compare_judged(
     **settings: Any,
 ) -> Comparison:
     """Compare runs whose rows carry their own outcome, paired by question."""
-    chosen = count_measure(measure_name)
+    chosen = _comparable(measure_name)
     rules = Settings(**settings).checked()
     paired = from_judged(
         runs,
@@ -97,8 +98,15 @@ def compare_judged(
         grades=grades,
         columns=columns,
         format=format,
+        confident=chosen.definition.takes == "confidence",
     )
     return compare_outcomes(paired, chosen, rules, progress=progress)
+
+
+def _comparable(name: str | Measure) -> Measure:
+    """A measure of counts or of confidence."""
+    found = measure(name)
+    return found if found.definition.takes == "confidence" else count_measure(found)
 
 
 # ----------------------------------------------------------------------------- what is computed
@@ -112,6 +120,8 @@ def compare_outcomes(
     progress: Progress = lambda _, __: None,
 ) -> Comparison:
     """Compare runs that are paired already."""
+    if chosen.definition.takes == "confidence":
+        return compare_confidence(paired, chosen, settings, progress=progress)
     check_plan(
         detect=settings.detect,
         power=settings.power,
@@ -124,7 +134,7 @@ def compare_outcomes(
         raise UsageError("McNemar's test knows no clusters; take randomisation")
     confusion = None if settings.judge_error is None else read_confusion(settings.judge_error)
     table = PairedTable(paired, chosen)
-    order = table.best_first()
+    order = best_first(table.scores, paired.runs, higher=chosen.higher_is_better)
     two = len(paired.runs) == 2
     if paired.parts and not two:
         raise UsageError(

@@ -46,6 +46,8 @@ class Paired:
     policy: Policy
     touched: dict[str, int]
     notes: tuple[str, ...] = ()
+    confidence: Array | None = None
+    """Runs × questions, NaN where none was given; None where nobody asked for it."""
 
 
 def from_gold(
@@ -59,8 +61,10 @@ def from_gold(
     match: str,
     columns: Mapping[str, str] | None,
     format: str | None,
+    confident: bool = False,
 ) -> Paired:
-    """Judge runs against a gold and pair them."""
+    """Judge runs against a gold and pair them, where asked for with their confidences."""
+    from abstain.confidence.matrix import filled
     from abstain.formats.logs.registry import log_format
     from abstain.judge import check_align, judge
     from abstain.questions import check_mapping, describe, own_cluster, read_gold
@@ -75,14 +79,20 @@ def from_gold(
     judged = judge(standard, sources, match=match, align=check_align(align))
     if len(judged.frames) != 1 or not judged.frames[0].implementation.is_polars():
         raise InputError("a comparison needs its runs in memory: collect them first")
-    found = kind_matrix(judged, judged.frames[0])
-    if not found.runs:
+    sure = None
+    if confident:
+        names, kinds, sure = filled(judged, judged.frames[0], len(standard))
+    else:
+        found = kind_matrix(judged, judged.frames[0])
+        names, kinds = found.runs, found.kinds
+    if not names:
         raise InputError("has no rows, expected responses", sources[0].table.name)
-    order = _as_given(found.runs, [s.run for s in sources])
+    order = _as_given(names, [s.run for s in sources])
     return pair(
-        [found.runs[i] for i in order],
+        [names[i] for i in order],
         standard.frame,
-        found.kinds[order],
+        kinds[order],
+        None if sure is None else sure[order],
         cluster=cluster,
         by=by,
         policy=policy,
@@ -99,8 +109,9 @@ def from_judged(
     grades: Mapping[str, str] | None,
     columns: Mapping[str, str] | None,
     format: str | None,
+    confident: bool = False,
 ) -> Paired:
-    """Pair rows that carry their own outcome."""
+    """Pair rows that carry their own outcome, where asked for with their confidences."""
     from abstain.grades import grade_rows
     from abstain.judge import KIND
     from abstain.questions import check_mapping, own_cluster, told
@@ -110,7 +121,7 @@ def from_judged(
     cluster = cluster or own_cluster(s.table for s in sources)
     wanted = list(dict.fromkeys([*by, *([cluster] if cluster else [])]))
     check_mapping(columns or {}, [s.table for s in sources])
-    rows, questions = grade_rows(sources, by=wanted, grades=grades or {})
+    rows, questions = grade_rows(sources, by=wanted, grades=grades or {}, confident=confident)
     twice = rows.filter(pl.struct("run", "question").is_duplicated())
     if twice.height:
         raise UsageError(f"run '{twice['run'][0]}' is in two tables; a run belongs in one")
@@ -120,11 +131,17 @@ def from_judged(
     placed = rows.join(questions.select("question").with_row_index("q"), on="question", how="left")
     row_of = {name: i for i, name in enumerate(names)}
     kinds = np.full((len(names), questions.height), blank_kind(Why.MISSING), np.uint8)
-    kinds[[row_of[run] for run in placed["run"]], placed["q"].to_numpy()] = placed[KIND].to_numpy()
+    at = [row_of[run] for run in placed["run"]], placed["q"].to_numpy()
+    kinds[at] = placed[KIND].to_numpy()
+    sure = None
+    if confident:
+        sure = np.full(kinds.shape, np.nan)
+        sure[at] = placed["confidence"].cast(pl.Float64).to_numpy()
     return pair(
         names,
         questions,
         kinds,
+        sure,
         cluster=cluster,
         by=by,
         policy=policy,
@@ -152,6 +169,7 @@ def pair(
     runs: list[str],
     questions: pl.DataFrame,
     kinds: Kinds,
+    confidence: Array | None = None,
     *,
     cluster: str | None = None,
     by: Sequence[str] = (),
@@ -191,6 +209,7 @@ def pair(
         policy=rules,
         touched=touched,
         notes=tuple(notes),
+        confidence=None if confidence is None else confidence[:, common],
     )
 
 

@@ -23,6 +23,19 @@ MOST_NAMED = 6
 LEAST_DETECTED = 1e-6
 
 
+def best_first(scores: Sequence[float] | Array, runs: Sequence[str], *, higher: bool) -> list[int]:
+    """Runs from the best to the worst, the undefined last."""
+    sign = -1 if higher else 1
+    return sorted(
+        range(len(scores)),
+        key=lambda i: (
+            bool(np.isnan(scores[i])),
+            sign * float(np.nan_to_num(scores[i])),
+            runs[i],
+        ),
+    )
+
+
 def wanted_pairs(
     runs: Sequence[str], order: Sequence[int], reference: str | None
 ) -> list[tuple[int, int]]:

@@ -117,7 +117,14 @@ def with_intervals(
         said += f", seed {seed}"
     notes = [*result.notes, said]
     notes += [f"{plural(n, 'interval')}: {reason}" for reason, n in reasons.items()]
-    return replace(result, rows=tuple(rows), notes=tuple(notes), interval_method=used, level=level)
+    return replace(
+        result,
+        rows=tuple(rows),
+        notes=tuple(notes),
+        interval_method=used,
+        level=level,
+        cluster=cluster,
+    )
 
 
 def _sample(matrix: ConfidenceMatrix, row: Row, by: Sequence[str], cluster: str | None) -> Sample:
@@ -127,4 +134,4 @@ def _sample(matrix: ConfidenceMatrix, row: Row, by: Sequence[str], cluster: str 
     for name in by:
         usable = usable & matrix.questions[name].eq_missing(row.slice[name]).to_numpy()
     clusters = None if cluster is None else clusters_of(matrix.questions, cluster)
-    return sample_of(lambda at: matrix.answers(run, at), usable, clusters)
+    return sample_of(np.where(usable, matrix.outcomes[run], -1), matrix.confidence[run], clusters)

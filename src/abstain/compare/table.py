@@ -30,18 +30,6 @@ class PairedTable:
         self.of = paired.clusters
         self.groups = 0 if self.of is None else int(self.of.max()) + 1
 
-    def best_first(self) -> list[int]:
-        """Runs from the best to the worst, the undefined last."""
-        sign = -1 if self.measure.higher_is_better else 1
-        return sorted(
-            range(len(self.scores)),
-            key=lambda i: (
-                bool(np.isnan(self.scores[i])),
-                sign * float(np.nan_to_num(self.scores[i])),
-                self.paired.runs[i],
-            ),
-        )
-
     def joint(self, wanted: Sequence[tuple[int, int]]) -> IntArray:
         """Joint counts (pairs, k, k): rows the other run's outcome, columns the run's own."""
         k, runs = len(self.cells), len(self.codes)

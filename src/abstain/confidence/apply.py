@@ -19,7 +19,7 @@ from abstain.formats.logs.registry import log_format
 from abstain.formats.tables import ROW, format_of_name
 from abstain.judge import NO
 from abstain.outcomes import OUTCOMES
-from abstain.questions import collect, open_table, read_gold, rename
+from abstain.questions import RULE, collect, open_table, read_gold, rename
 
 if TYPE_CHECKING:
     from abstain.confidence.matrix import ConfidenceMatrix
@@ -112,10 +112,34 @@ def apply_threshold(
     sure = _confidence(rows, table)
     if gold is not None:
         questions = _questions(gold, thresholds, columns, format)
+    if table.refusals:
+        rows = _without_refusals(rows, questions, align)
     slices = _slices(rows, thresholds, questions, align, table)
     answered, notes = _sure_enough(rows, sure, slices, thresholds, table.name)
     rows = rows.drop(ROW, RUN, QUESTION)
     return _decided(rows, answered, table.run_id), [*_said(rows, answered, sure), *notes]
+
+
+def _without_refusals(
+    rows: pl.DataFrame, questions: pl.DataFrame | None, align: str
+) -> pl.DataFrame:
+    """Refusals as blanks, but for those that the gold accepts, however they are written."""
+    from abstain.normalise import matcher
+    from abstain.refusals.detect import blanked
+
+    if RULE not in rows.columns:
+        return rows
+    if questions is None or align != "id":
+        return blanked(rows)
+    normal = matcher("text")
+    accepted = dict(zip(questions["question"], questions["accepted"].to_list(), strict=True))
+    found = rows.filter(pl.col(RULE).is_not_null())
+    right = [
+        at
+        for at, question, answer in found.select(ROW, QUESTION, "answer").iter_rows()
+        if normal(str(answer or "")) in map(normal, accepted.get(question, ()))
+    ]
+    return blanked(rows, stands=pl.col(ROW).is_in(right))
 
 
 def _named(rows: pl.DataFrame, name: str) -> pl.DataFrame:

@@ -17,7 +17,9 @@ import polars as pl
 
 from abstain import __version__
 from abstain.confidence.curve import Curve
+from abstain.confidence.matrix import missing_notes
 from abstain.errors import InputError, UsageError
+from abstain.formats.logs.registry import log_format
 from abstain.judge import KIND, Judged, check_align, judge
 from abstain.measures import Measure, count_measure
 from abstain.measures.sequences import Groups
@@ -42,6 +44,8 @@ class BinnedCurve:
     curve: Curve
     aurc: tuple[float, float, float]
     """With the answers of a bin tied; at best; at worst."""
+    stated: tuple[int, int]
+    """How many answers have a confidence, of how many; where none has there is no curve."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,7 @@ class HistogramResult:
     def rows(self, points: int = 0) -> list[dict[str, Any]]:
         """The points of every run, at most so many each (0: all)."""
         found: list[dict[str, Any]] = []
-        for curve in (own.curve for own in self.runs):
+        for curve in (own.curve for own in self.runs if own.stated[0]):
             last = {"risk": curve.risk, str(self.along): curve.along(self.along)}
             found += curve.rows(points, curve.columns | last)
         return found
@@ -68,7 +72,7 @@ class HistogramResult:
         """One row a run: the area under its curve, and the best threshold of those at edges."""
         found = []
         for own in self.runs:
-            best = own.curve.best(self.along)
+            best = own.curve.best(self.along) if own.stated[0] else None
             scores = own.curve.along(self.along)
             found.append(
                 {
@@ -122,7 +126,7 @@ def curve_histogram(
     along = count_measure(measure_name)
     rules = Policy.of(policy)
     check_bins(bins)
-    standard = read_gold(gold, columns=columns)
+    standard = read_gold(gold, columns=columns, format=log_format(format))
     sources = open_runs(runs, columns=columns, format=format, engine=engine, master=master)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
@@ -131,14 +135,18 @@ def curve_histogram(
     refuse_undecided(reasons, tallies.runs, rules)
     counts = dict(zip(tallies.runs, rules.apply(tallies.table), strict=True))
     binned = _counted(judged, bins)
+    curves = tuple(_binned(run, own, binned, rules, bins) for run, own in counts.items())
     return HistogramResult(
         bins,
         along,
-        tuple(_binned(run, own, binned, rules, bins) for run, own in counts.items()),
+        curves,
         len(standard),
         rules,
         reasons_named(reasons.sum(axis=0)),
-        tuple(describe(standard)),
+        (
+            *describe(standard, sources),
+            *missing_notes({own.curve.run: own.stated for own in curves}),
+        ),
     )
 
 
@@ -151,14 +159,17 @@ def check_bins(bins: int) -> None:
 def _counted(judged: Judged, bins: int) -> pl.DataFrame:
     """How many responses of each run and kind fall in each bin: run, KIND, bin, n."""
     parts = []
-    for frame in judged.frames:
-        if "confidence" not in frame.collect_schema().names():
-            raise InputError(
-                "has no column 'confidence', which says how sure each answer is",
-                judged.sources[0].table.name,
-            )
-        sure = nw.col("confidence")
-        placed = nw.when(~sure.is_null()).then((sure * bins).floor()).otherwise(nw.lit(UNSURE))
+    stated = ["confidence" in frame.collect_schema().names() for frame in judged.frames]
+    if not any(stated):
+        raise InputError(
+            "has no column 'confidence', which says how sure each answer is",
+            judged.sources[0].table.name,
+        )
+    for frame, has in zip(judged.frames, stated, strict=True):
+        placed = nw.lit(UNSURE)
+        if has:
+            sure = nw.col("confidence")
+            placed = nw.when(~sure.is_null()).then((sure * bins).floor()).otherwise(placed)
         rows = frame.select("run", KIND, placed.cast(nw.Int64).alias("bin"))
         counted = rows.group_by("run", KIND, "bin").agg(nw.len().alias("n"))
         parts.append(
@@ -189,7 +200,8 @@ def _binned(
     groups = _groups(level, wrong, right)
     system = Counts(*(int(x) for x in counts))
     curve = Curve.from_groups(run, groups, int(system.n), system)
-    return BinnedCurve(curve, _areas(wrong, right))
+    stated = int(table[:-1].sum()), int(table.sum())
+    return BinnedCurve(curve, _areas(wrong, right) if stated[0] else (np.nan,) * 3, stated)
 
 
 def _groups(level: Any, wrong: IntArray, right: IntArray) -> Groups:

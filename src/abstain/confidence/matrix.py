@@ -101,18 +101,26 @@ class ConfidenceMatrix:
 
     def missing_notes(self) -> list[str]:
         """What a reader should know of answers without a confidence."""
-        said = []
-        for number, run in enumerate(self.runs):
-            stated, have = self.stated(number)
-            if 0 < stated < have:
-                said.append(
-                    f"run '{run}': {plural(have - stated, 'answer')} without a confidence, taken "
-                    "as the least sure"
-                )
-            elif not stated:
-                what = "confidence" if have else "answer"
-                said.append(f"run '{run}' has no {what}: there is no curve of it")
-        return said
+        return missing_notes({run: self.stated(i) for i, run in enumerate(self.runs)})
+
+
+def missing_notes(stated: Mapping[str, tuple[int, int]]) -> list[str]:
+    """What to know of answers without a confidence, from how many have one, and how many answers.
+
+    >>> missing_notes({"a": (2, 2), "b": (1, 2), "c": (0, 2)})[1]
+    "run 'c' has no confidence: there is no curve of it"
+    """
+    said = []
+    for run, (some, have) in stated.items():
+        if 0 < some < have:
+            said.append(
+                f"run '{run}': {plural(have - some, 'answer')} without a confidence, taken "
+                "as the least sure"
+            )
+        elif not some:
+            what = "confidence" if have else "answer"
+            said.append(f"run '{run}' has no {what}: there is no curve of it")
+    return said
 
 
 def counted(outcomes: npt.NDArray[np.int8]) -> IntArray:
@@ -148,7 +156,7 @@ def read_matrix(
     kinds: list[npt.NDArray[np.uint8]] = []
     sure: list[Array] = []
     for frame in judged.frames:
-        own_names, own_kinds, own_sure = _filled(judged, frame, len(standard))
+        own_names, own_kinds, own_sure = filled(judged, frame, len(standard))
         names += own_names
         kinds.append(own_kinds)
         sure.append(own_sure)
@@ -166,7 +174,7 @@ def read_matrix(
     )
 
 
-def _filled(
+def filled(
     judged: Judged, frame: nw.LazyFrame[Any], width: int
 ) -> tuple[list[str], npt.NDArray[np.uint8], Array]:
     """The matrices of one engine's runs, after making sure that there is nothing to refuse."""
@@ -199,7 +207,7 @@ def read_judged_matrix(
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [s.table for s in sources])
     frames, questions = graded(sources, by=attributes, grades=grades or {})
-    tables = [_judged_rows(s, f) for s, f in zip(sources, frames, strict=True)]
+    tables = [judged_rows(s, f) for s, f in zip(sources, frames, strict=True)]
     rows = pl.concat(tables, how="diagonal")
     notes = told(s.table for s in sources)
     if questions is None:
@@ -232,7 +240,8 @@ def read_judged_matrix(
     )
 
 
-def _judged_rows(source: Responses, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+def judged_rows(source: Responses, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+    """The judged rows of one table with their confidence, null where there is none."""
     rows = collect(frame, source.table.name).drop(FILE, "grade", "why", strict=False)
     return checked_confidence(source, rows)
 

@@ -169,13 +169,16 @@ class CurveResult:
         if view == "summary":
             plain["undefined"] = {s.run: s.undefined for s in self.summaries if s.undefined}
             plain["curves"] = self.pictures()
-        return plain | {"results": [_nulls(row) for row in self.rows(view, points)]}
+        return plain | {"results": self.plain_rows(view, points)}
+
+    def plain_rows(self, view: str, points: int = 0) -> list[dict[str, Any]]:
+        """The rows of a view as JSON has them: null for what is no number."""
+        return [_nulls(row) for row in self.rows(view, points)]
 
     def pictures(self) -> dict[str, list[dict[str, Any]]]:
         """What the charts of a page are drawn from: thinned curves, without bands."""
         found = {
-            name: [_nulls(row) for row in self.rows(name, CURVE_POINTS)]
-            for name in ("risk", "measure", "reliability")
+            name: self.plain_rows(name, CURVE_POINTS) for name in ("risk", "measure", "reliability")
         }
         t = np.arange(0, 46) / 50
         found["decision"] = [

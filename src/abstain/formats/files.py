@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import stat
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -27,7 +28,17 @@ MAX_XML_BYTES = 128 << 20
 BLOCK = 8 << 20
 """A line of a table may not be longer than twice this: a block without a line end is refused."""
 
-GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
+MAX_DOCUMENT = 2 << 30
+"""What one JSON document may have, perhaps on one line; ABSTAIN_MAX_BYTES sets another bound."""
+
+SNIFFED = 1 << 16
+"""Bytes that nearly always show what a file is."""
+
+STDIN, STDIN_NAME = "-", "standard input"
+DESCRIPTOR = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/self/fd/\d+")
+"""Names of what is open already: it can be read once, however often it is asked for."""
+
+GZIP, ZSTD, PARQUET, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"PK\x03\x04"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 WORKBOOK = re.compile(
     rb"PK\x03\x04.{26}(\[Content_Types\]\.xml|_rels/|docProps/|xl/"
@@ -57,45 +68,74 @@ class Opened:
         """The plain bytes from the beginning."""
         return io.BytesIO(self.data or b"") if self.path is None else self.path.open("rb")
 
-    def head(self, size: int = 1 << 16) -> bytes:
+    def head(self, size: int = SNIFFED) -> bytes:
         """The first plain bytes."""
         with self.stream() as file:
             return file.read(size)
 
 
 def open_plain(path: str | os.PathLike[str]) -> Opened:
-    """Open a file for reading, unpacked if it is gzip or Zstandard by its first bytes."""
-    name = os.fspath(path)
-    mode = _mode(name)
-    try:
-        with open(name, "rb") as file:
-            head = file.read(4)
-            if stat.S_ISREG(mode):
-                file.seek(0)
-                packed: IO[bytes] = file
-            else:
-                packed = io.BytesIO(head + _bounded(file, name, already=len(head)))
-            if head.startswith(GZIP):
-                with unpacking(name, "gzip"):
-                    return Opened(name, None, _bounded(gzip.GzipFile(fileobj=packed), name))
-            if head == ZSTD:
-                with unpacking(name, "Zstandard"):
-                    return Opened(name, None, _bounded(ZstandardFile(packed), name))
-            if stat.S_ISREG(mode) and _is_text(name):
-                return Opened(name, Path(name), None)
-            return Opened(name, None, packed.read())
-    except OSError as error:
-        raise InputError(f"cannot be read: {reason_of(error)}", name) from None
+    """Open a file for reading, unpacked if it is gzip or Zstandard by its first bytes.
+
+    `-` is the standard input.
+    """
+    raw = open_packed(path)
+    with reading_file(raw.name), raw.stream() as packed:
+        head = packed.read(4)
+        packed.seek(0)
+        if head.startswith(GZIP):
+            with unpacking(raw.name, "gzip"):
+                return Opened(raw.name, None, _bounded(gzip.GzipFile(fileobj=packed), raw.name))
+        if head == ZSTD:
+            with unpacking(raw.name, "Zstandard"):
+                return Opened(raw.name, None, _bounded(ZstandardFile(packed), raw.name))
+        if raw.path is not None and not _is_text(raw.name):
+            return Opened(raw.name, None, packed.read())
+    return raw
 
 
 def open_packed(path: str | os.PathLike[str]) -> Opened:
     """Open a file to be read as it is, perhaps more than once: a pipe is taken in whole."""
     name = os.fspath(path)
+    if name == STDIN:
+        return _standard_input()
     if stat.S_ISREG(_mode(name)):
         return Opened(name, Path(name), None)
+    if DESCRIPTOR.fullmatch(name):
+        return _descriptor(name)
+    with reading_file(name), open(name, "rb") as file:
+        return Opened(name, None, _bounded(file, name))
+
+
+_taken: dict[object, Opened] = {}
+"""What was read of what can be read once, by what it is."""
+
+
+def _standard_input() -> Opened:
+    source = getattr(sys.stdin, "buffer", None)
+    if source is None:
+        raise InputError("there is none to read", STDIN_NAME)
+    return _once(source, source, STDIN_NAME)
+
+
+def _descriptor(name: str) -> Opened:
+    with reading_file(name), open(name, "rb") as file:
+        found = os.fstat(file.fileno())
+        return _once((name, found.st_dev, found.st_ino), file, name)
+
+
+def _once(key: object, file: IO[bytes], name: str) -> Opened:
+    if key not in _taken:
+        with reading_file(name):
+            _taken[key] = Opened(name, None, _bounded(file, name))
+    return _taken[key]
+
+
+@contextlib.contextmanager
+def reading_file(name: str) -> Iterator[None]:
+    """What the system says while a file is read, in one line."""
     try:
-        with open(name, "rb") as file:
-            return Opened(name, None, _bounded(file, name))
+        yield
     except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", name) from None
 
@@ -146,8 +186,11 @@ def check_text(opened: Opened) -> None:
                 at = offset + block.index(b"\0")
                 raise InputError(f"is binary (a zero byte at {at:,}), expected text", opened.name)
             if len(block) == BLOCK and b"\n" not in block:
+                log = offset == 0 and block.startswith(b"{")
+                hint = " (or a tool's log, named by --from)" if log else ""
                 raise InputError(
-                    f"has a line of more than {BLOCK >> 20} MiB, expected a table", opened.name
+                    f"has a line of more than {BLOCK >> 20} MiB, expected a table{hint}",
+                    opened.name,
                 )
             offset += len(block)
     if offset == 0:
@@ -224,6 +267,8 @@ def bare_name(path: str | os.PathLike[str]) -> str:
     >>> bare_name("runs/jucs1302enen.csv.gz")
     'jucs1302enen'
     """
+    if os.fspath(path) == STDIN:
+        return STDIN_NAME
     name = Path(path).name
     endings = {".gz", ".zst", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet"}
     while (ending := Path(name).suffix).lower() in {
@@ -304,23 +349,28 @@ def byte_limit(default: int = MAX_BYTES) -> int:
     return int(text)
 
 
-def _bounded(file: Readable, name: str, *, already: int = 0) -> bytes:
-    limit = byte_limit()
+def _bounded(file: Readable, name: str) -> bytes:
+    limit, longest = byte_limit(), BLOCK
     pieces: list[bytes] = []
-    size = already
-    dull = 0
+    size, since = 0, 0  # bytes in all, and since the last line end
     while piece := file.read(BLOCK):
-        if not pieces and piece.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
-            limit = byte_limit(MAX_XML_BYTES)
+        if not pieces:
+            first = piece.removeprefix(b"\xef\xbb\xbf").lstrip()[:4]
+            if first.startswith(b"<"):
+                limit = byte_limit(MAX_XML_BYTES)
+            if first.startswith(b"{"):
+                longest = MAX_DOCUMENT
+            if piece.startswith((PARQUET, GZIP, ZSTD, ZIP)):
+                longest = limit
         size += len(piece)
-        dull = 0 if b"\n" in piece or (pieces[:1] and pieces[0].startswith(PARQUET)) else dull + 1
+        since = 0 if b"\n" in piece else since + len(piece)
         if size > limit:
             raise InputError(
                 f"unpacks to more than {limit:,} bytes (ABSTAIN_MAX_BYTES raises the bound)",
                 name,
             )
-        if dull > 1 and not pieces[0].startswith(PARQUET):
-            raise InputError(f"has a line of more than {BLOCK >> 20} MiB, expected a table", name)
+        if since > longest:
+            raise InputError(f"has a line of more than {longest >> 20} MiB, expected a table", name)
         pieces.append(piece)
     return b"".join(pieces)
 

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from abstain.errors import InputError, Place, UsageError, nearest, shown
 from abstain.formats.files import (
+    BLOCK,
     NOT_UTF8,
     PARQUET,
+    SNIFFED,
     Opened,
     check_text,
     open_plain,
@@ -72,11 +74,16 @@ class Table:
     """Who made the verdicts of a log: a judge, or a comparison of texts, which knows no refusal."""
     refusals: tuple[str, ...] = ()
     """Languages in which refusals are to be looked for in its responses."""
+    parts: tuple[tuple[int, Table], ...] = ()
+    """The tables that it was made of, each with its first row, where there are several."""
     begins: Begins | None = field(default=None, repr=False)
     """Where the records of a separated file begin, looked up when somebody asks."""
 
     def place(self, row: int | None) -> Place:
         """Where a record stands: for text formats the line on which it begins."""
+        if row is not None and self.parts:
+            start, part = next(own for own in reversed(self.parts) if own[0] <= row)
+            return part.place(row - start)
         if row is not None and self.lines is not None:
             return Place(self.name, self.lines[row])
         if row is None:
@@ -88,7 +95,7 @@ class Table:
         return Place(self.name, row=row + 1)
 
 
-def read_table(path: str | Path, *, format: str | None = None) -> Table:
+def read_table(path: str | Path | Opened, *, format: str | None = None) -> Table:
     """Read a table; its format is what is asked for, or what its bytes and its name say."""
     from abstain.formats.logs.registry import READERS, split_format
 
@@ -107,7 +114,7 @@ def read_table(path: str | Path, *, format: str | None = None) -> Table:
         rest = ",".join(f"{key}={value}" for key, value in picks.items())
         plain = read_table(path, format=f"{name}:{rest}" if rest else name or None)
         return replace(plain, refusals=wanted)
-    opened = open_plain(path)
+    opened = path if isinstance(path, Opened) else open_plain(path)
     refuse_workbook(opened)
     if "qa4mre" not in (name, format_of_name(opened.name)):  # whose reader says it of XML
         refuse_utf16(opened)
@@ -146,6 +153,9 @@ def sniff(opened: Opened) -> str:
             raise InputError("looks like XML or HTML, expected a table", opened.name)
         return "qa4mre"
     if log := sniff_log(head):
+        return log
+    may_be_long = text.startswith(b"{") and len(head) == SNIFFED
+    if may_be_long and (log := sniff_log(opened.head(BLOCK))):
         return log
     if text.startswith(b"{"):
         return "jsonl"
@@ -189,6 +199,7 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
 
             write_qa4mre(frame, draft)
         else:
+            _refuse_separators(frame, str(path), chosen)
             flat = frame.with_columns(_joined_lists(frame))
             nested = [name for name, dtype in flat.schema.items() if dtype.is_nested()]
             if nested:
@@ -198,6 +209,22 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
                     str(path),
                 )
             flat.write_csv(draft, separator=SEPARATORS[chosen])
+
+
+def _refuse_separators(frame: pl.DataFrame, name: str, format: str) -> None:
+    """An accepted answer with a | in it would come back from such a cell as two."""
+    import polars as pl
+
+    for column in ("correct", "options"):
+        if isinstance(frame.schema.get(column), pl.List):
+            texts = frame[column].cast(pl.List(pl.String)).explode().drop_nulls()
+            split = texts.filter(texts.str.contains("|", literal=True))
+            if len(split):
+                raise InputError(
+                    f"column '{column}' holds {shown(split[0])}, which a cell of "
+                    f"{format.upper()} would split at the |, expected .jsonl or .parquet",
+                    name,
+                )
 
 
 def _joined_lists(frame: pl.DataFrame) -> list[pl.Expr]:
@@ -301,7 +328,7 @@ def json_text(value: Any) -> str:
     """A JSON value as the text of a cell."""
     if isinstance(value, str):
         return value.strip()
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 10**16:
         value = int(value)  # 2.0 beside a text is the 2 that it is in a column of numbers
     import msgspec
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from abstain.measures.registry import Parameter
+from abstain.measures.registry import Numeric, Parameter
 from abstain.measures.sequences import WITHOUT_LEFT_OUT, Answers, confident
+from abstain.measures.terms import squares, surprises
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
 
-EPSILON = 2.0**-52
 WORST_LOG = 36.04365338911715
 BINS = Parameter("bins", "how many bins", low=1, high=10_000, default=15, whole=True)
 
@@ -26,24 +26,27 @@ def width_bins(confidence: Array, bins: int) -> IntArray:
     return np.searchsorted(edges, confidence, side="left")
 
 
-def mass_bins(confidence: Array, bins: int) -> IntArray:
+def mass_bins(confidence: Array, bins: int, times: IntArray | None = None) -> IntArray:
     """The bin of each confidence among equally full ones; tied ones stay together.
 
     A group of tied answers goes where its middle would: nothing depends on the order of rows.
+    `times` says how often each is there in each of some resamples, which have bins of their own.
     """
     import numpy as np
 
     _, group, sizes = np.unique(confidence, return_inverse=True, return_counts=True)
-    upto = np.cumsum(sizes)
-    middle = (2 * upto - sizes) * bins // (2 * int(upto[-1]))
-    return middle[group].astype(np.int64)
+    if times is not None:
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        sizes = np.add.reduceat(times[np.argsort(group, kind="stable")], starts, axis=0)
+    upto = np.cumsum(sizes, axis=0)
+    middle = (2 * upto - sizes) * bins // np.maximum(2 * upto[-1], 1)
+    return np.asarray(np.minimum(middle, bins - 1)[group], np.int64)
 
 
-def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> float:
+def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> Numeric:
     import numpy as np
 
-    gap = np.bincount(bin_of, a.right - a.confidence, minlength=bins)
-    return float(np.abs(gap).sum() / a.size)
+    return np.abs(a.binned(a.right - a.confidence, bin_of, bins)).sum(axis=0) / a.size
 
 
 @confident(
@@ -57,7 +60,7 @@ def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> float:
     higher_is_better=False,
     gaming="Always say your accuracy: calibrated, and useless. Few bins hide what they mix.",
 )
-def ece(a: Answers, *, bins: float) -> float:
+def ece(a: Answers, *, bins: float) -> Numeric:
     """How far confidence is from the share right, on average, in bins of equal width."""
     own = a.calibrated
     return _calibration_error(own, width_bins(own.confidence, int(bins)), int(bins))
@@ -73,10 +76,10 @@ def ece(a: Answers, *, bins: float) -> float:
     higher_is_better=False,
     gaming="Always say your accuracy: calibrated, and useless.",
 )
-def ece_mass(a: Answers, *, bins: float) -> float:
+def ece_mass(a: Answers, *, bins: float) -> Numeric:
     """How far confidence is from the share right, on average, in bins of equal size."""
     own = a.calibrated
-    return _calibration_error(own, mass_bins(own.confidence, int(bins)), int(bins))
+    return _calibration_error(own, mass_bins(own.confidence, int(bins), own.times), int(bins))
 
 
 @confident(
@@ -88,10 +91,10 @@ def ece_mass(a: Answers, *, bins: float) -> float:
     higher_is_better=False,
     gaming="Proper: the honest chance of being right scores best.",
 )
-def brier(a: Answers) -> float:
+def brier(a: Answers) -> Numeric:
     """The squared distance of confidence from what came true."""
     own = a.calibrated
-    return float(((own.confidence - own.right) ** 2).mean())
+    return own.total(squares(own)) / own.size
 
 
 @confident(
@@ -106,10 +109,7 @@ def brier(a: Answers) -> float:
     higher_is_better=False,
     gaming="Proper; one certainty that fails costs up to 36, so systems avoid saying 1.",
 )
-def log_score(a: Answers) -> float:
+def log_score(a: Answers) -> Numeric:
     """The surprise at what came true, in nats."""
-    import numpy as np
-
     own = a.calibrated
-    sure = np.clip(own.confidence, EPSILON, 1 - EPSILON)
-    return float(-np.log(np.where(own.right, sure, 1 - sure)).mean())
+    return own.total(surprises(own)) / own.size

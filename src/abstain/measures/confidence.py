@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from abstain.measures.registry import Parameter
+from abstain.measures.registry import Numeric, Parameter
 from abstain.measures.sequences import (
     ALL_RIGHT,
     ALL_WRONG,
@@ -19,7 +19,9 @@ from abstain.measures.sequences import (
     TIES,
     Answers,
     confident,
+    harmonic_numbers,
 )
+from abstain.measures.terms import first_covering
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
@@ -42,18 +44,21 @@ ONE_SIDED = (ALL_RIGHT, ALL_WRONG)
     higher_is_better=False,
     gaming="It mixes knowing with ordering: a more accurate system wins with a worse order.",
 )
-def aurc(a: Answers) -> float:
+def aurc(a: Answers) -> Numeric:
     """The area under the risk–coverage curve: the mean share wrong among the surest answers."""
     return a.groups.mean_share(a.groups.wrong) / a.size
 
 
-def _least_aurc(a: Answers) -> float:
-    """The AURC of the best order of the same answers: every right one before every wrong one."""
+def _least_aurc(a: Answers) -> Numeric:
+    """The AURC of the best order of the same answers: every right one before every wrong one.
+
+    Σ_{i > R} (i − R)/i = N − R − R·(H(N) − H(R)).
+    """
     import numpy as np
 
-    right = int(a.right.sum())
-    after = np.arange(right + 1, a.size + 1)
-    return float(((after - right) / after).sum() / a.size)
+    right = a.count(a.right)
+    harmonic = harmonic_numbers(int(np.max(a.size)))
+    return (a.size - right - right * (harmonic[a.size] - harmonic[right])) / a.size
 
 
 @confident(
@@ -67,9 +72,11 @@ def _least_aurc(a: Answers) -> float:
     higher_is_better=False,
     gaming="Near 0 for systems that are nearly always (or never) right, whatever their order.",
 )
-def excess_aurc(a: Answers) -> float:
+def excess_aurc(a: Answers) -> Numeric:
     """What the order of the answers costs: the area above that of the best order."""
-    return max(0.0, float(aurc(a)) - _least_aurc(a))
+    import numpy as np
+
+    return np.maximum(0.0, aurc(a) - _least_aurc(a))
 
 
 @confident(
@@ -83,11 +90,11 @@ def excess_aurc(a: Answers) -> float:
     higher_is_better=False,
     gaming="It mixes knowing with ordering: (1 − AUROC)·a·(1 − a) + (1 − a)²/2 at accuracy a.",
 )
-def augrc(a: Answers) -> float:
+def augrc(a: Answers) -> Numeric:
     """The area under the generalised risk: the mean share of all that is answered wrongly."""
     g = a.groups
     sizes, wrong = g.each(g.answered), g.each(g.wrong)
-    return float((sizes * (g.wrong - wrong / 2)).sum() / a.size**2)
+    return (sizes * (g.wrong - wrong / 2)).sum(axis=0) / a.size**2
 
 
 @confident(
@@ -103,22 +110,23 @@ def augrc(a: Answers) -> float:
     bounds=(float("-inf"), 1.0),
     gaming="1 is the best order, 0 a random one; it says nothing of how much is known.",
 )
-def rejection_ratio(a: Answers) -> float:
+def rejection_ratio(a: Answers) -> Numeric:
     """How much of the way from a random to the best order the confidence goes."""
-    share_wrong = 1 - a.right.mean()
-    return float((share_wrong - aurc(a)) / (share_wrong - _least_aurc(a)))
+    share_wrong = 1 - a.count(a.right) / a.size
+    return (share_wrong - aurc(a)) / (share_wrong - _least_aurc(a))
 
 
-def _at_coverage(a: Answers, c: float) -> int | None:
-    """The first point that answers a share c of the questions."""
+def _share_at(a: Answers, c: float, cumulated: IntArray) -> Numeric:
+    """The share of something in the answers that cover a share c of the questions."""
     import numpy as np
 
-    reached = a.groups.answered >= c * a.questions * (1 - 1e-12)
-    return int(np.argmax(reached)) if reached.any() else None
-
-
-def _unreached(a: Answers) -> Undefined:
-    return Undefined(f"its answers reach no more than {a.size / a.questions:.2%} of the questions")
+    at, there = first_covering(a, c)
+    if a.times is None and not there:
+        reach = a.size / a.questions
+        return Undefined(f"its answers reach no more than {reach:.2%} of the questions")
+    place = np.asarray(at)[None]
+    found, answered = (np.take_along_axis(x, place, 0)[0] for x in (cumulated, a.groups.answered))
+    return np.where(there, found / answered, np.nan)
 
 
 @confident(
@@ -131,10 +139,9 @@ def _unreached(a: Answers) -> Undefined:
     higher_is_better=False,
     gaming="Be right where you are surest; what lies beyond c does not count.",
 )
-def risk_at_coverage(a: Answers, *, c: float) -> float:
+def risk_at_coverage(a: Answers, *, c: float) -> Numeric:
     """The share wrong of the surest answers, enough of them to cover a share of the questions."""
-    at = _at_coverage(a, c)
-    return _unreached(a) if at is None else float(a.groups.wrong[at] / a.groups.answered[at])
+    return _share_at(a, c, a.groups.wrong)
 
 
 @confident(
@@ -147,10 +154,9 @@ def risk_at_coverage(a: Answers, *, c: float) -> float:
     convention=f"{ONE_POINT}; the first point at or above c; {MISSING_LAST}",
     gaming="Be right where you are surest; what lies beyond c does not count.",
 )
-def accuracy_at_coverage(a: Answers, *, c: float) -> float:
+def accuracy_at_coverage(a: Answers, *, c: float) -> Numeric:
     """The share right of the surest answers, enough of them to cover a share of the questions."""
-    at = _at_coverage(a, c)
-    return _unreached(a) if at is None else float(a.groups.right[at] / a.groups.answered[at])
+    return _share_at(a, c, a.groups.right)
 
 
 @confident(
@@ -162,11 +168,13 @@ def accuracy_at_coverage(a: Answers, *, c: float) -> float:
     convention=f"{ONE_POINT}; 0 where no point is that safe; {MISSING_LAST}",
     gaming="It is chosen in hindsight, so it flatters: `abstain tune --risk` finds what will hold.",
 )
-def coverage_at_risk(a: Answers, *, r: float) -> float:
+def coverage_at_risk(a: Answers, *, r: float) -> Numeric:
     """How much can be answered with a share wrong of at most r."""
+    import numpy as np
+
     g = a.groups
-    safe = g.answered[g.wrong <= r * g.answered * (1 + 1e-12)]
-    return float(safe.max() / a.questions) if len(safe) else 0.0
+    safe = g.wrong <= r * g.answered * (1 + 1e-12)
+    return np.where(safe, g.answered, 0).max(axis=0) / a.questions
 
 
 # ------------------------------------------------------------------------ telling them apart
@@ -181,18 +189,19 @@ def coverage_at_risk(a: Answers, *, r: float) -> float:
     undefined=(NO_ANSWERS, NO_CONFIDENCE, *ONE_SIDED),
     gaming="Only the order counts, and easy wrong answers lift it.",
 )
-def auroc(a: Answers) -> float:
+def auroc(a: Answers) -> Numeric:
     """How often a right answer is surer than a wrong one."""
     g = a.groups
     right, wrong = g.each(g.right), g.each(g.wrong)
     below = g.wrong[-1] - g.wrong
-    return float((right * (below + wrong / 2)).sum() / (g.right[-1] * g.wrong[-1]))
+    return (right * (below + wrong / 2)).sum(axis=0) / (g.right[-1] * g.wrong[-1])
 
 
-def _average_precision(answered: IntArray, found: IntArray) -> float:
+def _average_precision(answered: IntArray, found: IntArray) -> Numeric:
     import numpy as np
 
-    return float((np.diff(found, prepend=0) * (found / answered)).sum() / found[-1])
+    precision = found / np.maximum(answered, 1)
+    return (np.diff(found, prepend=0, axis=0) * precision).sum(axis=0) / found[-1]
 
 
 @confident(
@@ -205,7 +214,7 @@ def _average_precision(answered: IntArray, found: IntArray) -> float:
     undefined=(NO_ANSWERS, NO_CONFIDENCE, ALL_WRONG),
     gaming="It begins at the accuracy: compare only systems over the same share right.",
 )
-def aupr_success(a: Answers) -> float:
+def aupr_success(a: Answers) -> Numeric:
     """Precision over recall of right answers, from the surest down."""
     return _average_precision(a.groups.answered, a.groups.right)
 
@@ -220,10 +229,8 @@ def aupr_success(a: Answers) -> float:
     undefined=(NO_ANSWERS, NO_CONFIDENCE, ALL_RIGHT),
     gaming="It begins at the share wrong: a system that errs more starts higher.",
 )
-def aupr_error(a: Answers) -> float:
+def aupr_error(a: Answers) -> Numeric:
     """Precision over recall of wrong answers, from the least sure up."""
-    import numpy as np
-
     g = a.groups
-    before = np.concatenate([[0], g.answered[:-1]])[::-1], np.concatenate([[0], g.wrong[:-1]])[::-1]
-    return _average_precision(g.size - before[0], g.wrong[-1] - before[1])
+    answered, wrong = g.answered - g.each(g.answered), g.wrong - g.each(g.wrong)
+    return _average_precision(g.size - answered[::-1], g.wrong[-1] - wrong[::-1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from abstain.measures.registry import Undefinedness
+from abstain.measures.registry import Numeric, Undefinedness
 from abstain.measures.sequences import (
     ALL_RIGHT,
     ALL_WRONG,
@@ -21,13 +21,14 @@ from abstain.measures.sequences import (
     Answers,
     confident,
 )
+from abstain.measures.terms import earnings
 
 if TYPE_CHECKING:
     from abstain.measures.sequences import BoolArray
     from abstain.outcomes import IntArray
 
 ALL_EQUAL = Undefinedness(
-    lambda a: (a.calibrated.confidence == a.calibrated.confidence[:1]).all(),
+    lambda a: a.calibrated.all_alike(),
     "every confidence is the same",
 )
 
@@ -42,7 +43,7 @@ ALL_EQUAL = Undefinedness(
     undefined=(NO_CONFIDENCE,),
     gaming="Only the order counts: put the surest first, call them 0.9 or 0.1 alike.",
 )
-def cws(a: Answers) -> float:
+def cws(a: Answers) -> Numeric:
     """The mean precision of the surest answers, from the first alone to all of them."""
     groups = a.shown.groups
     return groups.mean_share(groups.right) / a.questions
@@ -58,10 +59,9 @@ def cws(a: Answers) -> float:
     bounds=(-1.0, 1.0),
     gaming="Say 1 or 0: where the chance of being right is above a half, full confidence pays.",
 )
-def k1(a: Answers) -> float:
+def k1(a: Answers) -> Numeric:
     """Right answers earn their confidence, wrong ones pay it."""
-    own = a.shown
-    return float((own.confidence * (2.0 * own.right - 1)).sum() / a.questions)
+    return a.shown.total(earnings(a.shown)) / a.questions
 
 
 @confident(
@@ -75,10 +75,12 @@ def k1(a: Answers) -> float:
     bounds=(-1.0, 1.0),
     gaming="As K1, and answers beyond the known ones only lower what each is worth.",
 )
-def k_measure(a: Answers) -> float:
+def k_measure(a: Answers) -> Numeric:
     """K1 for several answers a question."""
     import numpy as np
 
+    if a.question is None and a.known is None and a.repeat is None:
+        return k1(a)
     own = a if a.question is not None else a.shown
     question = _question(own)
     effect = np.where(said_before(own, question), 0.0, 2.0 * own.right - 1)
@@ -99,11 +101,13 @@ def k_measure(a: Answers) -> float:
     undefined=(),
     gaming="Hand in many answers: a wrong one costs nothing once the right one stands above it.",
 )
-def mean_reciprocal_rank(a: Answers) -> float:
+def mean_reciprocal_rank(a: Answers) -> Numeric:
     """How far down the list of answers to a question the first right one stands."""
     import numpy as np
 
-    own = a if a.question is not None else a.shown
+    if a.question is None:
+        return a.shown.count(a.shown.right) / a.questions
+    own = a
     if not own.size:
         return 0.0
     question = _question(own)
@@ -125,19 +129,23 @@ def mean_reciprocal_rank(a: Answers) -> float:
     undefined=(
         NO_ANSWERS,
         NO_CONFIDENCE,
-        Undefinedness(lambda a: a.calibrated.right.all(), ALL_RIGHT.reason),
-        Undefinedness(lambda a: not a.calibrated.right.any(), ALL_WRONG.reason),
+        Undefinedness(lambda a: ALL_RIGHT.when(a.calibrated), ALL_RIGHT.reason),
+        Undefinedness(lambda a: ALL_WRONG.when(a.calibrated), ALL_WRONG.reason),
         ALL_EQUAL,
     ),
     bounds=(-1.0, 1.0),
     gaming="Confidences of 0 and 1 alone lift it; a well-spread calibrated one may score lower.",
 )
-def pearson(a: Answers) -> float:
+def pearson(a: Answers) -> Numeric:
     """The correlation of confidence with being right."""
     import numpy as np
 
     own = a.calibrated
-    return float(np.clip(np.corrcoef(own.confidence, own.right.astype(np.float64))[0, 1], -1, 1))
+    sure = own.confidence - own.confidence.mean()
+    mean, right = own.total(sure) / own.size, own.count(own.right) / own.size
+    together = own.total(sure * own.right) / own.size - mean * right
+    spread = (own.total(sure**2) / own.size - mean**2) * right * (1 - right)
+    return np.clip(together / np.sqrt(np.maximum(spread, 0)), -1, 1)
 
 
 def said_before(a: Answers, question: IntArray) -> BoolArray:

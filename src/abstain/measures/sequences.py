@@ -38,6 +38,7 @@ class Groups:
     """Answers from the surest down, one entry for each distinct confidence.
 
     Answers without a confidence are the last group, whose level is NaN: less sure than any other.
+    Of resamples there is a column each, and a group may be empty in some.
 
     >>> g = Groups.of([True, False, True], [0.9, 0.5, 0.5])
     >>> g.level.tolist(), g.answered.tolist(), g.right.tolist()
@@ -90,17 +91,19 @@ class Groups:
         return self.answered - self.right
 
     @property
-    def size(self) -> int:
-        """All answers."""
-        return int(self.answered[-1]) if len(self.answered) else 0
+    def size(self) -> Any:
+        """All answers; of resamples a number each."""
+        if not len(self.answered):
+            return 0
+        return int(self.answered[-1]) if self.answered.ndim == 1 else self.answered[-1]
 
     def each(self, cumulated: IntArray) -> IntArray:
         """What each group adds to a cumulated count."""
         import numpy as np
 
-        return np.diff(cumulated, prepend=0)
+        return np.diff(cumulated, prepend=0, axis=0)
 
-    def mean_share(self, cumulated: IntArray) -> float:
+    def mean_share(self, cumulated: IntArray) -> Numeric:
         """Σ_i E[X(i)]/i, X(i) of the first i answers, over every order of tied answers.
 
         Inside a group that adds x of m answers after s answers with X so far, the j-th has on
@@ -108,14 +111,21 @@ class Groups:
         """
         import numpy as np
 
-        if not self.size:
+        if not np.any(self.size):
             return 0.0
-        harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, self.size + 1))])
+        harmonic = harmonic_numbers(int(np.max(self.size)))
         sizes, added = self.each(self.answered), self.each(cumulated)
         start, before = self.answered - sizes, cumulated - added
-        slope = added / sizes
+        slope = added / np.maximum(sizes, 1)
         spread = harmonic[self.answered] - harmonic[start]
-        return float((added + (before - start * slope) * spread).sum())
+        return (added + (before - start * slope) * spread).sum(axis=0)
+
+
+def harmonic_numbers(most: int) -> Array:
+    """H(0), H(1), …, H(most)."""
+    import numpy as np
+
+    return np.concatenate([[0.0], np.cumsum(1 / np.arange(1, most + 1))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,9 +219,34 @@ class Answers:
         return Answers(self.right[self.given], self.confidence[self.given], self.questions)
 
     @property
-    def size(self) -> int:
-        """How many answers there are."""
+    def size(self) -> Any:
+        """How many answers there are; of resamples a number each."""
         return len(self.right)
+
+    @property
+    def times(self) -> IntArray | None:
+        """How often each answer is there in each of some resamples; None: they are no resamples."""
+        return None
+
+    def total(self, values: Array) -> Numeric:
+        """The sum of a number of each answer."""
+        return float(values.sum())
+
+    def count(self, where: BoolArray) -> Any:
+        """How many answers are so."""
+        import numpy as np
+
+        return int(np.count_nonzero(where))
+
+    def binned(self, values: Array, bin_of: IntArray, bins: int) -> Array:
+        """The sums of a number of each answer by bin."""
+        import numpy as np
+
+        return np.asarray(np.bincount(bin_of, values, minlength=bins), np.float64)
+
+    def all_alike(self) -> Any:
+        """Whether every confidence is the same."""
+        return (self.confidence == self.confidence[:1]).all()
 
 
 def _ranks(given: Any) -> Array:
@@ -255,12 +290,12 @@ WITHOUT_LEFT_OUT = "answers without a confidence are left out"
 """What the conventions of several measures say."""
 
 NO_ANSWERS = Undefinedness(lambda a: a.size == 0, "there is no answer")
-NO_CONFIDENCE = Undefinedness(lambda a: not a.stated.any(), "no answer has a confidence")
+NO_CONFIDENCE = Undefinedness(lambda a: a.count(a.stated) == 0, "no answer has a confidence")
 SOME_WITHOUT = Undefinedness(
-    lambda a: not a.shown.stated.all(), "some answers have no confidence to weigh them by"
+    lambda a: a.shown.count(~a.shown.stated) > 0, "some answers have no confidence to weigh them by"
 )
-ALL_RIGHT = Undefinedness(lambda a: a.right.all(), "every answer is right")
-ALL_WRONG = Undefinedness(lambda a: not a.right.any(), "every answer is wrong")
+ALL_RIGHT = Undefinedness(lambda a: a.count(a.right) == a.size, "every answer is right")
+ALL_WRONG = Undefinedness(lambda a: a.count(a.right) == 0, "every answer is wrong")
 _NO_QUESTIONS = Undefinedness(lambda a: a.questions == 0, NO_QUESTIONS.reason)
 
 
@@ -298,12 +333,27 @@ class ConfidenceMeasure(Measure):
         """Why the score of these answers does not exist; None when it does."""
         return super().why_undefined(answers)
 
-    def _of_answers(self, answers: Answers) -> float:
+    def _of_answers(self, answers: Answers) -> Numeric:
+        if answers.times is not None:
+            return self._of_resamples(answers)
         reason = self.why_undefined(answers)
         if reason is not None:
             return Undefined(reason)
         value = self.definition.function(answers, **self.arguments)
         return value if isinstance(value, Undefined) else float(value)
+
+    def _of_resamples(self, answers: Answers) -> Array:
+        """The score of each resample, NaN where it is undefined."""
+        import numpy as np
+
+        there = np.ones(np.shape(answers.questions), np.bool_)
+        for rule in self.definition.undefined:
+            there &= ~rule.when(answers)
+        if not there.any():
+            return np.full(there.shape, np.nan)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = self.definition.function(answers, **self.arguments)
+        return np.where(there, values, np.nan)
 
 
 KINDS_OF_MEASURE["confidence"] = ConfidenceMeasure

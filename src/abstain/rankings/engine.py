@@ -13,14 +13,14 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from abstain.columns import require, text_column
+from abstain.columns import read_numbers, require, text_column
 from abstain.errors import InputError, shown
 from abstain.formats.trec import MOST
 from abstain.judge import in_engine
 from abstain.questions import collect
 from abstain.rankings.collector import Collected, nil_words
 from abstain.rankings.judgments import NIL, Judgments
-from abstain.rankings.sources import Source
+from abstain.rankings.sources import Source, require_order
 
 KEYS = ("run", "query")
 
@@ -61,9 +61,9 @@ def _rows(source: Source, *, by_rank: bool) -> nw.LazyFrame[Any]:
     order = "rank" if by_rank else "score"
     require(table, "query", "which names the query")
     require(table, "doc", "which names the document")
-    require(table, order, "by which documents are ordered")
+    require_order(table, order)
     frame = nw.from_native(table.frame).lazy()
-    number = nw.col(order).cast(nw.Float64)
+    frame, number = _numbers(frame, order, table.name)
     run = (
         text_column(frame, "run", table.name)
         if "run" in table.columns
@@ -75,6 +75,20 @@ def _rows(source: Source, *, by_rank: bool) -> nw.LazyFrame[Any]:
         text_column(frame, "doc", table.name).alias("doc"),
         ((-number if by_rank else number) + 0.0).alias("score"),  # of two zeros one
     )
+
+
+def _numbers(
+    frame: nw.LazyFrame[Any], column: str, label: str
+) -> tuple[nw.LazyFrame[Any], nw.Expr]:
+    """A column as numbers, and the frame that has them; what is no number is null."""
+    dtype = frame.collect_schema()[column]
+    if dtype == nw.String:
+        return read_numbers(frame, column, "__number"), nw.col("__number")
+    if dtype == nw.Boolean or dtype.is_nested() or dtype.is_temporal():
+        raise InputError(
+            f"the column '{column}' must hold a number a row (it holds {dtype})", label
+        )
+    return frame, nw.col(column).cast(nw.Float64)
 
 
 def _lists(rows: nw.LazyFrame[Any], *, by_rank: bool) -> nw.LazyFrame[Any]:

@@ -14,7 +14,7 @@ from abstain.columns import require, text_column
 from abstain.engines import check_engine, moved
 from abstain.errors import InputError, Place, shown
 from abstain.formats import trec
-from abstain.formats.files import PARQUET, Opened, bare_name, open_packed
+from abstain.formats.files import PARQUET, STDIN, Opened, bare_name, open_packed
 from abstain.formats.tables import ROW, Table, format_of_name
 from abstain.formats.textfile import HEAD, chunks
 from abstain.questions import collect, open_table, rename
@@ -64,26 +64,53 @@ def open_source(
         return Source(table.name, name or "run", bool(name), table=table)
     path = os.fspath(data)
     own = name or bare_name(path).encode(errors="replace").decode()
+    where = None if path == STDIN else path
     if format in (None, TREC):
         opened = open_packed(path)
         if format == TREC or _is_trec(opened):
-            plain = Source(path, own, bool(name), opened=opened, path=path)
+            plain = Source(opened.name, own, bool(name), opened=opened, path=where)
             return plain if chosen == "polars" else _as_table(plain, chosen, master)
     table = rename(moved(open_table(path, format=format), chosen, master), columns or {}, side=side)
-    return Source(table.name, own, bool(name), table=table, path=path)
+    return Source(table.name, own, bool(name), table=table, path=where)
 
 
 def _as_table(source: Source, engine: str, master: str | None) -> Source:
-    """The rows of a TREC run as a table of another engine."""
+    """The rows of a TREC run as a table of another engine.
+
+    Only one of scores and ranks will count: a column that cannot be read is left out, and the
+    fault is told when somebody asks for it (`require_order`).
+    """
     assert source.opened is not None
-    rows = pl.concat(trec.run_batches(source.opened, by_rank=False))
-    ranks = pl.concat(
-        batch.select(rank=-pl.col("score"))
-        for batch in trec.run_batches(source.opened, by_rank=True)
-    )
-    rows = rows.hstack(ranks)
+    rows: pl.DataFrame | None = None
+    for order, by_rank in (("score", False), ("rank", True)):
+        try:
+            own = pl.concat(trec.run_batches(source.opened, by_rank=by_rank))
+        except InputError:
+            if by_rank and rows is None:
+                raise
+            continue
+        if by_rank:
+            own = own.with_columns(rank=-pl.col("score")).drop("score")
+        rows = own if rows is None else rows.with_columns(own[order])
+    assert rows is not None
     table = Table(source.name, TREC, tuple(rows.columns), rows.lazy(), source.opened)
     return replace(source, opened=None, table=moved(table, engine, master))
+
+
+def require_order(table: Table, order: str) -> None:
+    """Refuse a table without the column that documents are ordered by, and say why."""
+    if order in table.columns:
+        return
+    if table.format == TREC and table.opened is not None:
+        for _ in trec.run_batches(table.opened, by_rank=order == "rank"):
+            pass
+    if order == "score" and "rank" in table.columns:
+        raise InputError(
+            "has no column 'score', by which documents are ordered; --ties rank goes by its "
+            "column 'rank' instead",
+            Place(table.name, 1 if table.format in ("csv", "tsv") else None),
+        )
+    require(table, order, "by which documents are ordered")
 
 
 def _is_trec(opened: Opened) -> bool:

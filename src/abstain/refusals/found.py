@@ -6,14 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
 from abstain.columns import require, require_all
 from abstain.compare.bounds import WORDS
 from abstain.errors import InputError, shown
-from abstain.questions import Responses, collect, into_lazy, open_table
-from abstain.refusals.detect import RULE
-from abstain.scoring import open_runs
+from abstain.grades import grade_rows
+from abstain.judge import KIND
+from abstain.outcomes import KINDS, RIGHT, WRONG, Policy, blanks_by_reason
+from abstain.questions import RULE, Responses, collect, into_lazy, open_table
+from abstain.scoring import open_runs, refuse_undecided
+
+EXCLUDED = "excluded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +45,34 @@ def find(files: Sequence[str], *, columns: Mapping[str, str], format: str | None
 
 
 def confusion(
-    files: Sequence[str], check: str, *, columns: Mapping[str, str], format: str | None
+    files: Sequence[str],
+    check: str,
+    *,
+    columns: Mapping[str, str],
+    format: str | None,
+    policy: Sequence[str] | None = None,
 ) -> dict[str, dict[str, int]]:
-    """Verdicts with the rules at work against a hand-checked sample: true, then judged."""
+    """Verdicts with the rules at work against a hand-checked sample: true, then judged.
+
+    A response counts as it does for `score`: by the policy, which leaves some out.
+    """
     truth = open_table(check)
     require_all(truth, {"question": "which names each question", "true": "found by hand"})
-    checked = collect(into_lazy(truth.frame), truth.name)
-    keys = ["question", *(["run"] if "run" in checked.columns else [])]
-    sources = open_runs(list(files), columns=columns, format=format)
-    judged = pl.concat([_verdicts(source) for source in sources])
-    if keys == ["question"] and judged["run"].n_unique() > 1:
-        raise InputError("has no column 'run', but the files have several runs", truth.name)
+    keys = ["question", *(["run"] if "run" in truth.columns else [])]
     texts = [pl.col(key).cast(pl.String) for key in keys]
     word = pl.col("true").cast(pl.String).str.strip_chars().str.to_lowercase()
-    joined = checked.with_columns(*texts, true=word).join(judged, on=keys, how="left")
+    checked = collect(into_lazy(truth.frame), truth.name).with_columns(*texts, true=word)
+    _refuse_repeats(checked, keys, truth.name)
+    sources = open_runs(list(files), columns=columns, format=format)
+    judged = pl.concat([_verdicts(source, Policy.of(policy)) for source in sources])
+    if keys == ["question"] and judged["run"].n_unique() > 1:
+        raise InputError("has no column 'run', but the files have several runs", truth.name)
+    joined = checked.join(judged, on=keys, how="left")
     lost = joined.filter(pl.col("judged").is_null())
     if lost.height:
         what = shown(str(lost["question"][0]))
         raise InputError(f"question {what} has no verdict in the files", truth.name)
-    strange = joined.filter(~pl.col("true").is_in(WORDS).fill_null(value=False))
+    strange = checked.filter(~pl.col("true").is_in(WORDS).fill_null(value=False))
     if strange.height:
         what = shown(str(strange["true"][0]))
         raise InputError(f"true is {what}, expected {', '.join(WORDS)}", truth.name)
@@ -70,14 +84,16 @@ def _rows(source: Responses) -> pl.DataFrame:
     table = source.table
     require(table, "question", "which names each question")
     if RULE not in table.columns:
-        raise InputError("has no text of responses to look at (a column 'answer')", table.name)
+        raise InputError(
+            "has no text of responses to look at (a column 'response' or 'answer')", table.name
+        )
     frame = collect(nw.from_native(table.frame), table.name)
     text = pl.col("response").alias("text")
     return frame.select(_run(source), pl.col("question").cast(pl.String), RULE, text)
 
 
-def _verdicts(source: Responses) -> pl.DataFrame:
-    """What each response counts as: right, wrong or blank."""
+def _verdicts(source: Responses, policy: Policy) -> pl.DataFrame:
+    """What each response counts as: right, wrong, blank, or excluded."""
     table = source.table
     require_all(
         table,
@@ -86,10 +102,28 @@ def _verdicts(source: Responses) -> pl.DataFrame:
             "outcome": "without which there is no verdict to check",
         },
     )
-    frame = collect(nw.from_native(table.frame), table.name)
-    own = pl.col("outcome")
-    verdict = pl.when(own.is_in(["right", "wrong"])).then(own).otherwise(pl.lit("blank"))
-    return frame.select(_run(source), pl.col("question").cast(pl.String), verdict.alias("judged"))
+    rows, _ = grade_rows([source], by=(), grades={})
+    kinds = rows[KIND].to_numpy()
+    names = sorted(rows["run"].unique())
+    own = rows["run"].replace_strict(names, range(len(names)), return_dtype=pl.Int64).to_numpy()
+    tallies = np.zeros((len(names), KINDS), np.int64)
+    np.add.at(tallies, (own, kinds), 1)
+    refuse_undecided(blanks_by_reason(tallies), names, policy)
+    words = [_word(policy.outcome_of(kind)) for kind in range(KINDS)]
+    verdict = pl.Series("judged", np.array(words)[kinds])
+    return rows.select("run", "question").with_columns(verdict)
+
+
+def _word(outcome: int | None) -> str:
+    if outcome is None:
+        return EXCLUDED
+    return WORDS[outcome] if outcome in (RIGHT, WRONG) else "blank"
+
+
+def _refuse_repeats(rows: pl.DataFrame, keys: Sequence[str], name: str) -> None:
+    twice = rows.filter(pl.struct(keys).is_duplicated())
+    if twice.height:
+        raise InputError(f"question {shown(str(twice['question'][0]))} stands twice", name)
 
 
 def _run(source: Responses) -> pl.Expr:

@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.campaign.pairs import levels, tally_pairs
+from abstain.campaign.statistics import over_runs
 from abstain.errors import plural
 from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, points
 from abstain.report.pieces import Figure
 from abstain.report.rewards import MOST_LINES, decision_figure
+from abstain.ties import at_least
 
 if TYPE_CHECKING:
     from abstain.campaign.campaign import Campaign
 
 MOST_RUNS = 60
+MOST_DOTS = 300
 FLAT = 120
 """Letters that the names below a chart have in all where they need not be turned."""
+
+FEW_RUNS = 10
+"""Runs that each get a tick."""
 
 
 def campaign_figures(c: Campaign) -> dict[str, Figure]:
@@ -39,13 +45,14 @@ def _tests(c: Campaign) -> Iterator[Figure]:
         return
     names = c.slices[c.test].names
     scores = c.slice_scores(c.test)
+    passed = at_least(scores, c.pass_mark)
     chosen = c.order[:MOST_RUNS]
     rows = [
         {
             "run": c.runs[i],
             "test": name,
             "score": round(float(scores[i, part]), 4),
-            "passed": "passed" if scores[i, part] >= c.pass_mark else "",
+            "passed": "passed" if passed[i, part] else "",
         }
         for i in chosen
         for part, name in enumerate(names)
@@ -68,10 +75,9 @@ def _tests(c: Campaign) -> Iterator[Figure]:
     mark["transform"] = [{"filter": "datum.passed === 'passed'"}]
     for axis in ("x", "y"):
         mark["encoding"][axis] = {k: heat["encoding"][axis][k] for k in ("field", "type", "sort")}
-    passed = int((scores >= c.pass_mark).sum())
     caption = (
         f"{c.measure} of every reading test; a dot marks a test passed with {c.pass_mark:g} or "
-        f"more: {passed:,} of {scores.size:,} test papers were."
+        f"more: {int(passed.sum()):,} of {scores.size:,} test papers were."
     )
     spec = chart("", rows, [heat, mark], height=max(160, 15 * len(chosen)))
     yield Figure("tests", caption, spec, title=f"{c.measure} of runs on reading tests")
@@ -85,8 +91,10 @@ def _topics(c: Campaign) -> Iterator[Figure]:
     rows = [
         {"topic": name, "score": round(float(scores[i, part]), 4), "run": c.runs[i]}
         for part, name in enumerate(names)
-        for i in c.order[:300]
+        for i in c.order[:MOST_DOTS]
     ]
+    means = over_runs(scores)["mean"]
+    rows += [{"topic": name, "mean": float(m)} for name, m in zip(names, means, strict=True)]
     layer = points("score", "topic", y_type="nominal", x_title=str(c.measure), y_title=" ")
     layer["encoding"]["x"]["axis"] = {"tickCount": 6}
     layer["mark"] |= {"opacity": 0.45, "size": 40}
@@ -94,22 +102,24 @@ def _topics(c: Campaign) -> Iterator[Figure]:
         {"field": name, "type": kind}
         for name, kind in (("run", "nominal"), ("score", "quantitative"))
     ]
+    layer["transform"] = [{"filter": "isValid(datum.score)"}]
     mean = {
-        "mark": {"type": "tick", "thickness": 3, "size": 26, "color": "#d55e00"},
+        "transform": [{"filter": "isValid(datum.mean)"}],
+        "mark": {"type": "tick", "thickness": 3, "size": 26, "color": "#d55e00", "opacity": 1},
         "encoding": {
-            "x": {"field": "score", "aggregate": "mean", "type": "quantitative"},
+            "x": {"field": "mean", "type": "quantitative", "title": str(c.measure)},
             "y": {"field": "topic", "type": "nominal"},
         },
     }
-    means = np.nanmean(scores, axis=0)
-    high, low = int(np.argmax(means)), int(np.argmin(means))
-    caption = (
-        f"Each dot is a run, the bar the mean: highest for {names[high]} ({means[high]:.2f}), "
-        f"lowest for {names[low]} ({means[low]:.2f})."
-    )
+    drawn = f"one of the {MOST_DOTS} best runs" if len(c.runs) > MOST_DOTS else "a run"
+    caption = f"Each dot is {drawn}, the bar the mean of all runs"
+    if not np.isnan(means).all():
+        high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
+        caption += f": highest for {names[high]} ({means[high]:.2f}), lowest for {names[low]} "
+        caption += f"({means[low]:.2f})"
     yield Figure(
         "topics",
-        caption,
+        f"{caption}.",
         chart("", rows, [layer, mean], height=44 * len(names)),
         title="Runs on topics",
     )
@@ -202,13 +212,15 @@ def question_curve(c: Campaign) -> Figure:
     layer = bars("from", "questions", x_title="runs that had the question right", zero=True)
     layer["encoding"]["x"]["scale"] = {"domain": [-0.5, len(c.runs) + 0.5], "nice": False}
     layer["encoding"]["x"]["axis"] = {"tickMinStep": 1, "format": "d"}
+    if len(c.runs) <= FEW_RUNS:  # where ticks of their own would fall beside whole numbers
+        layer["encoding"]["x"]["axis"]["values"] = list(range(len(c.runs) + 1))
     layer["mark"] = {"type": "rect", "tooltip": True}
     layer["encoding"]["x2"], layer["encoding"]["y2"] = {"field": "to"}, {"datum": 0}
     layer["encoding"]["tooltip"] = [
         {"field": name, "type": "quantitative"} for name in ("runs", "questions")
     ]
     caption = (
-        f"Nobody had {plural(int(counts[0]), 'question')} right, and "
+        f"{plural(int(counts[0]), 'question was', 'questions were')} right in no run, and "
         f"the median question was right in {np.median(right):g} of {plural(len(c.runs), 'run')}."
     )
     return Figure(

@@ -10,6 +10,7 @@ from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, PageTable, Section
 from abstain.report.results.curve import curve_sections, rows_table
+from abstain.ties import places as places_of
 
 if TYPE_CHECKING:
     from abstain.campaign.campaign import Campaign
@@ -28,7 +29,7 @@ def confidence_sections(c: Campaign) -> list[Section]:
         f"{plural(runs, 'run')} with a confidence, the best by {c.measure}; `abstain curve` shows "
         "any other."
     ]
-    summary = rows_table("sureness", "Measures of confidence", c.sureness.rows("summary"))
+    summary = rows_table("sureness", "Measures of confidence", c.sureness.plain_rows("summary"))
     sections[0].tables = [summary]
     return [section for section in sections if section.figures]
 
@@ -65,14 +66,19 @@ def _movers(c: Campaign, s: RankStability) -> str:
     )
 
 
+def _places(c: Campaign) -> list[str]:
+    """The places of the leaderboard, which ties share."""
+    return places_of(c.scores, higher_is_better=c.measure.higher_is_better)
+
+
 def _figure(c: Campaign, s: RankStability) -> Figure:
     chosen = c.order[:MOST_RUNS]
     names = [c.runs[i] for i in chosen]
-    place = {i: n for n, i in enumerate(c.order, 1)}
+    places = _places(c)
     rows = [
         {
             "run": c.runs[i],
-            "rank": place[i],
+            "rank": int(places[i].rstrip("=")) if places[i] else None,
             "low": int(s.low[i]),
             "high": int(s.high[i]),
             "first %": round(100 * float(s.first[i]), 2),
@@ -108,11 +114,12 @@ def _ticks(last: int) -> list[int]:
 
 
 def _table(c: Campaign, s: RankStability) -> PageTable:
-    columns = [Column("run"), Column("rank", "count"), Column("from", "count")]
+    columns = [Column("run"), Column("rank"), Column("from", "count")]
     columns += [Column("to", "count"), Column("first in %", "percent")]
+    places = _places(c)
     rows: list[list[Cell]] = [
-        [c.runs[i], place, int(s.low[i]), int(s.high[i]), 100 * float(s.first[i])]
-        for place, i in enumerate(c.order, 1)
+        [c.runs[i], places[i], int(s.low[i]), int(s.high[i]), 100 * float(s.first[i])]
+        for i in c.order
     ]
     reading = f"95 % of {s.trials:,} resamples lie between from and to."
     return PageTable("ranks", "Every rank", reading, Grid(columns, rows))

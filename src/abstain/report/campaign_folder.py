@@ -18,14 +18,11 @@ import msgspec
 from abstain import __version__
 from abstain.campaign.campaign import Campaign
 from abstain.campaign.summary import sentences
-from abstain.campaign.tables import Table, all_tables
+from abstain.campaign.tables import LONGEST, Table, all_tables
 from abstain.errors import InputError, UsageError
-from abstain.report.grid import markdown_text, to_csv, to_latex, to_markdown
+from abstain.report.grid import Grid, markdown_text, to_csv, to_latex, to_markdown
 from abstain.report.page import campaign_page
 from abstain.report.scores import policy_sentence
-
-WIDEST, LONGEST = 40, 2_000
-"""Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
 
 
 def write_campaign(
@@ -56,10 +53,13 @@ def write_campaign(
 
 
 def _write_table(folder: Path, table: Table) -> None:
-    _write(folder / f"{table.name}.csv", to_csv(table.grid))
-    if len(table.grid.columns) <= WIDEST and len(table.grid.rows) <= LONGEST:
-        _write(folder / f"{table.name}.md", to_markdown(table.grid, digits=2))
-        _write(folder / f"{table.name}.tex", to_latex(table.grid, digits=2))
+    looks: dict[str, Callable[[Grid], str]] = {
+        "csv": to_csv,
+        "md": lambda grid: to_markdown(grid, digits=2),
+        "tex": lambda grid: to_latex(grid, digits=2),
+    }
+    for ending in table.endings:
+        _write(folder / f"{table.name}.{ending}", looks[ending](table.grid))
 
 
 def _write(path: Path, text: str) -> None:

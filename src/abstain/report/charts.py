@@ -181,10 +181,12 @@ def _drawn(spec: Mapping[str, Any], ending: str) -> bytes:
 
     if ending == ".json":
         return msgspec.json.format(msgspec.json.encode(spec), indent=2) + b"\n"
+    if ending == ".html":
+        from abstain.report.pieces import render_chart
+
+        return render_chart(spec).encode()
     import vl_convert
 
     if ending == ".svg":
         return str(vl_convert.vegalite_to_svg(dict(spec))).encode()
-    if ending == ".png":
-        return bytes(vl_convert.vegalite_to_png(dict(spec), scale=2))
-    return str(vl_convert.vegalite_to_html(dict(spec), bundle=True)).encode()
+    return bytes(vl_convert.vegalite_to_png(dict(spec), scale=2))

@@ -16,7 +16,7 @@ from abstain.compare.swaps import EXACT_UNITS
 from abstain.compare.transitions import Origin
 from abstain.errors import plural
 from abstain.outcomes import Undefined
-from abstain.report.scores import policy_sentence
+from abstain.report.scores import policy_sentence, sentence
 
 MOST_QUESTIONS = 5
 MOST_ODD = 3
@@ -34,7 +34,7 @@ def sentences(c: Comparison) -> list[str]:
     said += _plan(c)
     said.append(how(c))
     said += _odd_intervals(c)
-    said += [note[:1].upper() + note[1:].rstrip(".") + "." for note in c.notes]
+    said += [sentence(note, [row.run for row in c.rows]) for note in c.notes]
     if c.policy is not None:
         said.append(policy_sentence(c.policy, c.touched))
     return said

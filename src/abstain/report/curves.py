@@ -95,7 +95,7 @@ def threshold_text(value: float) -> str:
     if math.isinf(value):
         return "nothing"
     # 0.999998 is not 1: a run may give most of its answers between the two.
-    digits = 4 if value <= 0.999 or value == 1 else max(4, 1 - math.floor(math.log10(1 - value)))
+    digits = 4 if value <= 0.999 or value >= 1 else max(4, 1 - math.floor(math.log10(1 - value)))
     return f"{value:.{digits}g}"
 
 

@@ -7,7 +7,7 @@ import math
 from abstain.errors import plural
 from abstain.outcomes import Policy
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.scores import policy_sentence
+from abstain.report.scores import policy_sentence, sentence
 from abstain.resample.agreement import COEFFICIENTS, LABELS
 from abstain.resample.result import MetaResult
 
@@ -17,20 +17,26 @@ WIDTH = 80
 
 def meta_grids(result: MetaResult) -> list[Grid]:
     """A table for each part, with what it takes to read it below."""
-    grids = []
-    if "stability" in result.parts:
-        grids += _stability(result)
-    if "sensitivity" in result.parts:
-        grids += [_sensitivity(result), _required(result)]
-    if "power" in result.parts:
-        grids.append(_power(result))
-    if "agreement" in result.parts and result.agreement:
-        grids.append(_agreement(result))
+    grids = [grid for own in grids_by_part(result).values() for grid in own]
     if grids:
         grids[-1].notes += _notes(result)
     else:
         grids = [Grid([], [], notes=_notes(result))]
     return grids
+
+
+def grids_by_part(result: MetaResult) -> dict[str, list[Grid]]:
+    """The tables of each part that there is."""
+    found: dict[str, list[Grid]] = {}
+    if "stability" in result.parts:
+        found["stability"] = _stability(result)
+    if "sensitivity" in result.parts:
+        found["sensitivity"] = [_sensitivity(result), _required(result)]
+    if "power" in result.parts:
+        found["power"] = [_power(result)]
+    if "agreement" in result.parts and result.agreement:
+        found["agreement"] = [_agreement(result)]
+    return found
 
 
 def tidy_grid(result: MetaResult) -> Grid:
@@ -224,10 +230,7 @@ def _agreement(result: MetaResult) -> Grid:
 
 def _notes(result: MetaResult) -> list[str]:
     said = [f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}."]
-    for note in result.notes:
-        named = note.startswith(result.measures)
-        text = note if named else note[:1].upper() + note[1:]
-        said.append(text if text.endswith(".") else text + ".")
+    said += [sentence(note, (*result.measures, *result.runs)) for note in result.notes]
     if result.policy is not None:
         rules = Policy.of(result.policy)
         said.append(policy_sentence(rules, dict(result.touched or {})))

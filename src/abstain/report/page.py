@@ -37,9 +37,9 @@ def campaign_page(
 ) -> str:
     """The page of a campaign as HTML."""
     figures = campaign_figures(c)
-    known = {t.name: PageTable(t.name, t.title, t.reading, t.grid, filed=True) for t in tables}
+    known = {t.name: PageTable(t.name, t.title, t.reading, t.grid, filed=t.endings) for t in tables}
     if "leaderboard" in known:
-        known["leaderboard"] = _leaderboard(c, known["leaderboard"])
+        known["leaderboard"] = _with_unsliced(c, _leaderboard(c, known["leaderboard"]))
     page = Page(
         title=title,
         lead=said[1],
@@ -61,7 +61,7 @@ def _leaderboard(c: Campaign, table: PageTable) -> PageTable:
     given = table.grid
     bar = next(i for i, column in enumerate(given.columns) if column.kind == "bar")
     score = next(i for i, column in enumerate(given.columns) if column.kind == "score")
-    late = [i for i, column in enumerate(given.columns) if column.name in DETAILS]
+    late = [i for i, column in enumerate(given.columns) if column.name in DETAILS and i != score]
     order = [i for i in range(len(given.columns)) if i != bar and i not in late]
     order.insert(score + 1, bar)
     order += late
@@ -76,7 +76,8 @@ def _leaderboard(c: Campaign, table: PageTable) -> PageTable:
         grid=grid,
         late=DETAILS,
         variants=tuple(slice_variants(c, grid)),
-        ordered_by=score,
+        ordered_by=order.index(score),
+        best_is_low=not c.measure.higher_is_better,
     )
 
 
@@ -113,7 +114,9 @@ def _again(c: Campaign) -> list[tuple[str, str]]:
     if c.comparison is not None:
         s = c.comparison.settings
         facts.append(("intervals", f"{100 * s.level:g} %, {s.method}"))
-        facts.append(("tests", f"{s.test}, {s.trials:,} trials, {s.correction} correction"))
+        exact = all(pair.exact for pair in c.comparison.pairs)
+        drawn = "exact" if exact else f"{s.trials:,} trials"
+        facts.append(("tests", f"{s.test}, {drawn}, {s.correction} correction"))
         if s.cluster:
             facts.append(("clusters", s.cluster))
     return facts
@@ -133,17 +136,35 @@ def blanks_table(c: Campaign) -> PageTable:
     return PageTable("blanks", "Blanks", "Every kind of blank.", Grid(columns, rows))
 
 
+def _with_unsliced(c: Campaign, table: PageTable) -> PageTable:
+    """The leaderboard, saying which attributes it has no room for."""
+    room = _roomy(c, len(table.grid.rows))
+    out = [f"{name} ({len(s.names):,} parts)" for name, s in c.slices.items() if name not in room]
+    if not out:
+        return table
+    said = f"No slices to choose here by {', '.join(out)}, for want of room: a table has them."
+    return replace(table, reading=f"{table.reading} {said}")
+
+
+def _roomy(c: Campaign, rows: int) -> list[str]:
+    """Attributes whose slices the page has room for."""
+    found = []
+    left = MOST_SLICED
+    for attribute, s in c.slices.items():
+        if len(s.names) * rows <= left:
+            left -= len(s.names) * rows
+            found.append(attribute)
+    return found
+
+
 def slice_variants(c: Campaign, grid: Grid) -> list[Variant]:
     """The leaderboard over each part of the questions, as far as a page has room for it."""
     names = [column.name for column in grid.columns]
     run_at = names.index("run")
     where = {run: i for i, run in enumerate(c.runs)}
     found: list[Variant] = []
-    left = MOST_SLICED
-    for attribute, s in c.slices.items():
-        if len(s.names) * len(grid.rows) > left:
-            continue
-        left -= len(s.names) * len(grid.rows)
+    for attribute in _roomy(c, len(grid.rows)):
+        s = c.slices[attribute]
         runs = c.sliced[attribute].table
         scores = c.slice_scores(attribute)
         references = {name: parts[attribute] for name, (_, parts) in c.baselines.items()}

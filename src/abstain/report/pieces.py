@@ -7,11 +7,13 @@ markup.
 
 from __future__ import annotations
 
+import base64
 import functools
+import hashlib
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -21,7 +23,10 @@ from abstain.report.interactive import interactive
 from abstain.report.library import chart_library
 
 LONGEST, WIDEST = 2_000, 70
-"""Rows and columns of a table that a page holds."""
+"""Rows and columns that a page holds of a table that lies in a file beside it."""
+
+MOST_CELLS = 600_000
+"""Cells that a page holds of a table that lies nowhere else: about 5 MB."""
 
 FILTERS = ("team", "language", "topic", "test", "type", "slice", "reference")
 MOST_CHOICES = 60
@@ -69,11 +74,17 @@ class PageTable:
     variants: tuple[Variant, ...] = ()
     ordered_by: int | None = None
     """The column that a variant is ordered by."""
+    best_is_low: bool = False
+    """Whether that column has its best value where it is lowest."""
     late: tuple[str, ...] = ()
     """Columns that show when asked for."""
     page_size: int = 25
-    filed: bool = False
-    """Whether it also lies in a folder beside the page."""
+    filed: tuple[str, ...] = ()
+    """Endings of its files in the folder beside the page."""
+    rows_in_all: int = 0
+    """Rows that it had before it was cut to these; 0: it was not."""
+    whole_in: str = ""
+    """Where all of it can be found, if that is no file beside the page."""
 
     @property
     def space(self) -> int:
@@ -83,9 +94,33 @@ class PageTable:
         return HEAD + ROW * rows + TOOLS * tools + PAGER
 
     @property
-    def cut(self) -> bool:
-        """Whether a page shows less than all of it."""
-        return len(self.grid.rows) > LONGEST or len(self.grid.columns) > WIDEST
+    def columns_kept(self) -> int:
+        """Columns that the page holds."""
+        return min(len(self.grid.columns), WIDEST)
+
+    @property
+    def rows_kept(self) -> int:
+        """Rows that the page holds."""
+        most = LONGEST if self.filed else MOST_CELLS // max(1, self.columns_kept)
+        return min(len(self.grid.rows), most)
+
+    @property
+    def total(self) -> int:
+        """Rows that there are."""
+        return max(self.rows_in_all, len(self.grid.rows))
+
+    @property
+    def cut(self) -> str:
+        """What the page holds of it, in words; empty where that is all."""
+        parts = []
+        if self.rows_kept < self.total:
+            parts.append(f"{self.rows_kept:,} of {self.total:,} rows")
+        if self.columns_kept < len(self.grid.columns):
+            parts.append(f"{self.columns_kept} of {len(self.grid.columns):,} columns")
+        if not parts:
+            return ""
+        held = " and ".join(parts)
+        return f"Here are the first {held}: sorting, finding and saving know only these."
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +196,57 @@ class Page:
     digits: int = 4
     in_folder: bool = False
     """Whether the tables lie beside the page, in a folder of their own."""
-    tables: list[PageTable] = field(default_factory=list)
 
 
 def render(page: Page) -> str:
     """The page as HTML."""
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
+
+    sections = [section for section in page.sections if section.filled]
+    figures = [figure for section in sections for figure in section.figures]
+    tables = [t for section in sections for t in (*section.tables, *section.folded)]
+    data = {
+        "digits": page.digits,
+        "tables": {t.name: table_data(t) for t in (*tables, *page.again_tables)},
+        "charts": {figure.name: _fluid(figure) for figure in figures},
+    }
+    script = _asset("assets/theme.js") + _asset("assets/report.js")
+    library = chart_library() if figures else ""
+    return _filled(
+        "templates/page.html",
+        page=page,
+        sections=sections,
+        filed=[t for t in tables if t.filed],
+        frame=CHART_FRAME,
+        versions=versions(),
+        style=Markup(_asset("assets/report.css")),
+        allowed=Markup(" ".join(_allowed(text) for text in (script, library) if text)),
+        script=Markup(script),
+        library=Markup(library),
+        data=Markup(_harmless_json(data)),
+    )
+
+
+def render_chart(spec: Mapping[str, Any]) -> str:
+    """A chart as a page of its own."""
+    from markupsafe import Markup
+
+    return _filled(
+        "templates/chart.html",
+        title=_heading(spec),
+        spec=Markup(_harmless_json(spec)),
+        library=Markup(chart_library()),
+    )
+
+
+def _heading(spec: Mapping[str, Any]) -> str:
+    """The title of a chart, or of the first of several."""
+    first = spec["vconcat"][0] if "vconcat" in spec else spec
+    return str(first["title"]["text"])
+
+
+def _filled(template: str, **values: Any) -> str:
+    from jinja2 import Environment, StrictUndefined
 
     environment = Environment(
         autoescape=True,
@@ -177,24 +256,7 @@ def render(page: Page) -> str:
         finalize=lambda value: clean(value) if type(value) is str else value,
     )
     environment.filters["said"] = _said
-    sections = [section for section in page.sections if section.filled]
-    figures = [figure for section in sections for figure in section.figures]
-    tables = [t for section in sections for t in (*section.tables, *section.folded)]
-    data = {
-        "digits": page.digits,
-        "tables": {t.name: table_data(t) for t in (*tables, *page.again_tables)},
-        "charts": {figure.name: _fluid(figure) for figure in figures},
-    }
-    return environment.from_string(_asset("templates/page.html")).render(
-        page=page,
-        sections=sections,
-        frame=CHART_FRAME,
-        versions=versions(),
-        style=Markup(_asset("assets/report.css")),
-        script=Markup(_asset("assets/theme.js") + _asset("assets/report.js")),
-        library=Markup(chart_library() if figures else ""),
-        data=Markup(_harmless_json(data)),
-    )
+    return environment.from_string(_asset(template)).render(**values)
 
 
 def _said(sentence: str) -> Any:
@@ -223,6 +285,12 @@ def _asset(name: str) -> str:
     return (files("abstain.report") / name).read_text("utf-8")
 
 
+def _allowed(script: str) -> str:
+    """A script as a page's policy names it: no other runs, whatever slipped into the markup."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
 def _harmless_json(data: Any) -> str:
     """JSON that no HTML parser takes for markup."""
     import msgspec
@@ -238,18 +306,19 @@ def _fluid(figure: Figure) -> dict[str, Any]:
 def table_data(table: PageTable) -> dict[str, Any]:
     """A table as the page's script takes it."""
     grid = table.grid
-    keep = list(range(min(len(grid.columns), WIDEST)))
+    keep = list(range(table.columns_kept))
     names = [grid.columns[i].name for i in keep]
-    rows = grid.rows[:LONGEST]
+    rows = grid.rows[: table.rows_kept]
     return {
         "title": clean(table.title),
         "columns": [
             {"name": clean(grid.columns[i].name), "kind": grid.columns[i].kind} for i in keep
         ],
         "rows": [[_cell(row[i]) for i in keep] for row in rows],
-        "total": len(grid.rows),
-        "dim": sorted(n for n in grid.dim if n < LONGEST),
-        "breaks": sorted(n for n in grid.breaks if n < LONGEST),
+        "total": table.total,
+        "cut": bool(table.cut),
+        "dim": sorted(n for n in grid.dim if n < len(rows)),
+        "breaks": sorted(n for n in grid.breaks if n < len(rows)),
         "filters": [
             i
             for i, name in enumerate(names)
@@ -267,6 +336,7 @@ def table_data(table: PageTable) -> dict[str, Any]:
         ],
         "late": [i for i, name in enumerate(names) if name in table.late],
         "ordered": table.ordered_by,
+        "rising": table.best_is_low,
         "size": table.page_size,
     }
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.campaign.tables import hardest_first
+from abstain.errors import plural
 from abstain.report.pieces import Card, Choice, Deck
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ def question_decks(c: Campaign) -> list[Deck]:
     """A few questions of each kind."""
     right, wrong, blank = (c.matrix.per_question(*o) for o in ((0,), (1,), (2, 3, 4)))
     place = np.arange(len(right))
-    hardest = np.lexsort((place, -wrong, right))[:CARDS]
+    hardest = hardest_first(right, wrong)[:CARDS]
     easiest = np.lexsort((place, wrong, -right))[:CARDS]
     blanked = [int(i) for i in np.lexsort((place, -blank))[:CARDS] if blank[i]]
     kinds = [
@@ -44,7 +46,7 @@ def _card(c: Campaign, i: int, counts: tuple[IntArray, IntArray, IntArray]) -> C
         heading=str(row["question"]),
         about=", ".join(about[:4]),
         text=text if len(text) <= LONGEST else text[: LONGEST - 1] + "…",
-        said=f"{right} right, {wrong} wrong, {blank} blank of {len(c.runs)} runs.",
+        said=f"{right} right, {wrong} wrong, {blank} blank of {plural(len(c.runs), 'run')}.",
         choices=tuple(_choices(c, i, row)),
     )
 

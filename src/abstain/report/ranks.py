@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abstain.rankings.results import RankResult, RankRow
 from abstain.report.grid import Cell, Column, Grid
+from abstain.report.scores import sentence
 
 ALL = "all"
 """In place of a query's name: the mean over all of them; in brackets where one is called so."""
@@ -53,7 +54,7 @@ def _cells(row: RankRow, result: RankResult, counts: list[str], overall: str) ->
 
 
 def _notes(result: RankResult) -> list[str]:
-    said = [sentence(note) for note in result.notes]
+    said = [sentence(note, {row.run for row in result.rows}) for note in result.notes]
     seen: dict[str, list[str]] = {}
     for row in result.rows:
         if row.query is None:
@@ -64,9 +65,3 @@ def _notes(result: RankResult) -> list[str]:
         more = f" and {len(unique) - 3} more" if len(unique) > 3 else ""
         said.append(f"{text}: {', '.join(unique[:3])}{more}.")
     return said
-
-
-def sentence(note: str) -> str:
-    """A note with a capital letter and a full stop; a run's or measure's name stays as it is."""
-    text = note[:1].upper() + note[1:]
-    return text if text.endswith((".", "!", "?")) else text + "."

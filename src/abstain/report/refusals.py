@@ -27,7 +27,14 @@ def rules_grid(languages: Sequence[str]) -> Told:
         "openings": {code: LANGUAGES[code].openings for code in languages},
         "hedges": {code: LANGUAGES[code].hedges for code in languages},
         "rules": [
-            {"rule": r.name, "pattern": r.pattern, "whole": r.whole, "example": r.example}
+            {
+                "rule": r.name,
+                "pattern": r.pattern,
+                "unless": r.unless,
+                "whole": r.whole,
+                "example": r.example,
+                "counter": r.counter,
+            }
             for r in found
         ],
     }

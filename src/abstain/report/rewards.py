@@ -50,16 +50,17 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
         d = item.definition
         if d.takes != "counts" or (d.kappa is None and d.break_even is None):
             continue
-        scores = item(counts) * (1 if item.higher_is_better else -1)
+        scores = item(counts)
         if np.isnan(scores).all():
             continue
-        order = np.lexsort((np.arange(len(runs)), -np.nan_to_num(scores, nan=-np.inf)))
+        falling = -scores if item.higher_is_better else scores
+        order = np.lexsort((np.arange(len(runs)), np.nan_to_num(falling, nan=np.inf)))
         first = int(order[0])
         best = counts[first]
         rows.append(
             [
                 *(str(item), d.formula, d.kappa_text, d.break_even_text, runs[first]),
-                float(abs(scores[first]) if scores[first] else 0.0),
+                float(scores[first]),
                 item.kappa(best) if d.kappa is not None else None,
                 item.break_even(best) if d.break_even is not None else None,
                 runs[int(order[1])] if len(order) > 1 else "",
@@ -109,7 +110,7 @@ def decision_figure(runs: Sequence[str], counts: CountsArray, best: Sequence[int
     right, wrong = _shares(counts)
     found = leads(right, wrong)
     ahead = [lead.run for lead in found if lead.run is not None and lead.start < HIGHEST_T]
-    shown = list(dict.fromkeys([*ahead[:MOST_LINES], *best]))[: max(MOST_LINES, len(ahead[:8]))]
+    shown = list(dict.fromkeys([*ahead, *best]))[: max(MOST_LINES, len(ahead))]
     rows: list[dict[str, Any]] = [
         {"t": t, "S": float(right[i] - t / (1 - t) * wrong[i]), "run": runs[i]}
         for t in np.round(np.arange(0, HIGHEST_T + 0.01, 0.02), 2).tolist()
@@ -163,4 +164,6 @@ def decision_words(runs: Sequence[str], found: Sequence[Lead], shown: int) -> st
     """Where the leader changes as wrong answers grow dearer."""
     said = f"The dearer a wrong answer, the lower the score. {_name(runs, found[0])} is ahead"
     said += "".join(f", from t = {lead.start:.2f} on {_name(runs, lead)}" for lead in found[1:])
-    return f"{said}. {plural(shown, 'run is', 'runs are')} drawn; a circle marks a change of lead."
+    drawn = f"{said}. {plural(shown, 'run is', 'runs are')} drawn"
+    marked = any(lead.start < HIGHEST_T for lead in found[1:])
+    return f"{drawn}; a circle marks a change of lead." if marked else f"{drawn}."

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from abstain.errors import plural
 from abstain.outcomes import Counts, Effect, Policy, Why
 from abstain.report.grid import Cell, Column, Grid
@@ -76,7 +79,8 @@ def notes(result: ScoreResult) -> list[str]:
     runs = len({row.run for row in result.rows if not row.reference})
     if result.questions is not None:
         said.append(f"{plural(runs, 'run')}, {plural(result.questions, 'question')}.")
-    said += [sentence(note) for note in result.notes]
+    names = {row.run for row in result.rows}
+    said += [sentence(note, names) for note in result.notes]
     if result.policy is not None:
         said.append(policy_sentence(result.policy, result.touched))
     seen: dict[str, list[str]] = {}
@@ -103,10 +107,13 @@ def policy_sentence(policy: Policy, touched: dict[str, int]) -> str:
     return "Policy: " + ", ".join(parts) + "."
 
 
-def sentence(note: str) -> str:
-    """A note with a capital (a measure's name keeps its own) and a full stop."""
-    first = note.split(" ", 1)[0]
-    is_file = first.endswith(":") and ("." in first or "/" in first)
-    is_name = is_file or "@" in first  # a file, a measure
-    text = note if is_name else note[:1].upper() + note[1:]
+def sentence(note: str, names: Iterable[str] = ()) -> str:
+    """A note with a capital and a full stop; what is no plain word, or a given name, stays.
+
+    >>> sentence("some rows were left out"), sentence("c@1 is low"), sentence("bold won", ["bold"])
+    ('Some rows were left out.', 'c@1 is low.', 'bold won.')
+    """
+    plain = re.match(r"[a-z]+(['’-][a-z]+)*[,:]?(\s|$)", note)
+    named = any(re.match(rf"{re.escape(name)}\b", note) for name in names if name)
+    text = note[:1].upper() + note[1:] if plain and not named else note
     return text if text.endswith((".", "!", "?")) else text + "."

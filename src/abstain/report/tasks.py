@@ -67,6 +67,9 @@ def reading_grid(result: ReadingResult) -> Grid:
             "best: tuned on the questions it is scored on, so no result to report; equal "
             "probabilities change sides together."
         )
+        at = [own.scores[f"best {name} at"] for own in result.runs for name in ("exact", "F1")]
+        if -1.0 in at:
+            notes.append("best at −1: below every probability, so no question is answered.")
     notes += [
         f"{run}: {plural(count, 'question has', 'questions have')} no prediction; each counts "
         "as an empty one."

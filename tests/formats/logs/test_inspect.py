@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import io
 import json
-import struct
-import tracemalloc
 import zipfile
-import zlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
 
 import abstain as ab
 from abstain.errors import InputError
+from abstain.formats.tables import read_table
 from tests.helpers import Here, counts_of
 
 
@@ -90,7 +86,7 @@ def test_a_log_cut_short_anywhere_never_miscounts(data: Path, tmp_path: Path) ->
     truth["q6"] = "right"
     path = tmp_path / "cut.eval"
     read = 0
-    for size in [*range(0, len(whole), 97), len(whole) - 1]:
+    for size in [*range(0, len(whole), 97), *ends_of_data(whole), len(whole) - 1]:
         path.write_bytes(whole[:size])
         try:
             rows = rows_of(path)
@@ -102,9 +98,14 @@ def test_a_log_cut_short_anywhere_never_miscounts(data: Path, tmp_path: Path) ->
     assert read > 50
 
 
-def rows_of(path: Path) -> dict[str, str]:
-    from abstain.formats.tables import read_table
+def ends_of_data(whole: bytes) -> list[int]:
+    """The places around which an entry's data end: a writer may be killed there."""
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        offsets = [info.header_offset for info in archive.infolist()]
+    return [at + near for at in offsets[1:4] for near in range(-26, 3)]
 
+
+def rows_of(path: Path) -> dict[str, str]:
     frame = read_table(str(path)).frame.collect()
     return dict(zip(frame["question"], frame["outcome"], strict=True))
 
@@ -157,6 +158,66 @@ def test_values(here: Here, value: Any, outcome: str) -> None:
     assert rows_of(path) == {"a": outcome}
 
 
+def test_metadata_do_not_replace_the_cluster(here: Here) -> None:
+    own = header(config=None)
+    own["eval"]["config"] = {"epochs": 2}
+    samples = [
+        sample(name, epoch=epoch, metadata={"sample": "all", "epoch": 9, "task": 1, "topic": "x"})
+        for name in "ab"
+        for epoch in (1, 2)
+    ]
+    path = here.write("log.json", json.dumps({**own, "samples": samples}))
+    table = read_table(str(path))
+    frame = table.frame.collect()
+    assert table.cluster == "sample"
+    assert frame["sample"].to_list() == ["a", "a", "b", "b"]
+    assert frame["epoch"].to_list() == [1, 2, 1, 2]
+    assert frame["task"].to_list() == ["t"] * 4
+    assert frame["sample (metadata)"].to_list() == ["all"] * 4
+    assert frame["topic"].to_list() == ["x"] * 4
+
+
+@pytest.mark.parametrize(
+    ("config", "lacking"),
+    [
+        ({"limit": 4}, 1),
+        ({"limit": [0, 4]}, 1),
+        ({"limit": 3}, 0),
+        ({"sample_id": ["q0", "q1", "q2"]}, 0),
+        ({"sample_id": "q[0-4]"}, 2),
+        ({}, 7),
+    ],
+)
+def test_only_what_was_to_be_run_is_missing(here: Here, config: Any, lacking: int) -> None:
+    """Older versions announce every sample of the data set, whatever the limit."""
+    own = header([f"q{i}" for i in range(10)])
+    own["eval"]["config"] |= config
+    path = here.write(
+        "log.json", json.dumps({**own, "samples": [sample(f"q{i}") for i in range(3)]})
+    )
+    found = list(rows_of(path).values())
+    assert (found.count("right"), found.count("missing")) == (3, lacking)
+
+
+def test_shuffled_samples_are_not_called_missing(here: Here) -> None:
+    own = header([f"q{i}" for i in range(10)])
+    own["eval"]["config"] |= {"limit": 3}
+    path = here.write("log.json", json.dumps({**own, "samples": [sample("q7"), sample("q2")]}))
+    assert rows_of(path) == {"q7": "right", "q2": "right"}
+    assert any("has 2 of 3 samples" in note for note in read_table(str(path)).notes)
+
+
+def test_a_log_of_epochs_beside_one_without(here: Here) -> None:
+    several = header()
+    several["eval"] |= {"config": {"epochs": 2}, "model": "other"}
+    twice = [sample(name, epoch=epoch) for name in "ab" for epoch in (1, 2)]
+    here.write("several.json", json.dumps({**several, "samples": twice}))
+    here.write("one.json", json_log([sample("a"), sample("b", "I")]))
+    said = here("score", "--judged", "several.json", "one.json", "--ci", "--format", "json")
+    assert said.code == 0, said
+    assert any("clustered by sample" in note for note in said.data["notes"])
+
+
 def test_a_limit_that_came_after_the_answer_changes_nothing(here: Here) -> None:
     limit = {"type": "token", "limit": 100}
     samples = [sample("a", "C", limit=limit), sample("b", "I", limit=limit)]
@@ -204,168 +265,3 @@ def test_a_score_of_several_values(here: Here) -> None:
 def test_broken_json_logs_are_refused(here: Here, text: str, expected: str) -> None:
     here.write("log.json", text)
     assert expected in here.refuses("score", "--judged", "log.json")
-
-
-# ------------------------------------------------------------------------------ hostile archives
-
-Pack = Callable[[bytes], bytes]
-
-
-def zstd(data: bytes) -> bytes:
-    return zstandard.ZstdCompressor().compress(data)
-
-
-def deflate(data: bytes) -> bytes:
-    packer = zlib.compressobj(wbits=-15)
-    return packer.compress(data) + packer.flush()
-
-
-def archive(
-    entries: list[tuple[str, bytes]],
-    *,
-    method: int = 93,
-    pack: Pack = zstd,
-    flags: int = 0,
-    crc: int | None = None,
-    size: int | None = None,
-    descriptor: bool = False,
-) -> bytes:
-    """A zip archive, byte by byte, so that any of its fields may lie."""
-    out, directory = io.BytesIO(), io.BytesIO()
-    for name, data in entries:
-        packed, raw = pack(data), name.encode()
-        sums = (zlib.crc32(data) if crc is None else crc, len(packed), size or len(data))
-        own = flags | 0x800 | (8 if descriptor else 0)
-        at = out.tell()
-        told = (0, 0, 0) if descriptor else sums
-        out.write(struct.pack("<4s5H3I2H", b"PK\3\4", 63, own, method, 0, 0, *told, len(raw), 0))
-        out.write(raw + packed)
-        if descriptor:
-            out.write(struct.pack("<4s3I", b"PK\7\10", *sums))
-        directory.write(
-            struct.pack(
-                "<4s6H3I5H2I",
-                *(b"PK\1\2", 63, 63, own, method, 0, 0, *sums),
-                *(len(raw), 0, 0, 0, 0, 0, at),
-            )
-            + raw
-        )
-    start = out.tell()
-    out.write(directory.getvalue())
-    count = len(entries)
-    out.write(
-        struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, count, count, len(directory.getvalue()), start, 0)
-    )
-    return out.getvalue()
-
-
-def eval_entries(*names: str) -> list[tuple[str, bytes]]:
-    samples = [(f"samples/{n}_epoch_1.json", json.dumps(sample(n)).encode()) for n in names]
-    return [("header.json", json.dumps(header(list(names))).encode()), *samples]
-
-
-@pytest.mark.parametrize(
-    ("method", "pack"), [(0, bytes), (8, deflate), (93, zstd)], ids=["stored", "deflate", "zstd"]
-)
-@pytest.mark.parametrize("descriptor", [False, True])
-def test_the_three_ways_to_pack(here: Here, method: int, pack: Pack, descriptor: bool) -> None:
-    whole = archive(eval_entries("a", "b"), method=method, pack=pack, descriptor=descriptor)
-    path = here.write("log.eval", whole)
-    assert rows_of(path) == {"a": "right", "b": "right"}
-    cut = whole.index(b"PK\1\2")  # the directory is gone
-    path = here.write("cut.eval", whole[:cut])
-    if method == 0 and descriptor:  # nothing says where such an entry ends
-        with pytest.raises(InputError):
-            rows_of(path)
-    else:
-        assert rows_of(path) == {"a": "right", "b": "right"}
-
-
-@pytest.mark.parametrize("name", ["../evil.json", "/etc/evil", "samples/../../x.json", "C:\\x"])
-def test_paths_that_point_outside_are_refused(here: Here, name: str) -> None:
-    here.write("log.eval", archive([*eval_entries("a"), (name, b"{}")]))
-    assert "points outside" in here.refuses("score", "--judged", "log.eval")
-
-
-@pytest.mark.parametrize(
-    ("more", "expected"),
-    [
-        ({"method": 12, "pack": bytes}, "compressed by method 12, expected stored"),
-        ({"method": 8, "pack": zstd}, "is damaged"),
-        ({"method": 93, "pack": deflate}, "is damaged"),
-        ({"crc": 1}, "is damaged: it has another checksum"),
-        ({"size": 7}, "is damaged: it has "),
-        ({"flags": 1}, "has an encrypted entry"),
-    ],
-)
-def test_wrong_compression_is_refused(here: Here, more: dict[str, Any], expected: str) -> None:
-    here.write("log.eval", archive(eval_entries("a"), **more))
-    assert expected in here.refuses("score", "--judged", "log.eval")
-
-
-def test_overlapping_entries_are_refused(here: Here) -> None:
-    good = archive(eval_entries("a", "b"))
-    at = good.rindex(b"PK\1\2")  # the directory's last entry points at the first one's data
-    bad = good[: at + 42] + struct.pack("<I", 0) + good[at + 46 :]
-    here.write("log.eval", bad)
-    assert "entries that overlap" in here.refuses("score", "--judged", "log.eval")
-
-
-@pytest.mark.parametrize(("method", "level"), [(8, deflate), (93, zstd)])
-def test_a_zip_bomb_is_refused_in_little_memory(
-    here: Here, monkeypatch: pytest.MonkeyPatch, method: int, level: Pack
-) -> None:
-    monkeypatch.setenv("ABSTAIN_MAX_BYTES", str(8 << 20))
-    bomb = [*eval_entries("a"), ("samples/z_epoch_1.json", bytes(1 << 28))]
-    path = here.write("log.eval", archive(bomb, method=method, pack=level))
-    assert path.stat().st_size < 1 << 20
-    del bomb
-    tracemalloc.start()
-    try:
-        with pytest.raises(InputError, match="unpacks to more than 8,388,608 bytes"):
-            rows_of(path)
-        assert tracemalloc.get_traced_memory()[1] < 64 << 20
-    finally:
-        tracemalloc.stop()
-
-
-def test_many_samples_take_the_memory_of_one(here: Here) -> None:
-    """Events are skipped: a log of 200 MB of them needs a small part of that."""
-    big = {"events": ["x" * 1000] * 4000}  # 4 MB a sample
-    names = [f"q{i}" for i in range(50)]
-    entries = [("header.json", json.dumps(header(names)).encode())]
-    entries += [(f"samples/{n}.json", json.dumps({**sample(n), **big}).encode()) for n in names]
-    path = here.write("log.eval", archive(entries))
-    del entries
-    rows_of(path)
-    tracemalloc.start()
-    try:
-        assert len(rows_of(path)) == 50
-        assert tracemalloc.get_traced_memory()[1] < 40 << 20
-    finally:
-        tracemalloc.stop()
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (b"PK\3\4 and nothing more", "is not a readable archive"),
-        (b"PK\5\6" + bytes(18), "is an archive without header.json"),
-        (archive([("other.txt", b"hello")]), "is an archive without header.json"),
-        (archive([("header.json", b"{}")]), "missing required field `eval`"),
-        (archive([("header.json", b'{"eval": {')]), "is not whole JSON"),
-        (
-            archive([("header.json", json.dumps(header()).encode()), ("samples/a.json", b"[]")]),
-            "is no Inspect sample of a known shape",
-        ),
-    ],
-)
-def test_archives_that_are_no_logs(here: Here, content: bytes, expected: str) -> None:
-    here.write("log.eval", content)
-    assert expected in here.refuses("score", "--judged", "log.eval")
-
-
-def test_the_archives_of_the_tests_are_archives() -> None:
-    packed = archive([("a", b"hello")], method=8, pack=deflate)
-    with zipfile.ZipFile(io.BytesIO(packed)) as opened:
-        assert opened.read("a") == b"hello"

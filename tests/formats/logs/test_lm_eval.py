@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import abstain as ab
+from abstain.formats.tables import read_table
 from tests.helpers import Here, counts_of
 
 DATE = "2026-01-01T00-00-00.000000"
@@ -209,6 +210,62 @@ def test_scores_between_are_right_from_where_one_says(here: Here) -> None:
     )
     counts = said.data["results"][0]["counts"]
     assert (counts["right"], counts["wrong"]) == (1, 1)
+
+
+def test_a_filter_that_leaves_nothing_of_a_text_found_nothing(here: Here) -> None:
+    texts = [("The answer is seven", ""), ("seven", "[invalid]"), ("", ""), (" ", "[invalid]")]
+    rows = [
+        row(doc_id=i, resps=[[said]], filtered_resps=[left], exact_match=0.0)
+        for i, (said, left) in enumerate(texts)
+    ]
+    here.write("log.jsonl", "".join(rows))
+    frame = read_table("log.jsonl").frame.collect()
+    assert frame["outcome"].to_list() == ["unparseable", "unparseable", "empty", "empty"]
+
+
+def test_acc_norm_has_no_confidence(here: Here) -> None:
+    """It picks by sums divided by length, of which a row says nothing."""
+    logs = [["-1.0", "False"], ["-5.0", "False"]]
+    own = row(filtered_resps=logs, resps=[logs], metrics=["acc", "acc_norm"], acc=1.0, acc_norm=0.0)
+    here.write("log.jsonl", own)
+    table = read_table("log.jsonl", format="lm-eval:metric=acc_norm")
+    assert "confidence" not in table.columns
+    assert any("does not say which option acc_norm picks" in note for note in table.notes)
+    sure = read_table("log.jsonl", format="lm-eval:metric=acc").frame.collect()["confidence"]
+    assert sure[0] == pytest.approx(1 / (1 + math.exp(-4)))
+
+
+def test_booleans_and_nulls(here: Here) -> None:
+    here.write(
+        "log.jsonl",
+        row(exact_match=True) + row(doc_id=1, exact_match=False) + row(doc_id=2, exact_match=None),
+    )
+    frame = read_table("log.jsonl").frame.collect()
+    assert frame["outcome"].to_list() == ["right", "wrong", "unscored"]
+
+
+def test_logs_with_and_without_hashes_are_told_apart(here: Here) -> None:
+    old = "".join(row(doc_id=i, exact_match=1.0, doc_hash=None) for i in range(2))
+    here.write("old.jsonl", old.replace('"doc_hash": null, ', ""))
+    here.write("new.jsonl", "".join(row(doc_id=i, doc_hash=f"{i:064}") for i in range(2)))
+    said = here("score", "--judged", "old.jsonl", "new.jsonl", "--format", "json")
+    assert any("has no doc_hash, which other logs have" in note for note in said.data["notes"])
+    paired = here(
+        *("score", "--judged", "old.jsonl", "new.jsonl", "--column", "question=doc_id"),
+        *("--format", "json"),
+    )
+    assert paired.data["questions"] == 2
+
+
+@pytest.mark.parametrize("chance", [1.5, -0.1, float("nan")])
+def test_a_no_answer_probability_is_one(here: Here, chance: float) -> None:
+    pair = [
+        {"id": "a", "prediction_text": "x", "no_answer_probability": chance},
+        {"id": "a", "answers": {"text": ["x"]}},
+    ]
+    here.write("log.jsonl", row(metrics=["exact"], exact=pair))
+    line = here.refuses("score", "--judged", "log.jsonl")
+    assert line.startswith("log.jsonl:1: the no-answer probability is ")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""SimpleQA grades, AbstentionBench, promptfoo, openai/evals, deepeval: good and broken logs."""
+"""AbstentionBench, deepeval, and what holds for every reader: good and broken logs."""
 
 from __future__ import annotations
 
@@ -10,86 +10,13 @@ from typing import Any
 import pytest
 
 import abstain as ab
-from abstain.formats.logs.simpleqa import grade_of
-from tests.helpers import Here, counts_of, needs
-
-JUDGED = ("--format", "json", "--policy", "error=excluded", "--policy", "unscored=excluded")
-
-
-def counts(here: Here, *args: str) -> dict[str, list[float]]:
-    said = here("score", "--judged", *args, *JUDGED)
-    assert said.code == 0, said
-    return {
-        r["run"]: [r["counts"][k] for k in ("right", "wrong")]
-        + [sum(r["counts"].values()) - r["counts"]["right"] - r["counts"]["wrong"]]
-        + [r.get("excluded", 0)]
-        for r in said.data["results"]
-    }
-
-
-# ------------------------------------------------------------------------------------- SimpleQA
-
-
-@pytest.mark.parametrize(
-    ("text", "outcome"),
-    [
-        *[("A", "right"), ("b", "wrong"), (" C.", "declined"), ("(B)", "wrong")],
-        *[("CORRECT", "right"), ("Incorrect.", "wrong"), ("NOT_ATTEMPTED", "declined")],
-        *[("not attempted", "declined"), ("A: CORRECT", "right"), ("B) INCORRECT", "wrong")],
-        *[("The grade is B", "wrong"), ("My answer: 'C'", "declined")],
-        *[("It was INCORRECT because …", "wrong"), ("**A**", "right")],
-        # What leaves it open is nothing: neither a letter inside a word nor an article.
-        *[("not correct", None), ("A: INCORRECT", None), ("CORRECT or INCORRECT", None)],
-        *[("A or B", None), ("A good answer", None), ("Abstained", None), ("", None)],
-        *[("ABC", None), ("INCORRECTLY graded", None), ("isn't correct", None), ("D", None)],
-    ],
-)
-def test_grades_are_whole_words(text: str, outcome: str | None) -> None:
-    assert grade_of(text) == outcome
-
-
-def test_grades_of_a_table(here: Here) -> None:
-    here.write(
-        "g.csv",
-        "run,id,grade,topic\nx,1,A: CORRECT,s\nx,2,INCORRECT,s\nx,3,NOT_ATTEMPTED,t\nx,4,?!,t\n",
-    )
-    assert counts(here, "g.csv", "--from", "simpleqa") == {"x": [1, 1, 1, 1]}
-    said = here("score", "--judged", "g.csv", "--from", "simpleqa", *JUDGED)
-    assert any("1 of 4 grades leave it open" in note for note in said.data["notes"])
-    assert "unscored" in here.refuses("score", "--judged", "g.csv", "--from", "simpleqa")
-
-
-def test_flags_are_grades_too(here: Here) -> None:
-    rows = [
-        {"id": "a", "is_correct": True, "is_incorrect": False, "is_not_attempted": False},
-        {"id": "b", "is_correct": False, "is_incorrect": False, "is_not_attempted": True},
-        {"id": "c", "is_correct": True, "is_incorrect": True, "is_not_attempted": False},
-    ]
-    here.write("g.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    assert counts(here, "g.jsonl", "--from", "simpleqa") == {"g": [1, 0, 1, 1]}
-
-
-def test_simpleqa_in_czech_has_its_published_f() -> None:
-    folder = needs("data/czech_simpleqa")
-    published = {"gpt-4o-mini-2024-07-18": 0.081, "claude-3-5-haiku-20241022": 0.093}
-    paths = [str(folder / f"{name}.csv.gz") for name in published]
-    result = ab.score_judged(paths, measures=["F"], format="simpleqa")
-    assert {row.run: round(row.scores["F"], 3) for row in result.rows} == published
-
-
-@pytest.mark.parametrize(
-    ("text", "format", "expected"),
-    [
-        ("id,note\n1,x\n", "simpleqa", "has no column of grades (its columns: id, note)"),
-        ("id,note\n1,x\n", "simpleqa:grade=nota", "has no column 'nota' (nearest: note)"),
-        ("id,grade\n1,A\n1,B\n", "simpleqa", "question '1' stands twice"),
-        ("id,grade\n", "simpleqa", "has a header but no rows"),
-    ],
-)
-def test_broken_tables_of_grades(here: Here, text: str, format: str, expected: str) -> None:
-    here.write("g.csv", text)
-    assert expected in here.refuses("score", "--judged", "g.csv", "--from", format)
-
+from abstain.formats.logs import rows
+from abstain.formats.logs.rows import plain_text
+from abstain.formats.tables import json_text, read_table
+from tests.formats.logs.helpers import JUDGED, counts
+from tests.formats.logs.test_openai_evals import MATCHES, REPORT, SPEC, event
+from tests.formats.logs.test_promptfoo import promptfoo, result
+from tests.helpers import Here, counts_of
 
 # ------------------------------------------------------------------------------ AbstentionBench
 
@@ -132,6 +59,26 @@ def test_abstentionbench(here: Here) -> None:
     assert here("campaign", path, path, "-o", "out", *JUDGED[2:]).code == 0
 
 
+def test_abstentionbench_pairs_by_what_is_asked(here: Here) -> None:
+    """Subsets are drawn in a random order: the place of a response says nothing."""
+    asked = [
+        {**own, "prompt": {**own["prompt"], "question": f"question {n}"}}
+        for n, own in enumerate(RESPONSES)
+    ]
+    again = {**RESPONSES[3], "prompt": asked[3]["prompt"]}
+    here.write("a/1/E.json", json.dumps({"responses": [*asked, again]}))
+    here.write("b/1/E.json", json.dumps({"responses": [again, *asked[::-1]]}))
+    here.write("c/1/E.json", json.dumps({"responses": asked[:-1]}))
+    said = here("score", "--judged", "a/1/E.json", "b/1/E.json", *JUDGED)
+    assert said.data["questions"] == 8
+    assert not any("not the same in all logs" in note for note in said.data.get("notes", []))
+    said = here("score", "--judged", "a/1/E.json", "c/1/E.json", *JUDGED)
+    assert any(
+        "2 documents of 8 not the same in all logs (by what they ask)" in note
+        for note in said.data["notes"]
+    )
+
+
 @pytest.mark.parametrize(
     ("responses", "expected"),
     [
@@ -144,147 +91,6 @@ def test_abstentionbench(here: Here) -> None:
 def test_broken_abstentionbench(here: Here, responses: Any, expected: str) -> None:
     here.write("e.json", json.dumps({"responses": responses}))
     assert expected in here.refuses("score", "--judged", "e.json", "--from", "abstentionbench")
-
-
-# ------------------------------------------------------------------------------------ promptfoo
-
-
-def result(test: int, success: bool, output: Any = "x", **more: Any) -> dict[str, Any]:
-    return {
-        "promptIdx": 0,
-        "testIdx": test,
-        "success": success,
-        "score": float(success),
-        "provider": {"id": "openai:gpt", "label": more.pop("label", "gpt")},
-        "prompt": {"raw": "…", "label": "…"},
-        "vars": {"q": f"question {test}"},
-        "response": {"output": output, **more.pop("response", {})},
-        "failureReason": 0 if success else 1,
-        "testCase": {
-            "description": f"test {test}",
-            "metadata": {"topic": "a"},
-            "assert": [{"type": "equals", "value": "x"}],
-        },
-        "gradingResult": None,
-        **more,
-    }
-
-
-def promptfoo(results: Any, version: int = 3) -> str:
-    inner = {"version": version, "timestamp": "2026-01-01T00:00:00Z", "results": results}
-    return json.dumps({"evalId": "eval-abc", "results": inner, "config": {}})
-
-
-def test_promptfoo(here: Here) -> None:
-    results = [
-        result(0, True),
-        result(1, False, "y"),
-        result(2, False, "I'm sorry", response={"isRefusal": True}),
-        result(3, False, None, error="API error: 429\nmore", failureReason=2),
-        result(4, False, ""),
-        result(0, True, label="other"),
-        result(1, True, label="other", promptIdx=0),
-    ]
-    here.write("r.json", promptfoo(results))
-    assert counts(here, "r.json") == {"gpt": [1, 1, 2, 1], "other": [2, 0, 3, 0]}
-    here.write("plain.json", json.dumps(json.loads(promptfoo(results))["results"]))
-    assert counts(here, "plain.json") == counts(here, "r.json")
-    said = here("compare", "--judged", "r.json", "--policy", "error=wrong")
-    assert said.code == 0, said
-
-
-def test_promptfoo_repeats_are_clusters(here: Here) -> None:
-    repeats = [{**result(n, n % 2 == 0), "vars": {"q": n // 2}} for n in range(6)]
-    for n, own in enumerate(repeats):
-        own["testCase"]["description"] = f"test {n // 2}"
-    here.write("r.json", promptfoo(repeats))
-    said = here("score", "--judged", "r.json", "--ci", "--format", "json")
-    assert said.data["questions"] == 6
-    assert any("clustered by test" in note for note in said.data["notes"])
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            promptfoo({"a": 1}),
-            "Expected `array`, got `object` - at `$.results.results` (version 3;",
-        ),
-        (
-            promptfoo([{"testIdx": 1}]),
-            "field `success` - at `$.results.results[0]` (version 3",
-        ),
-        (promptfoo([result(0, True, testIdx=None)]), "row 1: has no 'testIdx'"),
-        (promptfoo([result(0, True), result(0, True)]), "has question '0' again"),
-        (promptfoo([]), "has no responses"),
-        (promptfoo([result(0, True)])[:-30], "is not whole JSON"),
-    ],
-)
-def test_broken_promptfoo(here: Here, text: str, expected: str) -> None:
-    here.write("r.json", text)
-    assert expected in here.refuses("score", "--judged", "r.json", "--from", "promptfoo")
-
-
-# --------------------------------------------------------------------------------- openai/evals
-
-
-def event(sample: str, kind: str, **data: Any) -> str:
-    own = {"run_id": "r", "event_id": 0, "sample_id": sample, "type": kind, "data": data}
-    return json.dumps(own) + "\n"
-
-
-SPEC = json.dumps({"spec": {"completion_fns": ["gpt-x"], "eval_name": "sums.dev.v0"}}) + "\n"
-REPORT = json.dumps({"final_report": {"accuracy": 1 / 3}}) + "\n"
-MATCHES = (
-    event("sums.dev.0", "sampling", prompt="…", sampled=["2"])
-    + event("sums.dev.0", "match", correct=True, expected="2", picked="2", sampled="2")
-    + event("sums.dev.1", "match", correct=False, expected=["4"], picked=None, sampled="5")
-    + event("sums.dev.2", "match", correct=False, expected="6", picked=None, sampled="")
-    + event("sums.dev.3", "error", type="APIError", message="timeout")
-    + event("sums.dev.4", "sampling", prompt="…", sampled=["8"])
-)
-
-
-def test_openai_evals(here: Here) -> None:
-    here.write("log.jsonl", SPEC + MATCHES + REPORT)
-    assert counts(here, "log.jsonl") == {"gpt-x": [1, 1, 1, 2]}
-    here.write("cut.jsonl", SPEC + MATCHES + REPORT[:10])
-    said = here("score", "--judged", "cut.jsonl", *JUDGED)
-    assert said.code == 0, said
-    notes = " ".join(said.data["notes"])
-    assert "the last line was cut off" in notes
-    assert "it did not end well" in notes
-    here.write("odd.jsonl", SPEC + MATCHES + REPORT.replace("0.3", "0.9"))
-    said = here("score", "--judged", "odd.jsonl", *JUDGED)
-    assert any("its own accuracy is" in note for note in said.data["notes"])
-
-
-def test_openai_evals_graded_by_a_model(here: Here) -> None:
-    here.write(
-        "log.jsonl",
-        SPEC
-        + event("s.0", "metrics", choice="Yes", score=1.0)
-        + event("s.1", "metrics", choice="No", score=0.0)
-        + event("s.2", "metrics", choice="__invalid__", score=0.0)
-        + json.dumps({"final_report": {"counts/Yes": 1}}),
-    )
-    assert counts(here, "log.jsonl") == {"gpt-x": [1, 1, 0, 1]}
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (MATCHES, "has no 'spec', with which a recording of openai/evals begins"),
-        (SPEC + event("a", "match", correct="yes"), "'correct' is 'yes', expected true or false"),
-        (SPEC + MATCHES + MATCHES, "log.jsonl:9: is a second verdict on sample 'sums.dev.0'"),
-        (SPEC + '{"run_id": "r"}\n', "log.jsonl:2: has no 'type'"),
-        (SPEC + '{"run_id"\n' + MATCHES, "log.jsonl:2: is not whole JSON"),
-        (SPEC + REPORT, "has no responses"),
-    ],
-)
-def test_broken_openai_evals(here: Here, text: str, expected: str) -> None:
-    here.write("log.jsonl", text)
-    assert expected in here.refuses("score", "--judged", "log.jsonl", "--from", "openai-evals")
 
 
 # ------------------------------------------------------------------------------------- deepeval
@@ -321,6 +127,33 @@ def test_deepeval_errors_and_empties(here: Here) -> None:
     assert picked == {"run": [1, 1, 1, 2]}
 
 
+def test_flaky_metrics_do_not_decide(here: Here) -> None:
+    tone = {"name": "Tone", "success": False, "score": 0.0, "flaky": True}
+    exact = {"name": "Exact", "success": True, "score": 1.0, "flaky": False}
+    cases = [case(True, metricsData=[exact, tone]), case(True, metricsData=[tone])]
+    here.write("run.json", json.dumps({"testCases": cases}))
+    assert counts(here, "run.json") == {"run": [1, 0, 0, 1]}
+    assert counts(here, "run.json", "--from", "deepeval:metric=Tone") == {"run": [0, 2, 0, 0]}
+
+
+@pytest.mark.parametrize(
+    ("metric", "plain", "at_half"),
+    [
+        ({"success": None, "score": 0.9}, "unscored", "right"),
+        ({"success": None, "score": 0.1}, "unscored", "wrong"),
+        ({"success": True, "score": None}, "right", "unscored"),
+        ({"success": False, "score": None}, "wrong", "unscored"),
+    ],
+)
+def test_deepeval_says_nothing_a_metric_does_not(
+    here: Here, metric: Any, plain: str, at_half: str
+) -> None:
+    here.write("run.json", json.dumps({"testCases": [case(True, metric=metric)]}))
+    for format, outcome in (("deepeval", plain), ("deepeval:right-at=0.5", at_half)):
+        frame = read_table("run.json", format=format).frame.collect()
+        assert frame["outcome"].to_list() == [outcome], format
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -336,6 +169,72 @@ def test_broken_deepeval(here: Here, text: Any, expected: str) -> None:
 
 
 # ----------------------------------------------------------------------------------- all of them
+
+HUGE = "1" * 401
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "expected"),
+    [
+        (
+            "lm-eval",
+            '{"doc_id": 0, "filtered_resps": ["x"], "acc": %s}',
+            "the score inf is neither",
+        ),
+        (
+            "inspect",
+            '{"eval": {"model": "m"}, "samples": [{"id": 1, "scores": {"s": {"value": %s}}}]}',
+            "the score inf is neither",
+        ),
+        ("pan", '{"id": "a", "value": %s}', "'value' is inf, expected 0 to 1"),
+        ("pan", '{"id": "a", "value": -%s}', "'value' is -inf, expected 0 to 1"),
+        (
+            "openai-evals",
+            SPEC + '{"type": "metrics", "sample_id": "s", "data": {"score": %s}}',
+            "the score inf is neither",
+        ),
+        (
+            "deepeval",
+            '{"testCases": [{"metricsData": [{"name": "m", "score": %s}]}]}',
+            "Number out of range",
+        ),
+    ],
+)
+def test_a_number_that_is_too_large_is_refused(
+    here: Here, format: str, text: str, expected: str
+) -> None:
+    here.write("x", text % HUGE + "\n")
+    assert expected in here.refuses("score", "--judged", "x", "--from", format)
+
+
+def test_rows_are_the_same_however_many_are_packed_at_once(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cells that begin late, attributes of several types, blanks: a chunk changes nothing."""
+    tests = [
+        result(n, n % 3 > 0, None if n == 5 else f"x{n}", failureReason=2 if n == 7 else 0)
+        for n in range(11)
+    ]
+    for n, own in enumerate(tests):
+        own["testCase"]["metadata"] = {"part": n if n < 6 else "late"} if n > 3 else {}
+    here.write("r.json", promptfoo(tests))
+    whole = read_table("r.json").frame.collect()
+    assert whole["part"].to_list() == [None] * 4 + ["4", "5"] + ["late"] * 5
+    for size in (1, 2, 3, 4, 5, 11, 12):
+        monkeypatch.setattr(rows, "AT_ONCE", size)
+        assert read_table("r.json").frame.collect().equals(whole), size
+
+
+def test_an_accuracy_that_is_too_large_is_told(here: Here) -> None:
+    here.write("log.jsonl", SPEC + MATCHES + REPORT.replace("0.3", HUGE))
+    said = here("score", "--judged", "log.jsonl", *JUDGED)
+    assert any("its own accuracy is inf" in note for note in said.data["notes"])
+
+
+@pytest.mark.parametrize(("value", "text"), [(2.0, "2"), (2.5, "2.5"), (" x ", "x"), (None, "")])
+def test_a_whole_number_reads_as_in_a_table(value: Any, text: str) -> None:
+    assert plain_text(value) == text
+    assert value is None or json_text(value) == text
 
 
 def test_half_a_document_is_refused_by_every_reader(here: Here) -> None:
@@ -395,8 +294,6 @@ def bulky(name: str, bulk: str) -> str:
     "name", ["lm-eval", "inspect", "abstentionbench", "promptfoo", "openai-evals", "deepeval"]
 )
 def test_what_is_not_needed_takes_no_memory(here: Here, name: str) -> None:
-    from abstain.formats.tables import read_table
-
     here.write("small", bulky(name, "x"))
     assert read_table("small", format=name).frame.collect().height == 1
     lines = [["x" * 1000] * 7000]  # 7 MB; a line of JSONL may have 8
@@ -412,7 +309,6 @@ def test_what_is_not_needed_takes_no_memory(here: Here, name: str) -> None:
 
 def test_a_large_document_with_nan(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     from abstain.formats.logs import documents
-    from abstain.formats.tables import read_table
 
     monkeypatch.setattr(documents, "LARGE", 10)
     own = {"id": "a NaN", "scores": {"s": {"value": float("nan"), "explanation": "-Infinity"}}}

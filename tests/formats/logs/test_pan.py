@@ -160,3 +160,10 @@ def test_broken_truths_are_refused(here: Here) -> None:
     assert "expected PAN's truth" in here.refuses("pan", "x.jsonl", "x.jsonl")
     here.write("t.jsonl", TRUTH + TRUTH)
     assert "problem 'a' stands twice" in here.refuses("pan", "t.jsonl", "x.jsonl")
+
+
+def test_a_run_that_answers_nothing_has_no_f1_and_says_so(here: Here) -> None:
+    here.write("truth.jsonl", TRUTH)
+    here.write("x.jsonl", answers(("a", 0.5)))
+    said = here("pan", "truth.jsonl", "x.jsonl")
+    assert "F1 of x is undefined: no problem was answered." in " ".join(said.out.split())

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from abstain.formats.tables import read_table
 from abstain.reading import best_threshold, exact_match, f1_of_words
 from tests.helpers import Here
 
@@ -156,6 +157,77 @@ def test_broken_files_are_refused(
         here.write("na.json", json.dumps(chances))
         more = ["--na-prob", "na.json"]
     assert expected in here.refuses("squad", "dev.json", "p.json", *more)
+
+
+@pytest.mark.parametrize(("chance", "said"), [(1.5, "1.5"), (-3.25, "-3.25"), (1e999, "inf")])
+def test_what_is_no_probability_gives_no_confidence(here: Here, chance: float, said: str) -> None:
+    here.write("dev.json", GOLD)
+    here.write("p.json", json.dumps(SAID))
+    here.write("na.json", json.dumps({"a": 0.1, "b": 0.5, "c": chance, "d": 0.5, "e": 0.9}))
+    picks = "squad:gold=dev.json,na-prob=na.json"
+    line = here.refuses("score", "--judged", "p.json", "--from", picks)
+    assert line.startswith(
+        f"na.json: the no-answer probability of question 'c' is {said}, expected"
+    )
+    assert here("squad", "dev.json", "p.json", "--na-prob", "na.json").code == 0
+
+
+def test_an_empty_prediction_is_as_sure_as_its_no_answer_probability(here: Here) -> None:
+    """It says that there is no answer: that is what it is sure of."""
+    here.write("dev.json", GOLD)
+    here.write("p.json", json.dumps(SAID))
+    here.write("na.json", json.dumps({"a": 0.1, "b": 0.6, "c": 0.7, "d": 0.8, "e": 0.3}))
+    picks = "squad:gold=dev.json,na-prob=na.json"
+    frame = read_table("p.json", format=picks).frame.collect()
+    assert frame["confidence"].to_list() == pytest.approx([0.9, 0.4, 0.7, 0.8, 0.7])
+    # Above 0.5 b is held back and stays a candidate; of an e held back "none" would be right.
+    frame = read_table("p.json", format=f"{picks},threshold=0.2").frame.collect()
+    assert frame["confidence"].to_list() == pytest.approx([0.9, 0.4, 0.7, 0.8, 0.3])
+    assert frame["outcome"].to_list() == [
+        *("right", "unanswered_wrong", "declined", "right", "right"),
+    ]
+
+
+def test_sure_readers_have_a_perfect_order(here: Here) -> None:
+    here.write("dev.json", data(a=["Nile"], b=["Rhine"], c=[], d=[], e=[]))
+    here.write("p.json", json.dumps({"a": "Nile", "b": "Po", "c": "", "d": "", "e": ""}))
+    here.write("na.json", json.dumps({"a": 0.1, "b": 0.4, "c": 0.97, "d": 0.98, "e": 0.99}))
+    picks = "squad:gold=dev.json,na-prob=na.json"
+    said = here("score", "--judged", "p.json", "--from", picks, "-m", "AUROC", "--format", "json")
+    assert said.data["results"][0]["scores"]["AUROC"] == 1.0
+
+
+@pytest.mark.parametrize("said", [SAID, {**SAID, "e": "the"}, {**SAID, "a": "a", "e": "A."}])
+def test_accuracy_is_the_exact_match_of_squad(here: Here, said: dict[str, str]) -> None:
+    here.write("dev.json", GOLD)
+    here.write("p.json", json.dumps(said))
+    own = here("squad", "dev.json", "p.json", "--format", "json").data["results"][0]["scores"]
+    ours = here("score", "--judged", "p.json", "--from", "squad:gold=dev.json", "-m", "accuracy",
+                "--format", "json").data["results"][0]["scores"]  # fmt: skip
+    assert ours["accuracy"] == pytest.approx(own["exact"])
+
+
+def test_a_best_threshold_below_all_is_explained(here: Here) -> None:
+    here.write("dev.json", data(a=["x"], b=[], c=[]))
+    here.write("p.json", json.dumps({"a": "y", "b": "z", "c": "z"}))
+    here.write("na.json", json.dumps({"a": 0.1, "b": 0.2, "c": 0.3}))
+    out = here("squad", "dev.json", "p.json", "--na-prob", "na.json").out
+    assert "best at −1: below every probability, so no question is answered" in out
+
+
+def test_an_answer_may_be_the_word_data(here: Here) -> None:
+    here.write("dev.json", data(a=["data"], b=[]))
+    here.write("p.json", json.dumps({"a": "data", "b": '"data": ['}))
+    said = here("score", "--judged", "p.json", "--from", "squad:gold=dev.json", "--format", "json")
+    assert said.code == 0, said
+    assert said.data["results"][0]["counts"]["right"] == 1
+    assert "are predictions" in here.refuses("score", "--judged", "p.json", "--from", "squad")
+
+
+def test_a_picked_file_may_have_a_comma_in_its_name(here: Here) -> None:
+    here.write("dev,v2.0.json", GOLD)
+    here.write("p.json", json.dumps(SAID))
+    assert here("score", "--judged", "p.json", "--from", "squad:gold=dev,v2.0.json").code == 0
 
 
 def test_predictions_need_their_data_set(here: Here) -> None:

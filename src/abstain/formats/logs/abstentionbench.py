@@ -1,11 +1,14 @@
 """AbstentionBench: the responses of one model to one data set, judged for abstention.
 
 Where a question should not be answered, abstaining is right and an answer is wrong. Elsewhere an
-abstention is a blank. What a judge left open is unscored.
+abstention is a blank. What a judge left open is unscored. A log has no ids, and its order may be
+drawn by chance: questions are known by a hash of what they ask, so that logs of one data set pair.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,8 @@ from abstain.formats.files import Opened
 from abstain.formats.logs.documents import document
 from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, plain_text
 from abstain.formats.tables import UNTOLD, Table
+
+HASH = 12
 
 
 class Prompt(msgspec.Struct):
@@ -39,9 +44,10 @@ class Responses(msgspec.Struct):
 
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
-    """The responses in their order; a question's number is its id."""
+    """The responses; a question is known by what it asks, with `#2` where that is asked again."""
     log = document(opened, Responses, what="AbstentionBench log")
-    rows = LogRows(opened, "abstentionbench")
+    rows = LogRows(opened, "abstentionbench", own=("should_abstain", "position"))
+    seen: Counter[str] = Counter()
     graded = any(own.is_response_correct is not None for own in log.responses)
     if all(own.is_abstention is None for own in log.responses):
         raise InputError(
@@ -56,17 +62,20 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         said = plain_text(own.response_or_abstention or own.response)
         outcome, reason = _outcome(own, graded)
         claims = outcome == RIGHT and own.prompt.should_abstain
+        key = _key(own.prompt)
+        seen[key] += 1
         rows.add(
-            str(number),
+            key if seen[key] == 1 else f"{key}#{seen[key]}",
             outcome,
             answer="none" if claims else said,
             response=said or None,
             reason=reason,
             correct=_correct(own.prompt),
-            attributes={
+            own={
                 "should_abstain": "yes" if own.prompt.should_abstain else "no",
-                **(own.prompt.metadata or {}),
+                "position": str(number),
             },
+            attributes=own.prompt.metadata,
         )
     if not graded and any(not own.prompt.should_abstain for own in log.responses):
         rows.notes.append(
@@ -86,6 +95,12 @@ def _outcome(own: Response, graded: bool) -> tuple[str, str | None]:
     if own.is_response_correct is None:
         return "unscored", "the judge left open whether it is correct" if graded else "not judged"
     return (RIGHT if own.is_response_correct else WRONG), None
+
+
+def _key(prompt: Prompt) -> str:
+    """What a question asks, what is right and whether to abstain, as a few digits."""
+    told = [prompt.question, prompt.should_abstain, prompt.reference_answers]
+    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()[:HASH]
 
 
 def _correct(prompt: Prompt) -> list[str]:

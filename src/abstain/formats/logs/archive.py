@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from abstain.errors import InputError, shown
 from abstain.formats.files import MAX_BYTES, Opened, byte_limit
@@ -23,7 +23,12 @@ HEADER = struct.Struct("<4s5H3I2H")
 ENCRYPTED, DESCRIPTOR, UTF8 = 0x1, 0x8, 0x800
 BIG = 0xFFFFFFFF
 PIECE = 1 << 16
+STEPS = {ZSTANDARD: 1 << 8, DEFLATED: 1 << 12}
+"""What is unpacked at once: three bytes of Zstandard may become 128 KiB, one of deflate 1 KiB."""
+DESCRIPTION = b"PK\x07\x08"
 MAX_ENTRIES = 1_000_000
+MAX_DIRECTORY = 64 << 20
+"""The bytes of a directory: it is read whole before its entries can be counted."""
 MAX_ENTRY = 256 << 20
 """What one entry may unpack to; ABSTAIN_MAX_BYTES sets another bound."""
 
@@ -46,6 +51,23 @@ class Entry:
     crc: int | None
 
 
+class _Guarded:
+    """A file for zipfile, which reads a directory at one go and makes an object of every entry."""
+
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        self.file, self.name = file, name
+
+    def read(self, size: int = -1) -> bytes:
+        if size > MAX_DIRECTORY:
+            raise InputError(
+                f"has a directory of {size:,} bytes, more than {MAX_DIRECTORY:,}", self.name
+            )
+        return self.file.read(size)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+
 class Archive:
     """The entries of an archive by name."""
 
@@ -54,7 +76,10 @@ class Archive:
         self.file = opened.stream()
         self.end = self.file.seek(0, 2)
         self.whole = True
+        self.repeated: list[str] = []
+        """Names that stand in it more than once: the last one counts, as in every zip tool."""
         self.unpacked = 0
+        self.measured = 0
         self.limit = byte_limit(MAX_BYTES)
         self.entry_limit = byte_limit(MAX_ENTRY)
         try:
@@ -91,11 +116,7 @@ class Archive:
             crc = zlib.crc32(piece, crc)
             if size > self.entry_limit or self.unpacked > self.limit:
                 bound = self.entry_limit if size > self.entry_limit else self.limit
-                raise InputError(
-                    f"unpacks to more than {bound:,} bytes at {shown(name)} (ABSTAIN_MAX_BYTES "
-                    "raises the bound)",
-                    self.opened.name,
-                )
+                raise self._too_large(name, bound)
             pieces.append(piece)
         if entry.size is not None and size != entry.size:
             raise Damaged(f"has {size:,} bytes, expected {entry.size:,}")
@@ -103,10 +124,17 @@ class Archive:
             raise Damaged("has another checksum than its header")
         return b"".join(pieces)
 
+    def _too_large(self, name: str, bound: int) -> InputError:
+        return InputError(
+            f"unpacks to more than {bound:,} bytes at {shown(name)} (ABSTAIN_MAX_BYTES raises the "
+            "bound)",
+            self.opened.name,
+        )
+
     def _packed(self, entry: Entry) -> Iterator[bytes]:
         self.file.seek(entry.offset)
         left = entry.packed
-        step = 1 << 8 if entry.method == ZSTANDARD else PIECE  # three bytes may unpack to 128 KiB
+        step = STEPS.get(entry.method, PIECE)
         while left:
             piece = self.file.read(min(step, left))
             if not piece:
@@ -118,7 +146,8 @@ class Archive:
 
     def _from_directory(self) -> dict[str, Entry]:
         try:
-            with zipfile.ZipFile(self.file) as archive:
+            guarded = cast("IO[bytes]", _Guarded(self.file, self.opened.name))
+            with zipfile.ZipFile(guarded) as archive:
                 listed = archive.infolist()
         except (NotImplementedError, ValueError, OverflowError, struct.error) as error:
             raise zipfile.BadZipFile(str(error)) from None
@@ -135,15 +164,23 @@ class Archive:
             self._check(info.filename, info.flag_bits, info.compress_type)
             offset = self._data_of(info.header_offset)
             reached = offset + info.compress_size
-            found[info.filename] = Entry(
-                info.filename,
-                offset,
-                info.compress_type,
-                info.compress_size,
-                info.file_size,
-                info.CRC,
+            self._keep(
+                found,
+                Entry(
+                    info.filename,
+                    offset,
+                    info.compress_type,
+                    info.compress_size,
+                    info.file_size,
+                    info.CRC,
+                ),
             )
         return found
+
+    def _keep(self, found: dict[str, Entry], entry: Entry) -> None:
+        if entry.name in found:
+            self.repeated.append(entry.name)
+        found[entry.name] = entry
 
     def _data_of(self, at: int) -> int:
         self.file.seek(at)
@@ -183,6 +220,8 @@ class Archive:
                 head
             )
             raw, extra = self.file.read(name_size), self.file.read(extra_size)
+            if len(raw) + len(extra) < name_size + extra_size:
+                break
             name = raw.decode("utf-8" if flags & UTF8 else "cp437", errors="replace")
             self._check(name, flags, method)
             offset = at + HEADER.size + name_size + extra_size
@@ -197,7 +236,7 @@ class Archive:
                 at = offset + packed
             if at > self.end:
                 break
-            found[name] = entry
+            self._keep(found, entry)
         return found
 
     def _measured(self, entry: Entry) -> tuple[Entry, int] | None:
@@ -207,24 +246,31 @@ class Archive:
         self.file.seek(entry.offset)
         unpacker = _unpacker(entry.method)
         read = size = 0
+        step = STEPS.get(entry.method, PIECE)
         while not unpacker.eof:
-            piece = self.file.read(1 << 12)
+            piece = self.file.read(step)
             if not piece:
                 return None
             read += len(piece)
             try:
-                size += len(unpacker.decompress(piece))
+                unpacked = len(unpacker.decompress(piece))
             except Exception:
                 return None
-            if size > self.entry_limit:
-                return None
+            size += unpacked
+            self.measured += unpacked
+            if size > self.entry_limit or self.measured > self.limit:
+                bound = self.entry_limit if size > self.entry_limit else self.limit
+                raise self._too_large(entry.name, bound)
         packed = read - len(unpacker.unused_data)
         self.file.seek(entry.offset + packed)
         tail = self.file.read(24)
-        skip = 16 if tail.startswith(b"PK\x07\x08") else 12
+        mark = 4 if tail.startswith(DESCRIPTION) else 0
+        skip = mark + 12
         if len(tail) > skip and not tail[skip:].startswith(b"PK"[: len(tail) - skip]):
             skip += 8  # sizes of eight bytes
-        crc = struct.unpack_from("<I", tail, skip - 12 if skip < 20 else skip - 20)[0]
+        if len(tail) < skip:
+            return None  # cut off before its checksum
+        crc = struct.unpack_from("<I", tail, mark)[0]
         whole = Entry(entry.name, entry.offset, entry.method, packed, size, crc)
         return whole, entry.offset + packed + skip
 
@@ -235,7 +281,8 @@ def _zip64(packed: int, size: int, extra: bytes) -> tuple[int, int]:
     while at + 4 <= len(extra):
         kind, length = struct.unpack_from("<HH", extra, at)
         if kind == 1:
-            numbers = iter(struct.unpack_from(f"<{length // 8}Q", extra[: at + 4 + length], at + 4))
+            field = extra[at + 4 : at + 4 + length]
+            numbers = iter(struct.unpack(f"<{len(field) // 8}Q", field[: len(field) // 8 * 8]))
             size = next(numbers, size) if size == BIG else size
             packed = next(numbers, packed) if packed == BIG else packed
         at += 4 + length
@@ -270,11 +317,7 @@ def _unpacked(pieces: Iterator[bytes], method: int) -> Iterator[bytes]:
             if unpacker.eof and (piece or unpacker.unused_data):
                 raise Damaged("goes on behind its end")
     except (zlib.error, zstandard.ZstdError) as error:
-        raise Damaged(str(error).splitlines()[0][:100]) from None
+        said = str(error).splitlines()[0][:100]
+        raise Damaged(f"cannot be unpacked ({said})") from None
     if not unpacker.eof:
         raise Damaged("ends too early")
-
-
-def begins_as_archive(file: IO[bytes]) -> bool:
-    """Whether a file begins as a zip archive does."""
-    return file.read(4) in (LOCAL, b"PK\x05\x06")

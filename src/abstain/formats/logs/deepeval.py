@@ -27,6 +27,8 @@ class MetricData(msgspec.Struct):
     score: float | None = None
     reason: str | None = None
     error: str | None = None
+    flaky: bool | None = None
+    """A metric that is marked so never decides whether a test case passes."""
 
 
 class Case(msgspec.Struct, rename="camel"):
@@ -61,7 +63,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     unique = None not in names and all(n == 1 for n in names.values())
     for number, case in enumerate(run.test_cases):
         place = Place(opened.name, row=number + 1)
-        own = [m for m in case.metrics_data or () if wanted in (None, m.name)]
+        own = [m for m in case.metrics_data or () if _decides(m, wanted)]
         outcome, reason = _outcome(case, own, threshold, place)
         said = plain_text(case.actual_output)
         if outcome == WRONG and not said:
@@ -83,11 +85,16 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     return rows.table(run=run.identifier, by_match=all(m in MATCHERS for m in chosen))
 
 
+def _decides(metric: MetricData, wanted: str | None) -> bool:
+    return not metric.flaky if wanted is None else metric.name == wanted
+
+
 def _outcome(
     case: Case, metrics: list[MetricData], threshold: float | None, place: Place
 ) -> tuple[str, str | None]:
     if not metrics:
-        return "unscored", "no metric was measured"
+        flaky = " (flaky ones do not decide)" if case.metrics_data else ""
+        return "unscored", f"no metric was measured{flaky}"
     for metric in metrics:
         if metric.error:
             return "unscored", f"{metric.name}: {metric.error.splitlines()[0][:150]}"
@@ -97,8 +104,16 @@ def _outcome(
                 "are known)",
                 place,
             )
-    if threshold is not None:
-        passed = [(m.score if m.score is not None else 0.0) >= threshold for m in metrics]
-    else:
-        passed = [bool(m.success) for m in metrics]
+    passed = [_passed(metric, threshold) for metric in metrics]
+    for metric, own in zip(metrics, passed, strict=True):
+        if own is None:
+            lacks = "'success'" if threshold is None else "'score'"
+            return "unscored", f"{metric.name}: has no {lacks}"
     return (RIGHT if all(passed) else WRONG), None
+
+
+def _passed(metric: MetricData, threshold: float | None) -> bool | None:
+    """Whether a metric passed; None where it does not say."""
+    if threshold is None:
+        return metric.success
+    return None if metric.score is None else metric.score >= threshold

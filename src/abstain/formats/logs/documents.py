@@ -11,10 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from abstain.errors import InputError, Place
-from abstain.formats.files import Opened, byte_limit
-
-MAX_DOCUMENT = 2 << 30
-"""What one JSON document may have; ABSTAIN_MAX_BYTES sets another bound."""
+from abstain.formats.files import MAX_DOCUMENT, Opened, byte_limit
 
 STRANGE = (b"NaN", b"Infinity", b"\\ud", b"\\uD")
 """What Python's own JSON writes and reads though JSON lacks it; the last: half a character."""
@@ -45,6 +42,17 @@ def decode(data: Any, shape: type[T], place: Place, *, what: str) -> T:
         raise InputError(f"is no {what} of a known shape: {error}", place) from None
     except (ValueError, RecursionError, msgspec.DecodeError) as error:
         raise InputError(f"is not whole JSON: {_reason(error)}", place) from None
+
+
+def is_cut(text: bytes) -> bool:
+    """Whether JSON ends too early, rather than being something else."""
+    for whole in (text, text + b"0"):  # the 0 ends a number that was cut behind its sign or point
+        try:
+            msgspec.json.decode(TOKENS.sub(_null, whole))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            if "truncated" in str(error):
+                return True
+    return False
 
 
 def _null(token: re.Match[bytes]) -> bytes:

@@ -10,16 +10,25 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
-
 from abstain.errors import InputError, Place, UsageError, plural, shown
 from abstain.formats.files import Opened
 from abstain.formats.logs.archive import Archive, Damaged
 from abstain.formats.logs.documents import decode, document
+from abstain.formats.logs.inspect_shapes import (
+    Header,
+    Log,
+    Output,
+    Sample,
+    Score,
+    Spec,
+    first,
+    wanted,
+)
 from abstain.formats.logs.rows import (
     RIGHT,
     WRONG,
     LogRows,
+    as_float,
     one_of,
     plain_text,
     right_at,
@@ -33,72 +42,6 @@ LETTERS = {"C": RIGHT, "I": WRONG, "N": "declined"}
 WORDS = {"yes": RIGHT, "true": RIGHT, "no": WRONG, "false": WRONG}
 MATCHERS = ("match", "includes", "exact", "f1", "pattern", "answer", "choice")
 """Scorers that compare texts: they know no refusal."""
-
-
-class Score(msgspec.Struct):
-    """What a scorer said of a sample."""
-
-    value: Any = None
-    answer: Any = None
-    explanation: Any = None
-
-
-class Message(msgspec.Struct):
-    content: Any = None
-
-
-class Choice(msgspec.Struct):
-    message: Message | None = None
-
-
-class Output(msgspec.Struct):
-    completion: Any = None
-    choices: list[Choice] = []
-    error: Any = None
-
-
-class Sample(msgspec.Struct):
-    """What is read of a sample; its messages and events are skipped."""
-
-    id: str | int
-    epoch: int = 1
-    choices: list[Any] | None = None
-    target: Any = None
-    output: Output | None = None
-    scores: dict[str, Any] | None = None
-    score: Any = None
-    metadata: dict[str, Any] | None = None
-    error: Any = None
-    limit: Any = None
-
-
-class Dataset(msgspec.Struct):
-    samples: int | None = None
-    sample_ids: list[str | int] | None = None
-
-
-class Config(msgspec.Struct):
-    epochs: int | None = None
-
-
-class Spec(msgspec.Struct):
-    """What the header says of the evaluation."""
-
-    task: str = ""
-    model: str = ""
-    dataset: Dataset = msgspec.field(default_factory=Dataset)
-    config: Config = msgspec.field(default_factory=Config)
-    packages: dict[str, Any] = msgspec.field(default_factory=dict)
-
-
-class Header(msgspec.Struct):
-    eval: Spec
-    version: int | None = None
-    status: str = "started"
-
-
-class Log(Header):
-    samples: list[Sample] | None = None
 
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
@@ -146,6 +89,11 @@ def _samples(archive: Archive, rows: LogRows) -> Iterator[tuple[Place, Sample]]:
             if archive.whole:
                 raise InputError(f"is damaged: it {error}", place) from None
             lost += 1
+    if archive.repeated:
+        rows.notes.append(
+            f"the archive has {plural(len(archive.repeated), 'entry', 'entries')} more than once, "
+            f"of which the last counts (the first: {shown(archive.repeated[0])})"
+        )
     if not archive.whole:
         rows.notes.append(
             "the archive was never finished (it has no directory): "
@@ -179,6 +127,7 @@ class _Reader:
         """Every sample; then those that the header announces and the log lacks."""
         self.header = header
         self.several = (header.eval.config.epochs or 1) > 1
+        self.rows.own = tuple(self._place("", 1))
         waiting: list[tuple[Place, Sample]] = []
         for place, sample in samples:
             if sample.epoch > 1 and not self.several:
@@ -254,7 +203,8 @@ class _Reader:
             response=response or answer or None,
             reason=reason,
             correct=_targets(sample.target),
-            attributes={**self._place(*identity), **(sample.metadata or {})},
+            own=self._place(*identity),
+            attributes=sample.metadata,
         )
 
     def _outcome(self, sample: Sample, place: Place) -> tuple[str, str | None, Score | None]:
@@ -297,7 +247,7 @@ class _Reader:
         if isinstance(value, bool):
             return RIGHT if value else WRONG
         if isinstance(value, (int, float)):
-            return verdict_of(float(value), self.threshold, place=place, reader="inspect")
+            return verdict_of(as_float(value), self.threshold, place=place, reader="inspect")
         text = str(value).strip()
         if text in LETTERS:
             return LETTERS[text]
@@ -323,28 +273,33 @@ class _Reader:
         return verdict_of(number, self.threshold, place=place, reader="inspect")
 
     def _place(self, own: str, epoch: int) -> dict[str, Any]:
-        """What is known of every sample: where epochs repeat it, which sample it is."""
+        """What is known of every sample: epochs repeat it, so which one it is, and which task."""
         task = {"task": self.header.eval.task} if self.header.eval.task else {}
-        return {"sample": own, "epoch": epoch, **task} if self.several else task
+        return {"sample": own, **({"epoch": epoch} if self.several else {}), **task}
 
     def _add_missing(self) -> None:
-        dataset, epochs = self.header.eval.dataset, self.header.eval.config.epochs or 1
-        if dataset.sample_ids:
-            announced = [(str(i), e) for i in dataset.sample_ids for e in range(1, epochs + 1)]
+        dataset, config = self.header.eval.dataset, self.header.eval.config
+        epochs = config.epochs or 1
+        ids = wanted([str(i) for i in dataset.sample_ids or ()], config)
+        strangers = {own for own, _ in self.told} - set(ids)
+        if ids and not strangers:
+            announced = [(i, e) for i in ids for e in range(1, epochs + 1)]
             lacking = [own for own in announced if own not in self.told]
             for own, epoch in lacking:
                 self.rows.add(
                     _question(own, epoch),
                     "missing",
-                    attributes=self._place(own, epoch),
+                    own=self._place(own, epoch),
                 )
             if lacking:
                 self.rows.notes.append(
                     f"lacks {len(lacking):,} of {plural(len(announced), 'sample')}"
                 )
-        elif dataset.samples is not None and dataset.samples * epochs > len(self.told):
+            return
+        expected = len(ids) or first(dataset.samples or 0, config.limit)
+        if expected * epochs > len(self.told):
             self.rows.notes.append(
-                f"has {len(self.told):,} of {dataset.samples * epochs:,} samples, and does not "
+                f"has {len(self.told):,} of {expected * epochs:,} samples, and does not "
                 "say which are missing: they are not counted"
             )
 

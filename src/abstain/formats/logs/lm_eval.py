@@ -22,6 +22,7 @@ from abstain.formats.logs.rows import (
     RIGHT,
     WRONG,
     LogRows,
+    as_float,
     one_of,
     plain_text,
     right_at,
@@ -74,6 +75,10 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         seen[key] += 1
         question = key if seen[key] == 1 else f"{key}#{seen[key]}"
         _add(rows, question, record, metric, threshold, place, task["task"] if task else None)
+    if metric != "acc" and any(_choices(record["filtered_resps"]) for record in chosen):
+        rows.notes.append(
+            f"the log does not say which option {metric} picks: no answer and no confidence is read"
+        )
     return rows.table(run=_run(opened), by_match=True)
 
 
@@ -152,26 +157,27 @@ def _add(
         outcome, more = _of_pair(value, metric, place)
         cells |= more
     else:
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        value = math.nan if value is None else value
+        if not isinstance(value, (int, float)):
             raise InputError(
                 f"the metric {metric} is {shown(str(value))}, expected a number", place
             )
-        verdict = verdict_of(float(value), threshold, place=place, reader="lm-eval")
+        verdict = verdict_of(as_float(value), threshold, place=place, reader="lm-eval")
         outcome = verdict or "unscored"
         if verdict is None:
-            cells["reason"] = f"{metric} is not a number (NaN)"
+            cells["reason"] = f"{metric} is no number (NaN or null)"
         if pairs is not None:
             cells |= _of_choices(pairs, metric)
         else:
             text = _response(record["filtered_resps"])
             cells |= {"answer": text, "response": record["raw"] or text or None}
             if outcome == WRONG and text in ("", INVALID):
-                outcome = "unparseable" if text and record["raw"] else "empty"
+                outcome = "unparseable" if record["raw"] else "empty"
     rows.add(
         question,
         outcome,
         line=place.line,
-        attributes={
+        own={
             "doc_id": str(record["doc_id"]),
             **({"task": task} if task else {}),
         },
@@ -191,7 +197,7 @@ def _choices(responses: Any) -> list[float] | None:
             return None
         try:
             found.append(float(item[0]))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
     return found
 
@@ -203,12 +209,10 @@ def _of_choices(logs: Sequence[float], metric: str) -> dict[str, Any]:
         return {"options": [str(i) for i in range(len(logs))]}
     share = 1 / math.fsum(math.exp(own - top) for own in logs)
     best = str(logs.index(top))
-    return {
-        # acc_norm picks by length-normalised sums, which the row does not have.
-        "answer": best if metric == "acc" else None,
-        "confidence": share,
-        "options": [str(i) for i in range(len(logs))],
-    }
+    options = [str(i) for i in range(len(logs))]
+    if metric != "acc":  # acc_norm picks by length-normalised sums, which the row does not have
+        return {"options": options}
+    return {"answer": best, "confidence": share, "options": options}
 
 
 def _response(responses: Any) -> str:
@@ -235,7 +239,11 @@ def _of_pair(value: list[Any], metric: str, place: Place) -> tuple[str, dict[str
     golds = [plain_text(t) for t in texts or () if plain_text(t)]
     sure = value[0].get("no_answer_probability")
     cells: dict[str, Any] = {"answer": said, "response": said or None, "correct": golds}
-    if isinstance(sure, (int, float)) and 0 <= sure <= 1:
+    if isinstance(sure, (int, float)):
+        if not 0 <= sure <= 1:
+            raise InputError(
+                f"the no-answer probability is {as_float(sure):g}, expected 0 to 1", place
+            )
         cells["confidence"] = 1 - float(sure)
     if not golds:
         return (RIGHT, cells | {"answer": "none"}) if not said else (WRONG, cells)

@@ -1,8 +1,8 @@
 """openai/evals: the JSONL of events that `oaieval` records.
 
 The first line is the specification, the last the final report; between them are events. A
-sample's verdict is its `match` event, or for graded evals the choice and score of its `metrics`
-event.
+sample's verdict is its `match` event, or else its `metrics` event: a score, an accuracy, or a
+grader's choice where `right` says which choices are right.
 """
 
 from __future__ import annotations
@@ -12,12 +12,22 @@ from typing import Any
 
 from abstain.errors import InputError, Place, plural, shown
 from abstain.formats.files import Opened
-from abstain.formats.logs.documents import records
-from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, plain_text, right_at, verdict_of
+from abstain.formats.logs.documents import is_cut, records
+from abstain.formats.logs.rows import (
+    RIGHT,
+    WRONG,
+    LogRows,
+    as_float,
+    plain_text,
+    right_at,
+    verdict_of,
+)
 from abstain.formats.tables import UNTOLD, Table
 
 WHAT = "event of openai/evals"
 INVALID = "__invalid__"
+VERDICTS = {"choice", "score", "accuracy"}
+"""What a `metrics` event says of a sample, where it is a verdict."""
 
 Event = dict[str, Any]
 
@@ -27,7 +37,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     spec: Event | None = None
     report: Event | None = None
     verdicts: dict[str, tuple[int, Event]] = {}
-    sampled: dict[str, str] = {}
+    sampled: dict[str, list[str]] = {}
     failed: dict[str, str] = {}
     order: dict[str, int] = {}
     rows = LogRows(opened, "openai-evals")
@@ -45,10 +55,13 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             opened.name,
         )
     threshold = right_at(picks)
+    right = frozenset(filter(None, picks.get("right", "").split("+")))
     for own, line in order.items():
         place = Place(opened.name, verdicts.get(own, (line, {}))[0])
-        outcome, cells = _outcome(own, verdicts, failed, threshold, place)
-        said = cells.pop("said", None) or sampled.get(own, "")
+        outcome, cells = _outcome(own, verdicts, failed, threshold, right, place)
+        texts = sampled.get(own) or [""]  # where a model grades, its text comes after the answer
+        graded = "choice" in verdicts.get(own, (0, {}))[1]
+        said = cells.pop("said", None) or texts[0 if graded else -1]
         rows.add(own, outcome, line=place.line, answer=said, response=said or None, **cells)
     _check(rows, report, verdicts)
     by_match = all("correct" in event for _, event in verdicts.values())
@@ -71,11 +84,11 @@ def _events(opened: Opened, notes: list[str]) -> Iterator[tuple[int, Event]]:
 
 
 def _is_cut(opened: Opened, line: int) -> bool:
-    """Whether a line is the last one and has no end."""
+    """Whether a line is the last one and ends in the middle of its JSON."""
     with opened.stream() as file:
         for number, text in enumerate(file, 1):
             if number == line:
-                return not text.endswith(b"\n")
+                return not text.endswith(b"\n") and is_cut(text)
     return False
 
 
@@ -83,7 +96,7 @@ def _take(
     event: Event,
     place: Place,
     verdicts: dict[str, tuple[int, Event]],
-    sampled: dict[str, str],
+    sampled: dict[str, list[str]],
     failed: dict[str, str],
     order: dict[str, int],
 ) -> None:
@@ -95,10 +108,10 @@ def _take(
     data = data if isinstance(data, dict) else {}
     order.setdefault(own, place.line or 0)
     if kind == "sampling":
-        sampled[own] = _first(data.get("sampled"))
+        sampled.setdefault(own, []).append(_first(data.get("sampled")))
     elif kind == "error":
         failed[own] = plain_text(data.get("message")) or "the sample failed"
-    elif kind == "match" or (kind == "metrics" and ("choice" in data or "score" in data)):
+    elif kind == "match" or (kind == "metrics" and VERDICTS & data.keys()):
         if own in verdicts:
             raise InputError(
                 f"is a second verdict on sample {shown(own)} (first: line {verdicts[own][0]}), "
@@ -113,6 +126,7 @@ def _outcome(
     verdicts: Mapping[str, tuple[int, Event]],
     failed: Mapping[str, str],
     threshold: float | None,
+    right: frozenset[str],
     place: Place,
 ) -> tuple[str, dict[str, Any]]:
     if own not in verdicts:
@@ -134,10 +148,21 @@ def _outcome(
         if outcome == WRONG and data.get("sampled") == "":
             outcome = "empty"
         return outcome, cells
-    score = data.get("score")
-    if data.get("choice") == INVALID or not isinstance(score, (int, float)):
+    choice = data.get("choice")
+    if choice == INVALID:
         return "unscored", {**cells, "reason": "the grader's choice could not be read"}
-    verdict = verdict_of(float(score), threshold, place=place, reader="openai-evals")
+    if right and choice is not None:
+        return (RIGHT if str(choice) in right else WRONG), cells
+    score = data.get("score", data.get("accuracy"))
+    if choice is not None and score is None:
+        raise InputError(
+            f"the grader's choice {shown(plain_text(choice))} has no score; say which choices are "
+            "right, as in --from openai-evals:right=A+C",
+            place,
+        )
+    if not isinstance(score, (int, float)):
+        return "unscored", {**cells, "reason": "the score is no number"}
+    verdict = verdict_of(as_float(score), threshold, place=place, reader="openai-evals")
     return verdict or "unscored", cells
 
 
@@ -148,10 +173,10 @@ def _check(rows: LogRows, report: Event | None, verdicts: Mapping[str, Any]) -> 
         return
     own = report.get("accuracy")
     if isinstance(own, (int, float)) and verdicts:
-        right = sum(outcome == RIGHT for outcome in rows.columns["outcome"])
-        if abs(own - right / len(verdicts)) > 1e-9:
+        right = rows.outcomes[RIGHT]
+        if abs(as_float(own) - right / len(verdicts)) > 1e-9:
             rows.notes.append(
-                f"its own accuracy is {own:g}, but {right:,} of "
+                f"its own accuracy is {as_float(own):g}, but {right:,} of "
                 f"{plural(len(verdicts), 'verdict')} are right"
             )
 

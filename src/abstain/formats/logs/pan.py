@@ -14,7 +14,7 @@ from typing import Any
 from abstain.errors import InputError, Place, shown
 from abstain.formats.files import Opened
 from abstain.formats.logs.documents import records
-from abstain.formats.logs.rows import LogRows
+from abstain.formats.logs.rows import LogRows, as_float
 from abstain.formats.tables import Table
 
 SAME, DIFFERENT = "same", "different"
@@ -52,7 +52,7 @@ def _add_truth(rows: LogRows, own: str, record: Mapping[str, Any], place: Place)
         line=place.line,
         correct=[SAME if record["same"] else DIFFERENT],
         options=[SAME, DIFFERENT],
-        attributes={"same": "yes" if record["same"] else "no"},
+        own={"same": "yes" if record["same"] else "no"},
     )
 
 
@@ -72,6 +72,7 @@ def value_of(value: Any, place: Place) -> float:
         value = value[0]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InputError(f"'value' is {shown(str(value))}, expected a number from 0 to 1", place)
-    if not (math.isfinite(value) and 0 <= value <= 1):
-        raise InputError(f"'value' is {value:g}, expected 0 to 1", place)
-    return float(value)
+    number = as_float(value)
+    if not (math.isfinite(number) and 0 <= number <= 1):
+        raise InputError(f"'value' is {number:g}, expected 0 to 1", place)
+    return number

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from abstain.formats.tables import Table
 
 ZIP = b"PK"
+BETWEEN_PICKS = re.compile(r",(?=\s*[a-z][a-z-]*\s*=|\s*$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +131,12 @@ READERS: dict[str, Reader] = {
             "promptfoo",
             "promptfoo",
             "summary versions 2 and 3",
-            "promptfoo eval -o results.json",
+            "promptfoo eval -o results.json or results.jsonl",
             re.compile(
                 rb'\{\s*"evalId"\s*:\s*(?:"[^"]*"|null)\s*,\s*"results"\s*:\s*\{'
                 rb'|\{\s*"version"\s*:\s*[23]\s*,\s*"timestamp"\s*:\s*"[^"]*"\s*,'
                 rb'\s*"(?:results|prompts|stats)"\s*:'
+                rb'|\{(?=[^\n]*?"promptIdx"\s*:)(?=[^\n]*?"testIdx"\s*:)(?=[^\n]*?"success"\s*:)'
             ),
             {"right-at": RIGHT_AT},
         ),
@@ -145,7 +147,7 @@ READERS: dict[str, Reader] = {
             "1 to 3",
             "the JSONL that oaieval records",
             re.compile(rb'\{"spec"\s*:\s*\{'),
-            {"right-at": RIGHT_AT},
+            {"right-at": RIGHT_AT, "right": "the grader's choices that are right, as in A+C"},
         ),
         Reader(
             "deepeval",
@@ -163,12 +165,16 @@ READERS: dict[str, Reader] = {
 def split_format(format: str) -> tuple[str, dict[str, str]]:
     """The name of a format and what is picked of it.
 
+    A pick begins with its name, so a value may hold commas that no `name=` follows.
+
     >>> split_format("lm-eval:filter=strict-match,metric=exact_match")
     ('lm-eval', {'filter': 'strict-match', 'metric': 'exact_match'})
+    >>> split_format("squad:gold=a,b.json,threshold=0.2")
+    ('squad', {'gold': 'a,b.json', 'threshold': '0.2'})
     """
     name, _, rest = format.partition(":")
     picks: dict[str, str] = {}
-    for text in filter(None, rest.split(",")):
+    for text in filter(None, BETWEEN_PICKS.split(rest)):
         key, equals, value = text.partition("=")
         if not equals or not key.strip() or not value.strip():
             raise UsageError(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from abstain.errors import InputError, Place, UsageError, plural, shown
 from abstain.formats.files import Opened
-from abstain.formats.tables import ROW, Table, json_column
+from abstain.formats.tables import ROW, Table, json_column, json_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,6 +24,8 @@ TAKEN = (*OURS, "grade", "answered", "option_texts", "accepted", "nothing_right"
 LISTS = ("correct", "options")
 MAX_ATTRIBUTES = 100
 MAX_ROWS = 20_000_000
+AT_ONCE = 20_000
+"""Rows that are held as Python has them."""
 
 RIGHT, WRONG = "right", "wrong"
 
@@ -37,7 +40,13 @@ class LogRows:
     lines: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     attributes: set[str] = field(default_factory=set)
+    own: tuple[str, ...] = ()
+    """Attributes that the reader fills by itself; metadata of the same name are renamed."""
     height: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    packed: int = 0
+    """Rows whose cells, but for attributes, stand in `chunks`: Python's own take much memory."""
+    chunks: dict[str, list[pl.Series]] = field(default_factory=dict)
 
     def add(
         self,
@@ -45,10 +54,14 @@ class LogRows:
         outcome: str,
         *,
         line: int | None = None,
+        own: Mapping[str, Any] | None = None,
         attributes: Mapping[str, Any] | None = None,
         **cells: Any,
     ) -> None:
-        """One response; a blank's answer is empty, and its text stays as the response."""
+        """One response; a blank's answer is empty, and its text stays as the response.
+
+        `own` are the attributes that the reader knows, `attributes` the log's metadata.
+        """
         if self.height == MAX_ROWS:
             raise InputError(f"has more than {MAX_ROWS:,} responses", self.opened.name)
         row: dict[str, Any] = {"question": question, "outcome": outcome, **cells}
@@ -58,20 +71,44 @@ class LogRows:
         for name, value in (attributes or {}).items():
             if isinstance(value, (str, int, float, bool)):
                 row[self._attribute(name)] = value
+        row.update(own or {})
         for name, value in row.items():
             if name not in self.columns:
-                self.columns[name] = [None] * self.height
+                self.columns[name] = [None] * (self.height - self._begins(name))
             self.columns[name].append(clean(value))
         self.height += 1
-        for values in self.columns.values():
-            if len(values) < self.height:
+        self.outcomes[outcome] += 1
+        for name, values in self.columns.items():
+            if len(values) < self.height - self._begins(name):
                 values.append(None)
         if line is not None:
             self.lines.append(line)
+        if self.height - self.packed == AT_ONCE:
+            self._pack()
+
+    def _begins(self, name: str) -> int:
+        """The row of the first value that a column holds as Python has it."""
+        return self.packed if name in OURS else 0
+
+    def _pack(self) -> None:
+        for name in self.columns.keys() & set(OURS):
+            chunks = self.chunks.setdefault(name, [])
+            before = self.packed - sum(map(len, chunks))  # it came later than others
+            chunks.append(_series(name, [None] * before + self.columns[name]))
+            self.columns[name] = []
+        self.packed = self.height
+
+    def _column(self, name: str) -> pl.Series:
+        """A whole column, which is then here no more."""
+        import polars as pl
+
+        if name not in OURS:
+            return _series(name, self.columns.pop(name))
+        return pl.concat(self.chunks.pop(name), rechunk=True)
 
     def _attribute(self, name: str) -> str:
         known = clean(str(name).strip()) or "metadata"
-        known = f"{known} (metadata)" if known in TAKEN else known
+        known = f"{known} (metadata)" if known in TAKEN or known in self.own else known
         self.attributes.add(known)
         if len(self.attributes) > MAX_ATTRIBUTES:
             raise InputError(
@@ -92,13 +129,10 @@ class LogRows:
         if not self.height:
             raise InputError("has no responses", self.opened.name)
         order = [*OURS, *(name for name in self.columns if name not in OURS)]
-        series = [
-            _series(name, self.columns[name])
-            for name in order
-            if name in self.columns
-            and (name == "answer" or any(v is not None for v in self.columns[name]))
-        ]
-        frame = pl.DataFrame(series)
+        self._pack()
+        series = [self._column(name) for name in order if name in self.columns]
+        full = [s for s in series if s.name == "answer" or s.null_count() < self.height]
+        frame = pl.DataFrame(full)
         if "answer" not in frame.columns:
             frame = frame.with_columns(answer=pl.lit(""))
         return Table(
@@ -142,7 +176,12 @@ def clean(value: Any) -> Any:
 
 def right_at(picks: Mapping[str, str]) -> float | None:
     """The score from which on an answer is right, where one was given."""
-    text = picks.get("right-at")
+    return number_picked(picks, "right-at")
+
+
+def number_picked(picks: Mapping[str, str], name: str) -> float | None:
+    """A pick that is a number, where it was given."""
+    text = picks.get(name)
     if text is None:
         return None
     try:
@@ -150,8 +189,16 @@ def right_at(picks: Mapping[str, str]) -> float | None:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise UsageError(f"right-at must be a number (got '{text}')")
+        raise UsageError(f"{name} must be a number (got '{text}')")
     return value
+
+
+def as_float(number: float) -> float:
+    """A number of JSON, which may have more digits than a double holds: then it is infinite."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def verdict_of(value: float, threshold: float | None, *, place: Place, reader: str) -> str | None:
@@ -171,13 +218,7 @@ def verdict_of(value: float, threshold: float | None, *, place: Place, reader: s
 
 def plain_text(value: Any) -> str:
     """A JSON value as the text of an answer."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value.strip()
-    import msgspec
-
-    return msgspec.json.encode(value).decode()
+    return "" if value is None else json_text(value)
 
 
 def one_of(

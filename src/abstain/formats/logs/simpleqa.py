@@ -1,27 +1,47 @@
 """SimpleQA style grades: CORRECT, INCORRECT, NOT_ATTEMPTED or A, B, C, as a judge wrote them.
 
-A judge asked for one letter may answer in a sentence. Only whole words count, and only when they
-leave no doubt; what cannot be read is unscored, never wrong.
+A judge asked for one letter may answer in a sentence, and "the correct answer is Lima" is no
+CORRECT. So a grade counts where it is all of the cell, a line of its own, a line such as
+"Grade: A", or the grade of a JSON object; what else a cell says is unscored, never a verdict.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from abstain.errors import InputError, nearest, shown
+import msgspec
+
+from abstain.errors import InputError, Place, nearest, shown
 from abstain.formats.files import Opened
 from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, plain_text
 from abstain.formats.tables import ROW, UNTOLD, Table, read_table
 
 MEANINGS = {"A": RIGHT, "B": WRONG, "C": "declined"}
-WORDS = {"CORRECT": RIGHT, "INCORRECT": WRONG, "NOT_ATTEMPTED": "declined"}
-WORD = re.compile(r"(?<!\w)(NOT[ _-]?ATTEMPTED|INCORRECT|CORRECT)(?!\w)", re.IGNORECASE)
-LETTER = re.compile(r"(?<!\w)([ABC])(?!\w|['’]\w)")
-ALONE = re.compile(r"\W*([ABCabc])\W*")
-DENIED = re.compile(r"(?<!\w)(?:not|n't|isn't|never)\s+(?:quite\s+|entirely\s+)?CORRECT", re.I)
+WORDS = {"CORRECT": RIGHT, "INCORRECT": WRONG, "NOTATTEMPTED": "declined"}
+LETTER = r"(?P<letter{0}>[ABC])"
+WORD = r"(?P<word{0}>NOT[ _-]?ATTEMPTED|INCORRECT|CORRECT)"
+OPENS, CLOSES = r"[\s\"'“‘(\[{*_`<#>]*", r"[\s\"'”’)\]}*_`>.,;!]*"
+"""What may stand around a grade: quotes, brackets, emphasis; "A-" and "B?" are no grades."""
+LABEL = (
+    r"(?:(?:the|my|final|overall)\s+)*(?:grade|verdict|judge?ment|grading)"
+    r"[\s\"'”*_`]*(?::|=|\bis\b:?)"
+)
+BETWEEN = rf"{CLOSES}[:=-]?{OPENS}"
+VERDICT = re.compile(
+    rf"{OPENS}(?:{LABEL})?{OPENS}"
+    rf"(?:{LETTER.format(1)}(?:{BETWEEN}{WORD.format(1)})?"
+    rf"|{WORD.format(2)}(?:{BETWEEN}{LETTER.format(2)})?){CLOSES}",
+    re.IGNORECASE,
+)
+FENCE = re.compile(r"```(?:json)?\s*(\{.*\})\s*```", re.DOTALL)
+KEYS = ("grade", "verdict", "judgement", "judgment", "grade_letter")
+MOST_LINE = 200
+"""A longer line is no grade."""
+KNOWN_FORMS = "A, B, C, CORRECT, INCORRECT or NOT_ATTEMPTED, alone or in a line 'Grade: A'"
 
 GRADES = ("grade", "grader_response", "judgement", "judgment", "grade_letter", "outcome")
 FLAGS = {"is_correct": RIGHT, "is_incorrect": WRONG, "is_not_attempted": "declined"}
@@ -33,94 +53,106 @@ TARGETS = ("target", "correct", "gold", "reference", "answer")
 
 
 def grade_of(text: str) -> str | None:
-    """What a judge's words say, or None where they leave it open.
+    """What a judge's grade says, or None where there is none, or several that differ.
 
-    >>> grade_of("B"), grade_of("A: CORRECT"), grade_of("The grade is (C)."), grade_of("C.")
+    >>> grade_of("B"), grade_of("A: CORRECT"), grade_of("It fits.\\nGrade: (C)"), grade_of("C.")
     ('wrong', 'right', 'declined', 'declined')
-    >>> grade_of("INCORRECT"), grade_of("not correct"), grade_of("A or B"), grade_of("A good try")
-    ('wrong', None, None, None)
+    >>> grade_of("not correct"), grade_of("A or B"), grade_of("The correct answer is Lima.")
+    (None, None, None)
     """
-    if found := ALONE.fullmatch(text):
-        return MEANINGS[found[1].upper()]
-    if DENIED.search(text):
-        return None
-    words = {WORDS[_word(w)] for w in WORD.findall(text)}
-    letters = LETTER.findall(text)
-    if words:
-        begun = re.match(r"\W*([ABC])\s*[:.)\]-]", text)
-        said = {MEANINGS[begun[1]]} if begun else set()
-        return next(iter(words)) if len(words | said) == 1 else None
-    if len(set(letters)) != 1 or not _is_grade(text, letters[0]):
-        return None
-    return MEANINGS[letters[0]]
+    found = {grade for part in _parts(text) for grade in _graded(part)}
+    return found.pop() if len(found) == 1 else None
 
 
-def _word(text: str) -> str:
-    upper = text.upper()
-    return "NOT_ATTEMPTED" if upper.startswith("NOT") else upper
+def _parts(text: str) -> Iterator[str]:
+    """Where a grade may stand: in the lines, or in the JSON that a judge was asked for."""
+    fenced = FENCE.search(text)
+    body = fenced[1] if fenced else text.strip()
+    if not body.startswith("{"):
+        yield from text.splitlines()
+        return
+    try:
+        own = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return
+    for key, value in own.items():
+        if key.strip().lower() in KEYS and isinstance(value, str):
+            yield value
 
 
-def _is_grade(text: str, letter: str) -> bool:
-    """Whether a letter stands as a grade does: marked, or as the last word; "A" is also a word."""
-    quoted = rf"[\"'(\[*`]{letter}[\"')\]*`]"
-    told = rf"\b(?:is|grade|answer)\s*:?\s*{letter}(?=\W*(?:$|\n))"
-    marked = re.search(f"{quoted}|{told}", text)
-    last = re.search(rf"\b{letter}\W*$", text)
-    return bool(marked or last)
+def _graded(line: str) -> Iterator[str]:
+    """The grades of a line that says nothing else: a letter, a word, or both."""
+    if len(line) > MOST_LINE or not (found := VERDICT.fullmatch(line)):
+        return
+    if letter := found["letter1"] or found["letter2"]:
+        yield MEANINGS[letter.upper()]
+    if word := found["word1"] or found["word2"]:
+        yield WORDS[re.sub(r"[ _-]", "", word.upper())]
 
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """A table of graded responses; the column of grades is named or one of the usual."""
-    raw = read_table(opened.name)
+    raw = read_table(opened)
     if raw.verdicts is not None:
         raise InputError("is a log of another tool, expected a table of grades", opened.name)
-    frame = raw.frame.collect()
-    column = picks.get("grade") or next((c for c in GRADES if c in raw.columns), None)
     flags = [c for c in FLAGS if c in raw.columns]
+    column = _column(raw, picks.get("grade"), GRADES)
     if column is None and not flags:
         have = ", ".join(raw.columns[:20])
         raise InputError(
             f"has no column of grades (its columns: {have}); name it: --from simpleqa:grade=NAME",
             opened.name,
         )
-    if column is not None and column not in raw.columns:
-        near = nearest(column, raw.columns)
-        hint = f" (nearest: {', '.join(near)})" if near else ""
-        raise InputError(f"has no column {shown(column)}{hint}", opened.name)
-    own = picks.get("question") or next((c for c in QUESTIONS if c in raw.columns), None)
-    answer = next((c for c in ANSWERS if c in raw.columns), None)
+    own = _column(raw, picks.get("question"), QUESTIONS)
+    answer = _column(raw, None, ANSWERS)
     target = next((c for c in TARGETS if c in raw.columns and c != answer), None)
     used = {ROW, column, own, answer, target, *flags, "run", "confidence"}
     others = [c for c in raw.columns if c not in used]
     rows = LogRows(opened, "simpleqa")
     seen: Counter[tuple[str, str]] = Counter()
-    unread = 0
-    for number, row in enumerate(frame.iter_rows(named=True)):
+    unread: list[tuple[int, str]] = []
+    for number, row in enumerate(raw.frame.collect().iter_rows(named=True)):
         text = plain_text(row[column]) if column else None
         outcome = grade_of(text) if text is not None else _flagged(row, flags)
-        unread += outcome is None
+        reason = None
+        if outcome is None:
+            reason = _unread(row, text, flags)
+            unread.append((row[ROW], reason))
         said = plain_text(row[answer]) if answer else ""
         question = plain_text(row[own]) if own else str(number + 1)
         run = plain_text(row["run"]) if "run" in raw.columns else ""
         seen[run, question] += 1
         if seen[run, question] > 1:
             if "question" in picks or own in EXACT:
-                raise InputError(f"question {shown(question)} stands twice", raw.place(number))
+                raise InputError(f"question {shown(question)} stands twice", raw.place(row[ROW]))
             question += f"#{seen[run, question]}"  # a text may well be asked twice
         rows.add(
             question,
             outcome or "unscored",
             answer=said,
             response=said or None,
-            reason=None if outcome else f"the grade reads {shown(text or '', most=40)}",
+            reason=reason,
             correct=[plain_text(row[target]) or UNTOLD] if target else None,
-            confidence=_number(row.get("confidence")),
+            confidence=_confidence(row, raw),
             run=run or None,
             attributes={c: row[c] for c in others},
         )
     if unread:
-        rows.notes.append(f"{unread:,} of {rows.height:,} grades leave it open: unscored")
+        at, reason = unread[0]
+        rows.notes.append(
+            f"{len(unread):,} of {rows.height:,} grades leave it open: unscored (expected "
+            f"{KNOWN_FORMS}; the first, {_where(raw.place(at))}: {reason})"
+        )
     return rows.table()
+
+
+def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | None:
+    """The column that was named, or the first of the usual ones."""
+    if picked is not None and picked not in raw.columns:
+        near = nearest(picked, raw.columns)
+        hint = f" (nearest: {', '.join(near)})" if near else ""
+        raise InputError(f"has no column {shown(picked)}{hint}", raw.name)
+    return picked or next((c for c in usual if c in raw.columns), None)
 
 
 def _flagged(row: Mapping[str, Any], flags: list[str]) -> str | None:
@@ -128,8 +160,28 @@ def _flagged(row: Mapping[str, Any], flags: list[str]) -> str | None:
     return true[0] if len(true) == 1 else None
 
 
-def _number(cell: Any) -> float | None:
-    try:
-        return None if cell in (None, "") else float(cell)
-    except (TypeError, ValueError):
+def _unread(row: Mapping[str, Any], text: str | None, flags: list[str]) -> str:
+    if text is not None:
+        return f"the grade reads {shown(text, most=40)}"
+    return "the flags read " + ", ".join(f"{f} {row[f]}" for f in flags)
+
+
+def _where(place: Place) -> str:
+    return f"line {place.line}" if place.line is not None else f"row {place.row}"
+
+
+def _confidence(row: Mapping[str, Any], raw: Table) -> float | None:
+    """A number from 0 to 1, or an empty cell: what else stands there is refused, as elsewhere."""
+    cell = row.get("confidence")
+    text = plain_text(cell)
+    if not text:
         return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise InputError(
+            f"the confidence is {shown(text)}, expected a number from 0 to 1", raw.place(row[ROW])
+        )
+    return value

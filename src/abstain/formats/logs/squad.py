@@ -8,6 +8,7 @@ stays the candidate.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,11 +18,13 @@ import msgspec
 from abstain.errors import InputError, UsageError, nearest, plural, shown
 from abstain.formats.files import Opened, open_plain
 from abstain.formats.logs.documents import document
-from abstain.formats.logs.rows import RIGHT, WRONG, LogRows
+from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, number_picked
 from abstain.formats.tables import Table
 from abstain.normalise import squad
 
 HAS, NONE = "HasAns", "NoAns"
+DATA_SET = re.compile(rb'"data"\s*:\s*\[')
+"""What a data set has and predictions, whose values are texts, have not."""
 
 
 class Answer(msgspec.Struct):
@@ -59,8 +62,9 @@ class Question:
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """Predictions judged by the data set; or the data set, whose questions are a gold."""
+    is_data = DATA_SET.search(opened.head(4096)) is not None
     if "gold" not in picks:
-        if b'"data"' in opened.head(4096):
+        if is_data:
             return _questions(opened)
         raise InputError(
             "are predictions, which their data set judges: name it, as in "
@@ -68,33 +72,34 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             opened.name,
         )
     questions = read_data(open_plain(picks["gold"]))
-    if opened.head(4096).lstrip()[:60].count(b'"data"'):
+    if is_data:
         raise InputError("is a data set, expected predictions ({question: text})", opened.name)
     said = read_predictions(opened, questions)
-    sure = read_chances(open_plain(picks["na-prob"]), questions) if "na-prob" in picks else None
-    threshold = _threshold(picks.get("threshold"), sure is not None)
+    threshold = number_picked(picks, "threshold")
+    if threshold is not None and "na-prob" not in picks:
+        raise UsageError("threshold needs the no-answer probabilities: na-prob=FILE")
+    sure = _sure(open_plain(picks["na-prob"]), questions) if "na-prob" in picks else None
     rows = LogRows(opened, "squad")
+    lacking = sum(own.id not in said for own in questions)
     for own in questions:
         chance = sure[own.id] if sure else None
         _add(rows, own, said.get(own.id), chance, threshold)
-    lacking = sum(own.id not in said for own in questions)
     if lacking:
         rows.notes.append(f"{plural(lacking, 'question has', 'questions have')} no prediction")
     return rows.table(by_match=True)
 
 
-def _threshold(text: str | None, known: bool) -> float | None:
-    if text is None:
-        return None
-    if not known:
-        raise UsageError("threshold needs the no-answer probabilities: na-prob=FILE")
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if math.isnan(value):
-        raise UsageError(f"threshold must be a number (got '{text}')")
-    return value
+def _sure(opened: Opened, questions: list[Question]) -> dict[str, float]:
+    """No-answer probabilities, of which confidences can be made: from 0 to 1."""
+    chances = read_chances(opened, questions)
+    for own, chance in chances.items():
+        if not 0 <= chance <= 1:
+            raise InputError(
+                f"the no-answer probability of question {shown(own)} is {chance:g}, expected 0 to "
+                "1 (`abstain squad` takes scores of any size)",
+                opened.name,
+            )
+    return chances
 
 
 def _add(
@@ -104,10 +109,10 @@ def _add(
     given = "" if held else (said or "")
     cells: dict[str, Any] = {
         "correct": list(own.golds),
-        "attributes": {"kind": HAS if own.golds else NONE, "title": own.title},
+        "own": {"kind": HAS if own.golds else NONE, "title": own.title},
     }
-    if chance is not None and 0 <= chance <= 1:
-        cells["confidence"] = 1 - chance
+    if chance is not None:  # how sure it is of what it says, which may be that there is no answer
+        cells["confidence"] = 1 - chance if given or (held and own.golds) else chance
     if said is None:
         rows.add(own.id, "missing", **cells)
     elif own.golds:
@@ -120,8 +125,9 @@ def _add(
         else:
             rows.add(own.id, "declined", **cells)
     else:
-        outcome = WRONG if given else RIGHT
-        rows.add(own.id, outcome, answer=given or "none", response=said or None, **cells)
+        empty = not squad(given)  # as SQuAD has it: nothing is left of "the" either
+        outcome, answer = (RIGHT, "none") if empty else (WRONG, given)
+        rows.add(own.id, outcome, answer=answer, response=said or None, **cells)
 
 
 def _questions(opened: Opened) -> Table:
@@ -133,7 +139,7 @@ def _questions(opened: Opened) -> Table:
             own.id,
             RIGHT,
             correct=list(own.golds),
-            attributes={"kind": HAS if own.golds else NONE, "title": own.title},
+            own={"kind": HAS if own.golds else NONE, "title": own.title},
         )
     table = rows.table()
     kept = tuple(c for c in table.columns if c not in ("outcome", "answer"))
@@ -147,7 +153,9 @@ def read_data(opened: Opened) -> list[Question]:
     """The questions of a data set; an answer that normalises to nothing is none, as in SQuAD."""
     data = document(opened, Data, what="SQuAD 2 data set")
     found: dict[str, Question] = {}
-    for article in data.data:
+    data.data.reverse()
+    while data.data:  # what was taken in is let go: a data set may be large
+        article = data.data.pop()
         for paragraph in article.paragraphs:
             for item in paragraph.qas:
                 if item.id in found:

@@ -16,12 +16,16 @@
   };
   const titled = (text, most) => (typeof text === "string" && text.length > most ? { title: text } : {});
   const fileName = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 40) || "slice";
+  const fixed = (value, digits) => {
+    const text = value.toFixed(digits);
+    return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
+  };
   const shown = (cell, kind) => {
     if (cell === null) return kind === "text" ? "" : "–";
     if (Array.isArray(cell)) return "";
-    if (typeof cell === "string") return cell;
-    if (kind === "score") return cell.toFixed(data.digits).replace("-", "−");
-    if (kind === "percent") return cell.toFixed(1).replace("-", "−");
+    if (typeof cell !== "number") return String(cell);
+    if (kind === "score") return fixed(cell, data.digits);
+    if (kind === "percent") return fixed(cell, 1);
     if (kind === "count") return cell.toLocaleString("en", { maximumFractionDigits: 1 });
     return String(cell);
   };
@@ -37,13 +41,21 @@
     });
     return node;
   };
+  // "0.9", "2=", "<0.0001", "above 0.02" and "1.50 ± 0.20" go by their number, names by their letters.
+  const numberIn = (cell) => {
+    if (typeof cell !== "string") return cell;
+    const found = /^(?:above |<)?([-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?:=|$| ± | to )/.exec(cell);
+    return found ? Number(found[1].replace("−", "-")) : null;
+  };
+  const missing = (cell) => cell === null || cell === "" || cell === "–";
   const compare = (a, b, direction) => {
     const value = (cell) => (Array.isArray(cell) ? cell[0] / ((cell[0] + cell[1] + cell[2]) || 1) : cell);
     const [x, y] = [value(a), value(b)];
     if (x === y) return 0;
-    if (x === null || x === "") return 1;
-    if (y === null || y === "") return -1;
-    if (typeof x === "number" && typeof y === "number") return direction * (x - y);
+    if (missing(x) || missing(y)) return missing(x) - missing(y);
+    const [m, n] = [numberIn(x), numberIn(y)];
+    if ((m === null) !== (n === null)) return direction * (m === null ? 1 : -1);
+    if (m !== n) return direction * (m - n);
     return direction * String(x).localeCompare(String(y), "en", { numeric: true });
   };
 
@@ -88,7 +100,7 @@
     const wanted = () => {
       const rows = table.rows.map((cells, number) => ({ cells: cellsOf(cells, number), number })).filter(fits);
       const order = state.order ?? (state.variant ? table.ordered : null);
-      const direction = state.order === null ? -1 : state.direction;
+      const direction = state.order !== null ? state.direction : table.rising ? 1 : -1;
       if (order !== null) rows.sort((a, b) => compare(a.cells[order], b.cells[order], direction) || a.number - b.number);
       return rows;
     };
@@ -116,7 +128,8 @@
     const back = el("button", { type: "button", onclick: turn(-1), "aria-label": `Previous rows of ${table.title}` }, "Previous");
     const next = el("button", { type: "button", onclick: turn(1), "aria-label": `Next rows of ${table.title}` }, "Next");
     const whole = el("button", { type: "button", onclick: () => { state.whole = !state.whole; state.page = 0; draw(); } });
-    const keep = el("button", { type: "button", "aria-label": `Save as CSV: ${table.title}` }, "Save as CSV");
+    const keep = el("button", { type: "button", "aria-label": `Save as CSV: ${table.title}` },
+      table.cut ? "Save this part as CSV" : "Save as CSV");
     keep.addEventListener("click", () => {
       const columns = table.columns.map((column, i) => i).filter((i) => table.columns[i].kind !== "bar" && !untold(i));
       const slice = state.variant === null ? [] : [[state.variant.group, state.variant.name]];
@@ -163,8 +176,9 @@
       status.textContent = rows.length && pages > 1 ? `${number(start + 1)} to ${number(start + part.length)} of ${words}` : words;
       whole.hidden = printing || rows.length <= table.size || rows.length > MOST_AT_ONCE;
       whole.textContent = state.whole ? `${number(table.size)} at a time` : `Show all ${number(rows.length)}`;
-      back.disabled = state.page === 0;
-      next.disabled = state.page === pages - 1;
+      // not `disabled`: a button that disables itself loses the keyboard's place
+      back.setAttribute("aria-disabled", state.page === 0);
+      next.setAttribute("aria-disabled", state.page === pages - 1);
       back.hidden = next.hidden = pages === 1;
       fit();
     };
@@ -257,12 +271,16 @@
     };
     host.querySelector("[data-save=csv]").onclick = () => save(`${name}.csv`, "text/csv", csv(spec.data.values));
   };
+  const drawn = new Map();
+  const drawFigure = (host) => { // one drawing after another, so that the last one stays
+    const name = host.dataset.chart;
+    drawn.set(host, Promise.resolve(drawn.get(host)).then(() => drawChart(host, name, data.charts[name])));
+  };
   const inView = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
       inView.unobserve(entry.target);
-      const name = entry.target.dataset.chart;
-      drawChart(entry.target, name, data.charts[name]);
+      drawFigure(entry.target);
     }
   }, { rootMargin: "400px" });
 
@@ -277,15 +295,21 @@
     } else make();
   }
   const figures = document.querySelectorAll("[data-chart]");
-  const drawAll = () => figures.forEach((figure) => drawChart(figure, figure.dataset.chart, data.charts[figure.dataset.chart]));
   figures.forEach((figure) => inView.observe(figure));
-  dark.addEventListener("change", drawAll);
+  dark.addEventListener("change", () => [...drawn.keys()].forEach(drawFigure));
+  let unfolded = [];
   addEventListener("beforeprint", () => {
     printing = true;
-    document.querySelectorAll("details").forEach((fold) => { fold.open = true; });
+    unfolded = [...document.querySelectorAll("details:not([open])")];
+    unfolded.forEach((fold) => { fold.open = true; });
     unfold.forEach((make) => make());
     redraw.forEach((draw) => draw());
-    drawAll();
+    figures.forEach(drawFigure);
   });
-  addEventListener("afterprint", () => { printing = false; redraw.forEach((draw) => draw()); });
+  addEventListener("afterprint", () => {
+    printing = false;
+    unfolded.forEach((fold) => { fold.open = false; });
+    redraw.forEach((draw) => draw());
+    figures.forEach(drawFigure);
+  });
 })();

@@ -83,7 +83,15 @@ def _table(name: str, own: CampaignTable) -> PageTable:
             row.insert(at, (a, b, c))
         grid.dim = {n for n, row in enumerate(rows) if not row[0]}
         late = DETAILS
-    return PageTable(f"t_{name}", own.title, own.reading, grid, late=late)
+    return PageTable(
+        f"t_{name}",
+        own.title,
+        own.reading,
+        grid,
+        late=late,
+        rows_in_all=own.rows_in_all,
+        whole_in=f"tables/{name}.csv of the campaign's folder",
+    )
 
 
 def _kind(name: str, cells: Sequence[str | float | None]) -> Kind:

@@ -10,7 +10,7 @@ from abstain.errors import AbstainError
 from abstain.measures import Measure, measure
 from abstain.outcomes import Counts, Policy
 from abstain.report.charts import chart, points
-from abstain.report.grid import Cell, Column, Grid
+from abstain.report.grid import Cell, Column, Grid, cell_text
 from abstain.report.pieces import Figure, PageTable
 from abstain.report.results.saved import Numbers, Row, Saved
 from abstain.report.scores import policy_sentence, sentence
@@ -65,7 +65,9 @@ def again(saved: Saved) -> list[str]:
             said.append(policy_sentence(Policy.of(saved.policy), saved.touched))
         except AbstainError:  # of another version
             said.append("Policy: " + ", ".join(f"{k} → {v}" for k, v in saved.policy.items()) + ".")
-    return [*said, *(sentence(note) for note in saved.notes if not note.startswith("Policy: "))]
+    names = {row.run for row in getattr(saved, "results", ()) if isinstance(row, Row)}
+    notes = [note for note in saved.notes if not note.startswith("Policy: ")]
+    return [*said, *(sentence(note, names) for note in notes)]
 
 
 def facts(saved: Saved, *more: tuple[str, Any]) -> list[tuple[str, str]]:
@@ -110,12 +112,27 @@ def score_figure(
         span["encoding"]["x2"] = {"field": "high"}
         layers.insert(0, span)
     scores = [score for _, score, _, _ in shown if score is not None]
-    drawn = f"The {len(shown)} best of {len(there)} runs" if len(there) > len(shown) else "All runs"
+    drawn = (
+        "All runs"
+        if len(there) == len(rows)
+        else f"The {len(there)} of {len(rows)} runs that have one"
+    )
+    if len(there) > len(shown):
+        drawn = f"The {len(shown)} best of {len(there)} runs"
     caption = f"{drawn}: {measure} from {min(scores):.3f} to {max(scores):.3f}" + (
         ", each with its interval." if ends else "."
     )
     height = max(80, (20 if len(shown) <= 25 else 16) * len(shown))
     return Figure(name, caption, chart("", data, layers, height=height), title=f"{measure} by run")
+
+
+def count_text(value: float) -> str:
+    """A count in a sentence, whole however large it is.
+
+    >>> count_text(2_000_000.0), count_text(1.5)
+    ('2,000,000', '1.5')
+    """
+    return cell_text(value, "count", 0)
 
 
 def number(value: float | None, digits: int = 4) -> str:

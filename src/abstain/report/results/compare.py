@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from abstain.errors import plural
@@ -12,8 +13,10 @@ from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.results.common import (
     again,
     blanks_table,
+    count_text,
     counts_of,
     facts,
+    higher_is_better,
     known_measure,
     number,
     score_figure,
@@ -59,7 +62,7 @@ def compare_page(result: Compare) -> Page:
             ("measure", name),
             ("questions", f"{result.questions:,}"),
             ("intervals", f"{100 * result.level:g} %, {result.interval_method}"),
-            ("test", f"{result.test}, {result.trials:,} trials"),
+            ("test", f"{result.test}, {_drawn(result)}"),
             ("correction", result.correction),
             ("reference", result.reference),
             ("cluster", result.cluster),
@@ -67,6 +70,12 @@ def compare_page(result: Compare) -> Page:
         again_tables=blanks_table(result),
         command=result.command,
     )
+
+
+def _drawn(result: Compare) -> str:
+    """How p-values were counted."""
+    exact = result.pairs and all(pair.exact for pair in result.pairs)
+    return "exact" if exact else f"{result.trials:,} trials"
 
 
 def _verdict(result: Compare) -> str:
@@ -86,8 +95,10 @@ def _runs(result: Compare) -> PageTable:
     columns += [Column("group")] if grouped else []
     if counted:
         columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
+    further = _further(result)
+    columns += [column for column, _ in further]
     rows: list[list[Cell]] = []
-    for row in result.results:
+    for n, row in enumerate(result.results):
         k = counts_of(row.counts)
         here: list[Cell] = [row.run, row.scores.get(name)]
         if counted:
@@ -96,11 +107,29 @@ def _runs(result: Compare) -> PageTable:
         here += [row.group] if grouped else []
         if counted:
             here += [k.right, k.wrong, k.unanswered] if k is not None else [None, None, None]
-        rows.append(here)
+        rows.append([*here, *(cells[n] for _, cells in further)])
     reading = "Low and high are the ends of an interval."
     if grouped:
         reading += " Runs that share a group cannot be told apart."
     return PageTable("runs", "Runs", reading, Grid(columns, rows))
+
+
+def _further(result: Compare) -> list[tuple[Column, list[Cell]]]:
+    """Columns of what unknown responses leave open and of what a judge's errors hide."""
+    name, rows = result.measure, result.results
+    found: list[tuple[Column, list[Cell]]] = []
+    if any(row.bounds for row in rows):
+        ends = [row.bounds.get(name, (None, None)) for row in rows]
+        worst = 0 if higher_is_better(name) else 1
+        found.append((Column("unknown", "count"), [row.unknown for row in rows]))
+        found.append((Column("worst", "score"), [own[worst] for own in ends]))
+        found.append((Column("best", "score"), [own[1 - worst] for own in ends]))
+    if any(row.corrected for row in rows):
+        ends = [row.corrected_intervals.get(name, (None, None)) for row in rows]
+        found.append((Column("corrected", "score"), [row.corrected.get(name) for row in rows]))
+        found.append((Column("its low", "score"), [low for low, _ in ends]))
+        found.append((Column("its high", "score"), [high for _, high in ends]))
+    return found
 
 
 def _pairs(result: Compare) -> PageTable:
@@ -112,10 +141,9 @@ def _pairs(result: Compare) -> PageTable:
     rows: list[list[Cell]] = []
     for pair in result.pairs:
         p = pair.p if pair.p_adjusted is None else pair.p_adjusted
-        differ = p is not None and p <= 1 - result.level + 1e-12
         here: list[Cell] = [pair.run, pair.against, pair.difference, *pair.interval]
-        here += [pair.p, *([pair.p_adjusted] if many else [])]
-        rows.append([*here, "differ" if differ else "not told apart"])
+        here += [_p(pair.p), *([_p(pair.p_adjusted)] if many else [])]
+        rows.append([*here, _told(p, 1 - result.level)])
     return PageTable(
         "pairs",
         "All pairs",
@@ -125,10 +153,21 @@ def _pairs(result: Compare) -> PageTable:
     )
 
 
+def _p(value: float | None) -> str:
+    return p_text(math.nan if value is None else value)
+
+
+def _told(p: float | None, alpha: float) -> str:
+    if p is None:
+        return "not tested"
+    return "differ" if p <= alpha + 1e-12 else "not told apart"
+
+
 def _differences(result: Compare) -> Iterator[Figure]:
     """Every pair with its interval; of many pairs the square of all runs."""
     alpha = 1 - result.level
     if len(result.pairs) <= MOST_PAIRS:
+        drawn = [p for p in result.pairs if p.difference is not None]
         data = [
             {
                 "pair": f"{p.run} − {p.against}",
@@ -137,8 +176,7 @@ def _differences(result: Compare) -> Iterator[Figure]:
                 "high": p.interval[1],
                 "p": p.p_adjusted,
             }
-            for p in result.pairs
-            if p.difference is not None
+            for p in drawn
         ]
         if not data:
             return
@@ -154,11 +192,11 @@ def _differences(result: Compare) -> Iterator[Figure]:
         }
         dots["mark"] |= {"size": 55, "opacity": 1}
         dots["encoding"]["y"]["axis"] = span["encoding"]["y"]["axis"] = {"labelLimit": 260}
-        one = result.pairs[0]
+        one = drawn[0]
         caption = (
             f"{one.run} minus {one.against}: {number(one.difference)}, interval "
             f"{number(one.interval[0])} to {number(one.interval[1])}, "
-            f"p {p_text(one.p if one.p is not None else float('nan'))}."
+            f"p {_p(one.p)}."
             if len(data) == 1
             else f"{plural(len(data), 'difference')} with intervals; those across 0 may be chance."
         )
@@ -216,8 +254,8 @@ def _origin(o: Origin) -> Section:
     stayed = sum(m.questions for n, m in o.transitions.items() if len(set(n.split(" → "))) == 1)
     total = sum(m.questions for m in o.transitions.values())
     caption = (
-        f"{stayed:,g} of {total:,g} questions kept their outcome. Knowing more is worth "
-        f"{number(o.knowing)}, choosing blanks {number(o.abstaining)}."
+        f"{count_text(stayed)} of {count_text(total)} questions kept their outcome. "
+        f"Knowing more is worth {number(o.knowing)}, choosing blanks {number(o.abstaining)}."
     )
     slices: list[list[Cell]] = [
         [

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf, nan
 from typing import Any
 
 from abstain.confidence.decision import crossings
 from abstain.errors import plural
 from abstain.report.charts import bands, chart, lines, points
-from abstain.report.curves import COUNTS, TEXTS, TITLES
-from abstain.report.grid import Cell, Column, Grid
+from abstain.report.curves import COUNTS, TEXTS, TITLES, threshold_text
+from abstain.report.grid import UNDEFINED, Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.results.common import again, blanks_table, facts, number
+from abstain.report.results.common import again, blanks_table, facts, higher_is_better, number
 from abstain.report.results.saved import Cells, Curve, Decision
 
 MOST_RUNS = 8
@@ -111,9 +112,15 @@ def _cell(name: str, row: Cells) -> Cell:
     value = row.get(name)
     if name != "threshold":
         return value
-    if value is None:
-        return "none, even without confidence" if row.get(EVEN) else "none"
-    return f"{value:.4g}" if isinstance(value, float) else value
+    if isinstance(value, float):
+        return threshold_text(value)
+    if value is not None:
+        return value
+    coverage = row.get("coverage", 0.0)
+    if coverage is None:
+        return UNDEFINED
+    even = row.get(EVEN, bool(coverage))
+    return f"{threshold_text(nan)}, even without confidence" if even else threshold_text(inf)
 
 
 # ------------------------------------------------------------------------------------ charts
@@ -169,10 +176,11 @@ def _measure(rows: Sequence[Cells], along: str) -> Iterator[Figure]:
     titles = {"x_title": ANSWERED, "y_title": along}
     layer = _legend(lines("coverage", along, colour="run", x_domain=(0, 1), **titles))
     words = []
+    best = max if higher_is_better(along) else min
     for run in runs[:3]:
-        top = max((r for r in shown if r["run"] == run), key=lambda r: _float(r[along]) or 0.0)
+        top = best((r for r in shown if r["run"] == run), key=lambda r: _float(r[along]) or 0.0)
         share = 100 * (_float(top["coverage"]) or 0)
-        words.append(f"{run} has its top, {number(_float(top[along]), 3)}, at {share:.0f} %")
+        words.append(f"{run} is best, {number(_float(top[along]), 3)}, at {share:.0f} %")
     caption = f"{along} as more and more is answered, the surest first: {'; '.join(words)}."
     title = _title("measure", along)
     yield Figure("along", caption, chart("", shown, [layer], height=320), title=title)
@@ -245,7 +253,9 @@ def _decision(rows: Sequence[Cells], along: str) -> Iterator[Figure]:
         f"ones. {_crossing_words(shown, runs)}"
     )
     spec = chart("", shown, [layer], height=320)
-    yield Figure("decisions", caption, spec, title="If a wrong answer cost more")
+    yield Figure(
+        "decisions", caption, spec, title="If a wrong answer cost more, answering only where sure"
+    )
 
 
 def _crossing_words(rows: Sequence[Cells], runs: Sequence[str]) -> str:
@@ -259,8 +269,11 @@ def _crossing_words(rows: Sequence[Cells], runs: Sequence[str]) -> str:
         return ""
     found = crossings(np.array(t), np.array(values[0]) - np.array(values[1]))
     where = ", ".join(dict.fromkeys(f"{at:.2f}" for at in found[:3]))
+    where += ", …" if found[3:] else ""
     names = f"{runs[0]} and {runs[1]}"
-    return f"{names} cross at t = {where}." if found else f"{names} do not cross."
+    return (
+        f"{names} cross at t = {where}." if found else f"{names} do not cross up to t = {MOST_T}."
+    )
 
 
 _DRAW: dict[str, Any] = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from abstain.errors import plural
-from abstain.report.meta import meta_grids
+from abstain.report.meta import grids_by_part, in_bins
 from abstain.report.meta_charts import agreement_chart, meta_charts
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.results.common import again, blanks_table, facts, known_measure, number
-from abstain.report.results.saved import Meta
+from abstain.report.results.saved import Meta, SwapRow
 from abstain.report.rewards import measure_facts
 from abstain.resample.agreement import LABELS, Agreement
 from abstain.resample.draws import Plan
@@ -29,7 +29,7 @@ PARTS = {
 def meta_page(saved: Meta) -> Page:
     """Would another sample of questions have said the same?"""
     result = rebuilt(saved)
-    grids = {part: [g for g in meta_grids(result) if _part(g.title) == part] for part in PARTS}
+    grids = grids_by_part(result)
     drawn = [(name, spec) for name, spec in _charts(result) if spec["data"]["values"]]
     sections = [
         Section(
@@ -39,7 +39,7 @@ def meta_page(saved: Meta) -> Page:
             figures=[_figure(name, spec, saved) for name, spec in drawn if _home(name) == part],
             tables=[
                 PageTable(f"{part}_{n}", g.title, " ".join(g.notes), g)
-                for n, g in enumerate(grids[part])
+                for n, g in enumerate(grids.get(part, []))
                 if g.rows
             ],
         )
@@ -151,11 +151,6 @@ def rebuilt(saved: Meta) -> MetaResult:
     )
 
 
-def _part(title: str) -> str:
-    word = title.split(":")[0].lower()
-    return "sensitivity" if word.startswith("the difference required") else word
-
-
 def _home(name: str) -> str:
     return {"swap": "sensitivity", "required": "sensitivity"}.get(name, name.split("_")[0])
 
@@ -175,7 +170,7 @@ def _words(name: str, saved: Meta) -> str:
         )
         return f"Error rate over the share of ties, a point for each fuzziness. {said}."
     if name == "swap":
-        said = "; ".join(f"{s.measure} requires {number(s.required, 2)}" for s in saved.sensitivity)
+        said = "; ".join(f"{s.measure} requires {_required(s)}" for s in saved.sensitivity)
         limit = f"{100 - saved.confidence:g} %"
         return (
             f"How often another sample swaps two runs, by their difference. For at most {limit}, "
@@ -186,7 +181,10 @@ def _words(name: str, saved: Meta) -> str:
         return "The more questions, the smaller the difference that can be trusted."
     if name == "power":
         said = "; ".join(
-            f"{p.measure} tells {p.bootstrap:,} of {p.pairs:,} apart" for p in saved.power
+            f"{p.measure} could not be tested"
+            if p.bootstrap is None
+            else f"{p.measure} tells {p.bootstrap:,} of {p.pairs:,} apart"
+            for p in saved.power
         )
         return f"Achieved significance levels of all pairs, the surest first: {said}."
     coefficient = name.partition("_")[2] or "tau_b"
@@ -196,6 +194,10 @@ def _words(name: str, saved: Meta) -> str:
     )
     said = f"{LABELS[coefficient]}, {said}" if name == "agreement" else said
     return f"How far two measures order the runs alike: {said}."
+
+
+def _required(row: SwapRow) -> str:
+    return in_bins(row.required, row.width) or "–"
 
 
 def _percent(value: float | None) -> str:
@@ -208,7 +210,7 @@ def _lead(saved: Meta) -> str:
         best = there[0]
         return (
             f"With {plural(best.size, 'question')}, two runs must differ by "
-            f"{number(best.required, 2)} in {best.measure} to keep their order in "
+            f"{_required(best)} in {best.measure} to keep their order in "
             f"{saved.confidence:g} % of samples; {_percent(best.sensitivity)} of comparisons do."
         )
     if saved.stability:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from abstain.report.pieces import Page, render
+from abstain.report.results.reading import read_result
 from abstain.report.results.saved import (
     CampaignResults,
     Compare,
@@ -14,7 +15,6 @@ from abstain.report.results.saved import (
     Rank,
     Result,
     Score,
-    read_result,
 )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
 from abstain.errors import plural
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.results.common import again, facts, number
+from abstain.report.results.common import again, facts, known_measure, number
 from abstain.report.results.rows import (
     dot_figures,
     lead_words,
@@ -67,16 +68,22 @@ def rank_page(result: Rank) -> Page:
     )
 
 
+def _is_total(name: str) -> bool:
+    """Whether a measure counts documents."""
+    item = known_measure(name)
+    return item is not None and item.definition.total
+
+
 def _table(name: str, title: str, rows: list[Row], names: list[str]) -> PageTable:
     parts = list(rows[0].slice) if rows else []
     by_query = name == "queries"
     columns = [] if by_query else [Column("#")]
     columns += [Column("run"), *(Column(part) for part in parts)]
     columns += [Column("query")] if by_query else []
-    columns += [Column(n, "score") for n in names]
+    columns += [Column(n, "count" if _is_total(n) else "score") for n in names]
     if not by_query:
         columns += [Column(n, "count") for n in ("queries", "nil", "missing", "truncated")]
-    ranks = ranks_of(rows, names[0])
+    ranks = [] if by_query else ranks_of(rows, names[0])
     grid = Grid(columns, [])
     for n, row in enumerate(rows):
         cells: list[Cell] = [] if by_query else [ranks[n]]
@@ -91,14 +98,19 @@ def _table(name: str, title: str, rows: list[Row], names: list[str]) -> PageTabl
 
 
 def _strips(rows: list[Row], whole: list[Row], name: str) -> Iterator[Figure]:
-    runs = list(dict.fromkeys(row.run for row in whole))[:MOST_STRIPS]
-    data = [
-        {"run": r.run, "query": r.query, name: r.scores[name]}
-        for r in rows
-        if r.run in runs and r.scores[name] is not None
-    ][:MOST_QUERY_DOTS]
-    if not data:
+    runs, queries = _drawn(rows, whole, name)
+    if not runs:
         return
+    data = [
+        {"run": run, "query": r.query, name: r.scores[name]}
+        for run in runs
+        for r in queries[run][:MOST_QUERY_DOTS]
+    ]
+    cut = (
+        f", its first {MOST_QUERY_DOTS:,} queries"
+        if len(queries[runs[0]]) > MOST_QUERY_DOTS
+        else ""
+    )
     layer = points(name, "run", y_type="nominal", y_title=" ", sort=runs)
     layer["mark"] |= {"type": "tick", "thickness": 2, "opacity": 0.6}
     layer["encoding"]["tooltip"] = [
@@ -108,10 +120,22 @@ def _strips(rows: list[Row], whole: list[Row], name: str) -> Iterator[Figure]:
     ]
     yield Figure(
         "strips",
-        f"{name} of each query: a tick is a query, {plural(len(runs), 'run')} shown.",
+        f"{name} of each query: a tick is a query, {plural(len(runs), 'run')} shown{cut}.",
         chart("", data, [layer], height=max(80, 24 * len(runs))),
         title=f"{name} by query",
     )
+
+
+def _drawn(rows: list[Row], whole: list[Row], name: str) -> tuple[list[str], dict[str, list[Row]]]:
+    """As many of the first runs as there is room for with all of their queries, one at least."""
+    queries: dict[str, list[Row]] = {row.run: [] for row in whole}
+    for row in rows:
+        if row.scores[name] is not None and row.run in queries:
+            queries[row.run].append(row)
+    there = [run for run, own in queries.items() if own][:MOST_STRIPS]
+    room = list(accumulate(len(queries[run]) for run in there))
+    fitting = sum(taken <= MOST_QUERY_DOTS for taken in room)
+    return there[: max(1, fitting)], queries
 
 
 def _truncation(t: Truncation) -> Section:

@@ -9,6 +9,7 @@ from abstain.errors import plural
 from abstain.report.charts import cells, chart
 from abstain.report.pieces import Figure
 from abstain.report.results.common import (
+    count_text,
     counts_of,
     higher_is_better,
     label,
@@ -17,7 +18,7 @@ from abstain.report.results.common import (
     slice_text,
 )
 from abstain.report.results.saved import Row
-from abstain.ties import places
+from abstain.ties import following, places, same
 
 MOST_CELLS = 3_000
 
@@ -60,12 +61,29 @@ def lead_words(rows: list[Row], names: list[str]) -> str:
     k = counts_of(best.counts)
     text = f"{name} {number(best.scores[name])}"
     if k is not None:
-        text += f": {k.right:,g} right, {k.wrong:,g} wrong, {k.unanswered:,g} blank"
+        three = (("right", k.right), ("wrong", k.wrong), ("blank", k.unanswered))
+        text += ": " + ", ".join(f"{count_text(n)} {word}" for word, n in three)
     others = [row for row in ordered[1:] if row.scores[name] is not None]
     if not others:
         return f"{best.run} has {text}."
+    level = _tied(others, best, name)
+    rest = others[len(level) :]
     text = f"The best run is {best.run} ({text})"
-    return f"{text}; the next is {others[0].run} ({number(others[0].scores[name])})."
+    if level:
+        whom = level[0] if len(level) == 1 else f"{len(level)} others"
+        text = text.replace("The best run is", "At the top is", 1) + f", level with {whom}"
+    if not rest:
+        return f"{text}."
+    return f"{text}; {following(_tied(rest, rest[0], name))} ({number(rest[0].scores[name])})."
+
+
+def _tied(rows: list[Row], one: Row, name: str) -> list[str]:
+    """Runs that have the same score as one of them."""
+    value = one.scores[name]
+    if value is None:
+        return []
+    scores = [math.nan if (own := row.scores[name]) is None else own for row in rows]
+    return [row.run for row, tied in zip(rows, same(scores, value), strict=True) if tied]
 
 
 def ranks_of(rows: list[Row], name: str) -> list[str]:

@@ -1,16 +1,11 @@
-"""Saved results, read back: which command wrote one, and whether it holds what it should."""
+"""What saved results hold, one class a kind."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
 
-from abstain.errors import InputError, plural, shown
-from abstain.formats.files import open_plain
-
-MOST_BYTES = 512 << 20
 Ends: TypeAlias = tuple[float | None, float | None]
 Numbers: TypeAlias = dict[str, float | None]
 
@@ -38,6 +33,10 @@ class Row(msgspec.Struct, kw_only=True):
     reference: str | None = None
     break_even: Numbers = {}
     group: str = ""
+    unknown: int = 0
+    bounds: dict[str, Ends] = {}
+    corrected: Numbers = {}
+    corrected_intervals: dict[str, Ends] = {}
     query: str | None = None
     queries: int | None = None
     nil_queries: int | None = None
@@ -103,6 +102,7 @@ class PairRow(msgspec.Struct, kw_only=True):
     p: float | None
     p_adjusted: float | None
     questions: int
+    exact: bool = False
 
 
 class Move(msgspec.Struct, kw_only=True):
@@ -303,6 +303,7 @@ class CampaignTable(msgspec.Struct, kw_only=True):
     reading: str
     columns: list[str]
     rows: list[list[str | float | None]]
+    rows_in_all: int = 0
 
 
 class CampaignResults(Saved, kw_only=True):
@@ -328,87 +329,3 @@ KINDS: dict[str, type[Result]] = {
     "meta": Meta,
     "campaign": CampaignResults,
 }
-SIGNS = {
-    "campaign": {"tables", "summary"},
-    "compare": {"pairs"},
-    "curve": {"view", "along"},
-    "meta": {"trials", "measures"},
-    "rank": {"queries", "results"},
-    "score": {"results"},
-}
-"""By which keys a result is known that does not name its kind; the first that fits."""
-
-
-def read_result(path: str | Path) -> Result:
-    """Read a saved result; anything else is refused with what was expected."""
-    name = str(path)
-    with open_plain(path).stream() as file:
-        text = file.read(MOST_BYTES + 1)
-    if len(text) > MOST_BYTES:
-        raise InputError(f"has more than {MOST_BYTES >> 20} MiB, expected a saved result", name)
-    kind = _kind(text, name)
-    try:
-        found: Result = msgspec.json.decode(text, type=KINDS[kind])
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise InputError(f"is no whole result of `abstain {kind}`: {_told(error)}", name) from None
-    _fits(found, name)
-    return found
-
-
-def _kind(text: bytes, name: str) -> str:
-    try:
-        head = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(
-            f"is no JSON of a result, expected what `abstain score --format json` and its kin "
-            f"write: {_told(error)}",
-            name,
-        ) from None
-    if "abstain" not in head:
-        raise InputError(
-            "is no result of abstain: it has no field 'abstain', expected what `abstain score "
-            "--format json` and its kin write",
-            name,
-        )
-    if "kind" in head:
-        try:
-            kind = msgspec.json.decode(head["kind"], type=str)
-        except msgspec.MsgspecError:
-            raise InputError("has a 'kind' that is no text", name) from None
-        if kind not in KINDS:
-            raise InputError(
-                f"is a result of kind {shown(kind)}, expected {', '.join(KINDS)}", name
-            )
-        return kind
-    for kind, needed in SIGNS.items():
-        if needed <= set(head):
-            return kind
-    raise InputError(f"is a result without a page, expected one of {', '.join(KINDS)}", name)
-
-
-def _told(error: BaseException) -> str:
-    text = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return text[:1].lower() + text[1:]
-
-
-def _fits(result: Result, name: str) -> None:
-    """What types cannot say."""
-    if isinstance(result, (Score, Rank, Compare, CampaignResults)) and not result.results:
-        raise InputError("has no results, expected at least one run", name)
-    if isinstance(result, (Score, Rank)):
-        first = list(result.results[0].scores)
-        parts = list(result.results[0].slice)
-        for number, row in enumerate(result.results, 1):
-            if list(row.scores) != first or list(row.slice) != parts:
-                raise InputError(f"result {number} has other scores or slices than the first", name)
-    if isinstance(result, CampaignResults):
-        for table, own in result.tables.items():
-            bad = next((n for n, r in enumerate(own.rows, 1) if len(r) != len(own.columns)), None)
-            if bad is not None:
-                cells = plural(len(own.columns), "cell")
-                raise InputError(f"table {shown(table)}, row {bad}: expected {cells}", name)
-    if isinstance(result, Curve) and result.decision is not None:
-        size = len(result.decision.t)
-        for run, curve in result.decision.curves.items():
-            if {len(curve.S), len(curve.low), len(curve.high)} != {size}:
-                raise InputError(f"the decision curve of {shown(run)} lacks points", name)

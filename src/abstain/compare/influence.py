@@ -1,0 +1,191 @@
+"""How much one more answer would move a measure of confidence, in many resamples at once.
+
+Of each resample, answer by answer: the derivative of the measure by how often the answer is there.
+Their differences make the standard error of a difference of two runs. Where a sum over answers is
+not smooth (harmonic numbers, the point that reaches a coverage) it is taken as an integral or as
+fixed: the test is exact for runs that are alike whatever it divides by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from abstain.measures import Measure
+from abstain.measures.resampled import Resamples
+from abstain.measures.sequences import Groups
+from abstain.measures.terms import first_covering
+
+if TYPE_CHECKING:
+    from abstain.measures.sequences import BoolArray
+    from abstain.outcomes import Array, IntArray
+
+Slopes: TypeAlias = "tuple[Array, Array]"
+"""By one more right answer of each group, and by one more wrong one: (groups, resamples)."""
+
+
+def has_influence(measure: Measure) -> bool:
+    """Whether the derivative is known."""
+    return measure.name in BY_GROUP or measure.name in ("CWS", "Pearson-r")
+
+
+def influence_of(measure: Measure, a: Resamples, value: Array) -> tuple[Array, Array | float]:
+    """By one more of each answer (answers, resamples), and by one more question (resamples)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if measure.name == "Pearson-r":
+            return _among(a, a.stated, _pearson(a.calibrated, value)), 0.0
+        if measure.name == "CWS":
+            own = a.shown
+            slopes = _mean_share(own.groups, own.groups.right, a.questions)
+            given = np.ones(len(a.right), bool) if a.given is None else a.given
+            return _among(a, given, _by_answer(own, slopes[::-1])), -value / a.questions
+        return _by_answer(a, BY_GROUP[measure.name](a, value, **measure.arguments)), 0.0
+
+
+def _among(a: Resamples, where: BoolArray, found: Array) -> Array:
+    """What was found of some answers, 0 for the others."""
+    if where.all():
+        return found
+    all_of_them = np.zeros(a.numbers.shape)
+    all_of_them[where] = found
+    return all_of_them
+
+
+def _by_answer(a: Resamples, slopes: Slopes) -> Array:
+    return np.concatenate(slopes)[np.where(a.right, 0, len(slopes[0])) + a.group]
+
+
+def _from_here(added: Array) -> Array:
+    """The sum over a group and all less sure ones."""
+    return np.cumsum(added[::-1], axis=0)[::-1]
+
+
+# ---------------------------------------------------------------------- risk and coverage
+
+
+def _mean_share(g: Groups, cumulated: IntArray, size: Array) -> Slopes:
+    """Of Σ_i X(i)/i divided by a size that stays: by an answer that is not X, and by one that is.
+
+    One more at i adds X(i)/i itself and takes X(j)/j² from every later j; if it is X it adds 1/j.
+    """
+    sizes, added = g.each(g.answered), g.each(cumulated)
+    middle = np.maximum(g.answered - sizes / 2, 0.5)
+    share, step = (cumulated - added / 2) / middle, sizes / middle
+    lost = _from_here(step * share) - step * share / 2
+    without = (share - lost) / size
+    return without, without + (_from_here(step) - step / 2) / size
+
+
+def _aurc(a: Resamples, value: Array) -> Slopes:
+    without, with_one = _mean_share(a.groups, a.groups.wrong, a.size)
+    return without - value / a.size, with_one - value / a.size
+
+
+def _share_right(a: Resamples) -> Array:
+    return np.asarray(a.count(a.right) / a.size)
+
+
+def _best(a: Resamples) -> tuple[Array, Array]:
+    """Of AURC* = 1 − ρ + ρ ln ρ, ρ the share right: by one more right, and by one more wrong."""
+    share = _share_right(a)
+    slope = np.log(np.maximum(share, 0.5 / np.maximum(a.size, 1))) / a.size
+    return slope * (1 - share), slope * -share
+
+
+def _excess(a: Resamples, value: Array) -> Slopes:
+    share = _share_right(a)
+    least = 1 - share + share * np.log(np.maximum(share, 1e-300))
+    right, wrong = _aurc(a, value + least)
+    best_right, best_wrong = _best(a)
+    return right - best_right, wrong - best_wrong
+
+
+def _rejection(a: Resamples, value: Array) -> Slopes:
+    """Of u/v, u = W/N − AURC and v = W/N − AURC*: (du − value·dv)/v."""
+    share = _share_right(a)
+    v = share * -np.log(np.maximum(share, 1e-300))
+    area = 1 - share - value * v
+    right, wrong = _aurc(a, area)
+    best_right, best_wrong = _best(a)
+    moved_right, moved_wrong = -(1 - share) / a.size, share / a.size
+    return (
+        (moved_right - right - value * (moved_right - best_right)) / v,
+        (moved_wrong - wrong - value * (moved_wrong - best_wrong)) / v,
+    )
+
+
+def _augrc(a: Resamples, value: Array) -> Slopes:
+    g = a.groups
+    sizes, wrong = g.each(g.answered), g.each(g.wrong)
+    by_right = (g.wrong - wrong / 2) / a.size**2 - 2 * value / a.size
+    return by_right, by_right + (g.size - g.answered + sizes / 2) / a.size**2
+
+
+def _risk_at(a: Resamples, value: Array, *, c: float) -> Slopes:
+    at, _ = first_covering(a, c)
+    answered = np.take_along_axis(a.groups.answered, at[None], 0)
+    inside = (np.arange(len(a.groups.answered))[:, None] <= at) / answered
+    return inside * -value, inside * (1 - value)
+
+
+def _accuracy_at(a: Resamples, value: Array, *, c: float) -> Slopes:
+    right, wrong = _risk_at(a, 1 - value, c=c)
+    return -right, -wrong
+
+
+# --------------------------------------------------------------------- telling them apart
+
+
+def _auroc(a: Resamples, value: Array) -> Slopes:
+    g = a.groups
+    right, wrong = g.each(g.right), g.each(g.wrong)
+    pairs = g.right[-1] * g.wrong[-1]
+    return (
+        (g.wrong[-1] - g.wrong + wrong / 2) / pairs - value / g.right[-1],
+        (g.right - right / 2) / pairs - value / g.wrong[-1],
+    )
+
+
+def _average_precision(answered: IntArray, found: IntArray, value: Array) -> Slopes:
+    """By one more of what is looked for, and by one more of the others."""
+    added = np.diff(found, prepend=0, axis=0)
+    answered = np.maximum(answered, 1)
+    precision = found / answered
+    gain = precision + _from_here(added * (1 - precision) / answered) - value
+    return gain / found[-1], -_from_here(added * precision / answered) / found[-1]
+
+
+def _aupr_success(a: Resamples, value: Array) -> Slopes:
+    return _average_precision(a.groups.answered, a.groups.right, value)
+
+
+def _aupr_error(a: Resamples, value: Array) -> Slopes:
+    g = a.groups
+    answered, wrong = g.answered - g.each(g.answered), g.wrong - g.each(g.wrong)
+    up = _average_precision(g.size - answered[::-1], g.wrong[-1] - wrong[::-1], value)
+    return up[1][::-1], up[0][::-1]
+
+
+def _pearson(a: Resamples, value: Array) -> Array:
+    """(z_s z_e − r (z_s² + z_e²)/2)/N."""
+    sure = a.confidence - a.confidence.mean()
+    mean, right = a.total(sure) / a.size, a.count(a.right) / a.size
+    spread = a.total(sure**2) / a.size - mean**2
+    z = (sure[:, None] - mean) / np.sqrt(spread)
+    e = (a.right[:, None] - right) / np.sqrt(right * (1 - right))
+    return np.asarray((z * e - value * (z**2 + e**2) / 2) / a.size)
+
+
+BY_GROUP: dict[str, Callable[..., Slopes]] = {
+    "AURC": _aurc,
+    "E-AURC": _excess,
+    "AUGRC": _augrc,
+    "PRR": _rejection,
+    "risk@coverage": _risk_at,
+    "accuracy@coverage": _accuracy_at,
+    "AUROC": _auroc,
+    "AUPR-success": _aupr_success,
+    "AUPR-error": _aupr_error,
+}

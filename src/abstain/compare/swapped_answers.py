@@ -1,0 +1,100 @@
+"""Measures of confidence by the order of answers: what swapping units makes of two runs.
+
+The answers of both runs are sorted once, together. A swap says to which of the two an answer
+belongs, so a block of swaps is a block of resamples in which an answer is there once or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain.compare.functional import JEFFREYS
+from abstain.compare.influence import has_influence, influence_of
+from abstain.compare.means_of_answers import over_error
+from abstain.compare.of_confidence import Sample, blocks_of
+from abstain.measures import Measure
+from abstain.measures.resampled import Resamples
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import Array, IntArray
+
+
+class SortedAnswers:
+    """The answers of several runs, each sorted."""
+
+    def __init__(self, measure: Measure, samples: Sequence[Sample]) -> None:
+        self.measure, self.samples = measure, samples
+        self.studentised = has_influence(measure)
+
+    def resampled(self, times: IntArray) -> Array:
+        """The measure of each run (resamples, runs)."""
+        return np.stack([own.values(self.measure, times) for own in self.samples], axis=1)
+
+    def pair(self, own: int, other: int) -> TwoRuns:
+        """Two of the runs."""
+        return TwoRuns(self.measure, self.samples[own], self.samples[other])
+
+
+class TwoRuns:
+    """The answers of two runs in one order."""
+
+    def __init__(self, measure: Measure, own: Sample, other: Sample) -> None:
+        self.measure, self.asked = measure, own.asked
+        pieces = own.answers, other.answers
+        confidence = np.concatenate([a.confidence for a in pieces])
+        order = np.argsort(-confidence, kind="stable")
+        self.confidence = confidence[order]
+        self.right = np.concatenate([a.right for a in pieces])[order]
+        self.given = np.concatenate([a.given for a in pieces if a.given is not None])[order]
+        self.unit = np.concatenate([own.unit, other.unit])[order]
+        self.is_own = order < len(own.unit)
+        self.pooled = self._pooled() if has_influence(measure) else None
+
+    def swapped(self, signs: Array) -> Array:
+        """The difference, perhaps over its standard error, when units are swapped at −1."""
+        parts = blocks_of(len(signs), len(self.unit))
+        return np.concatenate([self._block((signs[some] > 0).T) for some in parts])
+
+    def _block(self, stays: npt.NDArray[np.bool_]) -> Array:
+        first = np.ascontiguousarray(stays)[self.unit] == self.is_own[:, None]
+        asked = np.full(stays.shape[1], int(self.asked.sum()))
+        sides = [self._side(where.astype(np.int64), asked) for where in (first, ~first)]
+        score: Any = self.measure
+        one, two = (score(side) for side in sides)
+        if self.pooled is None:
+            return np.asarray(one - two)
+        (by_one, question_one), (by_two, question_two) = (
+            influence_of(self.measure, side, value)
+            for side, value in zip(sides, (one, two), strict=True)
+        )
+        moved = self._by_unit(np.where(first, by_one, -by_two), self.unit, len(self.asked))
+        moved += self.asked[:, None] * (question_one - question_two)
+        spread = (moved**2).sum(axis=0)
+        return over_error(one - two, spread, len(self.asked), self.pooled)
+
+    def _side(self, numbers: IntArray, asked: IntArray) -> Resamples:
+        return Resamples(self.right, self.confidence, asked, self.given, numbers=numbers)
+
+    def _by_unit(self, values: Array, unit: IntArray, units: int) -> Array:
+        from scipy.sparse import csr_array
+
+        at = np.arange(len(unit))
+        sums = csr_array((np.ones(len(unit)), (unit, at)), shape=(units, len(unit)))
+        return np.asarray(sums @ values)
+
+    def _pooled(self) -> float:
+        """What half a unit of both runs adds to the squared standard error."""
+        units = len(self.asked)
+        ones = np.ones((len(self.unit), 1), np.int64)
+        pool = self._side(ones, np.array([2 * int(self.asked.sum())]))
+        score: Any = self.measure
+        by_answer, by_question = influence_of(self.measure, pool, score(pool))
+        whose = self.unit + np.where(self.is_own, 0, units)
+        moved = self._by_unit(by_answer, whose, 2 * units)
+        moved += np.tile(self.asked, 2)[:, None] * by_question
+        return JEFFREYS * float(((2 * moved) ** 2).sum()) / units

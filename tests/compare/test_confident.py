@@ -1,0 +1,481 @@
+"""Comparisons by measures of confidence against slow and obvious loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import abstain as ab
+from abstain.compare import compare_judged
+from abstain.compare.confident import MOST_DRAWN
+from abstain.compare.influence import has_influence, influence_of
+from abstain.compare.means_of_answers import MeansOfAnswers
+from abstain.compare.of_confidence import Sample, sample_of
+from abstain.compare.swapped_answers import SortedAnswers
+from abstain.compare.swaps import Flips
+from abstain.errors import UsageError
+from abstain.report.compare_words import sentences
+from tests.compare import slow_confident as slow
+from tests.compare.slow_confident import Response
+from tests.helpers import Here
+from tests.measures.confidence_reference import REFERENCE
+
+PLAIN = ("K1", "K", "MRR", "coverage@risk(r=0.25)", "ECE(bins=4)", "ECE-mass(bins=3)")
+BIASED = ("ECE", "ECE(bins=4)", "ECE-mass(bins=3)")
+
+
+def responses(seed: int, size: int, *, blanks: int = 1, skill: float = 1.0) -> list[Response]:
+    """Responses with many ties; the first few are blank."""
+    rng = np.random.default_rng(seed)
+    sure = rng.integers(0, 6, size) / 5
+    right = rng.random(size) < 0.2 + 0.6 * skill * sure
+    found: list[Response] = [
+        ("right" if r else "wrong", float(s)) for r, s in zip(right, sure, strict=True)
+    ]
+    return [("blank", None)] * blanks + found[blanks:]
+
+
+def table(clusters: Sequence[int] | None = None, **runs: Sequence[Response]) -> pl.DataFrame:
+    rows = [
+        {"run": run, "question": f"q{i:03}", "grade": outcome, "confidence": sure}
+        | ({} if clusters is None else {"doc": f"d{clusters[i]}"})
+        for run, own in runs.items()
+        for i, (outcome, sure) in enumerate(own)
+    ]
+    return pl.DataFrame(rows, schema_overrides={"confidence": pl.Float64}).with_columns(
+        pl.col("grade").replace("blank", "unanswered")
+    )
+
+
+def compared(name: str, clusters: Sequence[int] | None = None, **more: Any) -> ab.Comparison:
+    runs = {k: v for k, v in more.items() if isinstance(v, list)}
+    rules = {k: v for k, v in more.items() if k not in runs}
+    rules |= {} if clusters is None else {"cluster": "doc"}
+    return compare_judged(table(clusters, **runs), measure_name=name, **rules)
+
+
+def binormal(
+    rng: np.random.Generator, *, accuracy: float, blank: float, apart: float, size: int = 120
+) -> Sample:
+    """A run whose AUROC depends on `apart` alone, whatever its accuracy and coverage."""
+    right = rng.random(size) < accuracy
+    sure = 1 / (1 + np.exp(-(rng.normal(size=size) + apart * right)))
+    outcomes = np.where(rng.random(size) < blank, 4, np.where(right, 0, 1))
+    return sample_of(outcomes.astype(np.int8), sure)
+
+
+def coins(rng: np.random.Generator, trials: int, units: int) -> Any:
+    """Rows of ±1."""
+    return rng.integers(0, 2, (trials, units)) * 2.0 - 1
+
+
+# ---------------------------------------------------------------------------------- exact tests
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("seed", range(3))
+def test_exact_p_of_a_plain_difference(name: str, seed: int) -> None:
+    one, two = responses(seed, 8), responses(seed + 50, 8, blanks=2, skill=0.3)
+    (pair,) = compared(name, one=one, two=two, trials=100).pairs
+    assert pair.exact
+    assert pair.difference == pytest.approx(slow.plain(name)(two, one), abs=1e-12)
+    assert pair.p == pytest.approx(slow.randomisation(slow.plain(name), one, two), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "statistic"), [("Brier", slow.brier_statistic), ("AUROC", slow.auroc_statistic)]
+)
+@pytest.mark.parametrize("seed", range(6))
+def test_exact_p_of_a_difference_over_its_error(
+    name: str, statistic: slow.Statistic, seed: int
+) -> None:
+    """Some swaps leave a run with right answers only: AUROC has no value there."""
+    one, two = responses(seed, 8, skill=0.5), responses(seed + 50, 8, blanks=2, skill=1.5)
+    found = compared(name, one=one, two=two, trials=100)
+    (pair,) = found.pairs
+    expected = slow.randomisation(statistic, one, two)
+    if math.isnan(slow.value(name, one) - slow.value(name, two)):
+        assert math.isnan(pair.p)
+        return
+    assert (pair.p, pair.exact) == (pytest.approx(expected, abs=1e-12), True)
+    assert found.studentised
+
+
+def test_whole_clusters_are_swapped() -> None:
+    clusters = [0, 0, 1, 2, 2, 2, 3, 4, 5, 5]
+    one, two = responses(3, 10), responses(4, 10, skill=0.2)
+    (pair,) = compared("K1", clusters, one=one, two=two).pairs
+    expected = slow.randomisation(slow.plain("K1"), one, two, clusters)
+    assert (pair.p, pair.exact) == (pytest.approx(expected, abs=1e-12), True)
+
+
+def test_brier_of_runs_that_answer_all_is_a_flip_of_mean_differences() -> None:
+    """Divided by their errors, means over the same questions keep the order of swaps."""
+    one, two = responses(1, 12, blanks=0), responses(2, 12, blanks=0, skill=0.2)
+    scores = pl.DataFrame(
+        {
+            "topic": [str(i) for i in range(12)],
+            "one": [((s or 0) - (o == "right")) ** 2 for o, s in one],
+            "two": [((s or 0) - (o == "right")) ** 2 for o, s in two],
+        }
+    )
+    from abstain.compare.scores import compare_scores
+
+    theirs = compare_scores(scores).pairs[0]
+    (own,) = compared("Brier", one=one, two=two).pairs
+    assert (own.difference, own.p) == pytest.approx((theirs.difference, theirs.p), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["AUROC", "AURC", "Brier", "CWS", "Pearson-r"])
+def test_random_swaps_come_near_all_of_them(name: str) -> None:
+    outcomes = [np.array([0, 1, 0, 0, 1, 1, 0, 1, 4, 0, 0, 1]), np.array([1, 0, 0] * 4)]
+    sure = np.random.default_rng(3).integers(1, 9, (2, 12)) / 9
+    samples = [sample_of(o.astype(np.int8), s) for o, s in zip(outcomes, sure, strict=True)]
+    item = ab.measure(name)
+    work = (MeansOfAnswers if name == "Brier" else SortedAnswers)(item, samples)
+    two = work.pair(0, 1)
+    seen = two.swapped(np.ones((1, 12)))[0]
+    every = two.swapped(np.concatenate(list(Flips(12, trials=0, seed=0).blocks())))
+    rng = np.random.default_rng(1)
+    some = two.swapped(coins(rng, 4000, 12))
+    shares = [(~(np.abs(x) < abs(seen) - 1e-9)).mean() for x in (every, some)]
+    assert shares[0] == pytest.approx(shares[1], abs=4 * math.sqrt(0.25 / 4000))
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_a_swap_of_all_changes_the_sign_alone(name: str) -> None:
+    rng = np.random.default_rng(8)
+    samples = [
+        sample_of(rng.choice([0, 0, 1, 2, 3, 4], 30).astype(np.int8), rng.integers(1, 9, 30) / 9)
+        for _ in range(2)
+    ]
+    item = ab.measure(name)
+    kind = MeansOfAnswers if name in ("Brier", "log-score", "K1", "K", "MRR") else SortedAnswers
+    signs = coins(rng, 50, 30)
+    found = kind(item, samples).pair(0, 1).swapped(signs)
+    assert not np.isnan(found).all()
+    negative = pytest.approx(-found, abs=1e-9, nan_ok=True)
+    assert kind(item, samples).pair(0, 1).swapped(-signs) == negative
+    assert kind(item, samples).pair(1, 0).swapped(signs) == negative
+
+
+# ---------------------------------------------------------------------------------- influences
+
+
+STUDENTISED = [n for n in REFERENCE if has_influence(ab.measure(n))]
+
+
+@pytest.mark.parametrize("name", [n for n in STUDENTISED if "coverage" not in n])
+def test_influence_is_what_one_more_answer_does(name: str) -> None:
+    """With each answer 3,000 times, one more of it moves the measure as its derivative says."""
+    item: Any = ab.measure(name)
+    rng = np.random.default_rng(4)
+    outcomes = rng.choice([0, 0, 1], 12).astype(np.int8)
+    sample = sample_of(outcomes, rng.permutation(12) / 12)
+    many = np.full((12, 1), 3000)
+    own = sample.resamples(many)
+    value = item(own)
+    found, question = influence_of(item, own, value)
+    more = item(sample.resamples(many + 30 * np.eye(12, dtype=np.int64)))
+    moved = (more - value)[sample.unit] / 30
+    expected = found[:, 0] + question
+    scale = np.abs(expected).max()
+    assert moved == pytest.approx(expected, abs=0.15 * scale)
+    assert np.corrcoef(moved, expected)[0, 1] > 0.99
+
+
+@pytest.mark.parametrize("name", STUDENTISED)
+def test_influences_make_the_error_that_resamples_show(name: str) -> None:
+    rng = np.random.default_rng(9)
+    sample = binormal(rng, accuracy=0.6, blank=0.1, apart=1.0, size=600)
+    item: Any = ab.measure(name)
+    own = sample.resamples(np.ones((600, 1), np.int64))
+    by_answer, by_question = influence_of(item, own, item(own))
+    moved = np.zeros(600)
+    moved[sample.unit] = by_answer[:, 0]
+    times = rng.multinomial(600, np.full(600, 1 / 600), size=1000).T
+    expected = np.nanstd(sample.values(item, times))
+    rough = 0.35 if "coverage" in name else 0.1  # the point that reaches it is taken as fixed
+    assert math.sqrt(((moved + by_question) ** 2).sum()) == pytest.approx(expected, rel=rough)
+
+
+# ----------------------------------------------------------------------------------- bootstrap
+
+
+@pytest.mark.parametrize("name", ["Brier", "K1", "AUROC", "AURC", "CWS", "Pearson-r"])
+def test_bootstrap_as_a_loop_over_the_same_draws(name: str) -> None:
+    one, two = responses(11, 15), responses(12, 15, skill=0.2)
+    rules: dict[str, Any] = {"test": "bootstrap", "method": "percentile", "trials": 100}
+    (pair,) = compared(name, one=one, two=two, seed=3, **rules).pairs
+    generator = np.random.default_rng([3, 11])
+    gaps = []
+    for _ in range(100):
+        times = generator.multinomial(15, np.full(15, 1 / 15))
+        drawn = [
+            [q for q, n in zip(run, times, strict=True) for _ in range(n)] for run in (two, one)
+        ]
+        gaps.append(_loop_value(name, drawn[0]) - _loop_value(name, drawn[1]))
+    known = [g for g in gaps if not math.isnan(g)]
+    ends = np.quantile(known, [0.025, 0.975])
+    assert (pair.interval.low, pair.interval.high) == pytest.approx(tuple(ends), abs=1e-9)
+    assert pair.error == pytest.approx(float(np.std(known, ddof=1)), abs=1e-9)
+    low, high = sum(not g > 0 for g in gaps), sum(not g < 0 for g in gaps)
+    assert pair.p == pytest.approx(min(1.0, 2 * (min(low, high) + 1) / 101))
+
+
+def _loop_value(name: str, run: Sequence[Response]) -> float:
+    """By the measure itself, one resample at a time (its reference tries every order of ties)."""
+    own = [(o == "right", s) for o, s in run if o != "blank"]
+    item: Any = ab.measure(name)
+    return float(item([r for r, _ in own], [s for _, s in own], questions=len(run)))
+
+
+def test_resamples_without_a_value_are_told() -> None:
+    """One wrong answer each: half of the swaps leave one run without any."""
+    sure = [0.9, 0.8, 0.3, 0.6, 0.5, 0.4]
+    one: list[Response] = [("right" if i != 2 else "wrong", s) for i, s in enumerate(sure)]
+    two: list[Response] = [("right" if i != 3 else "wrong", s) for i, s in enumerate(sure)]
+    found = compared("AUROC", one=one, two=two, trials=500)
+    said = " ".join(sentences(found))
+    assert "of 500 resamples had no value" in said
+    assert "AUROC has no value in 16 of 32 swaps of 1 pair: they count as if they showed" in said
+    assert found.pairs[0].p >= 0.5
+
+
+# ---------------------------------------------------------------------------------- properties
+
+short = st.lists(
+    st.tuples(
+        st.sampled_from(["right", "wrong", "right", "wrong", "blank"]),
+        st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0]),
+    ),
+    min_size=3,
+    max_size=6,
+)
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+@settings(max_examples=8)
+@given(own=short)
+def test_identical_runs_do_not_differ(name: str, own: list[Response]) -> None:
+    (pair,) = compared(name, one=own, two=own, trials=100).pairs
+    if math.isnan(pair.difference):
+        assert math.isnan(pair.p)
+    else:
+        assert (pair.difference, pair.p) == (0, 1)
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+@settings(max_examples=8)
+@given(own=short, seed=st.randoms(use_true_random=False))
+def test_the_other_way_round_is_the_negative(name: str, own: list[Response], seed: Any) -> None:
+    other = seed.sample(own, len(own))
+    (pair,) = compared(name, one=own, two=other, trials=100).pairs
+    (back,) = compared(name, one=other, two=own, trials=100).pairs
+    assert (pair.difference, pair.p) == pytest.approx(
+        (-back.difference, back.p), abs=1e-12, nan_ok=True
+    )
+
+
+# ------------------------------------------------------------------------------ level and power
+
+
+def rejected(name: str, kinds: Sequence[dict[str, Any]], times: int, seed: int) -> float:
+    rng = np.random.default_rng(seed)
+    kind = MeansOfAnswers if name == "Brier" else SortedAnswers
+    found = 0
+    for trial in range(times):
+        two = kind(ab.measure(name), [binormal(rng, **k) for k in kinds]).pair(0, 1)
+        seen = two.swapped(np.ones((1, 120)))[0]
+        drawn = np.concatenate(
+            [two.swapped(s) for s in Flips(120, trials=199, seed=trial).blocks()]
+        )
+        found += bool((1 + np.count_nonzero(~(np.abs(drawn) < abs(seen) - 1e-9))) / 200 <= 0.05)
+    return found / times
+
+
+SAME: dict[str, Any] = {"accuracy": 0.6, "blank": 0.1, "apart": 1.0}
+
+
+@pytest.mark.parametrize("name", ["AUROC", "AURC", "Brier", "PRR"])
+def test_alike_runs_are_told_apart_as_often_as_the_level_says(name: str) -> None:
+    assert rejected(name, [SAME, SAME], 400, 5) == pytest.approx(0.05, abs=0.035)
+
+
+@pytest.mark.parametrize("name", ["AUROC", "Brier"])
+def test_equal_scores_at_unequal_coverage_are_no_difference(name: str) -> None:
+    few = SAME | {"blank": 0.8}
+    assert rejected(name, [SAME | {"blank": 0.0}, few], 400, 6) <= 0.085
+
+
+@pytest.mark.parametrize("name", ["AUROC", "AURC", "Brier", "PRR"])
+def test_power(name: str) -> None:
+    assert rejected(name, [SAME | {"apart": 2.5}, SAME | {"apart": 0.0}], 40, 7) > 0.9
+
+
+# ------------------------------------------------------------------------- many runs, and in words
+
+
+def four(size: int = 40) -> dict[str, Any]:
+    skills = {"sharp": 1.3, "fair": 1.0, "dull": 0.0}
+    runs = {
+        name: responses(i, size, blanks=0, skill=s) for i, (name, s) in enumerate(skills.items())
+    }
+    sure = np.linspace(0.05, 0.95, size)
+    runs["sharp"] = [("right" if s > 0.5 else "wrong", float(s)) for s in sure]
+    runs["dull"] = [("right" if s < 0.5 else "wrong", float(s)) for s in sure]
+    runs["mute"] = [(o, None) for o, _ in runs["fair"]]
+    return runs
+
+
+def test_all_pairs_with_letters_and_a_run_without_confidence() -> None:
+    found = compared("AUROC", trials=500, **four())
+    assert [row.run for row in found.rows] == ["sharp", "fair", "dull", "mute"]
+    letters = {row.run: row.letters for row in found.rows}
+    assert letters == {"sharp": "a", "fair": "b", "dull": "c", "mute": ""}
+    said = " ".join(sentences(found))
+    assert "AUROC is undefined (–) where no answer has a confidence: mute." in said
+    assert "Test: paired randomisation of the difference over its standard error" in said
+    assert all(math.isnan(p.p) == ("mute" in (p.run, p.against)) for p in found.pairs)
+    holm = {(p.run, p.against): p.adjusted for p in found.pairs}
+    raw = sorted(p.p for p in found.pairs if not math.isnan(p.p))
+    assert sorted(x for x in holm.values() if not math.isnan(x))[0] == pytest.approx(3 * raw[0])
+
+
+def test_max_t_against_a_loop() -> None:
+    """The largest standardised difference of each of all 2^7 swaps, by the slow statistic."""
+    from itertools import product
+
+    runs: dict[str, Any] = {}
+    runs |= {
+        n: responses(i + 20, 8, skill=s)
+        for i, (n, s) in enumerate(zip("abc", (1, 0, 1.5), strict=True))
+    }
+    found = compared("K1", reference="a", **runs)
+    statistic = slow.plain("K1")
+    rows = []
+    for swaps in product((False, True), repeat=7):
+        mixed = []
+        for name in "bc":
+            pairs = [
+                (y, x) if s else (x, y)
+                for x, y, s in zip(runs[name], runs["a"], (*swaps, False), strict=True)
+            ]
+            mixed.append(statistic([x for x, _ in pairs], [y for _, y in pairs]))
+        rows.append(mixed)
+    drawn = np.array(rows)
+    scale = np.sqrt((drawn**2).mean(axis=0))
+    largest = (np.abs(drawn) / scale).max(axis=1)
+    for number, name in enumerate("bc"):
+        seen = abs(statistic(runs[name], runs["a"])) / scale[number]
+        (pair,) = (p for p in found.pairs if p.run == name)
+        assert pair.adjusted == pytest.approx((largest >= seen - 1e-9).mean())
+
+
+def test_lower_is_better_is_kept() -> None:
+    found = compared("Brier", trials=500, **{k: v for k, v in four().items() if k != "mute"})
+    assert found.rows[0].run == "sharp"
+    assert found.pairs[0].difference < 0
+
+
+@pytest.mark.parametrize("name", BIASED)
+def test_calibration_errors_have_a_p_but_no_interval(name: str) -> None:
+    runs = {k: v for k, v in four().items() if k in ("sharp", "dull")}
+    found = compared(name, trials=200, **runs)
+    (pair,) = found.pairs
+    assert math.isnan(pair.interval.low)
+    assert 0 < pair.p <= 1
+    assert found.plan is None
+    assert "is too large in any sample" in " ".join(sentences(found))
+    with pytest.raises(UsageError, match="a bootstrap adds to that; take randomisation"):
+        compared(name, test="bootstrap", **runs)
+    with pytest.raises(UsageError, match="no standard error to plan with"):
+        compared(name, detect=0.1, **runs)
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ({"test": "mcnemar"}, "McNemar's test looks at right and wrong, and AUROC is a measure"),
+        ({"test": "wilcoxon"}, "wilcoxon is for per-query scores"),
+        ({"judge_error": {"right": 1}}, "--judge-error corrects counts, and AUROC is a measure"),
+        ({"method": "delta"}, "delta is for measures of counts, and AUROC is one of confidence"),
+    ],
+)
+def test_what_cannot_be_had_is_said_in_one_line(rules: dict[str, Any], said: str) -> None:
+    runs = {k: v for k, v in four().items() if k in ("sharp", "dull")}
+    with pytest.raises(UsageError, match=said):
+        compared("AUROC", **runs, **rules)
+
+
+@pytest.mark.parametrize("rules", [{}, {"test": "bootstrap"}, {"reference": "fair"}])
+@pytest.mark.parametrize("name", ["AUROC", "Brier", "ECE"])
+def test_progress_goes_to_the_end_and_never_back(name: str, rules: dict[str, Any]) -> None:
+    if name == "ECE" and rules.get("test") == "bootstrap":
+        return
+    calls: list[tuple[int, int]] = []
+    compared(name, trials=200, progress=lambda *now: calls.append(now), **four(), **rules)
+    assert calls == sorted(calls)
+    assert calls[-1][0] == calls[-1][1] > 0
+
+
+@pytest.mark.parametrize("test", ["randomisation", "bootstrap"])
+@pytest.mark.parametrize("name", ["K1", "Brier", "AURC"])
+def test_one_question_shows_nothing(name: str, test: str) -> None:
+    one: list[Response] = [("right", 0.9)]
+    two: list[Response] = [("wrong", 0.4)]
+    (pair,) = compared(name, one=one, two=two, test=test).pairs
+    assert pair.p == 1
+    assert math.isnan(pair.interval.low)
+
+
+def test_too_many_trials_to_hold_are_refused() -> None:
+    runs: dict[str, Any] = {f"r{i}": responses(i, 5) for i in range(60)}
+    with pytest.raises(UsageError, match="1,000,000 trials of 60 runs are too many to hold; take"):
+        compared("AUROC", reference="r0", trials=1_000_000, **runs)
+    assert MOST_DRAWN < 60 * 1_000_000
+
+
+def test_answers_without_a_confidence_are_told() -> None:
+    one = responses(1, 20, blanks=0)
+    two = [*one[:-3], *(("right", None) for _ in range(3))]
+    for name, how in (("AUROC", "taken as the least sure"), ("Brier", "left out")):
+        said = sentences(compared(name, one=one, two=two, trials=100))
+        assert f"Run 'two': 3 answers without a confidence, {how}." in said
+
+
+def test_from_the_command_line(here: Here) -> None:
+    rng = np.random.default_rng(2)
+    gold = "question,correct,doc\n" + "".join(f"q{i},a,d{i // 4}\n" for i in range(40))
+    here.write("gold.csv", gold)
+    for name in ("one", "two", "three"):
+        rows = (f"q{i},{rng.choice(['a', 'b'])},{rng.random():.2f}\n" for i in range(40))
+        here.write(f"{name}.csv", "question,answer,confidence\n" + "".join(rows))
+    args = ("compare", "gold.csv", "one.csv", "two.csv", "-m", "AUROC", "--trials", "300")
+    said = here(*args, "--seed", "4", "--format", "json")
+    assert said.code == 0, said.err
+    data = said.data
+    assert (data["measure"], data["interval_method"], data["seed"]) == ("AUROC", "bca", 4)
+    scored = here("score", *args[1:6], "--format", "json").data["results"]
+    scores = {row["run"]: row["scores"]["AUROC"] for row in scored}
+    (pair,) = data["pairs"]
+    assert pair["difference"] == pytest.approx(scores["two"] - scores["one"])
+    assert "origin" not in data
+    assert here(*args, "--seed", "4", "--format", "json").out == said.out
+    clustered = here(*args, "--cluster", "doc", "--format", "json").data
+    assert (clustered["clusters"], clustered["pairs"][0]["exact"]) == (10, True)
+    header, *lines = here(*args, "three.csv", "--format", "csv").out.splitlines()
+    assert header.startswith("run,against,difference,low,high,p")
+    assert len(lines) == 3
+    line = here.refuses(*args, "--by", "doc")
+    assert line.startswith("--by divides the difference of a measure of counts; AUROC is a measure")
+    here.write("result.json", said.out)
+    page = here("report", "result.json", "-o", "page.html")
+    assert page.code == 0, page.err

@@ -1,0 +1,120 @@
+"""SimpleQA grades: what counts as one, tables of them, the published F."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+
+import abstain as ab
+from abstain.formats.logs.simpleqa import grade_of
+from abstain.formats.tables import read_table
+from tests.formats.logs.helpers import JUDGED, counts
+from tests.helpers import Here, needs
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        *[("A", "right"), ("b", "wrong"), (" C.", "declined"), ("(B)", "wrong")],
+        *[("CORRECT", "right"), ("Incorrect.", "wrong"), ("NOT_ATTEMPTED", "declined")],
+        *[("not attempted", "declined"), ("A: CORRECT", "right"), ("B) INCORRECT", "wrong")],
+        *[("The grade is B", "wrong"), ("**A**", "right"), ("Grade: A", "right")],
+        *[("FINAL GRADE: NOT_ATTEMPTED", "declined"), ("**Verdict:** *INCORRECT*", "wrong")],
+        *[("It names the wrong city.\n\nGrade: B\n", "wrong"), ("CORRECT\nIt fits.", "right")],
+        *[('{"reason": "not CORRECT", "grade": "B"}', "wrong"), ("CORRECT (A)", "right")],
+        *[('```json\n{"Grade": "C: NOT_ATTEMPTED"}\n```', "declined"), ("# A", "right")],
+        # What leaves it open is nothing: neither a letter inside a word nor an article.
+        *[("not correct", None), ("A: INCORRECT", None), ("CORRECT or INCORRECT", None)],
+        *[("A or B", None), ("A good answer", None), ("Abstained", None), ("", None)],
+        *[("Grade: A\nGrade: B", None), ("A-", None), ("B?", None), ("Grade: A+", None)],
+        *[('{"grade": 1}', None), ('{"grade": "A"', None), ('{"answer": "A"}', None)],
+        # Prose is no verdict, whatever words it has.
+        *[("This wasn't correct.", None), ("not fully correct", None), ("vitamin C", None)],
+        *[("It does not match the correct answer.", None), ("Partially correct", None)],
+        *[("The correct answer is Lima; it said Quito.", None), ("My answer: 'C'", None)],
+        *[("It was INCORRECT because …", None), ("The answer is CORRECT.", None)],
+        *[("It cannot be considered CORRECT", None), ("Far from CORRECT", None)],
+        *[("It isn’t CORRECT", None), ("hardly CORRECT", None), ("correct? no", None)],
+        *[("would be CORRECT only if it named Lima", None), ("NOT CORRECT", None)],
+        *[("ABC", None), ("INCORRECTLY graded", None), ("isn't correct", None), ("D", None)],
+    ],
+)
+def test_grades_are_whole_words(text: str, outcome: str | None) -> None:
+    assert grade_of(text) == outcome
+
+
+def test_grades_of_a_table(here: Here) -> None:
+    here.write(
+        "g.csv",
+        "run,id,grade,topic\nx,1,A: CORRECT,s\nx,2,INCORRECT,s\nx,3,NOT_ATTEMPTED,t\nx,4,?!,t\n",
+    )
+    assert counts(here, "g.csv", "--from", "simpleqa") == {"x": [1, 1, 1, 1]}
+    said = here("score", "--judged", "g.csv", "--from", "simpleqa", *JUDGED)
+    assert any("1 of 4 grades leave it open" in note for note in said.data["notes"])
+    assert any("line 5: the grade reads '?!'" in note for note in said.data["notes"])
+    assert "unscored" in here.refuses("score", "--judged", "g.csv", "--from", "simpleqa")
+
+
+def test_flags_are_grades_too(here: Here) -> None:
+    rows = [
+        {"id": "a", "is_correct": True, "is_incorrect": False, "is_not_attempted": False},
+        {"id": "b", "is_correct": False, "is_incorrect": False, "is_not_attempted": True},
+        {"id": "c", "is_correct": True, "is_incorrect": True, "is_not_attempted": False},
+    ]
+    here.write("g.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert counts(here, "g.jsonl", "--from", "simpleqa") == {"g": [1, 0, 1, 1]}
+
+
+def test_simpleqa_in_czech_has_its_published_f() -> None:
+    folder = needs("data/czech_simpleqa")
+    published = {"gpt-4o-mini-2024-07-18": 0.081, "claude-3-5-haiku-20241022": 0.093}
+    paths = [str(folder / f"{name}.csv.gz") for name in published]
+    result = ab.score_judged(paths, measures=["F"], format="simpleqa")
+    assert {row.run: round(row.scores["F"], 3) for row in result.rows} == published
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "expected"),
+    [
+        ("id,note\n1,x\n", "simpleqa", "has no column of grades (its columns: id, note)"),
+        ("id,note\n1,x\n", "simpleqa:grade=nota", "has no column 'nota' (nearest: note)"),
+        ("id,grade\n1,A\n1,B\n", "simpleqa", "question '1' stands twice"),
+        ("id,grade\n", "simpleqa", "has a header but no rows"),
+        ("id,grade\n1,A\n", "simpleqa:question=idd", "has no column 'idd' (nearest: id)"),
+        (
+            "id,grade,confidence\n1,A,0.5\n\n2,B,high\n",
+            "simpleqa",
+            "g.csv:4: the confidence is 'high', expected a number from 0 to 1",
+        ),
+        ("id,grade,confidence\n1,A,95\n", "simpleqa", "the confidence is '95', expected a number"),
+    ],
+)
+def test_broken_tables_of_grades(here: Here, text: str, format: str, expected: str) -> None:
+    here.write("g.csv", text)
+    assert expected in here.refuses("score", "--judged", "g.csv", "--from", format)
+
+
+def test_prose_is_unscored_and_said(here: Here) -> None:
+    here.write("g.csv", "id,grade\n1,A\n2,The correct answer is Lima.\n3,not fully correct\n")
+    assert counts(here, "g.csv", "--from", "simpleqa") == {"g": [1, 0, 0, 2]}
+    said = here("score", "--judged", "g.csv", "--from", "simpleqa", *JUDGED)
+    note = next(n for n in said.data["notes"] if "leave it open" in n)
+    assert "2 of 3 grades leave it open: unscored (expected A, B, C, CORRECT" in note
+    assert "line 3: the grade reads 'The correct answer is Lima.'" in note
+
+
+def test_empty_confidences_are_none(here: Here) -> None:
+    here.write("g.csv", "id,grade,confidence\n1,A,0.25\n2,B,\n")
+    frame = read_table("g.csv", format="simpleqa").frame.collect()
+    assert frame["confidence"].to_list() == [0.25, None]
+
+
+def test_a_pipe_is_read_once(here: Here) -> None:
+    here.write("g.csv", "id,grade\n1,A\n2,B\n")
+    os.mkfifo("pipe")
+    with subprocess.Popen(["cp", "g.csv", "pipe"]) as writer:
+        assert counts(here, "pipe", "--from", "simpleqa") == {"pipe": [1, 1, 0, 0]}
+        assert writer.wait(timeout=20) == 0

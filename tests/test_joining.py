@@ -1,0 +1,157 @@
+"""One model's tasks as one run: counted together, sliced by task, told apart when repeated."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.engines import ENGINES, needs
+from tests.helpers import Here
+
+
+def lm_eval(values: str, *, hashes: str = "", said: str = "x") -> str:
+    """A log with a document for each digit: 1 right, 0 wrong."""
+    rows = [
+        {"doc_id": i, "target": "x", "resps": [[said]], "filtered_resps": [said],
+         "filter": "none", "metrics": ["exact_match"], "exact_match": float(v),
+         **({"doc_hash": f"{hashes}{i}"} if hashes else {})}
+        for i, v in enumerate(values)
+    ]  # fmt: skip
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def inspect(model: str, task: str, values: str, *, scorer: str = "judge", epochs: int = 1) -> str:
+    samples = [
+        {"id": str(i), "epoch": epoch, "target": "x", "output": {"completion": "I don't know."},
+         "scores": {scorer: {"value": "C" if v == "1" else "I"}}}
+        for i, v in enumerate(values) for epoch in range(1, epochs + 1)
+    ]  # fmt: skip
+    head = {"task": task, "model": model, "dataset": {}, "config": {"epochs": epochs}}
+    return json.dumps({"version": 2, "status": "success", "eval": head, "samples": samples})
+
+
+def path(folder: str, task: str, day: int = 1) -> str:
+    return f"{folder}/samples_{task}_2026-01-0{day}T00-00-00.jsonl"
+
+
+def scored(here: Here, *args: str) -> dict[Any, list[int]]:
+    """Right and wrong of each run and slice; nothing may be missing."""
+    said = here("score", *args, "-m", "accuracy", "--format", "json")
+    assert said.code == 0, said
+    assert "missing" not in said.data["touched"], said.data
+    return {
+        (r["run"], *r["slice"].values()): [r["counts"]["right"], r["counts"]["wrong"]]
+        for r in said.data["results"]
+    }
+
+
+@pytest.fixture
+def two_models(here: Here) -> Here:
+    here.write(path("out/m1", "a"), lm_eval("110", hashes="aa"))
+    here.write(path("out/m1", "b"), lm_eval("10", hashes="bb"))
+    here.write(path("out/m2", "a"), lm_eval("000", hashes="aa"))
+    here.write(path("out/m2", "b"), lm_eval("11", hashes="bb"))
+    here.write("out/m1/results_2026-01-01T00-00-00.json", '{"results": {}, "configs": {}}')
+    return here
+
+
+FILES = [path(f"out/{m}", t) for m in ("m1", "m2") for t in ("a", "b")]
+
+
+def test_files_of_one_model_are_one_run(two_models: Here) -> None:
+    assert scored(two_models, "--judged", *FILES) == {("m1",): [3, 2], ("m2",): [2, 3]}
+    sliced = scored(two_models, "--judged", *FILES, "--by", "task")
+    assert sliced == {
+        ("m1", "a"): [2, 1], ("m1", "b"): [1, 1], ("m2", "a"): [0, 3], ("m2", "b"): [2, 0],
+    }  # fmt: skip
+    said = two_models("score", "--judged", *FILES, "--format", "json")
+    assert "2 logs of m1 made one run, a task each (a, b)" in said.data["notes"]
+
+
+def test_a_folder_stands_for_its_logs(two_models: Here) -> None:
+    expected = {("m1",): [3, 2], ("m2",): [2, 3]}
+    assert scored(two_models, "--judged", "out/m1", "out/m2") == expected
+    assert scored(two_models, "--judged", "out") == expected
+    assert scored(two_models, "out/m1", "out/m1", "out/m2") == expected
+    compared = two_models("compare", "--judged", "out/m1", "out/m2", "-m", "accuracy", "-f", "json")
+    assert compared.code == 0, compared
+    assert compared.data["questions"] == 5
+    made = two_models("campaign", "out/m1", "out/m1", "out/m2", "-o", "site")
+    assert made.code == 0, made
+    two_models.write("empty/notes.txt", "nothing")
+    assert "empty: is a directory, expected a file" in two_models.refuses(
+        "score", "--judged", "empty"
+    )
+    assert "is a directory, expected a file" in two_models.refuses(
+        "score", "--judged", "out", "--from", "simpleqa"
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_counts_a_joined_run(two_models: Here, engine: str) -> None:
+    needs(engine)
+    found = scored(two_models, "--judged", "out", "--engine", engine)
+    assert found == {("m1",): [3, 2], ("m2",): [2, 3]}
+
+
+def test_logs_that_name_no_model_share_a_folder(
+    two_models: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(two_models.folder / "out" / "m1")
+    names = [name.rpartition("/")[2] for name in FILES[:2]]
+    assert scored(two_models, "--judged", *names) == {("m1",): [3, 2]}
+    assert scored(two_models, "--judged", names[0]) == {("a",): [2, 1]}
+
+
+def test_ids_that_stand_in_two_tasks_are_told_apart(here: Here) -> None:
+    here.write("logs/1.json", inspect("m", "a", "110", epochs=2))
+    here.write("logs/2.json", inspect("m", "b", "10"))
+    here.write("logs/3.json", inspect("n", "a", "000", epochs=2))
+    here.write("logs/4.json", inspect("n", "b", "11"))
+    assert scored(here, "--judged", "logs") == {("m",): [5, 3], ("n",): [2, 6]}
+    said = here("score", "--judged", "logs", "-m", "accuracy", "--ci", "--format", "json")
+    assert any("questions are named task/id" in note for note in said.data["notes"])
+    # Samples '0' of both tasks are two clusters: the answer to one says nothing of the other.
+    rows = [f"{t}{i}#{e},{'right' if v == '1' else 'wrong'},{t}{i}\n"
+            for t, values, epochs in (("a", "110", 2), ("b", "10", 1))
+            for i, v in enumerate(values) for e in range(epochs)]  # fmt: skip
+    here.write("by_hand.csv", "question,outcome,cluster\n" + "".join(rows))
+    hand = here("score", "--judged", "by_hand.csv", "-m", "accuracy", "--ci", "--format", "json")
+    own = next(r for r in said.data["results"] if r["run"] == "m")
+    assert own["intervals"] == hand.data["results"][0]["intervals"]
+
+
+def test_one_task_twice_stays_two_runs(here: Here) -> None:
+    first, second = path("m", "a", 1), path("m", "a", 2)
+    here.write(first, lm_eval("110"))
+    here.write(second, lm_eval("111"))
+    found = scored(here, "--judged", first, second)
+    assert sorted(found.values()) == [[2, 1], [3, 0]]
+    here.write(path("m", "b"), lm_eval("1"))
+    line = here.refuses("score", "--judged", first, second, path("m", "b"))
+    assert "model 'm' has task 'a' twice" in line
+    assert f"({first} and {second})" in line
+
+
+def test_the_same_tasks_in_two_folders_are_two_runs(here: Here) -> None:
+    for folder, values in (("zero/m", "000"), ("five/m", "111")):
+        for task in "ab":
+            here.write(path(folder, task), lm_eval(values, hashes=task))
+    assert scored(here, "--judged", "zero", "five") == {("zero/m",): [0, 6], ("five/m",): [6, 0]}
+
+
+def test_refusals_are_looked_for_by_who_judged_each_task(here: Here) -> None:
+    here.write("logs/1.json", inspect("m", "a", "00", scorer="match"))  # compares texts
+    here.write("logs/2.json", inspect("m", "b", "00", scorer="judge"))  # a judge's label wins
+    found = scored(here, "--judged", "logs", "--detect-refusals", "en", "--by", "task")
+    assert found == {("m", "a"): [0, 0], ("m", "b"): [0, 2]}
+
+
+def test_a_fault_is_found_in_its_own_file(here: Here) -> None:
+    here.write(path("m", "a"), lm_eval("11", hashes="a"))
+    here.write(path("m", "b"), lm_eval("11", hashes="b"))
+    here.write("gold.csv", "question,correct\na0,x\na1,x\nb0,x\n")
+    line = here.refuses("score", "gold.csv", path("m", "a"), path("m", "b"))
+    assert line.startswith(f"{path('m', 'b')}:2: question 'b1' is not in the gold")
