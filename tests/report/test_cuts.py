@@ -60,7 +60,8 @@ def test_a_cut_table_says_so_beside_the_link_to_all_of_it(folder: Path) -> None:
     assert csv_rows(folder, "questions") == QUESTIONS
     said = (
         f"Here are the first 2,000 of {QUESTIONS:,} rows: sorting, finding and saving know only "
-        'these. All of it as <a href="tables/questions.csv">CSV</a>.'
+        'these. <span class="screen">Beside this page: all of it as '
+        '<a href="tables/questions.csv">CSV</a>.'
     )
     assert said in text
     own = data_of(text)["tables"]["questions"]
