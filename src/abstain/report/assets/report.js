@@ -79,6 +79,7 @@
   const makeTable = (host, table) => {
     const name = host.dataset.table;
     const isText = (i) => table.columns[i].kind === "text";
+    const inWords = (i) => isText(i) || table.rows.every((cells) => typeof cells[i] === "string");
     const main = table.columns.findIndex((column, i) => isText(i) && column.name !== "#");
     const isDim = new Set(table.dim);
     const quiet = table.rows.length > 12 && isDim.size > table.rows.length / 3;
@@ -140,7 +141,7 @@
     const heads = table.columns.map((column, index) => {
       const button = el("button", { type: "button", ...titled(column.name, 24) }, column.name);
       button.addEventListener("click", () => {
-        state.direction = state.order === index ? -state.direction : isText(index) ? 1 : -1;
+        state.direction = state.order === index ? -state.direction : inWords(index) ? 1 : -1;
         state.order = index;
         state.page = 0;
         draw();
