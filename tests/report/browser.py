@@ -46,7 +46,7 @@ class Visit:
     def draw_everything(self) -> None:
         height = self.page.evaluate("document.documentElement.scrollHeight")
         for y in range(0, height, 500):
-            self.page.evaluate(f"window.scrollTo(0, {y})")
+            self.page.evaluate(f"void scrollTo({{ top: {y}, behavior: 'instant' }})")
             self.page.wait_for_timeout(30)
         self.page.wait_for_function(
             "[...document.querySelectorAll('figure')].every((f) => f.querySelector('svg'))"
