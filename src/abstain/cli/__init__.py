@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 EXIT_NO, EXIT_USAGE, EXIT_FAULT, EXIT_STOPPED = 1, 2, 3, 130
 
@@ -83,11 +84,11 @@ def _say(text: str) -> None:
         print(clean(line), file=sys.stderr)  # noqa: T201
 
 
-def _usage(error: Exception) -> str:
+def _usage(error: Any) -> str:
     """An argument error in one line, with the command that explains more."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "abstain"
-    message = " ".join(str(error.format_message()).split())  # type: ignore[attr-defined]
+    message = " ".join(str(error.format_message()).split())
     message = message[:1].lower() + message[1:]
     message = message.rstrip(".").replace(". Did you mean", "; did you mean")
     return f"{command}: {message}{'' if message.endswith('?') else ';'} see `{command} --help`"

@@ -20,14 +20,20 @@ from abstain.compare.confident import compare_confidence
 from abstain.compare.functional import THREE
 from abstain.compare.inputs import Paired, from_gold, from_judged
 from abstain.compare.intervals import interval
-from abstain.compare.multiplicity import adjust
 from abstain.compare.outcome_pairs import (
     against_reference,
     difference_intervals,
     errors_to_plan_with,
     tested_pairs,
 )
-from abstain.compare.pairs import best_first, letters_of, made_pairs, plan_of, wanted_pairs
+from abstain.compare.pairs import (
+    adjusted_pairs,
+    best_first,
+    letters_of,
+    made_pairs,
+    plan_of,
+    wanted_pairs,
+)
 from abstain.compare.planning import check_plan
 from abstain.compare.result import Comparison, Progress, RunRow, Settings
 from abstain.compare.studentised import varies
@@ -148,8 +154,7 @@ def compare_outcomes(
     if settings.reference is not None:
         adjusted = against_reference(table, wanted, differences, settings)
     else:
-        p = np.where(np.isnan(differences), np.nan, [t.p for t in tested])
-        adjusted = adjust(p, settings.correction)
+        adjusted = adjusted_pairs(differences, tested, settings)
     pairs = made_pairs(
         paired.runs,
         wanted,

@@ -16,7 +16,6 @@ import numpy as np
 from abstain.compare.inputs import Paired
 from abstain.compare.intervals import Interval
 from abstain.compare.means_of_answers import MeansOfAnswers, is_mean
-from abstain.compare.multiplicity import adjust
 from abstain.compare.of_confidence import (
     BIASED,
     BLOCK,
@@ -28,6 +27,7 @@ from abstain.compare.of_confidence import (
     why_none,
 )
 from abstain.compare.pairs import (
+    adjusted_pairs,
     best_first,
     bootstrap_p,
     letters_of,
@@ -88,8 +88,7 @@ def compare_confidence(
     if settings.reference is not None:
         adjusted = swaps.against_reference()
     else:
-        p = np.where(np.isnan(differences), np.nan, [t.p for t in tested])
-        adjusted = adjust(p, settings.correction)
+        adjusted = adjusted_pairs(differences, tested, settings)
     errors = work.errors(values, wanted)
     pairs = made_pairs(
         paired.runs,

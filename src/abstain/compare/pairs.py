@@ -10,6 +10,7 @@ import numpy as np
 
 from abstain.compare.intervals import Interval
 from abstain.compare.letters import letter_groups, letters
+from abstain.compare.multiplicity import adjust
 from abstain.compare.planning import Plan, plan
 from abstain.compare.randomisation import PValue
 from abstain.compare.result import Pair, Settings
@@ -55,6 +56,12 @@ def wanted_pairs(
             "--reference RUN"
         )
     return [(i, j) for at, i in enumerate(order) for j in order[at + 1 :]]
+
+
+def adjusted_pairs(differences: Array, tested: Sequence[PValue], settings: Settings) -> Array:
+    """The p-values of all pairs, corrected; a pair without a difference is not one of them."""
+    p = np.where(np.isnan(differences), np.nan, [t.p for t in tested])
+    return adjust(p, settings.correction)
 
 
 def made_pairs(

@@ -10,8 +10,14 @@ import numpy as np
 
 from abstain.compare.hypotheses import wilcoxon
 from abstain.compare.inputs import clusters_of
-from abstain.compare.multiplicity import adjust
-from abstain.compare.pairs import bootstrap_p, letters_of, made_pairs, plan_of, wanted_pairs
+from abstain.compare.pairs import (
+    adjusted_pairs,
+    bootstrap_p,
+    letters_of,
+    made_pairs,
+    plan_of,
+    wanted_pairs,
+)
 from abstain.compare.planning import check_plan
 from abstain.compare.randomisation import PValue
 from abstain.compare.result import Comparison, Progress, RunRow, Settings
@@ -77,7 +83,7 @@ def compare_scores(
         seen = differences * scores.shape[1]
         adjusted = max_t(drawn / size, seen / size, exact=sample.flips.exact)
     else:
-        adjusted = adjust(np.array([t.p for t in tested]), rules.correction)
+        adjusted = adjusted_pairs(differences, tested, rules)
     pairs = made_pairs(
         systems,
         wanted,

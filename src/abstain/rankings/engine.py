@@ -151,10 +151,10 @@ def _repeated(
 ) -> InputError:
     own = rows.filter(nw.col("run") == row["run"], nw.col("query") == row["query"])
     twice = own.group_by(column).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
-    value = collect(twice, source.name)[column].min()
+    value: Any = collect(twice, source.name)[column].min()
     what = f"document {shown(str(value))}"
     if column == "score":
-        what = f"rank {-int(value)}"  # type: ignore[arg-type]
+        what = f"rank {-int(value)}"
     return InputError(f"{what} stands twice {_of(row)}", source.name)
 
 

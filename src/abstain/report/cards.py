@@ -9,7 +9,7 @@ from collections.abc import Callable
 from abstain.measures import Definition, Measure, definitions, measure
 from abstain.measures.registry import number_text
 from abstain.outcomes import Counts
-from abstain.report.grid import Column, Grid
+from abstain.report.grid import Cell, Column, Grid
 
 SHARES = Counts(right=237, wrong=156, unsplit=107)
 SHARES_NAME = "icia091ro, CLEF 2009"
@@ -22,11 +22,11 @@ LABEL = 13
 
 def measures_grid() -> Grid:
     """Every measure in a line."""
-    rows: list[list[object]] = [
+    rows: list[list[Cell]] = [
         [signature(d), d.formula, d.kappa_text, d.break_even_text] for d in definitions().values()
     ]
     names = ("measure", "formula", "κ", "p*")
-    grid = Grid([Column(name) for name in names], rows)  # type: ignore[arg-type]
+    grid = Grid([Column(name) for name in names], rows)
     grid.notes = [
         "c, w, u are the shares right, wrong and unanswered; R, W, UR, UW, UE the counts (UR: "
         "unanswered, the candidate was right).",

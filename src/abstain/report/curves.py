@@ -73,7 +73,8 @@ def _cell(name: str, value: Any) -> Cell:
         return threshold_cell(value)
     if isinstance(value, float) and math.isinf(value):
         return None
-    return value  # type: ignore[no-any-return]
+    cell: Cell = value
+    return cell
 
 
 class _Level(float):

@@ -48,7 +48,8 @@ class Reader:
                     f"pick of {self.name}", name, known, hint=f"there are {', '.join(known) or '–'}"
                 )
         module = import_module(f"abstain.formats.logs.{self.module}")
-        return module.read(opened, picks)  # type: ignore[no-any-return]
+        table: Table = module.read(opened, picks)
+        return table
 
 
 RIGHT_AT = "a score of at least this is right (for scores between 0 and 1)"
