@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from abstain.columns import read_numbers, require, text_column
+from abstain.columns import read_numbers, text_column
 from abstain.errors import InputError, shown
 from abstain.formats.trec import MOST
 from abstain.judge import in_engine
@@ -59,8 +59,6 @@ def _rows(source: Source, *, by_rank: bool) -> nw.LazyFrame[Any]:
     table = source.table
     assert table is not None
     order = "rank" if by_rank else "score"
-    require(table, "query", "which names the query")
-    require(table, "doc", "which names the document")
     require_order(table, order)
     frame = nw.from_native(table.frame).lazy()
     frame, number = _numbers(frame, order, table.name)

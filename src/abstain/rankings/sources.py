@@ -10,7 +10,7 @@ from typing import Any, Literal
 import narwhals as nw
 import polars as pl
 
-from abstain.columns import require, text_column
+from abstain.columns import require, require_all, text_column
 from abstain.engines import check_engine, moved
 from abstain.errors import InputError, Place, shown
 from abstain.formats import trec
@@ -23,6 +23,9 @@ from abstain.rankings.order import RepeatedError
 TREC = "trec"
 BATCH = 1 << 17
 """Rows of a table that are ranked at a time."""
+
+IDS = {"query": "which names the query", "doc": "which names the document"}
+"""Columns that judgments and runs have alike, and what they are for."""
 
 LARGEST_GRADE = 1e18
 """Sums of such grades are still far from what a double can hold."""
@@ -98,7 +101,8 @@ def _as_table(source: Source, engine: str, master: str | None) -> Source:
 
 
 def require_order(table: Table, order: str) -> None:
-    """Refuse a table without the column that documents are ordered by, and say why."""
+    """Refuse a table without ids, or without the column that documents are ordered by."""
+    require_all(table, IDS)
     if order in table.columns:
         return
     if table.format == TREC and table.opened is not None:
@@ -128,9 +132,7 @@ def judgments_of(source: Source) -> pl.DataFrame:
     if source.opened is not None:
         return trec.read_qrels(source.opened)
     table = _table(source)
-    require(table, "query", "which names the query")
-    require(table, "doc", "which names the document")
-    require(table, "rel", "which holds the grade (0: judged, not relevant)")
+    require_all(table, IDS | {"rel": "which holds the grade (0: judged, not relevant)"})
     rows = collect(_chosen(table, ("query", "doc"), "rel"), table.name)
     _refuse_empty(table, rows, ("query", "doc"))
     if rows.is_empty():
@@ -156,15 +158,7 @@ def batches_of(
         return
     table = _table(source)
     order = "rank" if by_rank else "score"
-    require(table, "query", "which names the query")
-    require(table, "doc", "which names the document")
-    if order == "score" and "score" not in table.columns and "rank" in table.columns:
-        raise InputError(
-            "has no column 'score', by which documents are ordered; --ties rank goes by its "
-            "column 'rank' instead",
-            Place(table.name, 1 if table.format in ("csv", "tsv") else None),
-        )
-    require(table, order, "by which documents are ordered")
+    require_order(table, order)
     texts = ("query", "doc", "run") if "run" in table.columns else ("query", "doc")
     for rows in _batches(_chosen(table, texts, order), table):
         _refuse_empty(table, rows, texts)
