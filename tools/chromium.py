@@ -2,43 +2,59 @@
 
     python tools/chromium.py
 
-Debian's package, where this runs as root and apt-get knows it. Never fails: tests that need a
-browser skip without one and say why.
+Debian's package, where this runs as root and apt-get knows it: the shell that is made for having no
+window, or else the whole browser. Never fails: tests that need a browser skip without one and say
+why.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 
-NAMES = ("chromium", "chromium-browser")
+SHELL = "chromium-headless-shell"
+NAMES = (SHELL, "chromium", "chromium-browser")
 MINUTES = 10
 
 
-def found() -> bool:
-    """Whether one is here."""
-    return any(shutil.which(name) for name in NAMES)
+def installed(*names: str) -> bool:
+    """Whether one of them is here."""
+    return any(shutil.which(name) for name in names)
+
+
+def apt_get(*words: str) -> None:
+    """Run it quietly; whether it helped is seen afterwards."""
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(
+            ["apt-get", "-qq", *words],
+            env=environment,
+            timeout=60 * MINUTES,
+            check=False,
+            capture_output=True,
+        )
 
 
 def main() -> None:
     """Install it once; a second time costs nothing."""
-    if found():
+    if installed(SHELL):
         return
+    before = installed(*NAMES)
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        print("no chromium here: the tests of pages are skipped (apt-get install chromium)")
+        if not before:
+            print("no chromium here: the tests of pages are skipped (apt-get install chromium)")
         return
     print("installing chromium for the tests of pages…", flush=True)
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    install = ["apt-get", "install", "-qq", "-y", "--no-install-recommends", "chromium"]
-    for command in (install, ["apt-get", "update", "-qq"], install):
-        try:
-            subprocess.run(
-                command, env=environment, timeout=60 * MINUTES, check=False, capture_output=True
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            break
-        if found():
+    install = ("install", "-y", "--no-install-recommends")
+    apt_get(*install, SHELL)
+    if before or installed(SHELL):
+        return
+    apt_get("update")
+    for name in NAMES:
+        apt_get(*install, name)
+        if installed(name):
             return
     print("chromium could not be installed: the tests of pages are skipped")
 

@@ -9,11 +9,17 @@ from typing import Any
 
 import pytest
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser")
+"""The shell first: the whole browser without a window at times stops drawing frames."""
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
+FRAME = """new Promise((resolve) => {
+    requestAnimationFrame(() => resolve("the page draws frames"));
+    setTimeout(() => resolve("the browser has stopped drawing frames"), 2000);
+})"""
 HOSTILE = "<img src=x onerror=alert(1)>"
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="there is no chromium here (apt-get install chromium)"
@@ -44,13 +50,15 @@ class Visit:
         return found
 
     def draw_everything(self) -> None:
-        height = self.page.evaluate("document.documentElement.scrollHeight")
-        for y in range(0, height, 500):
-            self.page.evaluate(f"void scrollTo({{ top: {y}, behavior: 'instant' }})")
-            self.page.wait_for_timeout(30)
-        self.page.wait_for_function(
-            "[...document.querySelectorAll('figure')].every((f) => f.querySelector('svg'))"
-        )
+        """Bring each chart into view and wait until it is drawn; what is missing is said."""
+        for figure in self.page.locator("figure").all():
+            figure.evaluate("(one) => one.scrollIntoView({ behavior: 'instant', block: 'center' })")
+            try:
+                figure.locator("svg").first.wait_for(state="attached")
+            except Exception as error:
+                name = figure.get_attribute("data-chart")
+                frame = self.page.evaluate(FRAME)
+                raise AssertionError(f"{name} is not drawn ({frame}): {self.said}") from error
 
 
 def opened_browser() -> Iterator[Any]:
