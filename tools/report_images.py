@@ -33,14 +33,15 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=Path("docs/images"))
     target = parser.parse_args().folder
     target.mkdir(parents=True, exist_ok=True)
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    names = ("chromium", "chromium-headless-shell", "chromium-browser")
+    chromium = next(filter(None, map(shutil.which, names)), None)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
         if run(["demo", "-o", f"{folder}/demo"]):
             raise SystemExit("the demo failed")
         page_file = Path(folder) / "demo" / "index.html"
         browser = play.chromium.launch(executable_path=chromium, args=FLAGS)
         for name, settings in SHOTS.items():
-            page = browser.new_page(reduced_motion="reduce", **settings)
+            page: Any = browser.new_page(reduced_motion="reduce", **settings)
             page.goto(page_file.as_uri())
             draw(page)
             page.screenshot(path=target / f"{name}.png")

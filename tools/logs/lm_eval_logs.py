@@ -27,7 +27,7 @@ SAID = {
     "bold": ["2", "It is 4", "7", "8", "10", "13"],
     "careful": ["2", "I don't know.", "I am not sure.", "8", "", "It is 12"],
 }
-CAPITALS = [
+CAPITALS: list[dict[str, Any]] = [
     {"question": "The capital of Peru?", "choices": ["Lima", "Cusco", "Quito"], "answer": 0},
     {"question": "The capital of Kenya?", "choices": ["Mombasa", "Nairobi", "Kisumu"], "answer": 1},
     {"question": "The capital of Fiji?", "choices": ["Nadi", "Lautoka", "Suva"], "answer": 2},
