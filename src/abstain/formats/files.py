@@ -11,7 +11,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -35,6 +35,9 @@ MAX_XML_BYTES = 128 << 20
 BLOCK = 8 << 20
 """A line of a table may not be longer than twice this: a block without a line end is refused."""
 
+PIECE = 2 << 20
+"""Bytes of a table that are read at a time: few enough to stay small, many enough to be quick."""
+
 MAX_DOCUMENT = 2 << 30
 """What one JSON document may have, perhaps on one line; ABSTAIN_MAX_BYTES sets another bound."""
 
@@ -46,6 +49,7 @@ DESCRIPTOR = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/self/fd/\d+")
 """Names of what is open already: it can be read once, however often it is asked for."""
 
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
+BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 WORKBOOK = re.compile(
     rb"PK\x03\x04.{26}(\[Content_Types\]\.xml|_rels/|docProps/|xl/"
@@ -193,8 +197,14 @@ def _every_other_is_zero(head: bytes) -> bool:
 
 def check_text(opened: Opened) -> None:
     """Refuse what cannot be a table of text: nothing at all, binary data, an endless line."""
-    with opened.stream() as file:
-        offset = 0
+    for _ in text_blocks(opened):
+        pass
+
+
+def text_blocks(opened: Opened) -> Iterator[bytes]:
+    """The bytes of a file of text; what `check_text` refuses is refused when it is met."""
+    offset = 0
+    with reading_file(opened.name), opened.stream() as file:
         while block := file.read(BLOCK):
             if b"\0" in block:
                 at = offset + block.index(b"\0")
@@ -207,8 +217,27 @@ def check_text(opened: Opened) -> None:
                     opened.name,
                 )
             offset += len(block)
+            yield block
     if offset == 0:
         raise InputError("is empty, expected a header and rows", opened.name)
+
+
+def line_end(text: bytes) -> int:
+    """Where the last whole line ends."""
+    return text.rfind(b"\n") + 1
+
+
+def pieces_of(blocks: Iterable[bytes], end: Callable[[bytes], int] = line_end) -> Iterator[bytes]:
+    """A file's bytes in pieces of whole records; ``end`` says where the last of some bytes ends."""
+    held = b""
+    for block in blocks:
+        for start in range(0, len(block), PIECE):
+            held += block[start : start + PIECE]
+            if whole_records := end(held):
+                yield held[:whole_records]
+                held = held[whole_records:]
+    if held:
+        yield held
 
 
 def bad_utf8_line(opened: Opened) -> int | None:
@@ -310,7 +339,7 @@ def _bounded(file: Readable, name: str) -> bytes:
     size, since = 0, 0  # bytes in all, and since the last line end
     while piece := file.read(BLOCK):
         if not pieces:
-            first = piece.removeprefix(b"\xef\xbb\xbf").lstrip()[:4]
+            first = piece.removeprefix(BOM).lstrip()[:4]
             if first.startswith(b"<"):
                 limit = byte_limit(MAX_XML_BYTES)
             if first.startswith(b"{"):

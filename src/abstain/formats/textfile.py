@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.errors import InputError, reason_of
-from abstain.formats.files import Opened
+from abstain.formats.files import BOM, Opened
 from abstain.formats.packing import (
     Readable,
     byte_limit,
@@ -36,7 +36,6 @@ WORKERS = 2
 LONGEST_LINE = 1 << 20
 """A longer line is no run and no qrels; reading on would only fill the memory."""
 
-BOM = b"\xef\xbb\xbf"
 NEWLINE, BLANK = 10, 32
 Item = TypeVar("Item")
 Made = TypeVar("Made")
