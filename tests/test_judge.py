@@ -176,7 +176,7 @@ def test_why_wins_over_not_answered() -> None:
         ("question,answer,confidence", "q1,a,1.01", "confidence is 1.01, expected 0 to 1"),
         ("question,answer,confidence", "q1,a,-0.1", "confidence is -0.1, expected 0 to 1"),
         ("question,answer,confidence", "q1,a,inf", "confidence is inf, expected 0 to 1"),
-        ("question,answer,confidence", "q1,a,high", "confidence is not a number, expected"),
+        ("question,answer,confidence", "q1,a,high", "confidence is 'high', expected a number"),
         ("question,answer", ",a", "the row has no question id"),
         ("question,answer,run", "q1,a,", "the row has no run name"),
         ("question,answer", "Q1,a", "question 'Q1' is not in the gold (nearest: 'q1'"),

@@ -129,7 +129,7 @@ def fill(cells: Cells) -> tuple[list[str], npt.NDArray[np.uint8], int]:
         held = grown(held, runs)
         held.reshape(-1)[batch.run * width + batch.index] = batch.kind + 1  # 0: nothing yet
     names = cells.names()
-    held = held[: len(names)]
+    held = grown(held, len(names))[: len(names)]  # a run may have nothing but faults
     repeated = cells.rows - int(np.count_nonzero(held))
     kind_of = np.arange(-1, KINDS).astype(np.uint8)
     kind_of[0] = MISSING

@@ -89,3 +89,9 @@ def shown(text: str, *, most: int = 60) -> str:
     """
     short = text if len(text) <= most else text[: most - 1] + "…"
     return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in short) + "'"
+
+
+def reason_of(error: BaseException) -> str:
+    """An error of the system in a few words."""
+    text = getattr(error, "strerror", None) or str(error)
+    return text.splitlines()[0][:200] if text else type(error).__name__

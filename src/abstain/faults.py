@@ -27,6 +27,9 @@ FAULTS = {
     BAD_CONFIDENCE: "bad confidence",
 }
 
+UNREAD = "__unread"
+"""The column with the text of a confidence that is no number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -74,10 +77,20 @@ def fault_problem(
         case code if code == CONFLICT:
             message = f"the row contradicts itself: {_contradiction(row)}"
         case _:
-            value = row.get("confidence")
-            got = "not a number" if value is None else f"{value:g}"
-            message = f"confidence is {got}, expected 0 to 1"
+            message = bad_confidence(row.get(UNREAD) or row["confidence"])
     return Problem(FAULTS[fault], place, message, row.get("run"), question)
+
+
+def bad_confidence(value: float | str) -> str:
+    """What is wrong with a confidence: a number, or a text that is none.
+
+    >>> bad_confidence("0,9")
+    "confidence is '0,9', expected a number from 0 to 1, with a decimal point"
+    """
+    if not isinstance(value, str):
+        return f"confidence is {value:g}, expected 0 to 1"
+    point = ", with a decimal point" if "," in value else ""
+    return f"confidence is {shown(value)}, expected a number from 0 to 1{point}"
 
 
 def _alike(question: str, gold: Gold) -> list[str]:

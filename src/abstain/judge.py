@@ -25,6 +25,7 @@ from abstain.faults import (
     NO_QUESTION,
     NO_RUN,
     UNKNOWN_QUESTION,
+    UNREAD,
     Problem,
     fault_problem,
 )
@@ -141,13 +142,13 @@ def _verdict() -> nw.Expr:
 
 
 def with_confidence(frame: nw.LazyFrame[Any]) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
-    """Confidence as a float, and whether it can be one."""
+    """Confidence as a float, and the text of one that cannot be one."""
     if frame.collect_schema()["confidence"] != nw.String:
         return frame, [nw.col("confidence").cast(nw.Float64)]
     frame = read_numbers(frame, "confidence", "__number")
     text = trimmed(frame, nw.col("confidence"))
-    unread = nw.col("__number").is_null() & ~text.is_null() & (text != "")
-    return frame, [nw.col("__number").alias("confidence"), unread.alias("__unread")]
+    unread = nw.when(nw.col("__number").is_null() & (text != "")).then(text)
+    return frame, [nw.col("__number").alias("confidence"), unread.alias(UNREAD)]
 
 
 def check_align(align: str) -> str:
@@ -297,7 +298,8 @@ def _faults(
         found.append((CONFLICT, reduce(lambda a, b: a | b, conflicts)))
     if "confidence" in names:
         bad = ~col("confidence").is_between(0, 1)  # NaN is not
-        found.append((BAD_CONFIDENCE, bad | col("__unread") if "__unread" in names else bad))
+        bad = bad | ~col(UNREAD).is_null() if UNREAD in names else bad
+        found.append((BAD_CONFIDENCE, bad))
     return found
 
 

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -18,7 +19,16 @@ from abstain.columns import require_all, text_column
 from abstain.engines import check_engine, moved
 from abstain.errors import AbstainError, InputError, Place, UsageError, nearest, plural, shown
 from abstain.formats.files import bare_name, open_plain
-from abstain.formats.tables import ROW, UNTOLD, Table, first_line, json_column, read_table, sniff
+from abstain.formats.tables import (
+    ROW,
+    UNTOLD,
+    Pieces,
+    Table,
+    first_line,
+    json_column,
+    read_table,
+    sniff,
+)
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -106,7 +116,17 @@ def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
     frame = frame.rename({a: k for a, k in renames.items() if a != k})
     columns = tuple(c for c in frame.collect_schema().names() if c != ROW)
     before = (*table.renamed, *renames)
-    return replace(table, columns=columns, frame=frame.to_native(), renamed=before)
+    pieces = None if table.pieces is None else partial(_renamed_pieces, table.pieces, renames)
+    return replace(table, columns=columns, frame=frame.to_native(), renamed=before, pieces=pieces)
+
+
+def _renamed_pieces(
+    pieces: Pieces, renames: Mapping[str, str], columns: Sequence[str]
+) -> Iterator[pl.DataFrame]:
+    before = {known: actual for actual, known in renames.items()}
+    actual = [before.get(column, column) for column in columns]
+    for piece in pieces(actual):
+        yield piece.rename(dict(zip(actual, columns, strict=True)))
 
 
 def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:

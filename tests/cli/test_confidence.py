@@ -124,7 +124,27 @@ def test_bad_confidence_is_refused_with_its_line(here: Here) -> None:
     assert line == "run.csv:3: confidence is 1.5, expected 0 to 1"
     here.write("judged.csv", "question,grade,confidence\nq00,right,0.5\nq01,wrong,high\n")
     line = here.refuses("curve", "--judged", "judged.csv")
-    assert line == "judged.csv:3: confidence is not a number, expected 0 to 1"
+    assert line == "judged.csv:3: confidence is 'high', expected a number from 0 to 1"
+
+
+@pytest.mark.parametrize("command", ["curve", "score", "validate"])
+def test_a_decimal_comma_is_shown_and_told(here: Here, command: str) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", "question;answer;confidence\nq00;a;0.5\nq01;a;0,9\n")
+    said = here(command, "gold.csv", "run.csv", *(["-f", "json"] if command == "validate" else []))
+    line = "confidence is '0,9', expected a number from 0 to 1, with a decimal point"
+    assert line in (said.out or f"{said.err.partition(': ')[2]}")
+    here.write("judged.csv", "question;grade;confidence\nq00;right;0.5\nq01;wrong;0,9\n")
+    assert here.refuses("curve", "--judged", "judged.csv") == f"judged.csv:3: {line}"
+
+
+def test_runs_of_nothing_but_bad_confidences_are_refused(here: Here) -> None:
+    """In whatever order they come: no cell of theirs is ever filled."""
+    here.write("gold.csv", GOLD)
+    for name in "ba":
+        here.write(f"{name}.csv", "question,answer,confidence\nq00,a,high\n")
+    line = here.refuses("compare", "gold.csv", "b.csv", "a.csv", "-m", "CWS")
+    assert line.startswith("b.csv:2: confidence is 'high', expected a number from 0 to 1 (and 1")
 
 
 # ------------------------------------------------------------------------------------- tune
@@ -278,7 +298,7 @@ def test_slices_by_position(here: Here) -> None:
     [
         (
             "question,answer,confidence\nn1,a,high\n",
-            "x.csv:2: confidence is 'high', expected 0 to 1",
+            "x.csv:2: confidence is 'high', expected a number from 0 to 1",
         ),
         ("question,answer,confidence\nn1,a,\nn2,a,7\n", "x.csv:3: confidence is '7', expected"),
         ("question,answer,confidence\nn1,a,nan\n", "x.csv:2: confidence is 'nan', expected"),

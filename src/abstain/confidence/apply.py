@@ -15,6 +15,7 @@ from abstain.columns import require_all, text_column
 from abstain.confidence.choose import Threshold
 from abstain.confidence.tuned import KIND, VERSION
 from abstain.errors import InputError, UsageError, plural, shown
+from abstain.faults import bad_confidence
 from abstain.formats.logs.registry import log_format
 from abstain.formats.tables import ROW, format_of_name
 from abstain.judge import NO
@@ -180,7 +181,7 @@ def _confidence(rows: pl.DataFrame, table: Table) -> pl.Series:
     if bad.height:
         at = bad[ROW][0]
         value = text.filter(rows[ROW] == at)[0]
-        raise InputError(f"confidence is {shown(value)}, expected 0 to 1", table.place(at))
+        raise InputError(bad_confidence(value), table.place(at))
     return sure
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, UnknownNameError, UsageError, plural
+from abstain.faults import UNREAD, bad_confidence
 from abstain.formats.logs.registry import log_format
 from abstain.formats.tables import ROW
 from abstain.judge import BY, FILE, INDEX, KIND, Judged, check_align, judge
@@ -252,15 +253,14 @@ def checked_confidence(source: Responses, rows: pl.DataFrame) -> pl.DataFrame:
         return rows.with_columns(confidence=pl.lit(None, pl.Float64))
     value = pl.col("confidence")
     bad = (value < 0) | (value > 1) | value.is_nan()
-    if "__unread" in rows.columns:
-        bad = bad | pl.col("__unread")
+    if UNREAD in rows.columns:
+        bad = bad | pl.col(UNREAD).is_not_null()
     faulty = rows.filter(bad.fill_null(value=False))
     if faulty.height:
-        found = faulty["confidence"][0]
-        got = "not a number" if found is None else f"{found:g}"
-        row = faulty[ROW][0] if ROW in faulty.columns else None
-        raise InputError(f"confidence is {got}, expected 0 to 1", source.place(row))
-    return rows.drop("__unread", strict=False)
+        first = faulty.row(0, named=True)
+        message = bad_confidence(first.get(UNREAD) or first["confidence"])
+        raise InputError(message, source.place(first.get(ROW)))
+    return rows.drop(UNREAD, strict=False)
 
 
 def _with_policy(

@@ -11,22 +11,32 @@ import shutil
 import stat
 import sys
 import tempfile
-import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
-from abstain.errors import InputError, UsageError, nearest
-
-MAX_BYTES = 8 << 30
-"""What a file may unpack to; ABSTAIN_MAX_BYTES sets another bound."""
+from abstain.errors import InputError, nearest, reason_of
+from abstain.formats.packing import (
+    GZIP,
+    ZSTD,
+    Readable,
+    byte_limit,
+    packing_of,
+    too_large,
+    unpacked,
+    unpacker,
+    unpacking,
+)
 
 MAX_XML_BYTES = 128 << 20
-"""The same for XML, of which a gold or a run needs little."""
+"""What XML may unpack to, of which a gold or a run needs little."""
 
 BLOCK = 8 << 20
 """A line of a table may not be longer than twice this: a block without a line end is refused."""
+
+PIECE = 2 << 20
+"""Bytes of a table that are read at a time: few enough to stay small, many enough to be quick."""
 
 MAX_DOCUMENT = 2 << 30
 """What one JSON document may have, perhaps on one line; ABSTAIN_MAX_BYTES sets another bound."""
@@ -38,7 +48,8 @@ STDIN, STDIN_NAME = "-", "standard input"
 DESCRIPTOR = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/self/fd/\d+")
 """Names of what is open already: it can be read once, however often it is asked for."""
 
-GZIP, ZSTD, PARQUET, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"PK\x03\x04"
+PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
+BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 WORKBOOK = re.compile(
     rb"PK\x03\x04.{26}(\[Content_Types\]\.xml|_rels/|docProps/|xl/"
@@ -58,6 +69,8 @@ class Opened:
     name: str
     path: Path | None
     data: bytes | None
+    packing: str | None = None
+    """How these bytes are packed, where they are unpacked while they are read."""
 
     @property
     def source(self) -> Path | bytes:
@@ -66,7 +79,8 @@ class Opened:
 
     def stream(self) -> IO[bytes]:
         """The plain bytes from the beginning."""
-        return io.BytesIO(self.data or b"") if self.path is None else self.path.open("rb")
+        file = io.BytesIO(self.data or b"") if self.path is None else self.path.open("rb")
+        return file if self.packing is None else unpacked(file, self.packing, self.name)
 
     def head(self, size: int = SNIFFED) -> bytes:
         """The first plain bytes."""
@@ -81,17 +95,21 @@ def open_plain(path: str | os.PathLike[str]) -> Opened:
     """
     raw = open_packed(path)
     with reading_file(raw.name), raw.stream() as packed:
-        head = packed.read(4)
+        packing = packing_of(packed.read(4))
         packed.seek(0)
-        if head.startswith(GZIP):
-            with unpacking(raw.name, "gzip"):
-                return Opened(raw.name, None, _bounded(gzip.GzipFile(fileobj=packed), raw.name))
-        if head == ZSTD:
-            with unpacking(raw.name, "Zstandard"):
-                return Opened(raw.name, None, _bounded(ZstandardFile(packed), raw.name))
+        if packing is not None:
+            with unpacking(raw.name, packing):
+                return Opened(raw.name, None, _bounded(unpacker(packed, packing), raw.name))
         if raw.path is not None and not _is_text(raw.name):
             return Opened(raw.name, None, packed.read())
     return raw
+
+
+def open_streamed(path: str | os.PathLike[str]) -> Opened:
+    """The same, but unpacked each time that it is read, and never in memory as a whole."""
+    raw = open_packed(path)
+    with reading_file(raw.name):
+        return replace(raw, packing=packing_of(raw.head(4)))
 
 
 def open_packed(path: str | os.PathLike[str]) -> Opened:
@@ -179,8 +197,14 @@ def _every_other_is_zero(head: bytes) -> bool:
 
 def check_text(opened: Opened) -> None:
     """Refuse what cannot be a table of text: nothing at all, binary data, an endless line."""
-    with opened.stream() as file:
-        offset = 0
+    for _ in text_blocks(opened):
+        pass
+
+
+def text_blocks(opened: Opened) -> Iterator[bytes]:
+    """The bytes of a file of text; what `check_text` refuses is refused when it is met."""
+    offset = 0
+    with reading_file(opened.name), opened.stream() as file:
         while block := file.read(BLOCK):
             if b"\0" in block:
                 at = offset + block.index(b"\0")
@@ -193,8 +217,27 @@ def check_text(opened: Opened) -> None:
                     opened.name,
                 )
             offset += len(block)
+            yield block
     if offset == 0:
         raise InputError("is empty, expected a header and rows", opened.name)
+
+
+def line_end(text: bytes) -> int:
+    """Where the last whole line ends."""
+    return text.rfind(b"\n") + 1
+
+
+def pieces_of(blocks: Iterable[bytes], end: Callable[[bytes], int] = line_end) -> Iterator[bytes]:
+    """A file's bytes in pieces of whole records; ``end`` says where the last of some bytes ends."""
+    held = b""
+    for block in blocks:
+        for start in range(0, len(block), PIECE):
+            held += block[start : start + PIECE]
+            if whole_records := end(held):
+                yield held[:whole_records]
+                held = held[whole_records:]
+    if held:
+        yield held
 
 
 def bad_utf8_line(opened: Opened) -> int | None:
@@ -290,72 +333,13 @@ def _pack(draft: Path, ending: str) -> None:
         draft.write_bytes(zstandard.ZstdCompressor().compress(draft.read_bytes()))
 
 
-class Readable(Protocol):
-    """All that is asked of a stream of bytes."""
-
-    def read(self, size: int, /) -> bytes: ...
-
-
-@contextlib.contextmanager
-def unpacking(name: str, what: str) -> Iterator[None]:
-    """What goes wrong while bytes are unpacked, in one line."""
-    import zstandard
-
-    try:
-        yield
-    except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
-        reason = "it ends too early" if isinstance(error, EOFError) else reason_of(error)
-        raise InputError(f"is not whole {what} data: {reason}", name) from None
-
-
-class ZstandardFile:
-    """Frames of Zstandard as a file that notices when the last one is cut short."""
-
-    def __init__(self, packed: IO[bytes]) -> None:
-        import zstandard
-
-        self.packed = packed
-        self.start = zstandard.ZstdDecompressor().decompressobj
-        self.frame = self.start()
-        self.begun = False
-
-    def read(self, size: int) -> bytes:
-        """About so many bytes: at least one, unless this is the end."""
-        pieces: list[bytes] = []
-        have = 0
-        while have < size:
-            chunk = self.packed.read(1 << 12)  # small: a few bytes may unpack to 128 KiB
-            if not chunk:
-                if self.begun:
-                    raise EOFError
-                break
-            while chunk:
-                self.begun = True
-                pieces.append(self.frame.decompress(chunk))
-                have += len(pieces[-1])
-                chunk = b""
-                if self.frame.eof:
-                    chunk = self.frame.unused_data
-                    self.frame = self.start()
-                    self.begun = False
-        return b"".join(pieces)
-
-
-def byte_limit(default: int = MAX_BYTES) -> int:
-    """How many bytes may be read, unless ABSTAIN_MAX_BYTES says otherwise."""
-    text = os.environ.get("ABSTAIN_MAX_BYTES", str(default))
-    if not text.isdecimal():
-        raise UsageError(f"ABSTAIN_MAX_BYTES must be a whole number (got '{text}')")
-    return int(text)
-
-
 def _bounded(file: Readable, name: str) -> bytes:
     limit, longest = byte_limit(), BLOCK
     pieces: list[bytes] = []
     size, since = 0, 0  # bytes in all, and since the last line end
     while piece := file.read(BLOCK):
         if not pieces:
-            first = piece.removeprefix(b"\xef\xbb\xbf").lstrip()[:4]
+            first = piece.removeprefix(BOM).lstrip()[:4]
             if first.startswith(b"<"):
                 limit = byte_limit(MAX_XML_BYTES)
             if first.startswith(b"{"):
@@ -365,10 +349,7 @@ def _bounded(file: Readable, name: str) -> bytes:
         size += len(piece)
         since = 0 if b"\n" in piece else since + len(piece)
         if size > limit:
-            raise InputError(
-                f"unpacks to more than {limit:,} bytes (ABSTAIN_MAX_BYTES raises the bound)",
-                name,
-            )
+            raise too_large(name, limit)
         if since > longest:
             raise InputError(f"has a line of more than {longest >> 20} MiB, expected a table", name)
         pieces.append(piece)
@@ -386,9 +367,3 @@ def _nearby(path: Path) -> str:
         if found:
             return f" (nearest: {', '.join(str(path.parent / name) for name in found)})"
     return ""
-
-
-def reason_of(error: BaseException) -> str:
-    """An error of the system in a few words."""
-    text = getattr(error, "strerror", None) or str(error)
-    return text.splitlines()[0][:200] if text else type(error).__name__

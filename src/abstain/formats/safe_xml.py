@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from abstain.errors import InputError, Place, shown
-from abstain.formats.files import MAX_XML_BYTES, Opened, bad_utf8_line, byte_limit
+from abstain.formats.files import MAX_XML_BYTES, Opened, bad_utf8_line
+from abstain.formats.packing import byte_limit
 
 MAX_TAG = 8 << 20
 MAX_DEPTH = 50

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import sys
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import count, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from abstain.errors import InputError, Place, shown
-from abstain.formats.files import NOT_UTF8, Opened, bad_utf8_line
+from abstain.formats.files import (
+    BOM,
+    NOT_UTF8,
+    Opened,
+    bad_utf8_line,
+    check_text,
+    line_end,
+    pieces_of,
+    text_blocks,
+)
 from abstain.formats.tables import ROW, SEPARATORS, Table, first_line
 
 if TYPE_CHECKING:
     import polars as pl
+
+LOOKED_AT = 4 << 20
+"""Bytes that are looked at at a time to see whether records are even."""
+
+AT_ONCE = 1 << 15
+"""Records that are read exactly before they become a piece."""
 
 
 class Begins:
@@ -21,7 +41,7 @@ class Begins:
 
     def __init__(self, opened: Opened, separator: str) -> None:
         self._records = _csv_records(opened, separator)
-        self._lines: list[int] = []
+        self._lines = array("Q")
 
     def line(self, row: int) -> int | None:
         """The line of a record, the header not counted."""
@@ -34,39 +54,61 @@ class Begins:
 
 def read_separated(opened: Opened, format: str) -> Table:
     """A CSV or TSV file as a table of text."""
-    import polars as pl
 
     separator = _sniff_separator(opened, format)
     header = _header(opened, separator)
-    if _is_rectangular(opened, separator, len(header)):
+    if _is_rectangular(text_blocks(opened), separator, len(header)):
         raw = _read_fast(opened, separator, header)
     else:
         raw = _read_exactly(opened, separator, header)
-    frame = (
-        raw.lazy()
-        .slice(1)
-        .with_columns(pl.all().str.strip_chars())
-        .with_row_index(ROW)
-        .filter(~pl.all_horizontal(pl.col(header).is_null() | (pl.col(header) == "")))
-    )
-    rows = frame.collect()
+    rows = _rows(raw[1:], header)
     if rows.is_empty():
         raise InputError("has a header but no rows", opened.name)
     begins = Begins(opened, separator)
     return Table(opened.name, format, header, rows.lazy(), opened, begins=begins)
 
 
+def separated_in_pieces(opened: Opened, format: str) -> Table:
+    """The same, its rows still to be read; the file has been checked as a whole."""
+    import polars as pl
+
+    separator = _sniff_separator(opened, format)
+    try:
+        header = _header(opened, separator)
+    except InputError:
+        check_text(opened)  # what is no text has no header to speak of
+        raise
+    read = partial(_fast_pieces, opened, separator, header)
+    if not _is_rectangular(_utf8_blocks(opened), separator, len(header)):
+        read = partial(_exact_pieces, opened, separator, header)
+        _check_exactly(opened, separator, header)
+    if next(read(header), None) is None:
+        raise InputError("has a header but no rows", opened.name)
+    empty = pl.LazyFrame(schema=dict.fromkeys(header, pl.String))
+    begins = Begins(opened, separator)
+    return Table(opened.name, format, header, empty, opened, begins=begins, pieces=read)
+
+
+def _rows(cells: pl.DataFrame, header: Sequence[str], before: int = 0) -> pl.DataFrame:
+    """Trimmed cells with the number of each row, but for rows that have nothing in any cell."""
+    import polars as pl
+
+    rows = cells.lazy().with_columns(pl.all().str.strip_chars()).with_row_index(ROW, before)
+    return rows.filter(~_is_blank(header)).collect()
+
+
+def _is_blank(columns: Sequence[str]) -> pl.Expr:
+    import polars as pl
+
+    cells = pl.col(columns)
+    return pl.all_horizontal(cells.is_null() | (cells == ""))
+
+
 def _read_fast(opened: Opened, separator: str, header: tuple[str, ...]) -> pl.DataFrame:
     import polars as pl
 
     try:
-        raw = pl.read_csv(
-            opened.source,
-            separator=separator,
-            infer_schema=False,
-            has_header=False,
-            glob=False,
-        )
+        raw = _parsed(opened.source, separator)
     except pl.exceptions.PolarsError as error:
         line = bad_utf8_line(opened)
         if line is not None:
@@ -76,6 +118,22 @@ def _read_fast(opened: Opened, separator: str, header: tuple[str, ...]) -> pl.Da
         raise InputError("is not a readable table: its lines do not end as lines do", opened.name)
     raw.columns = list(header)
     return raw
+
+
+def _parsed(
+    source: Path | bytes, separator: str, columns: Sequence[int] | None = None
+) -> pl.DataFrame:
+    """All records, the header among them, as text."""
+    import polars as pl
+
+    return pl.read_csv(
+        source,
+        separator=separator,
+        infer_schema=False,
+        has_header=False,
+        columns=columns,
+        glob=False,
+    )
 
 
 def _sniff_separator(opened: Opened, format: str) -> str:
@@ -128,36 +186,41 @@ def _read_exactly(opened: Opened, separator: str, header: tuple[str, ...]) -> pl
     """Read record by record: a stray quote is text, an uneven row is refused with its line."""
     import polars as pl
 
+    _refuse_other_than_utf8(opened)
+    rows = list(_exact_records(opened, separator, len(header)))
+    return pl.DataFrame(rows, schema=dict.fromkeys(header, pl.String), orient="row")
+
+
+def _refuse_other_than_utf8(opened: Opened) -> None:
     line = bad_utf8_line(opened)
     if line is not None:
         raise InputError(NOT_UTF8, Place(opened.name, line))
-    width = len(header)
-    rows: list[list[str]] = []
+
+
+def _exact_records(opened: Opened, separator: str, width: int) -> Iterator[list[str]]:
     for line, cells in _csv_records(opened, separator, strict=True):
         if cells and len(cells) != width:
             counted = "1 cell" if len(cells) == 1 else f"{len(cells):,} cells"
             raise InputError(
                 f"has {counted}, expected {width} as in the header", Place(opened.name, line)
             )
-        rows.append(cells or [""] * width)
-    return pl.DataFrame(rows, schema=dict.fromkeys(header, pl.String), orient="row")
+        yield cells or [""] * width
 
 
-def _is_rectangular(opened: Opened, separator: str, width: int) -> bool:
+def _is_rectangular(blocks: Iterable[bytes], separator: str, width: int) -> bool:
     """Whether every record has the header's number of separators outside quotes.
 
     A quote toggles between inside and outside; where one stands anywhere but around a cell,
-    the answer is no and the records are read exactly.
+    the answer is no and the records are read exactly. All blocks are taken, whatever is found.
     """
-    with opened.stream() as file:
-        rest = b""
-        if file.read(3) != b"\xef\xbb\xbf":
-            file.seek(0)
-        while block := file.read(4 << 20):
-            rest = _first_uneven(rest + block, separator, width)
-            if len(rest) > 16 << 20:
-                return False
-        return not rest or not _first_uneven(rest + b"\n", separator, width)
+    rest, even = b"", True
+    for number, block in enumerate(blocks):
+        block = block if number else block.removeprefix(BOM)
+        for start in range(0, len(block), LOOKED_AT):
+            if even:
+                rest = _first_uneven(rest + block[start : start + LOOKED_AT], separator, width)
+                even = len(rest) <= 16 << 20
+    return even and (not rest or not _first_uneven(rest + b"\n", separator, width))
 
 
 def _first_uneven(block: bytes, separator: str, width: int) -> bytes:
@@ -206,3 +269,95 @@ def _quotes_enclose(cells: Any, at: Any, separator: str) -> bool:
     before = cells[opening[opening > 0] - 1]
     after = cells[closing[closing < len(cells) - 1] + 1]
     return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
+
+
+# ------------------------------------------------------------------------------ in pieces
+
+
+def _utf8_blocks(opened: Opened) -> Iterator[bytes]:
+    """The bytes of a file, which is refused at the end if it is not UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    good = True
+    for block in text_blocks(opened):
+        if good and not (block.isascii() and not decoder.getstate()[0]):
+            try:
+                decoder.decode(block)
+            except UnicodeDecodeError:
+                good = False
+        yield block
+    if not good or decoder.getstate()[0]:
+        _refuse_other_than_utf8(opened)
+
+
+def _fast_pieces(
+    opened: Opened, separator: str, header: tuple[str, ...], columns: Sequence[str]
+) -> Iterator[pl.DataFrame]:
+    """The rows of a file whose every record has the header's cells."""
+    import polars as pl
+
+    from abstain.formats.textfile import ahead
+
+    # polars takes the number of cells from the first line, which may be blank in a piece
+    heading = separator.join("x" * len(header)).encode() + b"\n"
+    places = [header.index(column) for column in columns]
+
+    def cells(text: bytes, wanted: Sequence[int]) -> pl.DataFrame:
+        raw = _parsed(text, separator, sorted(wanted))
+        raw.columns = [header[place] for place in sorted(wanted)]
+        return raw[1:].with_columns(pl.all().str.strip_chars())
+
+    def rows(piece: tuple[int, bytes]) -> tuple[int, pl.DataFrame]:
+        number, text = piece
+        text = heading + text if number else text.removeprefix(BOM)
+        some = cells(text, places)
+        records, some = some.height, some.with_row_index(ROW)
+        if some.select(_is_blank(columns).any()).item():  # perhaps not so in other columns
+            every = cells(text, range(len(header)))
+            some = some.filter(~every.select(_is_blank(header)).to_series())
+        return records, some
+
+    before = 0
+    try:
+        pieces = enumerate(pieces_of(text_blocks(opened), _record_end))
+        for records, some in ahead(pieces, rows):
+            if some.height:
+                yield some.with_columns(pl.col(ROW) + before)
+            before += records
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"is not a readable table: {first_line(error)}", opened.name) from None
+
+
+def _record_end(text: bytes) -> int:
+    """Where the last whole record ends: a line end inside quotes ends none."""
+    import numpy as np
+
+    if b'"' not in text:
+        return line_end(text)
+    cells = np.frombuffer(text, np.uint8)
+    stops = np.flatnonzero(cells == ord("\n"))
+    quotes = np.flatnonzero(cells == ord('"'))
+    ends = stops[np.searchsorted(quotes, stops) % 2 == 0]
+    return int(ends[-1]) + 1 if len(ends) else 0
+
+
+def _check_exactly(opened: Opened, separator: str, header: tuple[str, ...]) -> None:
+    for _ in _exact_records(opened, separator, len(header)):
+        pass
+
+
+def _exact_pieces(
+    opened: Opened, separator: str, header: tuple[str, ...], columns: Sequence[str]
+) -> Iterator[pl.DataFrame]:
+    """The rows of a file that is read record by record."""
+    import polars as pl
+
+    records = _exact_records(opened, separator, len(header))
+    next(records)
+    for before in count(0, AT_ONCE):
+        some = list(islice(records, AT_ONCE))
+        if not some:
+            return
+        cells = dict(zip(header, zip(*some, strict=True), strict=True))
+        rows = _rows(pl.DataFrame(cells, schema=dict.fromkeys(header, pl.String)), header, before)
+        if rows.height:
+            yield rows.select(ROW, *columns)

@@ -6,9 +6,10 @@ where it is used. A row knows its place through `ROW`, the number of the record 
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,12 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from abstain.errors import InputError, Place, UsageError, nearest, shown
 from abstain.formats.files import (
     BLOCK,
-    NOT_UTF8,
     PARQUET,
     SNIFFED,
     Opened,
     check_text,
     open_plain,
+    open_streamed,
     refuse_utf16,
     refuse_workbook,
     whole,
@@ -36,6 +37,7 @@ ROW = "__row"
 UNTOLD = "(as judged)"
 """What is right where a log has a verdict but does not say: no answer is this text."""
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "qa4mre")
+TEXTS = ("csv", "tsv", "jsonl")
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 ENDINGS = {
     ".csv": "csv",
@@ -47,8 +49,10 @@ ENDINGS = {
     ".pq": "parquet",
     ".xml": "qa4mre",
 }
-MAX_COLUMNS = 10_000
 QA4MRE = re.compile(rb"<(test-set|output)\b")
+
+Pieces = Callable[[Sequence[str]], "Iterator[pl.DataFrame]"]
+"""The rows of some columns (and `ROW`), from the beginning, so many at a time as fit in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,8 @@ class Table:
     """The tables that it was made of, each with its first row, where there are several."""
     begins: Begins | None = field(default=None, repr=False)
     """Where the records of a separated file begin, looked up when somebody asks."""
+    pieces: Pieces | None = field(default=None, repr=False)
+    """Reads the rows, where the file is too large to be held: then `frame` has only the columns."""
 
     def place(self, row: int | None) -> Place:
         """Where a record stands: for text formats the line on which it begins."""
@@ -131,10 +137,35 @@ def read_table(path: str | Path | Opened, *, format: str | None = None) -> Table
         return read_qa4mre(opened)
     check_text(opened)
     if chosen == "jsonl":
-        return _read_jsonl(opened)
+        from abstain.formats.jsonl import read_jsonl
+
+        return read_jsonl(opened)
     from abstain.formats.separated import read_separated
 
     return read_separated(opened, chosen)
+
+
+def read_in_pieces(path: str | Path, *, format: str | None = None) -> Table:
+    """The same table, checked as a whole, its rows read when and as often as they are asked for.
+
+    Only tables of text are read so (`Table.pieces`); others come as `read_table` gives them.
+    """
+    if format not in (None, *TEXTS):
+        return read_table(path, format=format)
+    opened = open_streamed(path)
+    refuse_workbook(opened)
+    if format_of_name(opened.name) != "qa4mre":
+        refuse_utf16(opened)
+    chosen = format or sniff(opened)
+    if chosen not in TEXTS:
+        return read_table(path)
+    if chosen == "jsonl":
+        from abstain.formats.jsonl import jsonl_in_pieces
+
+        return jsonl_in_pieces(opened)
+    from abstain.formats.separated import separated_in_pieces
+
+    return separated_in_pieces(opened, chosen)
 
 
 def sniff(opened: Opened) -> str:
@@ -256,65 +287,19 @@ def _read_parquet(opened: Opened) -> Table:
     return Table(opened.name, "parquet", columns, frame, opened)
 
 
-# ----------------------------------------------------------------------------------- jsonl
+def json_column(name: str, values: Sequence[Any], kinds: Set[type[Any]] | None = None) -> pl.Series:
+    """One type for a column of JSON values: numbers stay numbers, lists of scalars lists.
 
-
-def _read_jsonl(opened: Opened) -> Table:
-    import msgspec
+    Where these are some of a column's values, ``kinds`` says what all are.
+    """
     import polars as pl
 
-    decode = msgspec.json.Decoder().decode
-    columns: dict[str, list[Any]] = {}
-    rows: list[int] = []
-    with opened.stream() as file:
-        for number, line in enumerate(file):
-            if number == 0:
-                line = line.removeprefix(b"\xef\xbb\xbf")
-            if not line.strip():
-                continue
-            try:
-                record = decode(line)
-            except UnicodeDecodeError:
-                raise InputError(NOT_UTF8, Place(opened.name, number + 1)) from None
-            except (msgspec.DecodeError, RecursionError) as error:
-                reason = str(error).splitlines()[0]
-                raise InputError(f"is not JSON: {reason}", Place(opened.name, number + 1)) from None
-            if not isinstance(record, dict):
-                raise InputError(
-                    f"expected a JSON object, got {type(record).__name__}",
-                    Place(opened.name, number + 1),
-                )
-            if record.keys() != columns.keys():
-                for key in record:  # in the order of the file, not of a set
-                    columns.setdefault(key, [None] * len(rows))
-                for key in columns.keys() - record.keys():
-                    record[key] = None
-                if len(columns) > MAX_COLUMNS:
-                    raise InputError(
-                        f"has more than {MAX_COLUMNS:,} different keys",
-                        Place(opened.name, number + 1),
-                    )
-            rows.append(number)
-            for key, value in record.items():
-                columns[key].append(value)
-    if not rows:
-        raise InputError("has no rows", opened.name)
-    if ROW in columns:
-        raise InputError(f"a column may not be called {ROW}", opened.name)
-    series = [json_column(name, values) for name, values in columns.items()]
-    frame = pl.DataFrame([*series, pl.Series(ROW, rows, dtype=pl.UInt32)])
-    return Table(opened.name, "jsonl", tuple(columns), frame.lazy(), opened)
-
-
-def json_column(name: str, values: list[Any]) -> pl.Series:
-    """One type for a column of JSON values: numbers stay numbers, lists of scalars lists."""
-    import polars as pl
-
-    kinds = {type(value) for value in values} - {type(None)}
+    kinds = (set(map(type, values)) if kinds is None else kinds) - {type(None)}
     if kinds <= {bool}:
         return pl.Series(name, values, dtype=pl.Boolean)
-    if kinds == {int} and all(v is None or -(2**63) <= v < 2**63 for v in values):
-        return pl.Series(name, values, dtype=pl.Int64)
+    if kinds == {int}:
+        with contextlib.suppress(TypeError, OverflowError):  # those that need more than 64 bits
+            return pl.Series(name, values, dtype=pl.Int64)
     if kinds == {float}:
         return pl.Series(name, values, dtype=pl.Float64)
     if list in kinds:

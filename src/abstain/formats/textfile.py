@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,15 +10,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.errors import InputError
-from abstain.formats.files import (
-    GZIP,
-    ZSTD,
-    Opened,
+from abstain.errors import InputError, reason_of
+from abstain.formats.files import BOM, Opened
+from abstain.formats.packing import (
     Readable,
-    ZstandardFile,
     byte_limit,
-    reason_of,
+    packing_of,
+    too_large,
+    unpacker,
     unpacking,
 )
 
@@ -38,7 +36,6 @@ WORKERS = 2
 LONGEST_LINE = 1 << 20
 """A longer line is no run and no qrels; reading on would only fill the memory."""
 
-BOM = b"\xef\xbb\xbf"
 NEWLINE, BLANK = 10, 32
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -51,10 +48,7 @@ def chunks(opened: Opened, size: int | None = None) -> Iterator[bytes]:
     for number, piece in enumerate(_whole_lines(opened, size or CHUNK)):
         total += len(piece)
         if total > limit:
-            raise InputError(
-                f"unpacks to more than {limit:,} bytes (ABSTAIN_MAX_BYTES raises the bound)",
-                opened.name,
-            )
+            raise too_large(opened.name, limit)
         yield piece if number else piece.removeprefix(BOM)
 
 
@@ -116,18 +110,13 @@ def _whole_lines(opened: Opened, size: int) -> Iterator[bytes]:
 
 def _blocks(opened: Opened, size: int) -> Iterator[bytes]:
     """The file's bytes; how it is packed is told by its first bytes, not by its name."""
-    what = "text"
     try:
         with opened.stream() as file:
-            head = file.read(4)
+            packing = packing_of(file.read(4))
             file.seek(0)
-            stream: Readable = file
-            if head.startswith(GZIP):
-                what, stream = "gzip", gzip.GzipFile(fileobj=file)
-            elif head == ZSTD:
-                what, stream = "Zstandard", ZstandardFile(file)
+            stream: Readable = file if packing is None else unpacker(file, packing)
             done = 0
-            with unpacking(opened.name, what):
+            with unpacking(opened.name, packing or "text"):
                 while block := stream.read(min(max(size, done // SHARE), GROWTH * size)):
                     done += len(block)
                     yield block

@@ -15,7 +15,7 @@ from abstain.engines import check_engine, moved
 from abstain.errors import InputError, Place, shown
 from abstain.formats import trec
 from abstain.formats.files import PARQUET, STDIN, Opened, bare_name, open_packed
-from abstain.formats.tables import ROW, Table, format_of_name
+from abstain.formats.tables import ROW, Table, format_of_name, read_in_pieces
 from abstain.formats.textfile import HEAD, chunks
 from abstain.questions import collect, open_table, rename
 from abstain.rankings.order import RepeatedError
@@ -73,7 +73,11 @@ def open_source(
         if format == TREC or _is_trec(opened):
             plain = Source(opened.name, own, bool(name), opened=opened, path=where)
             return plain if chosen == "polars" else _as_table(plain, chosen, master)
-    table = rename(moved(open_table(path, format=format), chosen, master), columns or {}, side=side)
+    if side == "run" and chosen == "polars":
+        table = read_in_pieces(path, format=format)
+    else:
+        table = moved(open_table(path, format=format), chosen, master)
+    table = rename(table, columns or {}, side=side)
     return Source(table.name, own, bool(name), table=table, path=where)
 
 
@@ -160,7 +164,7 @@ def batches_of(
     order = "rank" if by_rank else "score"
     require_order(table, order)
     texts = ("query", "doc", "run") if "run" in table.columns else ("query", "doc")
-    for rows in _batches(_chosen(table, texts, order), table):
+    for rows in _batches(table, texts, order):
         _refuse_empty(table, rows, texts)
         numbers = _numbers(rows, order, table, finite=by_rank)
         if by_rank:
@@ -183,17 +187,23 @@ def twice(source: Source, error: RepeatedError) -> InputError:
     table = _table(source)
     has_run = "run" in table.columns
     texts = ("query", "doc", "run") if has_run else ("query", "doc")
-    chosen = _chosen(table, texts, "rank" if error.doc is None else "query")
-    rows = collect(chosen.filter(nw.col("query") == error.query), table.name)
-    if error.doc is None:
-        rows = rows.filter(rows["rank"].cast(pl.Float64, strict=False) == error.rank)
-    else:
-        rows = rows.filter(rows["doc"] == error.doc)
+    rows = pl.concat(
+        _having(error, collect(part.filter(nw.col("query") == error.query), table.name))
+        for part in _parts(table, texts, "rank" if error.doc is None else "query")
+    )
     rows = rows.filter(pl.col("run").is_duplicated()) if has_run else rows
     if rows.height < 2:
         return InputError(message, source.name)
     first, second = (_place(table, rows, i) for i in (0, 1))
     return InputError(f"{message} (first: {first})", second)
+
+
+def _having(error: RepeatedError, rows: pl.DataFrame) -> pl.DataFrame:
+    """Those of a query's rows that have what stands twice."""
+    if error.doc is not None:
+        return rows.filter(pl.col("doc") == error.doc)
+    same = rows["rank"].cast(pl.Float64, strict=False) == error.rank
+    return rows.drop("rank").filter(same)
 
 
 def place_of(source: Source, query: str) -> Place:
@@ -203,15 +213,28 @@ def place_of(source: Source, query: str) -> Place:
     table = _table(source)
     if table.format == TREC and table.opened is not None:
         return Place(source.name, trec.first_line_with(table.opened, query))
-    found = _chosen(table, ("query",), "query").filter(nw.col("query") == query)
-    if ROW not in found.collect_schema().names():
-        return Place(table.name)
-    return _place(table, collect(found.sort(ROW).head(1), table.name), 0)
+    for part in _parts(table, ("query",), "query"):
+        found = part.filter(nw.col("query") == query)
+        if ROW not in found.collect_schema().names():
+            break
+        first = collect(found.sort(ROW).head(1), table.name)
+        if first.height:
+            return _place(table, first, 0)
+    return Place(table.name)
 
 
 def _table(source: Source) -> Table:
     assert source.table is not None
     return source.table
+
+
+def _parts(table: Table, texts: tuple[str, ...], number: str) -> Iterator[nw.LazyFrame[Any]]:
+    """The wanted columns, not read yet; or piece by piece, where a file is read in pieces."""
+    if table.pieces is None:
+        yield _chosen(table, texts, number)
+        return
+    for piece in table.pieces(tuple(dict.fromkeys((*texts, number)))):
+        yield _chosen(replace(table, frame=piece.lazy()), texts, number)
 
 
 def _chosen(table: Table, texts: tuple[str, ...], number: str) -> nw.LazyFrame[Any]:
@@ -225,15 +248,16 @@ def _chosen(table: Table, texts: tuple[str, ...], number: str) -> nw.LazyFrame[A
     return lazy.select(*chosen)
 
 
-def _batches(chosen: nw.LazyFrame[Any], table: Table) -> Iterator[pl.DataFrame]:
+def _batches(table: Table, texts: tuple[str, ...], number: str) -> Iterator[pl.DataFrame]:
     """The rows, some at a time; of a Parquet file, which can be read from any row on, no more."""
-    if table.format != "parquet":
-        yield from collect(chosen, table.name).iter_slices(BATCH)
-        return
-    start, native = 0, chosen.to_native()
-    while (rows := collect(nw.from_native(native.slice(start, BATCH)), table.name)).height:
-        yield rows
-        start += BATCH
+    for chosen in _parts(table, texts, number):
+        if table.format != "parquet":
+            yield from collect(chosen, table.name).iter_slices(BATCH)
+            continue
+        start, native = 0, chosen.to_native()
+        while (rows := collect(nw.from_native(native.slice(start, BATCH)), table.name)).height:
+            yield rows
+            start += BATCH
 
 
 def _refuse_empty(table: Table, rows: pl.DataFrame, texts: tuple[str, ...]) -> None:

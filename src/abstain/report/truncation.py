@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain.errors import InputError, plural
-from abstain.formats.files import reason_of
+from abstain.errors import InputError, plural, reason_of
 from abstain.outcomes import Undefined
 from abstain.report import charts
 from abstain.report.grid import Cell, Column, Grid

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import IO, Any, cast
 
 from abstain.errors import InputError, shown
-from abstain.formats.files import MAX_BYTES, Opened, byte_limit
+from abstain.formats.files import Opened
+from abstain.formats.packing import MAX_BYTES, byte_limit
 
 STORED, DEFLATED, ZSTANDARD = 0, 8, 93
 LOCAL = b"PK\x03\x04"

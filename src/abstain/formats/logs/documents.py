@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from abstain.errors import InputError, Place
-from abstain.formats.files import MAX_DOCUMENT, Opened, byte_limit
+from abstain.formats.files import MAX_DOCUMENT, Opened
+from abstain.formats.packing import byte_limit
 
 STRANGE = (b"NaN", b"Infinity", b"\\ud", b"\\uD")
 """What Python's own JSON writes and reads though JSON lacks it; the last: half a character."""
