@@ -56,7 +56,9 @@ OF_A_RUN = (
 # ------------------------------------------------------------------------ tables, any kind
 
 
-def open_table(data: Any, *, name: str = "", format: str | None = None) -> Table:
+def open_table(
+    data: Any, *, name: str = "", format: str | None = None, may_be_empty: bool = False
+) -> Table:
     """A table from a path or from any dataframe that narwhals knows, eager or lazy."""
     if isinstance(data, Table):
         return data
@@ -78,7 +80,7 @@ def open_table(data: Any, *, name: str = "", format: str | None = None) -> Table
             native = native.with_row_index(ROW)
         return Table(label, "frame", tuple(frame.collect_schema().names()), native)
     eager = to_polars(frame, label)
-    if eager.is_empty():
+    if eager.is_empty() and not may_be_empty:
         raise InputError("has no rows", label)
     return Table(label, "frame", tuple(eager.columns), eager.lazy().with_row_index(ROW))
 

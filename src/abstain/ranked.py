@@ -15,6 +15,8 @@ from abstain.measures.of_rankings import RankingMeasure
 from abstain.rankings.results import Missing, RankResult, Settings, Ties
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from abstain.rankings.layout import Rankings
     from abstain.rankings.scoring import Slices
 
@@ -54,8 +56,9 @@ def rank(
 ) -> RankResult:
     """Score rankings against relevance judgments.
 
-    `qrels` is a path (TREC, CSV, JSONL, Parquet) or a dataframe with query, doc and rel; `runs`
-    is one of those with query, doc and score, a sequence of them, or a mapping of names to them.
+    `qrels` is a path (TREC, CSV, JSONL, Parquet), a dataframe with query, doc and rel, or a dict
+    {query: {doc: rel}}; `runs` is one of those with query, doc and score, a sequence of them, or a
+    mapping of names to them.
     `queries` is a table of query attributes for `by`. A lazy frame of duckdb or Spark is ranked
     by its own engine; `engine` is who reads paths: polars, duckdb or spark (at `master`).
     """
@@ -221,7 +224,7 @@ def read_rankings(
         nil_means="answer" if settings.nil_as_answer else "end",
         limit=settings.limit,
         top=top,
-        also=attributes["query"].to_list() if attributes is not None and all_queries else (),
+        also=_also(qrels, attributes if all_queries else None),
     )
     if settings.missing == "error":
         refuse_missing(rankings)
@@ -231,8 +234,26 @@ def read_rankings(
     return replace(rankings, remarks=remarks), query_attributes(attributes, by, rankings.queries)
 
 
+def _also(qrels: Any, attributes: pl.DataFrame | None) -> list[str]:
+    """Queries that count though no document is judged for them."""
+    unjudged = (
+        [str(query) for query, own in qrels.items() if not own]
+        if isinstance(qrels, Mapping)
+        else []
+    )
+    return unjudged + ([] if attributes is None else attributes["query"].to_list())
+
+
+def _is_one_run(runs: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is {query: {document: score}} itself, not runs by their names."""
+    if not all(isinstance(own, Mapping) for own in runs.values()):
+        return False
+    values = [value for own in runs.values() for value in own.values()]
+    return bool(values) and not any(isinstance(value, Mapping) for value in values)
+
+
 def _named(runs: Any) -> list[tuple[str, Any]]:
-    if isinstance(runs, Mapping):
+    if isinstance(runs, Mapping) and not _is_one_run(runs):
         named = [(str(name), data) for name, data in runs.items()]
     elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
         frames = sum(not isinstance(data, (str, os.PathLike)) for data in runs)

@@ -141,19 +141,25 @@ def truncation(rankings: Rankings, settings: Settings, *, p: float = 0.8) -> Tru
         lengths=tuple(_lengths(rankings, settings)),
         pairs=tuple(
             _pair(rankings, settings, measure(original), measure(primed))
-            for original, primed in _names(rankings, p)
+            for original, primed in _names(rankings, settings, p)
         ),
         nil=settings.nil or "NIL",
     )
 
 
-def _names(rankings: Rankings, p: float) -> list[tuple[str, str]]:
-    # with grades AP and RR ask what is relevant: so must their kin, or two things would change
-    rel = "(rel=1)" if rankings.pool.top > 1 else ""
+def _names(rankings: Rankings, settings: Settings, p: float) -> list[tuple[str, str]]:
+    """The pairs, such that the end of a list is all that they differ in.
+
+    With grades other than 1, AP and RR ask what is relevant, and so must their kin. NDCG' compares
+    a list at the limit with an ideal of that length, which is what NDCG at that depth does.
+    """
+    grade = rankings.pool.grade
+    rel = "(rel=1)" if ((grade > 0) & (grade != 1)).any() else ""
+    depth = "" if settings.limit is None else f"@{settings.limit}"
     return [
         ("RR", f"RR'{rel}"),
         (f"RBP(p={p!r})", f"RBP'(p={p!r})"),
-        ("NDCG", "NDCG'"),
+        (f"NDCG{depth}", "NDCG'"),
         ("AP", f"AP'{rel}"),
     ]
 

@@ -310,3 +310,30 @@ def test_bad_input_is_refused(right: Any, sure: Any, said: str) -> None:
 def test_counts_are_not_enough() -> None:
     with pytest.raises(ab.UsageError, match="abstain curve"):
         ab.measure("AURC")(ab.Counts(right=3, wrong=1))
+
+
+@pytest.mark.parametrize("marks", [[True, True, False], [1, 1, 0], np.array([1.0, 1.0, 0.0])])
+def test_marks_may_be_ones_and_zeros(marks: Any) -> None:
+    right, sure = [1, 1, 0], [0.9, 0.8, 0.5]
+    item: Any = ab.measure("CWS")
+    assert item(right, sure, given=marks) == pytest.approx(2 / 3)
+    for name in ("K", "K1"):
+        item = ab.measure(name)
+        assert item(right, sure, given=marks) == pytest.approx((0.9 + 0.8) / 3)
+        with pytest.raises(ab.AbstainError, match="given must be true or false"):
+            item(right, sure, given=[2, 1, 0])
+
+
+def test_candidates_behind_blanks_are_not_handed_in() -> None:
+    """Whatever else is known of the answers: the third is a candidate only."""
+    right, sure, given = [1, 1, 0], [0.9, 0.8, 0.5], [True, True, False]
+    k: Any = ab.measure("K")
+    assert k(right, sure, given=given, repeat=[0, 1, 0]) == pytest.approx(0.9 / 3)
+    assert k(right, sure, given=given, known=[3, 3, 3]) == pytest.approx((0.9 + 0.8) / 3 / 3)
+    assert k(right, sure, given=given, question=["a", "b", "c"]) == pytest.approx(1.7 / 3)
+    known = {"a": 1, "b": 2, "c": 1}
+    assert k(right, sure, given=given, question=["a", "b", "c"], known=known) == pytest.approx(
+        (0.9 + 0.8 / 2) / 3
+    )
+    mrr: Any = ab.measure("MRR")
+    assert mrr([0, 1, 1], [0.9, 0.8, 0.5], given=[0, 1, 1], question=["a", "a", "b"]) == 1.0

@@ -49,6 +49,11 @@ def run(args: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _silence_stdout()
         return 0
+    except SystemExit as stopped:  # so the parser of arguments ends where nobody reads on
+        if isinstance(stopped.__context__, BrokenPipeError):
+            _silence_stdout()
+            return 0
+        raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename else "the output cannot be written: "
         _say(f"{where}{error.strerror or error}")
@@ -89,6 +94,7 @@ def _usage(error: Any) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "abstain"
     message = " ".join(str(error.format_message()).split())
+    message = message.replace("Value error, ", "")
     message = message[:1].lower() + message[1:]
     message = message.rstrip(".").replace(". Did you mean", "; did you mean")
     return f"{command}: {message}{'' if message.endswith('?') else ';'} see `{command} --help`"

@@ -9,8 +9,12 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from abstain.cli.showing import ENDINGS
 from abstain.errors import UsageError
 from abstain.formats.files import refuse_unwritable
+
+OTHERS = (".html", ".htm", ".parquet", ".jsonl", ".tsv", ".xlsx", ".xml", ".pdf", ".svg", ".png")
+"""Endings of what no command with a choice of formats writes."""
 
 WRITTEN = {
     "output": "-o",
@@ -42,10 +46,22 @@ def check_outputs(given: Mapping[str, Any]) -> None:
         if not isinstance(output, Path):
             continue
         refuse_unwritable(output)
+        if name == "output" and "format" in given:
+            _refuse_ending(output, given["format"])
         real = os.path.realpath(output)
         if real in inputs:
             raise UsageError(f"{called} {output} would overwrite {inputs[real]}")
         inputs[real] = f"what {called} writes"
+
+
+def _refuse_ending(output: Path, format: Any) -> None:
+    """Refuse a name that promises what is not going to be in the file."""
+    ending = output.suffix.lower()
+    if format is not None or ending not in OTHERS:
+        return
+    hint = "; for a page write it as .json, then `abstain report`" if ending == ".html" else ""
+    known = ", ".join(ENDINGS)
+    raise UsageError(f"-o {output}: expected a name that ends in {known}{hint}")
 
 
 def _inputs(given: Mapping[str, Any]) -> Iterator[str]:

@@ -69,7 +69,7 @@ def read_separated(opened: Opened, format: str) -> Table:
 
 
 def separated_in_pieces(opened: Opened, format: str) -> Table:
-    """The same, its rows still to be read; the file has been checked as a whole."""
+    """The same, its rows still to be read, if there are any; the file was checked as a whole."""
     import polars as pl
 
     separator = _sniff_separator(opened, format)
@@ -82,8 +82,6 @@ def separated_in_pieces(opened: Opened, format: str) -> Table:
     if not _is_rectangular(_utf8_blocks(opened), separator, len(header)):
         read = partial(_exact_pieces, opened, separator, header)
         _check_exactly(opened, separator, header)
-    if next(read(header), None) is None:
-        raise InputError("has a header but no rows", opened.name)
     empty = pl.LazyFrame(schema=dict.fromkeys(header, pl.String))
     begins = Begins(opened, separator)
     return Table(opened.name, format, header, empty, opened, begins=begins, pieces=read)

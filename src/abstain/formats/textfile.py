@@ -69,13 +69,28 @@ def lines(opened: Opened, size: int | None = None) -> Iterator[tuple[int, list[b
 
     Blank lines and comments (a first character #, as trec_eval 10) count but are not given.
     """
-    number = 0
+    before = 0
     for chunk in chunks(opened, size):
-        for line in chunk.splitlines():
-            number += 1
-            fields = line.split()
-            if fields and not fields[0].startswith(b"#"):
-                yield number, fields
+        yield from fields_of(chunk, before)
+        before += len(chunk.splitlines())
+
+
+def fields_of(text: bytes, before: int = 0) -> Iterator[tuple[int, list[bytes]]]:
+    """The numbers of some lines that follow others, and their fields."""
+    for number, line in enumerate(text.splitlines(), before + 1):
+        fields = line.split()
+        if fields and not fields[0].startswith(b"#"):
+            yield number, fields
+
+
+def head(opened: Opened) -> bytes:
+    """The first bytes, unpacked, without a byte order mark; the last line may be cut."""
+    found = b""
+    for block in _blocks(opened, HEAD):
+        found += block
+        if len(found) >= HEAD:
+            break
+    return found.removeprefix(BOM)
 
 
 def single_spaced(chunk: bytes) -> bytes:
@@ -96,7 +111,7 @@ def single_spaced(chunk: bytes) -> bytes:
 def _whole_lines(opened: Opened, size: int) -> Iterator[bytes]:
     held = b""  # an unfinished line
     for block in _blocks(opened, size):
-        end = block.rfind(b"\n") + 1
+        end = block.rfind(b"\n") + 1 or block.rfind(b"\r", 0, -1) + 1  # as old Macs ended lines
         if end:
             yield b"".join((held, memoryview(block)[:end]))  # copied once
             held = block[end:]

@@ -16,8 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from abstain.errors import InputError, Place, plural, shown
-from abstain.formats.files import Opened, refuse_workbook
-from abstain.formats.textfile import HEAD, ahead, chunks, lines, single_spaced
+from abstain.formats.files import Opened, refuse_utf16, refuse_workbook
+from abstain.formats.textfile import ahead, chunks, fields_of, lines, single_spaced
 
 RUN_COLUMNS = ("query", "Q0", "doc", "rank", "score", "run")
 QRELS_COLUMNS = ("query", "0", "doc", "rel")
@@ -112,15 +112,15 @@ def first_line_with(opened: Opened, query: str) -> int | None:
     return None
 
 
-def looks_like_trec(opened: Opened) -> bool:
-    """Whether the first line has the columns of a run or of qrels.
+def looks_like_trec(head: bytes) -> bool:
+    """Whether the first line, as far as it is there, has the columns of a run or of qrels.
 
-    >>> looks_like_trec(Opened("run.txt", None, b"q1 Q0 d7 1 12.5 bm25\\n"))
+    >>> looks_like_trec(b"q1 Q0 d7 1 12.5 bm25\\n")
     True
-    >>> looks_like_trec(Opened("run.txt", None, b"query,doc,score\\n"))
+    >>> looks_like_trec(b"query,doc,score\\n")
     False
     """
-    for _, fields in lines(opened, HEAD):
+    for _, fields in fields_of(head):
         if len(fields) >= len(RUN_COLUMNS):
             return bool(NUMBER.fullmatch(fields[4]) or WHOLE_NUMBER.fullmatch(fields[3]))
         return len(fields) == len(QRELS_COLUMNS) and bool(WHOLE_NUMBER.fullmatch(fields[3]))
@@ -164,11 +164,12 @@ def _unordered(numbers: NDArray[Any]) -> bool:
     """Whether a number is none, or a rank that is no longer told apart from the next."""
     if numbers.dtype == np.float64:
         return bool(np.isnan(numbers).any())
-    return bool((abs(numbers) >= MOST).any())
+    return bool(((numbers >= MOST) | (numbers <= -MOST)).any())
 
 
 def _explain(opened: Opened, kind: str, check: Check) -> InputError:
     refuse_workbook(opened)
+    refuse_utf16(opened)
     for number, fields in lines(opened):
         if problem := check(fields):
             return InputError(problem, Place(opened.name, number))

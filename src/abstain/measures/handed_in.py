@@ -81,10 +81,11 @@ def k_measure(a: Answers) -> Numeric:
 
     if a.question is None and a.known is None and a.repeat is None:
         return k1(a)
-    own = a if a.question is not None else a.shown
+    own = a.shown
     question = _question(own)
     effect = np.where(said_before(own, question), 0.0, 2.0 * own.right - 1)
     asked = int(question.max()) + 1 if own.size else 0
+    asked = asked if own.known is None else len(own.known)
     earned = np.bincount(question, own.confidence * effect, minlength=asked)
     given = np.bincount(question, minlength=asked)
     known = np.ones(asked, np.int64) if own.known is None else own.known
@@ -107,7 +108,7 @@ def mean_reciprocal_rank(a: Answers) -> Numeric:
 
     if a.question is None:
         return a.shown.count(a.shown.right) / a.questions
-    own = a
+    own = a.shown
     if not own.size:
         return 0.0
     question = _question(own)

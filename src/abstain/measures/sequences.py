@@ -183,6 +183,9 @@ class Answers:
             asked, coming = len(ids), np.argsort(first)
             ids = ids[coming]
             arrays["question"] = np.argsort(coming)[number]
+        for name in ("given", "repeat"):
+            if (marks := arrays.get(name)) is not None:
+                arrays[name] = _marks(name, marks)
         if arrays.get("rank") is not None:
             arrays["rank"] = _ranks(arrays["rank"])
         if known is not None:
@@ -216,7 +219,23 @@ class Answers:
         """Those that were given: without the candidates behind blanks."""
         if self.given is None or self.given.all():
             return self
-        return Answers(self.right[self.given], self.confidence[self.given], self.questions)
+        return self._only(self.given)
+
+    def _only(self, chosen: BoolArray) -> Answers:
+        """Some of the answers, with all that is known of them."""
+
+        def some(values: Any) -> Any:
+            return None if values is None else values[chosen]
+
+        return Answers(
+            self.right[chosen],
+            self.confidence[chosen],
+            self.questions,
+            question=some(self.question),
+            known=self.known if self.question is not None else some(self.known),
+            repeat=some(self.repeat),
+            rank=some(self.rank),
+        )
 
     @property
     def size(self) -> Any:
@@ -247,6 +266,15 @@ class Answers:
     def all_alike(self) -> Any:
         """Whether every confidence is the same."""
         return (self.confidence == self.confidence[:1]).all()
+
+
+def _marks(name: str, marks: Any) -> BoolArray:
+    import numpy as np
+
+    if marks.dtype.kind not in "biuf" or not np.isin(marks, (0, 1)).all():
+        raise UsageError(f"{name} must be true or false (1, 0) for each answer")
+    found: BoolArray = marks.astype(np.bool_)
+    return found
 
 
 def _ranks(given: Any) -> Array:

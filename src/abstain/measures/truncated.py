@@ -104,7 +104,8 @@ def ndcg_t(rankings: Rankings, *, rel: float | None = None) -> Floats:
     """Discounted gain with the list's end as one more document, over that of the ideal list.
 
     The ideal is the pool in descending order, then one 1 in the first empty place if there
-    is one up to d + 1. Without a terminal document both are of d gains.
+    is one up to d + 1. Without a terminal document both are of d gains: at a limit of 10 a list
+    that reaches it has its NDCG@10.
     With graded gains it can pass 1, as r_t may be worth more than the ideal's last document.
     """
     pool, stopped = rankings.pool, rankings.stopped

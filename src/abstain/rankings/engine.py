@@ -37,7 +37,9 @@ def collect_in_engine(
     rows = _rows(source, by_rank=by_rank)
     lists = collect(_lists(rows, by_rank=by_rank), source.name).sort(*KEYS)
     _refuse(source, rows, lists, by_rank=by_rank)
-    judged = qrels.filter(pl.col("rel") >= 0).select("query", "doc", pl.col("rel").alias("grade"))
+    judged = qrels.filter(pl.col("rel") >= 0).select(
+        "query", "doc", pl.col("rel").cast(pl.Float64).alias("grade")
+    )
     if nil is not None:
         ends = pl.DataFrame({"query": judgments.queries}).with_columns(
             doc=pl.lit(nil), grade=pl.lit(NIL)

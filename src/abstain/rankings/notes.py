@@ -78,7 +78,7 @@ def _queries(
         return f"{text}, none of them nil"
     text += f", {count:,} of them nil (nothing is relevant)"
     if settings.nil_as_answer:
-        return f"{text}: there NIL is the one right answer"
+        return f"{text}: there {settings.nil or 'NIL'} is the one right answer"
     left_out = [
         str(m)
         for m in measures
@@ -97,11 +97,12 @@ def _too_low(
     for lowest in dict.fromkeys(map(_lowest, measures)):
         nothing = _nothing(rankings, lowest)
         asking = [m for m in measures if _lowest(m) == lowest]
-        undefined = [str(m) for m in asking if m.definition.undefined]
         primed = [str(m) for m in asking if m.definition.family == "truncated"]
-        if lowest is None or np.array_equal(nothing, known) or not (undefined or primed):
+        left_out = [str(m) for m in asking if m.definition.undefined and not settings.trec_eval]
+        zero = [str(m) for m in asking if str(m) not in (*primed, *left_out)]
+        if lowest is None or np.array_equal(nothing, known):
             continue
-        kinds = [("0 for" if settings.trec_eval else "left out by", undefined), ("nil for", primed)]
+        kinds = [("left out by", left_out), ("0 for", zero), ("nil for", primed)]
         becomes = ", ".join(f"{what} {', '.join(names)}" for what, names in kinds if names)
         queries = plural(int(nothing.sum()), "query has", "queries have")
         yield f"{queries} no document of grade {lowest:g} or above: {becomes}"
@@ -158,15 +159,18 @@ def _ends(rankings: Rankings, settings: Settings) -> str:
     counted = ~rankings.missing if settings.missing == "skip" else np.ones(rankings.size, bool)
     lists = plural(int(counted.sum()), "list")
     truncated = int((rankings.stopped & counted).sum())
+    full = int((~rankings.stopped).sum())
     if settings.nil_as_answer:
-        return f"{nil} is a document like others, the right one where nothing else is (TREC 2001)"
+        text = f"{nil} is a document like others, the right one where nothing else is (TREC 2001)"
+        return (
+            text if limit is None else f"{text}; at the limit of {limit:,}: {plural(full, 'list')}"
+        )
     reach = rankings.returned if limit is None else np.minimum(rankings.returned, limit)
     cut = int((rankings.stopped & (rankings.depth < reach)).sum())
     text = f"truncated: {truncated:,} of {lists}"
     if nil is not None:
         text += f", {cut:,} of them by {nil}"
     if limit is not None:
-        full = int((~rankings.stopped).sum())
         text += f"; at the limit of {limit:,}, and scored in the original manner: {full:,}"
     return text
 

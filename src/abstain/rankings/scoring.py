@@ -46,7 +46,7 @@ def score_rankings(
         ]
         for row in _ranked(means, measures[0]):
             if per_query:
-                rows += _query_rows(rankings, row, chosen, scored)
+                rows += _query_rows(rankings, row, chosen, scored, settings)
             rows.append(row)
     return RankResult(
         measures=tuple(measures),
@@ -87,7 +87,7 @@ def _mean_row(
     settings: Settings,
 ) -> RankRow:
     missing: Bools = rankings.by_run(rankings.missing)[run, chosen]
-    counted = chosen[~missing] if settings.missing == "skip" else chosen
+    counted = _counted(rankings, run, chosen, settings)
     scores: dict[str, float] = {}
     left_out: dict[str, int] = {}
     for each in scored:
@@ -115,9 +115,22 @@ def _mean_row(
     )
 
 
+def _counted(rankings: Rankings, run: int, chosen: Ints, settings: Settings) -> Ints:
+    """The queries that count for a run: without the missing ones where these are skipped."""
+    if settings.missing != "skip":
+        return chosen
+    there: Bools = ~rankings.by_run(rankings.missing)[run, chosen]
+    return chosen[there]
+
+
 def _query_rows(
-    rankings: Rankings, mean: RankRow, chosen: Ints, scored: Sequence[_Scored]
+    rankings: Rankings,
+    mean: RankRow,
+    chosen: Ints,
+    scored: Sequence[_Scored],
+    settings: Settings,
 ) -> list[RankRow]:
+    """A row for each query that the mean is taken over."""
     run = rankings.runs.index(mean.run)
     missing = rankings.by_run(rankings.missing)[run].tolist()
     stopped = rankings.by_run(rankings.stopped)[run].tolist()
@@ -137,7 +150,7 @@ def _query_rows(
             truncated=int(stopped[q]),
             query=rankings.queries[q],
         )
-        for q in chosen.tolist()
+        for q in _counted(rankings, run, chosen, settings).tolist()
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Literal
 
 import narwhals as nw
@@ -16,7 +17,7 @@ from abstain.errors import InputError, Place, shown
 from abstain.formats import trec
 from abstain.formats.files import PARQUET, STDIN, Opened, bare_name, open_packed
 from abstain.formats.tables import ROW, Table, format_of_name, read_in_pieces
-from abstain.formats.textfile import HEAD, chunks
+from abstain.formats.textfile import head
 from abstain.questions import collect, open_table, rename
 from abstain.rankings.order import RepeatedError
 
@@ -26,6 +27,8 @@ BATCH = 1 << 17
 
 IDS = {"query": "which names the query", "doc": "which names the document"}
 """Columns that judgments and runs have alike, and what they are for."""
+
+NO_ROWS = {"query": pl.String, "doc": pl.String, "score": pl.Float64, "run": pl.String}
 
 LARGEST_GRADE = 1e18
 """Sums of such grades are still far from what a double can hold."""
@@ -56,13 +59,16 @@ def open_source(
     engine: str | None = None,
     master: str | None = None,
 ) -> Source:
-    """A path (TREC, or a table by its bytes or its name) or any dataframe.
+    """A path (TREC, or a table by its bytes or its name), any dataframe, or a dict of dicts.
 
     Another engine reads Parquet itself; of other files it is given the rows.
     """
     chosen = check_engine(engine, master)
+    if isinstance(data, Mapping):
+        data = _rows_of(data, name or ("qrels" if side == "gold" else "run"), side)
     if not isinstance(data, (str, os.PathLike)):
-        table = open_table(data, name=name or ("qrels" if side == "gold" else "run"))
+        own = name or ("qrels" if side == "gold" else "run")
+        table = open_table(data, name=own, may_be_empty=side == "run")
         table = rename(table, columns or {}, side=side)
         return Source(table.name, name or "run", bool(name), table=table)
     path = os.fspath(data)
@@ -81,6 +87,30 @@ def open_source(
     return Source(table.name, own, bool(name), table=table, path=where)
 
 
+def _rows_of(lists: Mapping[Any, Any], name: str, side: str) -> pl.DataFrame:
+    """What pytrec_eval and ranx are given, {query: {document: score}}, as a table."""
+    number = "rel" if side == "gold" else "score"
+    for query, own in lists.items():
+        if not isinstance(own, Mapping):
+            raise InputError(
+                f"a dict holds a dict of documents for each query, {{query: {{doc: {number}}}}} "
+                f"(got {type(own).__name__} for {shown(str(query))})",
+                name,
+            )
+    pairs = [(str(query), str(doc), n) for query, own in lists.items() for doc, n in own.items()]
+    values = [n for _, _, n in pairs]
+    for query, doc, n in pairs:
+        if isinstance(n, bool) or not isinstance(n, Real):
+            raise InputError(
+                f"the {number} of document {shown(doc)} for query {shown(query)} must be a number "
+                f"(got {n!r})",
+                name,
+            )
+    ids = {"query": [q for q, _, _ in pairs], "doc": [d for _, d, _ in pairs]}
+    frame = pl.DataFrame(ids, schema={"query": pl.String, "doc": pl.String})
+    return frame.with_columns(pl.Series(number, values, pl.Float64, strict=False))
+
+
 def _as_table(source: Source, engine: str, master: str | None) -> Source:
     """The rows of a TREC run as a table of another engine.
 
@@ -91,7 +121,8 @@ def _as_table(source: Source, engine: str, master: str | None) -> Source:
     rows: pl.DataFrame | None = None
     for order, by_rank in (("score", False), ("rank", True)):
         try:
-            own = pl.concat(trec.run_batches(source.opened, by_rank=by_rank))
+            batches = list(trec.run_batches(source.opened, by_rank=by_rank))
+            own = pl.concat(batches) if batches else pl.DataFrame(schema=NO_ROWS)
         except InputError:
             if by_rank and rows is None:
                 raise
@@ -123,12 +154,12 @@ def require_order(table: Table, order: str) -> None:
 
 def _is_trec(opened: Opened) -> bool:
     """TREC files have no header and often no ending; tables say what they are."""
-    head = next(chunks(opened, HEAD), b"").lstrip()
-    if head.startswith(PARQUET):
+    begins = head(opened)
+    if begins.startswith(PARQUET):
         return False
-    if trec.looks_like_trec(opened):
+    if trec.looks_like_trec(begins):
         return True
-    return format_of_name(opened.name) is None and not head.startswith((b"{", b"["))
+    return format_of_name(opened.name) is None and not begins.lstrip().startswith((b"{", b"["))
 
 
 def judgments_of(source: Source) -> pl.DataFrame:
