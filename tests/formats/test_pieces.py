@@ -153,12 +153,13 @@ def test_any_jsonl_in_pieces_of_any_size(
 
 
 def test_a_record_that_goes_on_in_the_next_line_is_no_record(folder: Path) -> None:
-    """As many records as lines, but not one in each."""
+    """As many records as lines, but not one in each; the first piece is another."""
     path = folder / "any.jsonl"
-    path.write_text('{"one":1}{"one":2}\n{"one":\n3}\n')
-    for size in SIZES:
+    first = json.dumps({"one": "x" * 50}) + "\n"
+    path.write_text(first + '{"one":1}{"one":2}\n{"one":\n3}\n')
+    for size in (*SIZES, len(first)):
         assert pieced(path, size) == whole(path)
-        assert "any.jsonl:1: is not JSON: " in pieced(path, size)
+        assert "any.jsonl:2: is not JSON: " in pieced(path, size)
 
 
 PACKED = {
