@@ -124,7 +124,18 @@ LINES = st.one_of(
     RECORDS.map(lambda record: json.dumps(record, ensure_ascii=False)),
     st.sampled_from(["", " ", "\r"]),
 )
-ODD = ["5", "[1]", "{", "}", '{"one":1}{"two":2}', '{"one":', "1}", '{"one":1e999}', "{} ", "\\"]
+ODD = [
+    "5",
+    "[1]",
+    "{",
+    "}",
+    '{"one":1}{"two":2}',
+    '{"one":',
+    "1}",
+    '{"one":1e999}',
+    "{} ",
+    "\ufeff{}",
+]
 
 
 @settings(max_examples=400)
@@ -152,11 +163,12 @@ def test_any_jsonl_in_pieces_of_any_size(
     assert pieced(path, size) == whole(path)
 
 
-def test_a_record_that_goes_on_in_the_next_line_is_no_record(folder: Path) -> None:
-    """As many records as lines, but not one in each; the first piece is another."""
+@pytest.mark.parametrize("rest", ['{"one":1}{"one":2}\n{"one":\n3}\n', '\ufeff{"one":1}\n'])
+def test_what_is_no_record_behind_the_first_piece(folder: Path, rest: str) -> None:
+    """As many records as lines, but not one in each; a mark that only a file may begin with."""
     path = folder / "any.jsonl"
     first = json.dumps({"one": "x" * 50}) + "\n"
-    path.write_text(first + '{"one":1}{"one":2}\n{"one":\n3}\n')
+    path.write_text(first + rest, encoding="utf-8")
     for size in (*SIZES, len(first)):
         assert pieced(path, size) == whole(path)
         assert "any.jsonl:2: is not JSON: " in pieced(path, size)
