@@ -5,6 +5,7 @@
 
 The peers that are installed take part: pytrec-eval-terrier, ir_measures, ranx (they compute
 AP, RR, NDCG@10 and P@10; ranx and abstain RBP(p=0.8) too), and polars merely reading the file.
+Beside the TREC file abstain is given the same run as CSV (abstain.csv), above all for its memory.
 Each measurement is a process of its own: its clock starts after the imports and a warm-up on
 a tiny run (so that nobody pays for compiling), its peak memory is the whole process's. Files
 are generated once, in a folder of the system's temporary directory, and kept.
@@ -26,7 +27,7 @@ from typing import Any
 
 ROOM = Path(tempfile.gettempdir()) / "abstain-bench-rank"
 DOCS = 1000
-PEERS = ("abstain", "abstain'", "pytrec_eval", "ir_measures", "ranx", "polars")
+PEERS = ("abstain", "abstain'", "abstain.csv", "pytrec_eval", "ir_measures", "ranx", "polars")
 TARGETS = {"pytrec_eval": 4, "ir_measures": 8, "ranx": 10}
 Means = dict[str, float]
 Report = dict[str, Any]
@@ -38,7 +39,8 @@ def generate(lines: int, kind: str) -> tuple[Path, Path]:
     import polars as pl
 
     qrels, run = ROOM / f"{lines}.qrels", ROOM / f"{lines}.{kind}.run"
-    if qrels.exists() and run.exists():
+    table = _as_csv(run)
+    if qrels.exists() and run.exists() and table.exists():
         return qrels, run
     ROOM.mkdir(exist_ok=True)
     rng = np.random.default_rng(7)
@@ -54,6 +56,7 @@ def generate(lines: int, kind: str) -> tuple[Path, Path]:
     if kind == "shuffled":
         rows = rows.sample(fraction=1.0, shuffle=True, seed=1)
     rows.write_csv(run, separator=" ", include_header=False)
+    rows.select("query", "doc", "score").write_csv(table)
     judged = np.concatenate((np.arange(0, 600, 20), np.arange(DOCS, DOCS + 30)))
     judgments = {
         "query": np.repeat(np.arange(queries) * 7 + 1001, len(judged)),
@@ -63,6 +66,11 @@ def generate(lines: int, kind: str) -> tuple[Path, Path]:
     }
     pl.DataFrame(judgments).write_csv(qrels, separator=" ", include_header=False)
     return qrels, run
+
+
+def _as_csv(run: str | Path) -> Path:
+    """Where a run is as CSV."""
+    return Path(f"{run}.csv")
 
 
 MEASURES = ("AP", "RR", "NDCG@10", "P@10", "RBP(p=0.8)")
@@ -81,6 +89,11 @@ def ours_primed(qrels: str, run: str) -> Means:
     import abstain as ab
 
     return ab.rank(qrels, run, measures=PRIMED).rows[0].scores
+
+
+def ours_csv(qrels: str, run: str) -> Means:
+    """The standard measures by abstain, the run as CSV."""
+    return ours(qrels, str(_as_csv(run)))
 
 
 def pytrec(qrels: str, run: str) -> Means:
@@ -135,7 +148,7 @@ def merely_read(qrels: str, run: str) -> Means:
 
 
 WORK: dict[str, Callable[[str, str], Means]] = dict(
-    zip(PEERS, (ours, ours_primed, pytrec, irm, rnx, merely_read), strict=True)
+    zip(PEERS, (ours, ours_primed, ours_csv, pytrec, irm, rnx, merely_read), strict=True)
 )
 
 
@@ -236,6 +249,7 @@ def main() -> int:
     ROOM.mkdir(exist_ok=True)
     (ROOM / "tiny.qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 a 2\n")
     (ROOM / "tiny.run").write_text("1 Q0 a 1 2.5 t\n1 Q0 b 2 1.5 t\n2 Q0 c 1 2 t\n2 Q0 a 2 1 t\n")
+    _as_csv(ROOM / "tiny.run").write_text("query,doc,score\n1,a,2.5\n1,b,1.5\n2,c,2\n2,a,1\n")
     good = [
         compare(lines, kind, options.only, options.repeat)
         for lines in options.lines

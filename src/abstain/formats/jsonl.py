@@ -105,7 +105,7 @@ def _looked_through(opened: Opened) -> tuple[int, Kinds]:
     kinds: Kinds = {}
     decoder, rows, before = None, 0, 0
     for piece in pieces_of(text_blocks(opened)):
-        found = None if decoder is None else _quickly(piece, decoder)
+        found = None if decoder is None else _quickly(piece, decoder, first=not before)
         if found is not None:
             rows += len(found)
             for number, own in enumerate(kinds.values()):
@@ -129,7 +129,7 @@ def _pieces(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl
 
     decoder, before = _decoder(columns, others=True), 0
     for piece in pieces_of(text_blocks(opened)):
-        found = None if decoder is None else _quickly(piece, decoder)
+        found = None if decoder is None else _quickly(piece, decoder, first=not before)
         values: list[list[Any]]
         if found is not None:
             values = [list(map(attrgetter(_field(i)), found)) for i in range(len(columns))]
@@ -168,7 +168,7 @@ def _decoder(columns: Sequence[str], *, others: bool) -> msgspec.json.Decoder[An
     return msgspec.json.Decoder(record)
 
 
-def _quickly(piece: bytes, decoder: msgspec.json.Decoder[Any]) -> list[Any] | None:
+def _quickly(piece: bytes, decoder: msgspec.json.Decoder[Any], *, first: bool) -> list[Any] | None:
     """The records of a piece, if each of its lines is one and nothing else.
 
     The decoder itself takes any white space between records, and none. But where every line
@@ -177,7 +177,7 @@ def _quickly(piece: bytes, decoder: msgspec.json.Decoder[Any]) -> list[Any] | No
     """
     import msgspec
 
-    text = piece.removeprefix(BOM).removesuffix(b"\n")
+    text = (piece.removeprefix(BOM) if first else piece).removesuffix(b"\n")
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
     breaks = text.count(b"\n")

@@ -7,7 +7,7 @@ import csv
 import io
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LOOKED_AT = 4 << 20
 """Bytes that are looked at at a time to see whether records are even."""
 
-AT_ONCE = 1 << 15
+AT_ONCE = 1 << 13
 """Records that are read exactly before they become a piece."""
 
 
@@ -61,7 +61,7 @@ def read_separated(opened: Opened, format: str) -> Table:
         raw = _read_fast(opened, separator, header)
     else:
         raw = _read_exactly(opened, separator, header)
-    rows = _rows(raw[1:], header)
+    _, rows = _rows(raw[1:].select, header, header)
     if rows.is_empty():
         raise InputError("has a header but no rows", opened.name)
     begins = Begins(opened, separator)
@@ -87,12 +87,23 @@ def separated_in_pieces(opened: Opened, format: str) -> Table:
     return Table(opened.name, format, header, empty, opened, begins=begins, pieces=read)
 
 
-def _rows(cells: pl.DataFrame, header: Sequence[str], before: int = 0) -> pl.DataFrame:
-    """Trimmed cells with the number of each row, but for rows that have nothing in any cell."""
+def _rows(
+    cells: Callable[[Sequence[str]], pl.DataFrame], header: Sequence[str], columns: Sequence[str]
+) -> tuple[int, pl.DataFrame]:
+    """How many records there are, and their trimmed cells with the number of each.
+
+    ``cells`` gives the columns that it is asked for. Rows with nothing in any are left out.
+    """
     import polars as pl
 
-    rows = cells.lazy().with_columns(pl.all().str.strip_chars()).with_row_index(ROW, before)
-    return rows.filter(~_is_blank(header)).collect()
+    trimmed = pl.all().str.strip_chars()
+    rows = cells(columns).with_columns(trimmed).with_row_index(ROW)
+    blank = rows.select(_is_blank(columns)).to_series()
+    if not blank.any():
+        return rows.height, rows
+    if len(columns) < len(header):  # perhaps there is something in others
+        blank = cells(header).with_columns(trimmed).select(_is_blank(header)).to_series()
+    return rows.height, rows.filter(~blank)
 
 
 def _is_blank(columns: Sequence[str]) -> pl.Expr:
@@ -297,22 +308,17 @@ def _fast_pieces(
 
     # polars takes the number of cells from the first line, which may be blank in a piece
     heading = separator.join("x" * len(header)).encode() + b"\n"
-    places = [header.index(column) for column in columns]
 
-    def cells(text: bytes, wanted: Sequence[int]) -> pl.DataFrame:
-        raw = _parsed(text, separator, sorted(wanted))
-        raw.columns = [header[place] for place in sorted(wanted)]
-        return raw[1:].with_columns(pl.all().str.strip_chars())
+    def cells(text: bytes, wanted: Sequence[str]) -> pl.DataFrame:
+        places = sorted(header.index(column) for column in wanted)
+        raw = _parsed(text, separator, places)[1:]
+        raw.columns = [header[place] for place in places]
+        return raw
 
     def rows(piece: tuple[int, bytes]) -> tuple[int, pl.DataFrame]:
         number, text = piece
         text = heading + text if number else text.removeprefix(BOM)
-        some = cells(text, places)
-        records, some = some.height, some.with_row_index(ROW)
-        if some.select(_is_blank(columns).any()).item():  # perhaps not so in other columns
-            every = cells(text, range(len(header)))
-            some = some.filter(~every.select(_is_blank(header)).to_series())
-        return records, some
+        return _rows(partial(cells, text), header, columns)
 
     before = 0
     try:
@@ -352,10 +358,18 @@ def _exact_pieces(
     records = _exact_records(opened, separator, len(header))
     next(records)
     for before in count(0, AT_ONCE):
-        some = list(islice(records, AT_ONCE))
-        if not some:
+        if not (some := list(islice(records, AT_ONCE))):
             return
-        cells = dict(zip(header, zip(*some, strict=True), strict=True))
-        rows = _rows(pl.DataFrame(cells, schema=dict.fromkeys(header, pl.String)), header, before)
+        _, rows = _rows(partial(_columns, some, header), header, columns)
         if rows.height:
-            yield rows.select(ROW, *columns)
+            yield rows.with_columns(pl.col(ROW) + before)
+
+
+def _columns(
+    records: list[list[str]], header: tuple[str, ...], columns: Sequence[str]
+) -> pl.DataFrame:
+    import polars as pl
+
+    places = {column: header.index(column) for column in columns}
+    cells = {column: [record[at] for record in records] for column, at in places.items()}
+    return pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String))

@@ -1,0 +1,249 @@
+"""A table that is read in pieces of any size is the table that is read as a whole."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import abstain as ab
+from abstain.formats import files, separated
+from abstain.formats.tables import ROW, Table, read_in_pieces, read_table
+
+SIZES = (1, 2, 3, 7, 20, 1 << 20)
+
+
+@pytest.fixture
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder that examples share, and limits that go back to what they were."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "PIECE", files.PIECE)
+        patch.setattr(separated, "AT_ONCE", separated.AT_ONCE)
+        patch.setattr(separated, "LOOKED_AT", separated.LOOKED_AT)
+        yield tmp_path_factory.mktemp("pieces")
+
+
+def in_pieces_of(size: int) -> None:
+    files.PIECE = separated.LOOKED_AT = separated.AT_ONCE = size
+
+
+def whole(path: Path) -> Any:
+    """The columns, and the rows as text; or what is wrong with the file."""
+    try:
+        table = read_table(path)
+    except ab.InputError as error:
+        return str(error)
+    return table.columns, texts(table.frame.collect(), table)
+
+
+def pieced(path: Path, size: int) -> Any:
+    in_pieces_of(size)
+    try:
+        table = read_in_pieces(path)
+    except ab.InputError as error:
+        return str(error)
+    assert table.pieces is not None
+    rows = [texts(piece, table) for piece in table.pieces(table.columns)]
+    return table.columns, [row for some in rows for row in some]
+
+
+def texts(frame: pl.DataFrame, table: Table) -> list[tuple[Any, ...]]:
+    """Rows of text in the order of the table's columns: a whole number is one of any width."""
+
+    def text(value: Any) -> Any:
+        return value if value is None or isinstance(value, list) else str(value)
+
+    rows = frame.select(ROW, *table.columns).iter_rows()
+    return [tuple(map(text, row)) for row in rows]
+
+
+@settings(max_examples=400)
+@given(
+    body=st.text(alphabet='a,"\n\r xé', max_size=40),
+    size=st.sampled_from(SIZES),
+    start=st.sampled_from(["", "\ufeff"]),
+)
+def test_any_csv_in_pieces_of_any_size(folder: Path, body: str, size: int, start: str) -> None:
+    path = folder / "any.csv"
+    path.write_bytes(f"{start}one,two\n{body}".encode())
+    assert pieced(path, size) == whole(path)
+
+
+CELLS = st.sampled_from(["", " ", "a", "é ", "a,b", "a\nb", 'say "b"', "\r\n", "0,5"])
+
+
+@settings(max_examples=200)
+@given(
+    rows=st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=12),
+    size=st.sampled_from(SIZES),
+    separator=st.sampled_from([",", ";", "\t"]),
+    end=st.sampled_from(["\n", "\r\n"]),
+    last=st.booleans(),
+    data=st.data(),
+)
+def test_any_table_that_is_written_well(
+    folder: Path,
+    rows: list[tuple[str, str, str]],
+    size: int,
+    separator: str,
+    end: str,
+    last: bool,
+    data: st.DataObject,
+) -> None:
+    """Quoted line breaks wherever a piece may end, blank lines, no last line end."""
+    quoted = [separator.join('"' + c.replace('"', '""') + '"' for c in row) for row in rows]
+    for at in data.draw(st.lists(st.integers(0, len(quoted)), max_size=3)):
+        quoted.insert(at, "")
+    text = end.join([separator.join(("one", "two", "three")), *quoted])
+    path = folder / ("any.tsv" if separator == "\t" else "any.csv")
+    path.write_bytes((text + end * last).encode())
+    found = pieced(path, size)
+    assert found == whole(path)
+    expected = [tuple(c.strip() for c in row) for row in rows]
+    if any(any(row) for row in expected):
+        cells = [tuple(c or "" for c in row[1:]) for row in found[1]]
+        assert cells == [row for row in expected if any(row)]
+
+
+VALUES = st.sampled_from(
+    [
+        *(None, True, 0, 1, -7, 2**63, 10**30, 0.5, 2.0, -0.0, 1e17, 1e-7, 0.1, "", " a ", "1"),
+        *("é", "}\n{", [], [1, "a"], {}, {"a": 1}),
+    ]
+)
+RECORDS = st.dictionaries(st.sampled_from(["one", "two", "three", 'a "b"']), VALUES)
+LINES = st.one_of(
+    RECORDS.map(lambda record: json.dumps(record, ensure_ascii=False)),
+    st.sampled_from(["", " ", "\r"]),
+)
+ODD = [
+    "5",
+    "[1]",
+    "{",
+    "}",
+    '{"one":1}{"two":2}',
+    '{"one":',
+    "1}",
+    '{"one":1e999}',
+    "{} ",
+    "\ufeff{}",
+]
+
+
+@settings(max_examples=400)
+@given(
+    lines=st.lists(LINES, max_size=12),
+    odd=st.lists(st.sampled_from(ODD), max_size=2),
+    size=st.sampled_from(SIZES),
+    end=st.sampled_from(["\n", "\r\n"]),
+    last=st.booleans(),
+    data=st.data(),
+)
+def test_any_jsonl_in_pieces_of_any_size(
+    folder: Path,
+    lines: list[str],
+    odd: list[str],
+    size: int,
+    end: str,
+    last: bool,
+    data: st.DataObject,
+) -> None:
+    for line in odd:
+        lines.insert(data.draw(st.integers(0, len(lines))), line)
+    path = folder / "any.jsonl"
+    path.write_bytes((end.join(['{"one": "x"}', *lines]) + end * last).encode())
+    assert pieced(path, size) == whole(path)
+
+
+@pytest.mark.parametrize("rest", ['{"one":1}{"one":2}\n{"one":\n3}\n', '\ufeff{"one":1}\n'])
+def test_what_is_no_record_behind_the_first_piece(folder: Path, rest: str) -> None:
+    """As many records as lines, but not one in each; a mark that only a file may begin with."""
+    path = folder / "any.jsonl"
+    first = json.dumps({"one": "x" * 50}) + "\n"
+    path.write_text(first + rest, encoding="utf-8")
+    for size in (*SIZES, len(first)):
+        assert pieced(path, size) == whole(path)
+        assert "any.jsonl:2: is not JSON: " in pieced(path, size)
+
+
+PACKED = {
+    ".gz": gzip.compress,
+    ".zst": lambda data: zstandard.ZstdCompressor().compress(data),
+}
+TEXT = b"one,two\n" + b"a,b\nc,d\n" * 20_000
+"""More than a reader unpacks at a time."""
+
+
+@pytest.mark.parametrize("packing", PACKED)
+def test_packed_files(folder: Path, packing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder / f"any.csv{packing}"
+    path.write_bytes(PACKED[packing](TEXT))
+    table = read_in_pieces(path)
+    assert table.opened is not None
+    assert table.opened.data is None, "it is in memory as a whole"
+    assert pieced(path, 999) == whole(path)
+    monkeypatch.setenv("ABSTAIN_MAX_BYTES", "100000")
+    assert "unpacks to more than 100,000 bytes" in pieced(path, 999)
+    assert pieced(path, 999) == whole(path)
+
+
+@pytest.mark.parametrize("packing", PACKED)
+def test_packed_files_that_are_cut_short(folder: Path, packing: str) -> None:
+    path = folder / f"any.csv{packing}"
+    packed = PACKED[packing](TEXT)
+    for kept in (len(packed) // 2, len(packed) - 1):
+        path.write_bytes(packed[:kept])
+        assert pieced(path, 999).endswith("data: it ends too early")
+        assert pieced(path, 999) == whole(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"", "is empty, expected a header and rows"),
+        (b"one,two\n", "has a header but no rows"),
+        (b"one,two", "has a header but no rows"),
+        (b"one,two\n\n,\n \n", ":4: has 1 cell, expected 2 as in the header"),
+        (b"one,two\n\n,\n,\n", "has a header but no rows"),
+        (b"one,two\n" + b"a,b\n" * 9 + b"a\xff,b\nc,d\n", ":11: is not UTF-8 text"),
+        (b"one,two\n" + b"a,b\n" * 9 + b"a,\xc3", ":11: is not UTF-8 text"),
+        (b"one,two\n" + b"a,b\n" * 9 + b"a\nc,d\n", ":11: has 1 cell, expected 2"),
+        (b"one,two\n" + b"a,b\n" * 9 + b'a,"b\nc,d\n', ":11: a quote is never closed"),
+        (b"one,two\n" + b"a,b\n" * 9 + b"a\0,b\n", "is binary (a zero byte at 45)"),
+        (b"one,one\n" + b"a,b\n" * 9 + b"a\0,b\n", "is binary (a zero byte at 45)"),
+        (b"one,one\n" + b"a,b\n" * 9, ":1: column 'one' stands twice in the header"),
+    ],
+)
+def test_a_file_is_checked_as_a_whole_before_a_row_is_read(
+    folder: Path, text: bytes, said: str
+) -> None:
+    path = folder / "any.csv"
+    path.write_bytes(text)
+    for size in SIZES:
+        found = pieced(path, size)
+        assert found == whole(path)
+        assert said in found
+
+
+def test_some_columns_in_any_order(folder: Path) -> None:
+    """A row that is blank in these columns alone is still a row."""
+    path = folder / "any.csv"
+    path.write_text("one,two,three\na,b,c\n,,x\n\n,,\nd,,\n")
+    for size in SIZES:
+        in_pieces_of(size)
+        pieces = read_in_pieces(path).pieces
+        assert pieces is not None
+        rows = pl.concat(pieces(("two", "one"))).select("two", "one", ROW).rows()
+        assert [(one or "", two or "", row) for two, one, row in rows] == [
+            ("a", "b", 0),
+            ("", "", 1),
+            ("d", "", 4),
+        ]
