@@ -214,7 +214,7 @@ def test_columns_that_differ_in_case_are_refused(engine: str, tmp_path: Path) ->
     both = RIGHT.with_columns(Answer=pl.lit("X")).select("question", "Answer", "answer")
     both.write_parquet(tmp_path / "run.parquet")
     assert score(tmp_path / "run.parquet", "polars") == (3, 0, 0)
-    with pytest.raises(ab.InputError, match="columns 'Answer' and 'answer' are one to --engine"):
+    with pytest.raises(ab.InputError, match="columns 'Answer' and 'answer' are one to engine="):
         score(tmp_path / "run.parquet", engine)
 
 
@@ -271,7 +271,7 @@ def test_only_what_orders_documents_must_be_read(engine: str, here: Here) -> Non
     [
         ({"score": [True, False]}, "the column 'score' must hold a number a row (it holds Bool"),
         ({"score": ["2", "x"]}, "the column 'score' must be a number"),
-        ({"rank": [1, 2]}, "--ties rank goes by its column 'rank' instead"),
+        ({"rank": [1, 2]}, "ties=\"rank\" goes by its column 'rank' instead"),
     ],
 )
 def test_scores_are_held_to_the_same_standard(
