@@ -198,8 +198,9 @@ def test_duckdb_counts_by_itself_what_batches_count(seed: int, bits: int) -> Non
     gold, table = random_runs(seed)
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(duckdb_census, "MOST_BITS", bits)
-        counted_there = []
-        patch.setattr(tally, "census_there", watched(tally.census_there, counted_there))
+        counted_there: list[Any] = []
+        count = watched(duckdb_census.census_there, counted_there)
+        patch.setattr(tally, "census_there", count)
         table.write_parquet(f"{folder}/runs.parquet", row_group_size=17)
         result = ab.score(gold, f"{folder}/runs.parquet", by=["topic"], engine="duckdb")
     assert found(result) == slow_counts(gold, table)

@@ -12,7 +12,15 @@ import polars as pl
 
 from abstain.formats.files import bare_name
 from abstain.formats.tables import ROW, Table, format_of_name, write_table
-from abstain.questions import CLUSTER, RULE, check_mapping, collect, open_table, rename
+from abstain.questions import (
+    CLUSTER,
+    RULE,
+    Responses,
+    check_mapping,
+    collect,
+    open_table,
+    rename,
+)
 
 
 def convert_table(
@@ -74,7 +82,7 @@ def _opened(source: str | Path, format: str | None) -> Table:
     from abstain.joining import together
     from abstain.scoring import open_runs
 
-    sources = open_runs(os.fspath(source), format=format)
+    sources: list[Responses] = open_runs(os.fspath(source), format=format)
     if len(sources) == 1:
         return sources[0].table  # whose name is its own
     named = [
