@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain import cells
+from abstain import cells, duckdb_census, tally
 from abstain.cli import run
 from abstain.outcomes import OUTCOMES
 from tests.engines import ENGINES, needs
@@ -188,6 +189,48 @@ def test_a_run_may_be_spread_over_files(engine: str, tmp_path: Path) -> None:
         ab.InputError, match=r"b.parquet: row 2: run 'r\d' has question 'q\d+' again"
     ):
         ab.score(gold, files, engine=engine)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), bits=st.sampled_from([0, 1 << 20]))
+def test_duckdb_counts_by_itself_what_batches_count(seed: int, bits: int) -> None:
+    needs("duckdb")
+    gold, table = random_runs(seed)
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(duckdb_census, "MOST_BITS", bits)
+        counted_there: list[Any] = []
+        count = watched(duckdb_census.census_there, counted_there)
+        patch.setattr(tally, "census_there", count)
+        table.write_parquet(f"{folder}/runs.parquet", row_group_size=17)
+        result = ab.score(gold, f"{folder}/runs.parquet", by=["topic"], engine="duckdb")
+    assert found(result) == slow_counts(gold, table)
+    assert len(counted_there) == (1 if bits else 0)
+
+
+def watched(function: Any, calls: list[Any]) -> Any:
+    """A function that leaves a mark when it is called."""
+
+    def call(*given: Any) -> Any:
+        calls.append(given)
+        return function(*given)
+
+    return call
+
+
+@pytest.mark.parametrize("bits", [0, 1 << 20])
+@pytest.mark.parametrize("by", [(), ("topic",)])
+def test_repeats_are_counted_in_duckdb(
+    bits: int, by: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the same question is once right and once wrong."""
+    needs("duckdb")
+    monkeypatch.setattr(duckdb_census, "MOST_BITS", bits)
+    gold, _ = random_runs(0)
+    once = pl.DataFrame({"run": "r", "question": gold["question"], "answer": "a"})
+    others = once.with_columns(run=pl.lit("s")), once.with_columns(answer=pl.lit("b"))
+    pl.concat([others[0], once, once, others[1].head(5)]).write_parquet(tmp_path / "runs.parquet")
+    with pytest.raises(ab.InputError, match=r"run 'r' has question 'q0' again.*and 44 more"):
+        ab.score(gold, tmp_path / "runs.parquet", by=by, engine="duckdb")
 
 
 def test_repeats_are_counted_over_batches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,62 @@ def test_short_floats_have_the_limits_of_long_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_moments_are_the_same_text(engine: str, unit: Any, tmp_path: Path) -> None:
+    """Days and times of day may be ids: against a gold of texts."""
+    needs(engine)
+    if (engine, unit) == ("spark", "ns"):
+        pytest.skip("Spark reads no Parquet with nanoseconds")
+    moments = [
+        datetime(2026, 1, 1),
+        datetime(2026, 1, 1, 12, 30, 10, 500_000),
+        datetime(1960, 12, 31, 23, 59, 59, 120_000),
+    ]
+    texts = ["2026-01-01 00:00:00", "2026-01-01 12:30:10.5", "1960-12-31 23:59:59.12"]
+    gold = pl.DataFrame({"question": texts, "correct": ["2026-01-01", "2026-01-02", "1960-12-31"]})
+    run = pl.DataFrame(
+        {
+            "question": pl.Series(moments, dtype=pl.Datetime(unit)),
+            "answer": [date(2026, 1, 1), date(2026, 1, 2), date(1960, 12, 30)],
+        }
+    )
+    run.write_parquet(tmp_path / "run.parquet")
+    assert score(tmp_path / "run.parquet", engine, gold) == (2, 1, 0)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_moments_of_a_time_zone_are_refused(engine: str, tmp_path: Path) -> None:
+    needs(engine)
+    moments = pl.Series([datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3)])
+    RIGHT.with_columns(question=moments).write_parquet(tmp_path / "run.parquet")
+    said = r"'question' holds times of a time zone, which .*; cast the column to text before"
+    with pytest.raises(ab.InputError, match=said):
+        score(tmp_path / "run.parquet", engine)
+    asked = GOLD.with_columns(asked=moments)  # an attribute is matched with nothing
+    RIGHT.write_parquet(tmp_path / "run.parquet")
+    assert score(tmp_path / "run.parquet", engine, asked) == (3, 0, 0)
+
+
+@pytest.mark.parametrize("kind", [pl.Float64, pl.Float32])
+def test_a_nan_is_found_on_a_connection_of_the_caller(kind: Any, tmp_path: Path) -> None:
+    """Where statistics, which know of no NaN, let DuckDB leave out its rows."""
+    needs("duckdb")
+    import duckdb
+    import pyarrow.parquet as pq
+
+    sure = pl.Series([0.5, float("nan"), 0.7], dtype=kind)
+    pq.write_table(RIGHT.with_columns(confidence=sure).to_arrow(), tmp_path / "run.parquet")
+    for relation in (
+        duckdb.connect().read_parquet(str(tmp_path / "run.parquet")),
+        duckdb.connect().from_arrow(pq.read_table(tmp_path / "run.parquet")),
+    ):
+        with pytest.raises(ab.InputError, match="confidence is nan, expected 0 to 1"):
+            ab.score(GOLD, relation)
+        with pytest.raises(ab.InputError, match="confidence is nan, expected 0 to 1"):
+            ab.score(GOLD, relation, measures=["AURC"])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_the_same_blanks_are_trimmed(engine: str, tmp_path: Path) -> None:
     """All of Unicode's white space, and nothing that only looks empty."""
     needs(engine)
@@ -157,7 +214,7 @@ def test_columns_that_differ_in_case_are_refused(engine: str, tmp_path: Path) ->
     both = RIGHT.with_columns(Answer=pl.lit("X")).select("question", "Answer", "answer")
     both.write_parquet(tmp_path / "run.parquet")
     assert score(tmp_path / "run.parquet", "polars") == (3, 0, 0)
-    with pytest.raises(ab.InputError, match="columns 'Answer' and 'answer' are one to --engine"):
+    with pytest.raises(ab.InputError, match="columns 'Answer' and 'answer' are one to engine="):
         score(tmp_path / "run.parquet", engine)
 
 
@@ -214,7 +271,7 @@ def test_only_what_orders_documents_must_be_read(engine: str, here: Here) -> Non
     [
         ({"score": [True, False]}, "the column 'score' must hold a number a row (it holds Bool"),
         ({"score": ["2", "x"]}, "the column 'score' must be a number"),
-        ({"rank": [1, 2]}, "--ties rank goes by its column 'rank' instead"),
+        ({"rank": [1, 2]}, "ties=\"rank\" goes by its column 'rank' instead"),
     ],
 )
 def test_scores_are_held_to_the_same_standard(

@@ -155,3 +155,52 @@ def test_a_fault_is_found_in_its_own_file(here: Here) -> None:
     here.write("gold.csv", "question,correct\na0,x\na1,x\nb0,x\n")
     line = here.refuses("score", "gold.csv", path("m", "a"), path("m", "b"))
     assert line.startswith(f"{path('m', 'b')}:2: question 'b1' is not in the gold")
+
+
+# ------------------------------------------------- other commands take what score takes
+
+
+def test_validate_joins_what_score_joins(two_models: Here) -> None:
+    """Two tasks of a model are a whole run: none of its files alone has every question."""
+    for runs in (FILES, ["out/m1", "out/m2"], ["out"]):
+        said = two_models("validate", "out", *runs, "--format", "json")
+        assert said.code == 0, said
+        assert (said.data["questions"], said.data["runs"]) == (5, 2)
+        assert "2 logs of m1 made one run, a task each (a, b)" in said.data["notes"]
+    two_models.write(path("out/m2", "b"), lm_eval("1", hashes="bb"))
+    said = two_models("validate", "out", "out", "--format", "json")
+    assert said.code == 1
+    (problem,) = said.data["problems"]
+    assert problem["message"] == "run 'm2' has no response to question 'bb1'"
+
+
+def test_a_folder_without_logs_is_a_problem_among_others(two_models: Here) -> None:
+    two_models.write("empty/notes.txt", "nothing")
+    said = two_models("validate", "out", "empty", "out/m1", "--format", "json")
+    assert said.code == 1
+    assert [(p["kind"], p["file"]) for p in said.data["problems"]] == [("unreadable", "empty")]
+
+
+def test_convert_takes_a_folder_as_score_does(two_models: Here) -> None:
+    expected = {("m1",): [3, 2], ("m2",): [2, 3]}
+    assert two_models("convert", "out", "all.jsonl").code == 0
+    assert scored(two_models, "--judged", "all.jsonl") == expected
+    sliced = scored(two_models, "--judged", "all.jsonl", "--by", "task")
+    assert sliced == scored(two_models, "--judged", "out", "--by", "task")
+    said = two_models("convert", "out/m1", "m1.csv")
+    assert said.code == 0
+    assert "m1.csv: 5 rows" in said.err
+    assert scored(two_models, "--judged", "m1.csv") == {("m1",): [3, 2]}
+    two_models.write("empty/notes.txt", "nothing")
+    assert "empty: is a directory, expected a file" in two_models.refuses(
+        "convert", "empty", "x.csv"
+    )
+
+
+def test_convert_tells_apart_ids_of_two_tasks(here: Here) -> None:
+    here.write(path("logs/m", "a"), lm_eval("10"))
+    here.write(path("logs/m", "b"), lm_eval("11"))
+    said = here("convert", "logs", "all.csv")
+    assert said.code == 0, said
+    assert "questions are named task/id" in said.err
+    assert scored(here, "--judged", "all.csv") == {("m",): [3, 1]}

@@ -165,6 +165,8 @@ class Census:
     repeating: list[str]
     """Runs that have a question again."""
     repeated: int
+    faults: int
+    """Responses that cannot be judged; where there are some, nothing else is told."""
 
 
 def census(cells: Cells, part_of: npt.NDArray[np.int64], parts: int) -> Census:
@@ -192,6 +194,7 @@ def census(cells: Cells, part_of: npt.NDArray[np.int64], parts: int) -> Census:
         counts[order],
         [names[i] for i in order if again[i]],
         int(again.sum()),
+        cells.faults,
     )
 
 

@@ -91,7 +91,7 @@ def text_column(
         raise InputError(
             f"column '{column}' holds {dtype}, expected one text or number a row", label
         )
-    return expr.cast(nw.String)
+    return _moment_as_text(frame, column, label) if dtype.is_temporal() else expr.cast(nw.String)
 
 
 def trimmed(frame: nw.LazyFrame[Any], text: nw.Expr) -> nw.Expr:
@@ -117,6 +117,29 @@ def read_numbers(frame: nw.LazyFrame[Any], column: str, into: str) -> nw.LazyFra
         read = native.withColumn(into, col(into).try_cast("double"))
     numbers: nw.LazyFrame[Any] = nw.from_native(read)
     return numbers
+
+
+def is_odd_moment(dtype: Any) -> bool:
+    """Whether a type holds times that engines write in ways of their own."""
+    plain = dtype == nw.Date or (isinstance(dtype, nw.Datetime) and dtype.time_zone is None)
+    return bool(dtype.is_temporal()) and not plain
+
+
+def _moment_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
+    """A date, or a date with its time as SQL writes it: seconds with the digits that it takes."""
+    dtype, expr = frame.collect_schema()[column], nw.col(column)
+    if dtype == nw.Date:
+        return expr.cast(nw.String)
+    if is_odd_moment(dtype):
+        what = "times of a time zone" if isinstance(dtype, nw.Datetime) else f"a {dtype}"
+        raise InputError(
+            f"column '{column}' holds {what}, which every engine writes in its own way; "
+            "cast the column to text before",
+            label,
+        )
+    if not frame.implementation.is_polars():
+        return expr.cast(nw.String)
+    return expr.dt.to_string("%Y-%m-%d %H:%M:%S%.9f").str.replace_all(r"\.?0+$", "")
 
 
 def _number_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import narwhals as nw
 import polars as pl
 
 from abstain.formats.files import bare_name
-from abstain.formats.tables import ROW, format_of_name, write_table
-from abstain.questions import CLUSTER, RULE, check_mapping, collect, open_table, rename
+from abstain.formats.tables import ROW, Table, format_of_name, write_table
+from abstain.questions import (
+    CLUSTER,
+    RULE,
+    Responses,
+    check_mapping,
+    collect,
+    open_table,
+    rename,
+)
 
 
 def convert_table(
@@ -30,7 +40,7 @@ def convert_table(
     every cell is one. A run keeps the name that it has, in its file or by it.
     """
     to_format = to_format or format_of_name(str(target))
-    raw = open_table(source, format=from_format)
+    raw = _opened(source, from_format)
     check_mapping(columns or {}, [raw])
     table = rename(rename(raw, columns or {}, side="gold"), columns or {}, side="run")
     if table.refusals and ("correct" not in table.columns or table.verdicts is not None):
@@ -63,6 +73,23 @@ def convert_table(
     if notes is not None:
         notes += told
     return frame.height
+
+
+def _opened(source: str | Path, format: str | None) -> Table:
+    """The table of a file; a folder stands for the logs in it, each model's tasks as one run."""
+    if not os.path.isdir(source):
+        return open_table(source, format=format)
+    from abstain.joining import together
+    from abstain.scoring import open_runs
+
+    sources: list[Responses] = open_runs(os.fspath(source), format=format)
+    if len(sources) == 1:
+        return sources[0].table  # whose name is its own
+    named = [
+        replace(s.table, frame=s.table.frame.with_columns(pl.lit(s.run).alias("run")))
+        for s in sources
+    ]
+    return together(named, os.fspath(source))
 
 
 def _with_cluster(frame: pl.DataFrame, own: str, name: str) -> tuple[pl.DataFrame, str]:

@@ -109,10 +109,31 @@ def _in_duckdb(table: Table) -> Any:
         relation = connection.read_parquet([path], file_row_number=numbered)
     except duckdb.Error as error:
         raise InputError(f"is not readable Parquet: {first_line(error)}", table.name) from None
-    wanted = [f'"{name.replace(chr(34), chr(34) * 2)}"' for name in table.columns]
+    wanted = [quoted(name) for name in table.columns]
     if numbered:
         wanted.append(f"{DUCKDB_ROW} AS {ROW}")
     return relation.project(", ".join(wanted))
+
+
+def with_every_nan(relation: Any) -> Any:
+    """A caller's relation whose floats are not known by statistics, which tell of no NaN.
+
+    DuckDB would leave out rows by them: no filter would find a NaN. Behind CASE they are not used.
+    """
+    floats = [
+        quoted(name)
+        for name, kind in zip(relation.columns, relation.types, strict=True)
+        if str(kind) in ("DOUBLE", "FLOAT")
+    ]
+    if not floats:
+        return relation
+    same = ", ".join(f"CASE WHEN {c} IS NULL THEN NULL ELSE {c} END AS {c}" for c in floats)
+    return relation.project(f"* REPLACE ({same})")
+
+
+def quoted(name: str) -> str:
+    """A column's name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def to_duckdb(small: pl.DataFrame, relation: Any) -> Any:

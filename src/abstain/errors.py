@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from abstain.callers import in_callers_words
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -38,13 +40,16 @@ class InputError(AbstainError):
     """A file or frame is not what was expected."""
 
     def __init__(self, message: str, place: Place | str | None = None) -> None:
-        self.message = message
+        self.message = message = in_callers_words(message)
         self.place = Place(place) if isinstance(place, str) else place
         super().__init__(message if self.place is None else f"{self.place}: {message}")
 
 
 class UsageError(AbstainError):
     """An argument is not what was expected."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(in_callers_words(message))
 
 
 class UnknownNameError(UsageError):

@@ -12,11 +12,12 @@ import polars as pl
 from abstain.columns import USUAL_NAMES, require_all, text_column
 from abstain.errors import InputError, Place, UsageError, nearest, shown
 from abstain.formats.tables import ROW, Table
-from abstain.judge import BY, FILE, KIND, with_confidence
+from abstain.judge import FILE, KIND, with_confidence
 from abstain.outcomes import KINDS, RIGHT, WRONG, Why, blank_kind
 from abstain.questions import Responses, collect
 from abstain.scales import read_scale
-from abstain.tally import KindMatrix, Tallies, counted, slice_sizes, with_missing
+from abstain.slices import BY, slice_sizes
+from abstain.tally import KindMatrix, Tallies, counted, with_missing
 
 EMPTY = blank_kind(Why.EMPTY)
 COLUMNS = ("outcome", "grade")

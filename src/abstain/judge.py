@@ -13,6 +13,7 @@ from functools import reduce
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
 from abstain.columns import BLANKS, read_numbers, require_all, text_column, trimmed
@@ -33,13 +34,14 @@ from abstain.formats.tables import ROW
 from abstain.normalise import matcher
 from abstain.outcomes import CANDIDATES, KIND_OF_WORD, KINDS, RIGHT, WRONG, Why, blank_kind
 from abstain.questions import RULE, Gold, Responses, collect
+from abstain.slices import BY, slice_numbers, slice_sizes, spots
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
 VERDICT = "__verdict"
 AS_GIVEN = "__as_given"
 """An answer before it is trimmed, in engines that trim slowly: most need none of it."""
-BY = "by:"
-"""Prefix of a slice attribute's column, so that no attribute can take another column's name."""
+SLICE, SPOT = "__slice", "__spot"
+"""The number of a question's slice and its place there, where the engine counts by them."""
 YES, NO = ("yes", "true", "1", "y"), ("no", "false", "0", "n")
 
 
@@ -172,6 +174,11 @@ def _with_kinds(
             CORRECT: gold.frame["accepted"].list.first(),
         }
     ).with_columns(**{BY + name: gold.frame[name] for name in by})
+    if frame.implementation.is_duckdb():
+        slice_of = slice_numbers(gold.frame, slice_sizes(gold.frame, by), by)
+        keys = keys.with_columns(
+            pl.Series(SLICE, slice_of.astype(np.int32)), spots(slice_of).alias(SPOT)
+        )
     accepted = gold.frame.select("question", "accepted").explode("accepted")
     several = accepted.height > len(gold)
     if align == "position":

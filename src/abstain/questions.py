@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import polars as pl
 
-from abstain.columns import require_all, text_column
-from abstain.engines import check_engine, moved
+from abstain.columns import is_odd_moment, require_all, text_column
+from abstain.engines import check_engine, moved, with_every_nan
 from abstain.errors import AbstainError, InputError, Place, UsageError, nearest, plural, shown
 from abstain.formats.files import bare_name, open_plain
 from abstain.formats.tables import (
@@ -78,6 +78,8 @@ def open_table(
         native = frame.to_native()
         if isinstance(native, pl.LazyFrame):
             native = native.with_row_index(ROW)
+        elif frame.implementation.is_duckdb():
+            native = with_every_nan(native)
         return Table(label, "frame", tuple(frame.collect_schema().names()), native)
     eager = to_polars(frame, label)
     if eager.is_empty() and not may_be_empty:
@@ -288,7 +290,10 @@ def questions_of(log: Table) -> Table:
 
 def _attribute(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
     """An attribute as text; an empty one is none, however its table writes that."""
-    text = text_column(frame, column, label)
+    if is_odd_moment(frame.collect_schema()[column]):
+        text = nw.col(column).cast(nw.String)  # no id that must be the same elsewhere
+    else:
+        text = text_column(frame, column, label)
     return nw.when(text != "").then(text).alias(column)
 
 

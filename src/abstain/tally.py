@@ -11,12 +11,14 @@ import numpy as np
 import polars as pl
 
 from abstain.cells import MISSING, Cells, TooManyError, census, fill, refuse_counts, streams
+from abstain.duckdb_census import census_there, fits_there
 from abstain.errors import InputError, Place, UsageError, shown
 from abstain.faults import Problem
 from abstain.formats.tables import ROW, Table
-from abstain.judge import BY, FILE, INDEX, KIND, Judged
+from abstain.judge import FILE, INDEX, KIND, Judged
 from abstain.outcomes import KINDS
 from abstain.questions import collect
+from abstain.slices import BY, slice_numbers, slice_sizes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -113,14 +115,16 @@ def refuse_empty(sources: Sequence[Responses], runs: Collection[str]) -> None:
 def _tally_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> Tallies:
     """Kinds by run and slice, in memory that does not depend on the number of rows."""
     sizes = slice_sizes(judged.gold.frame, by)
-    part_of = slice_numbers(judged.gold.frame, sizes, by)
-    cells = Cells(judged, frame)
     try:
-        found = census(cells, part_of, sizes.height)
+        if fits_there(judged, frame, sizes["size"]):
+            found = census_there(judged, frame, sizes["size"])
+        else:
+            part_of = slice_numbers(judged.gold.frame, sizes, by)
+            found = census(Cells(judged, frame), part_of, sizes.height)
     except TooManyError:
         return _tally_in_engine(judged, frame, by)
-    if cells.faults:
-        raise first_fault(judged, cells.faults)
+    if found.faults:
+        raise first_fault(judged, found.faults)
     if found.repeated:
         raise _first_repeat(judged, found.repeated, found.repeating)
     found.table[..., MISSING] += sizes["size"].to_numpy() - found.table.sum(axis=2)
@@ -159,32 +163,6 @@ def counted(frame: nw.LazyFrame[Any], columns: Sequence[str], label: str) -> pl.
     texts = [pl.col(name).cast(pl.String) for name in ("run", *columns)]
     numbers = pl.col(KIND).cast(pl.Int16), pl.col("n").cast(pl.Int64)
     return collect(grouped, label).select(*texts, *numbers)
-
-
-def slice_sizes(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """How many questions each slice has, in the order in which the gold first shows them."""
-    chosen = questions.select([pl.col(name).alias(BY + name) for name in by])
-    if not by:
-        return pl.DataFrame({"size": [questions.height]})
-    return chosen.group_by(pl.all(), maintain_order=True).agg(size=pl.len().cast(pl.Int64))
-
-
-def slice_numbers(
-    questions: pl.DataFrame, sizes: pl.DataFrame, by: Sequence[str]
-) -> npt.NDArray[np.int64]:
-    """The position in `sizes` of the slice that each question belongs to."""
-    if not by:
-        return np.zeros(questions.height, np.int64)
-    columns = [BY + name for name in by]
-    chosen = questions.select([pl.col(name).alias(BY + name) for name in by])
-    placed = chosen.join(
-        sizes.with_row_index("slice"),
-        on=columns,
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )
-    return placed["slice"].cast(pl.Int64).to_numpy()
 
 
 def with_missing(

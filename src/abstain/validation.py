@@ -6,6 +6,7 @@ cause is the problem and what it explains are its details.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +18,7 @@ from abstain import __version__
 from abstain.errors import InputError, Place, plural, shown
 from abstain.faults import Problem
 from abstain.formats.tables import ROW
+from abstain.joining import join_tasks, logs_in
 from abstain.judge import (
     FILE,
     INDEX,
@@ -103,7 +105,8 @@ def validate_runs(
     standard = read_gold(gold, columns=columns, format=format)
     problems: list[Problem] = []
     sources: list[Responses] = []
-    for run in runs:
+    files = _files(runs, format, problems)
+    for run in files:
         try:
             source = read_responses(run, columns=columns, format=format)
             judge(standard, [source], align=check_align(align))
@@ -111,6 +114,8 @@ def validate_runs(
         except InputError as error:
             place = error.place or Place(run)
             problems.append(Problem("unreadable", place, error.message))
+    unread = len(files) - len(sources)
+    sources = join_tasks(sources)
     if sources:
         check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
         judged = judge(standard, name_runs(sources), align=align)
@@ -123,12 +128,23 @@ def validate_runs(
         problems += _shared_ids(judged.sources)
         if max_runs is not None:
             problems += _too_many(judged.sources, max_runs)
-    order = {run: number for number, run in enumerate(runs)}
+    order = {run: number for number, run in enumerate(files)}
     problems.sort(
         key=lambda p: (order.get(p.place.path, len(order)), p.place.line or p.place.row or 1 << 62)
     )
     notes = tuple(told([standard.table, *(s.table for s in sources)]))
-    return Verdict(len(standard), len(runs), tuple(problems), notes)
+    return Verdict(len(standard), len(sources) + unread, tuple(problems), notes)
+
+
+def _files(runs: Sequence[str], format: str | None, problems: list[Problem]) -> list[str]:
+    """The files of the runs: a folder stands for the logs in it, and one without is a problem."""
+    files: list[str] = []
+    for run in runs:
+        try:
+            files += logs_in(run, format) if os.path.isdir(run) else [run]
+        except InputError as error:
+            problems.append(Problem("unreadable", error.place or Place(run), error.message))
+    return files
 
 
 # ------------------------------------------------------------------------------- one by one

@@ -109,7 +109,7 @@ def test_max_t_flip_by_flip() -> None:
 
 def test_scores_hold_only_so_many_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score_sample, "MOST_DRAWN", 1000)
-    with pytest.raises(UsageError, match="take --trials 500 or fewer"):
+    with pytest.raises(UsageError, match="take trials=500 or fewer"):
         compare_scores(frame(RNG.random((2, 20))), reference="x")
 
 

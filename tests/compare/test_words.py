@@ -326,7 +326,7 @@ def test_max_t_says_how_many_trials_it_can_hold(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(outcome_pairs, "MOST_DRAWN", 1000)
     frame = graded(dict.fromkeys("xyz", "ab-"))
-    with pytest.raises(UsageError, match="take --trials 500 or fewer"):
+    with pytest.raises(UsageError, match="take trials=500 or fewer"):
         compare_judged(frame, reference="x")
 
 

@@ -140,21 +140,50 @@ def test_a_thought_declines_nothing(text: str) -> None:
     assert refuses(text, "all") is None
 
 
-KNOWN_MISSES = {
+KNOWN_MISSES: dict[str, set[str]] = {
+    "seen": set(),
+    "fresh": set(),
+    "second": {
+        "This isn't something I have any details on.",
+        "The documents you gave me never mention a second witness, so I can't answer.",
+        "I wasn't able to find anything about a treaty of that name.",
+        "My records only go up to 2021, and this happened later.",
+        "Which Springfield are you asking about? There are dozens of them.",
+        "Without the figure I am not in a position to answer.",
+        "I do not feel qualified to give medical advice on this.",
+        "The passage leaves open who fired first.",
+        "No me es posible verificarlo.",
+    },
+    "held-out": {
+        "I'm afraid that's not in my notes.",
+        "Honestly? No idea.",
+        "Not something I'm able to comment on.",
+        "The excerpt ends before the verdict is announced.",
+        "I would rather say nothing than mislead you.",
+        "You would have to ask a lawyer; I can't advise on this.",
+        "I have not been given the table you refer to.",
+        "As a language model I don't have personal experiences.",
+        "Darauf habe ich keine Antwort.",
+        "Das lässt sich anhand des Textes nicht sagen.",
+        "Dazu kann ich leider keine Auskunft geben.",
+        "El texto no especifica la fecha.",
+        "Désolé, je ne dispose pas de cette information.",
+        "Le texte ne permet pas de le savoir.",
+        "Mi dispiace, non ho questa informazione.",
+        "La domanda è troppo vaga.",
+    },
+}
+KNOWN_HITS: dict[str, set[str]] = {
     "seen": {
-        "Could you clarify what you mean? I am not certain which John you refer to.",
-        "Your question is ambiguous, so I won't answer.",
+        "I have no idea where the myth comes from, since the wall is not visible from space.",
     },
-    "fresh": {
-        "As an AI language model, I do not have feelings.", "I haven't got a clue.",
-        'It\'s unclear from the context who "she" is.', "I have never come across that term.",
-        "I don't want to guess.", "Dazu finde ich keine Angaben.",
-        "Je n'ai pas la réponse à cette question.", "Impossible à dire.",
+    "fresh": set(),
+    "second": {
+        "Could you clarify is how most reviewers begin; the polite form is called a hedge.",
     },
-}  # fmt: skip
-KNOWN_HITS = {
-    "seen": {"I have no idea where the myth comes from, since the wall is not visible from space."},
-    "fresh": {"I cannot tell a lie, as Washington is said to have said."},
+    "held-out": {
+        "Im Text steht nicht viel, aber er nennt das Jahr 1871.",
+    },
 }
 
 

@@ -18,6 +18,13 @@ def main(args: Sequence[str] | None = None) -> None:
 
 def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    from abstain.callers import command_line
+
+    with command_line():
+        return _run(args)
+
+
+def _run(args: Sequence[str] | None) -> int:
     from abstain.errors import AbstainError
 
     if sys.stdout is None:  # closed by the caller

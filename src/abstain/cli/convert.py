@@ -12,7 +12,9 @@ from abstain.cli.options import ColumnOption, DetectOption, FromOption
 
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", help="A table in any format.")],
+    source: Annotated[
+        str, typer.Argument(metavar="IN", help="A table in any format, or a folder of logs.")
+    ],
     target: Annotated[
         Path,
         typer.Argument(metavar="OUT", help="Its ending says the format: .csv, .jsonl.zst, .xml, …"),

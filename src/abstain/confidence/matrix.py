@@ -14,11 +14,12 @@ from abstain.errors import InputError, UnknownNameError, UsageError, plural
 from abstain.faults import UNREAD, bad_confidence
 from abstain.formats.logs.registry import log_format
 from abstain.formats.tables import ROW
-from abstain.judge import BY, FILE, INDEX, KIND, Judged, check_align, judge
+from abstain.judge import FILE, INDEX, KIND, Judged, check_align, judge
 from abstain.measures.sequences import Answers
 from abstain.outcomes import Counts, Policy, Why, blank_kind, blanks_by_reason, reasons_named
 from abstain.questions import Gold, check_mapping, collect, describe, read_gold, told
 from abstain.scoring import open_runs, refuse_undecided
+from abstain.slices import BY
 from abstain.tally import KindMatrix, kind_matrix, refuse_empty, refuse_shared
 
 if TYPE_CHECKING:

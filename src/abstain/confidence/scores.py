@@ -8,7 +8,7 @@ import numpy as np
 
 from abstain.confidence.matrix import ConfidenceMatrix
 from abstain.measures import Measure
-from abstain.tally import slice_numbers, slice_sizes
+from abstain.slices import slice_numbers, slice_sizes
 
 
 def scores_by_slice(

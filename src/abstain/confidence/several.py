@@ -36,7 +36,8 @@ from abstain.outcomes import (
 )
 from abstain.questions import Gold, check_mapping, collect, describe, read_gold
 from abstain.scoring import open_runs, refuse_undecided
-from abstain.tally import first_fault, refuse_empty, slice_numbers, slice_sizes
+from abstain.slices import slice_numbers, slice_sizes
+from abstain.tally import first_fault, refuse_empty
 from abstain.ties import places
 
 if TYPE_CHECKING:

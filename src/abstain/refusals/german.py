@@ -75,7 +75,7 @@ GERMAN = Language(
             r"darüber |hierzu |leider |über )*(?:keine|nicht genug"
             r"|nicht genügend) (?:ausreichenden |"
             r"genauen |verlässlichen )?(?:information(?:en)?|angaben|antwort|daten"
-            r"|kenntnis(?:se)?)\b",
+            r"|kenntnis(?:se)?|erkenntnisse)\b",
             "Dazu habe ich keine Informationen.",
             "Dazu habe ich keine Informationen, vermutlich Lima.",
         ),
@@ -89,8 +89,57 @@ GERMAN = Language(
             "Das ist nicht Lima, sondern Cusco.",
         ),
         Rule(
+            "de/finde-nichts",
+            r"(?:(?:dazu|darüber|hierzu|hierüber|davon|dafür) )?(?:ich )?(?:finde|besitze|sehe"
+            r"|kenne)"
+            r" (?:ich )?(?:dazu |darüber |hierzu |leider |im text |hier )*(?:keine|nichts)"
+            r" (?:\w+ )?(?:angaben?|information(?:en)?|hinweise?|antwort|daten|aussage|quelle)\b"
+            r"|mir fehlen (?:dazu |dafür |hierzu |leider |die |nötigen )*(?:information(?:en)?"
+            r"|angaben"
+            r"|daten|kenntnisse)\b|(?:dafür |hierfür |dazu )?(?:reichen )?die (?:vorliegenden "
+            r"|verfügbaren )?(?:information(?:en)?|angaben|daten) (?:reichen )?(?:\w+ ){0,2}?nicht"
+            r" (?:aus|hin)?",
+            "Dazu finde ich keine Angaben.",
+            "Ich finde keine Angaben, vermutlich Lima.",
+        ),
+        Rule(
+            "de/nicht-bekannt",
+            r"(?:(?:das|dies|es) ist mir|mir ist (?:das|dies|es|dazu|darüber|hierzu"
+            r"|davon)) (?:leider "
+            r"|derzeit )*(?:nicht bekannt|nichts bekannt|unbekannt|entfallen|nicht geläufig)\b"
+            r"|(?:das |dies )?entzieht sich (?:leider )?meiner kenntnis\b"
+            r"|(?:ich )?habe? (?:ich )?(?:davon |darüber )?(?:noch )?nie (?:davon "
+            r"|etwas )?gehört\b",
+            "Das entzieht sich meiner Kenntnis.",
+            "Mir ist das nicht bekannt, aber es könnte Lima sein.",
+        ),
+        Rule(
+            "de/möchte-nicht",
+            r"(?:(?:dazu|darüber|hier) )?(?:ich )?(?:möchte|will|darf) (?:ich )?(?:dazu "
+            r"|darüber |hier"
+            r" |lieber |mich |diese frage |das )*(?:nicht|nichts|keine) (?:\w+ ){0,3}?(?:raten"
+            r"|spekulieren|antworten|sagen|äußern|beantworten|abgeben|anstellen)\b"
+            rf"|(?:da|hier) muss ich (?:leider )?passen\b|ich passe{ENDS}",
+            "Dazu möchte ich nichts sagen.",
+            "Ich will nicht raten, aber die Antwort ist Lima.",
+        ),
+        Rule(
+            "de/schwer-zu-sagen",
+            r"(?:(?:das|es) ist )?(?:schwer|schwierig|unmöglich|nicht) zu (?:sagen|beantworten"
+            rf"|bestimmen|beurteilen)(?:{ENDS}| (?:ob|wer|wann|wo|wie|warum|da|weil)\b)"
+            r"|(?:da|hier) bin ich (?:leider )?überfragt\b|ohne (?:weitere|mehr"
+            r"|nähere) (?:\w+ ){0,4}?nicht"
+            r" (?:\w+ )?(?:beantworten|sagen|bestimmen|möglich)\b"
+            r"|(?:ich )?habe? (?:ich )?keinen (?:blassen )?(?:schimmer"
+            r"|dunst)\b"
+            r"|(?:keinen )?blassen schimmer\b",
+            "Das ist schwer zu sagen.",
+            "Das ist schwer zu sagen, wahrscheinlich Lima.",
+        ),
+        Rule(
             "de/ein-wort",
-            r"(?:unbekannt|nicht bekannt|keine angabe|k\. ?a\.?|keine antwort|nicht beantwortbar|"
+            r"(?:unbekannt|nicht bekannt|unklar|nicht sicher|keine angaben?|k\. ?a\.?"
+            r"|keine antwort|nicht beantwortbar|"
             r"wei(?:ß|ss) nicht)",
             "Unbekannt.",
             "Unbekannt verzogen",

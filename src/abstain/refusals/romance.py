@@ -18,12 +18,14 @@ SPANISH = Language(
     ),
     hedges=r"\bprobablemente\b|\bquizás?\b|\btal vez\b|\b(?:creo|supongo|diría|imagino) que\b",
     goes_on=r"(?:[.;:,!?–—]|\bpero\b) ?(?:es|fue|era|son|eran|se llama|dice|la respuesta es)\b"
-    r"|\bpero (?:creo|supongo|es |la |el |podría)|\bsin embargo\b|(?:[:;–—]"
+    r"|\bpero (?:creo|supongo|es |fue |la |el |podría)|\bsin embargo\b|(?:[:;–—]"
     r"| -) ?(?:[\w\'-]+ ?){1,4}[.!]?$|[.!] ?¿?(?:[\w\'-]+ ?){1,3}\?$",
     rules=(
         Rule(
             "es/no-sé",
-            r"(?:yo )?(?:realmente )?no (?:lo )?(?:sé|se)\b",
+            rf"(?:yo )?(?:realmente )?no (?:lo )?(?:sé\b|se(?:{ENDS}| (?:qué|que|quién|quien|cuándo"
+            r"|cuando|dónde|donde|cómo|como|cuál|cual|cuánt|si|la respuesta|puede|sabe|conoce"
+            r"|menciona|especifica|indica|dice)))",
             "No lo sé.",
             "No sé por qué preguntan; es París.",
         ),
@@ -51,8 +53,9 @@ SPANISH = Language(
         Rule(
             "es/sin-información",
             r"no (?:tengo|tenemos|dispongo de|cuento con|hay) (?:suficiente |acceso a (?:la )?"
-            r"|esa |es[oe]s? |la |"
-            r"ninguna |bastante )*(?:información|datos|conocimiento)\b",
+            r"|esa |es[oe]s? |ese |la |"
+            r"ninguna |bastante )*(?:información|datos?|conocimiento)\b"
+            r"|(?:la|tu|su) pregunta es (?:demasiado |muy )?(?:ambigua|vaga|amplia|imprecisa)\b",
             "No tengo suficiente información.",
             "No hay datos exactos, pero la cifra es probablemente 10.",
         ),
@@ -62,6 +65,34 @@ SPANISH = Language(
             r"aparece|se conoce|está|contiene|tiene respuesta)",
             "El texto no lo dice.",
             "El texto no dice rey; dice reina.",
+        ),
+        Rule(
+            "es/no-sabría",
+            r"no (?:te |le |les )?(?:sabría|podría) (?:\w+ )?(?:decir|responder|contestar)(?:te"
+            r"|le|lo)?\b"
+            r"|no (?:lo |me )?(?:recuerdo|acuerdo|consta)\b|no (?:encuentro|tengo)"
+            r" (?:la |una |ninguna |esa )?(?:respuesta|información)\b|nunca he oído\b",
+            "No sabría decirlo.",
+            "No recuerdo bien, pero creo que es Lima.",
+        ),
+        Rule(
+            "es/prefiero-no",
+            r"me abstengo\b|prefiero (?:abstenerme|no (?:responder|contestar|especular|adivinar"
+            r"|decir|opinar)\w*)\b"
+            r"|no (?:quiero|deseo) (?:responder|contestar|especular|adivinar|opinar)\b"
+            r"|(?:eso |esto )?está fuera de mi\w*\b",
+            "Prefiero no responder.",
+            "Prefiero no adivinar, pero supongo que es Lima.",
+        ),
+        Rule(
+            "es/imposible-decir",
+            r"(?:es )?(?:imposible|difícil) (?:de )?(?:saber|decir|determinar|responder)(?:lo)?\b"
+            r"|no hay (?:forma|manera) de (?:saber|determinar)\w*\b"
+            r"|no (?:está claro|queda claro)\b|(?:la información (?:\w+ )?)no (?:es suficiente"
+            r"|basta"
+            r"|permite)\b",
+            "Es difícil de decir.",
+            "Es difícil de decir, probablemente Lima.",
         ),
         Rule(
             "es/una-palabra",
@@ -155,6 +186,38 @@ FRENCH = Language(
             "Le texte ne dit pas roi ; il dit reine.",
         ),
         Rule(
+            "fr/pas-de-réponse",
+            r"(?:je|nous) (?:n'ai|n'avons|ne trouve|ne trouvons"
+            r"|ne vois) (?:malheureusement )?pas (?:de "
+            r"|la |d'autre |cette )?(?:réponse|information|donnée)\b|(?:je (?:n'ai"
+            r"|n'en ai) )?pas la"
+            r" moindre idée\b|je ne saurais (?:pas )?(?:vous |le |y )*(?:dire|répondre)\b"
+            r"|je ne (?:m'en souviens|me rappelle|me souviens) (?:pas|plus)\b|je sèche\b"
+            r"|je n'ai jamais entendu\b",
+            "Je n'ai pas la réponse.",
+            "Je n'ai pas la réponse, mais je pense à Lima.",
+        ),
+        Rule(
+            "fr/impossible-à-dire",
+            r"(?:c'est |cela est |il est )?(?:impossible|difficile) (?:à|de) (?:le )?(?:dire|savoir"
+            r"|déterminer|répondre|vérifier)\b|(?:aucune|pas d') ?(?:information|donnée"
+            r"|indication|mention)"
+            r"s?\b (?:\w+ ){0,2}?(?:ne|n'|disponible|sur|à)|il n'y a (?:pas (?:assez|suffisamment)"
+            r"|aucune) ?(?:d'|de )?(?:information|donnée|élément)s?\b"
+            r"|(?:cela|ça) dépasse mes (?:connaissances|compétences)\b",
+            "Impossible à dire.",
+            "Difficile à dire, peut-être Lima.",
+        ),
+        Rule(
+            "fr/préfère-ne-pas",
+            r"je m'abstiens\b|je préfère m'abstenir\b|je (?:préfère"
+            r"|préférerais) ne pas (?:répondre|me prononcer|deviner|spéculer|dire)\b"
+            r"|je ne (?:veux|souhaite|tiens) pas (?:à )?(?:répondre|me prononcer|deviner"
+            r"|spéculer)\b",
+            "Je préfère ne pas répondre.",
+            "Je préfère ne pas deviner, mais je dirais Lima.",
+        ),
+        Rule(
             "fr/un-mot",
             r"(?:inconnue?|sans réponse|pas de réponse|n/?a|non communiqué|je passe)",
             "Inconnu.",
@@ -191,7 +254,8 @@ ITALIAN = Language(
     ),
     hedges=r"\bprobabilmente\b|\bforse\b|\b(?:credo|penso|direi|suppongo) (?:che|di)\b",
     goes_on=r"(?:[.;:,!?–—]|\b(?:ma|però)\b) ?(?:è|era|fu|sono|erano|si tratta|si chiama|dice"
-    r"|la risposta è)(?:\s|$)|\bma (?:credo|penso|è |la |il |potrebbe)|\btuttavia\b|(?:[:;–—]"
+    r"|la risposta è)(?:\s|$)|\bma (?:credo|penso|è |la |il |potrebbe)|\bperò (?:la |il |l'|è )"
+    r"|\btuttavia\b|(?:[:;–—]"
     r"| -) ?(?:[\w'-]+ ?){1,4}[.!]?$|[.!] ?(?:[\w'-]+ ?){1,3}\?$",
     rules=(
         Rule(
@@ -237,6 +301,31 @@ ITALIAN = Language(
             r"contiene|ha risposta)",
             "Il testo non lo dice.",
             "Il testo non dice re; dice regina.",
+        ),
+        Rule(
+            "it/non-ricordo",
+            r"non (?:lo |me lo |mi )?(?:ricordo|risulta)\b|non (?:ho|trovo) (?:la |una |alcuna )?"
+            r"(?:risposta|informazione)\b|non ne ho mai sentito\b|non ho mai sentito\b",
+            "Non ricordo.",
+            "Non ricordo bene, forse Lima.",
+        ),
+        Rule(
+            "it/preferisco-non",
+            r"mi astengo\b|preferisco astenermi\b|preferi(?:sco|rei) non (?:rispondere"
+            r"|indovinare|speculare|dir\w*|pronunciarmi)\b"
+            r"|non (?:voglio|vorrei) (?:rispondere|indovinare|speculare)\b"
+            r"|(?:questo |ciò )?va oltre le mie\b",
+            "Preferisco non rispondere.",
+            "Preferisco non indovinare, ma credo che sia Lima.",
+        ),
+        Rule(
+            "it/difficile-dirlo",
+            r"(?:è )?(?:impossibile|difficile) (?:da |a )?(?:dir\w*|sapere|saperlo|determinare"
+            r"|stabilire|rispondere)\b|(?:nel testo |qui )non (?:è|viene|si) (?:\w+ )?(?:specificat"
+            r"|indicat|menzionat|dett|dic)\w*\b|non è (?:specificato|indicato|noto|chiaro"
+            rf"|menzionato)(?:{ENDS}| (?:nel|dal|se|chi|quando|dove|quale|come|cosa)\b)",
+            "Difficile dirlo.",
+            "Difficile dirlo, probabilmente Lima.",
         ),
         Rule(
             "it/una-parola",

@@ -18,8 +18,8 @@ import msgspec
 from abstain.errors import InputError, Place
 from abstain.formats.files import Opened
 from abstain.formats.logs.documents import document
-from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, plain_text
-from abstain.formats.tables import UNTOLD, Table
+from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, accepted, numbered, plain_text
+from abstain.formats.tables import Table
 
 HASH = 12
 
@@ -65,7 +65,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         key = _key(own.prompt)
         seen[key] += 1
         rows.add(
-            key if seen[key] == 1 else f"{key}#{seen[key]}",
+            numbered(key, seen[key]),
             outcome,
             answer="none" if claims else said,
             response=said or None,
@@ -106,7 +106,7 @@ def _key(prompt: Prompt) -> str:
 def _correct(prompt: Prompt) -> list[str]:
     if prompt.should_abstain:
         return []
-    return [t for t in map(plain_text, prompt.reference_answers or ()) if t] or [UNTOLD]
+    return accepted(prompt.reference_answers or ())
 
 
 def _run(opened: Opened) -> str | None:

@@ -15,8 +15,8 @@ import msgspec
 from abstain.errors import InputError, Place, plural
 from abstain.formats.files import Opened
 from abstain.formats.logs.documents import document
-from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, one_of, plain_text, right_at
-from abstain.formats.tables import UNTOLD, Table
+from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, accepted, one_of, plain_text, right_at
+from abstain.formats.tables import Table
 
 MATCHERS = ("Exact Match", "Pattern Match", "Json Correctness")
 
@@ -75,7 +75,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             answer=said,
             response=said or None,
             reason=reason,
-            correct=[plain_text(case.expected_output) or UNTOLD],
+            correct=accepted([case.expected_output]),
             attributes={**(case.additional_metadata or {}), **(case.metadata or {})},
         )
     if run.conversational_test_cases:

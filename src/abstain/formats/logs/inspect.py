@@ -28,13 +28,14 @@ from abstain.formats.logs.rows import (
     RIGHT,
     WRONG,
     LogRows,
-    as_float,
+    accepted,
+    numbered,
     one_of,
     plain_text,
     right_at,
     verdict_of,
 )
-from abstain.formats.tables import UNTOLD, Table
+from abstain.formats.tables import Table
 
 SAMPLES = "samples/"
 HEADERS = ("header.json", "_journal/start.json")
@@ -197,12 +198,12 @@ class _Reader:
         if outcome == WRONG and not answer and not response and sample.output is not None:
             outcome = "empty"
         self.rows.add(
-            _question(*identity),
+            numbered(*identity),
             outcome,
             answer=answer,
             response=response or answer or None,
             reason=reason,
-            correct=_targets(sample.target),
+            correct=accepted(sample.target if isinstance(sample.target, list) else [sample.target]),
             own=self._place(*identity),
             attributes=sample.metadata,
         )
@@ -247,7 +248,7 @@ class _Reader:
         if isinstance(value, bool):
             return RIGHT if value else WRONG
         if isinstance(value, (int, float)):
-            return verdict_of(as_float(value), self.threshold, place=place, reader="inspect")
+            return verdict_of(value, self.threshold, place=place, reader="inspect")
         text = str(value).strip()
         if text in LETTERS:
             return LETTERS[text]
@@ -287,7 +288,7 @@ class _Reader:
             lacking = [own for own in announced if own not in self.told]
             for own, epoch in lacking:
                 self.rows.add(
-                    _question(own, epoch),
+                    numbered(own, epoch),
                     "missing",
                     own=self._place(own, epoch),
                 )
@@ -304,19 +305,10 @@ class _Reader:
             )
 
 
-def _question(own: str, epoch: int) -> str:
-    return own if epoch == 1 else f"{own}#{epoch}"
-
-
 def _score(raw: Any, place: Place, seen: str) -> Score:
     if not isinstance(raw, dict) or "value" not in raw:
         raise InputError(f"has a score without a value, expected one ({seen})", place)
     return Score(raw["value"], raw.get("answer"), raw.get("explanation"))
-
-
-def _targets(target: Any) -> list[str]:
-    texts = [plain_text(t) for t in (target if isinstance(target, list) else [target])]
-    return [t for t in texts if t] or [UNTOLD]
 
 
 def _completion(output: Output | None) -> str:

@@ -22,13 +22,15 @@ from abstain.formats.logs.rows import (
     RIGHT,
     WRONG,
     LogRows,
+    accepted,
     as_float,
+    numbered,
     one_of,
     plain_text,
     right_at,
     verdict_of,
 )
-from abstain.formats.tables import UNTOLD, Table
+from abstain.formats.tables import Table
 from abstain.normalise import squad
 
 FIELDS = (
@@ -73,7 +75,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         told.add(str(record["doc_id"]))
         key = str(record["doc_hash"])[:HASH] if hashed else str(record["doc_id"])
         seen[key] += 1
-        question = key if seen[key] == 1 else f"{key}#{seen[key]}"
+        question = numbered(key, seen[key])
         _add(rows, question, record, metric, threshold, place, task["task"] if task else None)
     if metric != "acc" and any(_choices(record["filtered_resps"]) for record in chosen):
         rows.notes.append(
@@ -151,7 +153,7 @@ def _add(
     if metric not in record:
         raise InputError(f"has no metric '{metric}', which other rows have ({SEEN})", place)
     value = record[metric]
-    cells: dict[str, Any] = {"correct": [plain_text(record.get("target")) or UNTOLD]}
+    cells: dict[str, Any] = {"correct": accepted([record.get("target")])}
     pairs = _choices(record["filtered_resps"])
     if isinstance(value, list):
         outcome, more = _of_pair(value, metric, place)
@@ -162,7 +164,7 @@ def _add(
             raise InputError(
                 f"the metric {metric} is {shown(str(value))}, expected a number", place
             )
-        verdict = verdict_of(as_float(value), threshold, place=place, reader="lm-eval")
+        verdict = verdict_of(value, threshold, place=place, reader="lm-eval")
         outcome = verdict or "unscored"
         if verdict is None:
             cells["reason"] = f"{metric} is no number (NaN or null)"

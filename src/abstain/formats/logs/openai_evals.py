@@ -17,12 +17,13 @@ from abstain.formats.logs.rows import (
     RIGHT,
     WRONG,
     LogRows,
+    accepted,
     as_float,
     plain_text,
     right_at,
     verdict_of,
 )
-from abstain.formats.tables import UNTOLD, Table
+from abstain.formats.tables import Table
 
 WHAT = "event of openai/evals"
 INVALID = "__invalid__"
@@ -137,7 +138,7 @@ def _outcome(
     expected = data.get("expected")
     listed = expected if isinstance(expected, list) else [expected]
     cells: dict[str, Any] = {
-        "correct": [t for t in map(plain_text, listed) if t] or [UNTOLD],
+        "correct": accepted(listed),
         "said": plain_text(data.get("sampled")) if isinstance(data.get("sampled"), str) else "",
     }
     if "correct" in data:
@@ -162,7 +163,7 @@ def _outcome(
         )
     if not isinstance(score, (int, float)):
         return "unscored", {**cells, "reason": "the score is no number"}
-    verdict = verdict_of(as_float(score), threshold, place=place, reader="openai-evals")
+    verdict = verdict_of(score, threshold, place=place, reader="openai-evals")
     return verdict or "unscored", cells
 
 

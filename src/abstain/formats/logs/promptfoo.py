@@ -18,8 +18,8 @@ import msgspec
 from abstain.errors import InputError, Place, plural
 from abstain.formats.files import Opened
 from abstain.formats.logs.documents import document, records
-from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, plain_text, right_at
-from abstain.formats.tables import UNTOLD, Table
+from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, accepted, plain_text, right_at
+from abstain.formats.tables import Table
 
 FAILED_TO_RUN = 2
 LINES = re.compile(rb'\{(?=[^\n]*?"success"\s*:)(?![^\n]*?"results"\s*:)')
@@ -183,9 +183,8 @@ def _outcome(own: Result, threshold: float | None) -> tuple[str, str | None, str
 
 
 def _correct(case: TestCase) -> list[str]:
-    values = [
-        plain_text(a.get("value"))
+    return accepted(
+        a.get("value")
         for a in case.asserts or ()
         if isinstance(a, dict) and a.get("type") == "equals"
-    ]
-    return [v for v in values if v] or [UNTOLD]
+    )

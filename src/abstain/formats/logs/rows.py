@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from abstain.errors import InputError, Place, UsageError, plural, shown
 from abstain.formats.files import Opened
-from abstain.formats.tables import ROW, Table, json_column, json_text
+from abstain.formats.tables import ROW, UNTOLD, Table, json_column, json_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -201,8 +201,9 @@ def as_float(number: float) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def verdict_of(value: float, threshold: float | None, *, place: Place, reader: str) -> str | None:
-    """Right or wrong by a number; None where it is not one (NaN)."""
+def verdict_of(number: float, threshold: float | None, *, place: Place, reader: str) -> str | None:
+    """Right or wrong by a number of JSON; None where it is not one (NaN)."""
+    value = as_float(number)
     if math.isnan(value):
         return None
     if threshold is not None:
@@ -219,6 +220,16 @@ def verdict_of(value: float, threshold: float | None, *, place: Place, reader: s
 def plain_text(value: Any) -> str:
     """A JSON value as the text of an answer."""
     return "" if value is None else json_text(value)
+
+
+def accepted(targets: Iterable[Any]) -> list[str]:
+    """The texts of what is right; where a log has none, that it is as judged."""
+    return [text for text in map(plain_text, targets) if text] or [UNTOLD]
+
+
+def numbered(question: str, time: int) -> str:
+    """The id of a question that is asked again and again: `q1`, `q1#2`, …"""
+    return question if time == 1 else f"{question}#{time}"
 
 
 def one_of(

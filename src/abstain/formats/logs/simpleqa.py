@@ -17,8 +17,8 @@ import msgspec
 
 from abstain.errors import InputError, Place, nearest, shown
 from abstain.formats.files import Opened
-from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, plain_text
-from abstain.formats.tables import ROW, UNTOLD, Table, read_table
+from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, accepted, numbered, plain_text
+from abstain.formats.tables import ROW, Table, read_table
 
 MEANINGS = {"A": RIGHT, "B": WRONG, "C": "declined"}
 WORDS = {"CORRECT": RIGHT, "INCORRECT": WRONG, "NOTATTEMPTED": "declined"}
@@ -125,14 +125,14 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         if seen[run, question] > 1:
             if "question" in picks or own in EXACT:
                 raise InputError(f"question {shown(question)} stands twice", raw.place(row[ROW]))
-            question += f"#{seen[run, question]}"  # a text may well be asked twice
+            question = numbered(question, seen[run, question])  # a text may well be asked twice
         rows.add(
             question,
             outcome or "unscored",
             answer=said,
             response=said or None,
             reason=reason,
-            correct=[plain_text(row[target]) or UNTOLD] if target else None,
+            correct=accepted([row[target]]) if target else None,
             confidence=_confidence(row, raw),
             run=run or None,
             attributes={c: row[c] for c in others},
