@@ -299,7 +299,7 @@ def test_intervals_of_differences_cover(name: str, kinds: Sequence[dict[str, Any
     for _ in range(times):
         samples = [binormal(rng, size=80, **k) for k in kinds]
         work = kind(item, samples)
-        values = tuple(float(item(s.answers)) for s in samples)  # type: ignore[arg-type]
+        values = tuple(float(item(s.answers)) for s in samples)
         moved = np.stack([work.moved(0), work.moved(1)])
         units = len(samples[0].unit), len(samples[1].unit)
         hits += 0 in difference_interval(scale, (values[0], values[1]), moved, units, level=0.95)

@@ -182,7 +182,8 @@ class Comparison:
     @property
     def has_intervals(self) -> bool:
         """Whether any score or difference has an interval."""
-        return any(not math.isnan(x.interval.low) for x in (*self.rows, *self.pairs))
+        spans = [row.interval for row in self.rows] + [pair.interval for pair in self.pairs]
+        return any(not math.isnan(span.low) for span in spans)
 
     @property
     def difference_method(self) -> str | None:

@@ -32,8 +32,8 @@ def compare_grids(c: Comparison) -> list[Grid]:
 def run_grid(c: Comparison) -> Grid:
     """The runs with their intervals and groups."""
     columns = [Column("run"), Column(c.measure, "score")]
-    ends = c.has_intervals
-    columns += [Column("low", "score"), Column("high", "score")] if ends else []
+    spanned = c.has_intervals
+    columns += [Column("low", "score"), Column("high", "score")] if spanned else []
     groups = c.grouped
     counted = all(row.counts is not None for row in c.rows)
     bounded = any(row.bounds is not None for row in c.rows)
@@ -50,7 +50,7 @@ def run_grid(c: Comparison) -> Grid:
     rows: list[list[Cell]] = []
     for row in c.rows:
         cells: list[Cell] = [row.run, row.score]
-        cells += [row.interval.low, row.interval.high] if ends else []
+        cells += [row.interval.low, row.interval.high] if spanned else []
         if groups:
             cells.append(row.letters)
         if row.counts is not None:
