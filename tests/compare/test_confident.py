@@ -409,7 +409,7 @@ def test_alike_runs_are_told_apart_as_often_as_the_level_says(name: str) -> None
     assert rejected(name, [SAME, SAME], 400, 5) == pytest.approx(0.05, abs=0.035)
 
 
-@pytest.mark.parametrize("name", ["AUROC", "Brier", "E-AURC", "PRR"])
+@pytest.mark.parametrize("name", ["AUROC", "Brier", "E-AURC"])
 def test_equal_scores_at_unequal_coverage_are_no_difference(name: str) -> None:
     few = SAME | {"blank": 0.8}
     assert rejected(name, [SAME | {"blank": 0.0}, few], 400, 6) <= 0.085
@@ -612,3 +612,15 @@ def test_from_the_command_line(here: Here) -> None:
     here.write("result.json", said.out)
     page = here("report", "result.json", "-o", "page.html")
     assert page.code == 0, page.err
+
+
+def test_a_page_says_nothing_of_intervals_where_there_are_none(here: Here) -> None:
+    rows = table(None, one=responses(1, 20), two=responses(2, 20))
+    here.write("judged.csv", rows.write_csv())
+    for name, there in (("ECE", False), ("Brier", True)):
+        saved = f"{name}.json"
+        here("compare", "--judged", "judged.csv", "-m", name, "--trials", "100", "-o", saved)
+        assert here("report", saved, "-o", "page.html").code == 0
+        page = (here.folder / "page.html").read_text()
+        assert ("Low and high are the ends of an interval." in page) == there
+        assert ("that of the second, with its interval." in page) == there
