@@ -624,3 +624,17 @@ def test_a_page_says_nothing_of_intervals_where_there_are_none(here: Here) -> No
         page = (here.folder / "page.html").read_text()
         assert ("Low and high are the ends of an interval." in page) == there
         assert ("that of the second, with its interval." in page) == there
+
+
+def test_an_interval_of_few_clusters_is_not_drawn_from_a_bound_that_is_far() -> None:
+    """The log score reaches from 0 to 36, and hardly a run is there: its interval is that of t."""
+    rng = np.random.default_rng(3)
+    runs = [binormal(rng, accuracy=0.6, blank=0.0, apart=1.0, size=20) for _ in range(2)]
+    item = ab.measure("log-score")
+    work = MeansOfAnswers(item, runs)
+    values = float(item(runs[0].answers)), float(item(runs[1].answers))
+    moved = np.stack([work.moved(0), work.moved(1)])
+    found = difference_interval(Scale.of(item), values, moved, (20, 20), level=0.95)
+    error = math.sqrt(float(((moved[0] - moved[1]) ** 2).sum()) * 20 / 19)
+    plain = 2 * float(stats.t.ppf(0.975, 19)) * error
+    assert found.high - found.low == pytest.approx(plain, rel=0.25)

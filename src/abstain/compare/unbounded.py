@@ -72,9 +72,11 @@ class Scale:
         return np.asarray(self.low + (self.high - self.low) * expit(place))
 
     def inside(self, value: float, answers: float) -> float:
-        """A value at least half an answer of so many away from the bounds."""
-        width = self.high - self.low
-        step = (width if math.isfinite(width) else 1.0) / (2 * max(answers, 1.0))
+        """A value at least half an answer of so many away from the bounds.
+
+        A range as wide as that of the log score is hardly used: beyond 1 its width does not count.
+        """
+        step = min(self.high - self.low, 1.0) / (2 * max(answers, 1.0))
         return min(max(value, self.low + step), self.high - step)
 
 
