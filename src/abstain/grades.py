@@ -335,7 +335,8 @@ def _repeat(source: Responses, frame: nw.LazyFrame[Any]) -> InputError:
 def _all_questions(
     found: pl.DataFrame, sources: Sequence[Responses], by: Sequence[str]
 ) -> pl.DataFrame:
-    known = found.unique().sort("question").rename({BY + name: name for name in by})
+    known = found.drop(BY + "question", strict=False).unique().sort("question")
+    known = known.rename({BY + name: name for name in by if name != "question"})
     twice = known.filter(pl.col("question").is_duplicated())
     if twice.height:
         question = twice["question"][0]

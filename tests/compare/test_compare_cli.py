@@ -296,7 +296,7 @@ def test_score_has_intervals(two: Here) -> None:
     assert low < 0.5 < high
     assert said.data["interval_method"] == "logit"
     exact = two("score", "gold.csv", "one.csv", "-m", "accuracy", "--ci", "wilson").out
-    assert "accuracy low" in exact
+    assert exact.split()[:5] == ["#", "run", "accuracy", "low", "high"]
     assert "Wilson" in exact
     (table,) = csv.DictReader(
         io.StringIO(two("score", "gold.csv", "one.csv", "--ci", "--format", "csv").out)
@@ -304,6 +304,24 @@ def test_score_has_intervals(two: Here) -> None:
     assert float(table["c@1 low"]) < float(table["c@1"]) < float(table["c@1 high"])
     result = ab.score(two.folder / "gold.csv", two.folder / "one.csv", ci="delta")
     assert {"c@1 low", "c@1 high"} <= set(result.to_frame().columns)
+
+
+def test_scores_with_intervals_stand_in_blocks_in_a_pipe_too(two: Here) -> None:
+    gold = "question,correct,topic\n" + "".join(f"q{i},a,t{i % 2}\n" for i in range(6))
+    two.write("by.csv", gold)
+    name = "a-run-whose-name-is-longer-than-a-terminal-would-show"
+    two.write(f"{name}.csv", "question,answer\n" + "".join(f"q{i},a\n" for i in range(6)))
+    two.write("short.csv", "question,answer\n" + "".join(f"q{i},a\n" for i in range(6)))
+    lines = two("score", "by.csv", "short.csv", "--ci", "--by", "topic").out.splitlines()
+    heads = [line.split() for line in lines if line.startswith("#")]
+    assert max(map(len, lines)) <= 80
+    assert [h[3:] for h in heads] == [
+        ["c@1", "low", "high", "accuracy", "low", "high"],
+        ["precision", "low", "high", "coverage", "low", "high"],
+        ["right", "wrong", "blank"],
+    ]
+    long = two("score", "by.csv", f"{name}.csv", "--ci", "--by", "topic").out
+    assert long.count(name) == 2 * sum(line.startswith("#") for line in long.splitlines())
 
 
 def test_score_clusters_as_compare_does(two: Here) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import abstain as ab
 from abstain.compare import compare_judged
@@ -20,7 +22,9 @@ from abstain.compare.means_of_answers import MeansOfAnswers
 from abstain.compare.of_confidence import Sample, sample_of
 from abstain.compare.swapped_answers import SortedAnswers
 from abstain.compare.swaps import Flips
+from abstain.compare.unbounded import Scale, difference_interval
 from abstain.errors import UsageError
+from abstain.report.compare import compare_chart, pair_grid, run_grid
 from abstain.report.compare_words import sentences
 from tests.compare import slow_confident as slow
 from tests.compare.slow_confident import Response
@@ -90,7 +94,12 @@ def test_exact_p_of_a_plain_difference(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "statistic"), [("Brier", slow.brier_statistic), ("AUROC", slow.auroc_statistic)]
+    ("name", "statistic"),
+    [
+        ("Brier", slow.brier_statistic),
+        ("AUROC", slow.logit_statistic("AUROC", slow.auroc_influence)),
+        ("E-AURC", slow.logit_statistic("E-AURC", slow.left_out("E-AURC"))),
+    ],
 )
 @pytest.mark.parametrize("seed", range(6))
 def test_exact_p_of_a_difference_over_its_error(
@@ -191,6 +200,27 @@ def test_influence_is_what_one_more_answer_does(name: str) -> None:
     assert np.corrcoef(moved, expected)[0, 1] > 0.99
 
 
+@pytest.mark.parametrize("name", ["E-AURC", "PRR"])
+@pytest.mark.parametrize("seed", range(8))
+def test_of_what_bends_the_influence_is_what_leaving_an_answer_out_does(
+    name: str, seed: int
+) -> None:
+    """With ties, blanks, and answers without which the measure has no value (nothing is lost)."""
+    run = responses(seed, 5 + seed, blanks=seed % 3)
+    sample = sample_of(
+        np.array([{"right": 0, "wrong": 1, "blank": 4}[o] for o, _ in run], np.int8),
+        np.array([np.nan if s is None else s for _, s in run]),
+    )
+    item: Any = ab.measure(name)
+    own = sample.resamples(np.ones((len(run), 1), np.int64))
+    expected = slow.left_out(name)(run)
+    if expected is None:
+        assert np.isnan(item(own))
+        return
+    found = influence_of(item, own, item(own))[0][:, 0]
+    assert found == pytest.approx(np.array(expected)[sample.unit], abs=1e-12)
+
+
 @pytest.mark.parametrize("name", STUDENTISED)
 def test_influences_make_the_error_that_resamples_show(name: str) -> None:
     rng = np.random.default_rng(9)
@@ -204,6 +234,76 @@ def test_influences_make_the_error_that_resamples_show(name: str) -> None:
     expected = np.nanstd(sample.values(item, times))
     rough = 0.35 if "coverage" in name else 0.1  # the point that reaches it is taken as fixed
     assert math.sqrt(((moved + by_question) ** 2).sum()) == pytest.approx(expected, rel=rough)
+
+
+# ------------------------------------------------------------------- intervals of differences
+
+
+@pytest.mark.parametrize(
+    ("name", "influence"),
+    [("AUROC", slow.auroc_influence), ("E-AURC", slow.left_out("E-AURC"))],
+)
+@pytest.mark.parametrize("seed", range(6))
+def test_interval_of_a_difference_as_a_loop(
+    name: str, influence: slow.Influence, seed: int
+) -> None:
+    one, two = responses(seed, 14, blanks=0), responses(seed + 30, 14, blanks=0, skill=0.3)
+    (pair,) = compared(name, one=one, two=two, trials=100).pairs
+    quantile = float(stats.t.ppf(0.975, 13))
+    expected = slow.interval_of_difference(name, influence, two, one, quantile)
+    assert (pair.interval.low, pair.interval.high) == pytest.approx(expected, abs=1e-9)
+    assert pair.interval.method == "logit"
+
+
+def test_the_same_run_twice_is_sure_to_be_the_same() -> None:
+    own = responses(2, 30)
+    (pair,) = compared("AUROC", one=own, two=own, trials=100).pairs
+    assert (pair.interval.low, pair.interval.high) == pytest.approx((0, 0), abs=1e-9)
+
+
+def test_a_run_in_the_best_order_is_not_sure_to_stay_so() -> None:
+    best: list[Response] = [("right" if i > 5 else "wrong", i / 15) for i in range(15)]
+    (pair,) = compared("AUROC", one=responses(1, 15), two=best, trials=100).pairs
+    assert pair.interval.low < pair.difference < pair.interval.high
+    (same,) = compared("AUROC", one=best, two=best[::-1], trials=100).pairs
+    assert (same.interval.low, same.interval.high) == (0, 0)
+    assert "no answer moves either score" in same.interval.why_not
+
+
+@pytest.mark.parametrize("method", ["bca", "percentile"])
+def test_a_bootstrap_that_is_asked_for_is_of_differences_too(method: str) -> None:
+    one, two = responses(1, 30), responses(2, 30)
+    found = compared("AUROC", one=one, two=two, trials=100, method=method)
+    assert found.pairs[0].interval.method == method
+    assert "of differences" not in " ".join(sentences(found))
+    usual = compared("AUROC", one=one, two=two, trials=100)
+    assert usual.rows[0].interval.method == "bca"
+    assert "seed 0); of differences: the influence of each answer" in " ".join(sentences(usual))
+    assert usual.to_dict()["interval_method_of_differences"] == "logit"
+    risky = compared("coverage@risk(r=0.25)", one=one, two=two, trials=100)
+    assert risky.pairs[0].interval.method == "bca"
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("AUROC", [{"accuracy": 0.6, "blank": 0.1, "apart": 1.0}] * 2),
+        ("E-AURC", [{"accuracy": 0.6, "blank": b, "apart": 1.0} for b in (0.0, 0.7)]),
+    ],
+)
+def test_intervals_of_differences_cover(name: str, kinds: Sequence[dict[str, Any]]) -> None:
+    """No difference: two runs that are alike but for what one of them leaves blank."""
+    rng = np.random.default_rng(12)
+    kind, item, scale = SortedAnswers, ab.measure(name), Scale(0, 1)
+    hits, times = 0, 400
+    for _ in range(times):
+        samples = [binormal(rng, size=80, **k) for k in kinds]
+        work = kind(item, samples)
+        values = tuple(float(item(s.answers)) for s in samples)
+        moved = np.stack([work.moved(0), work.moved(1)])
+        units = len(samples[0].unit), len(samples[1].unit)
+        hits += 0 in difference_interval(scale, (values[0], values[1]), moved, units, level=0.95)
+    assert hits / times == pytest.approx(0.95, abs=0.035)
 
 
 # ----------------------------------------------------------------------------------- bootstrap
@@ -309,7 +409,7 @@ def test_alike_runs_are_told_apart_as_often_as_the_level_says(name: str) -> None
     assert rejected(name, [SAME, SAME], 400, 5) == pytest.approx(0.05, abs=0.035)
 
 
-@pytest.mark.parametrize("name", ["AUROC", "Brier"])
+@pytest.mark.parametrize("name", ["AUROC", "Brier", "E-AURC"])
 def test_equal_scores_at_unequal_coverage_are_no_difference(name: str) -> None:
     few = SAME | {"blank": 0.8}
     assert rejected(name, [SAME | {"blank": 0.0}, few], 400, 6) <= 0.085
@@ -393,7 +493,15 @@ def test_calibration_errors_have_a_p_but_no_interval(name: str) -> None:
     assert math.isnan(pair.interval.low)
     assert 0 < pair.p <= 1
     assert found.plan is None
-    assert "is too large in any sample" in " ".join(sentences(found))
+    said = " ".join(sentences(found))
+    assert "is too large in any sample" in said
+    assert "Intervals:" not in said
+    assert found.to_dict()["interval_method"] is None
+    assert [c.name for c in run_grid(found).columns] == ["run", name, "right", "wrong", "blank"]
+    assert [c.name for c in pair_grid(found, list(found.pairs)).columns] == [
+        *("run", "against", "difference", "p")
+    ]
+    assert "%" not in json.dumps(compare_chart(found)["title"])
     with pytest.raises(UsageError, match="a bootstrap adds to that; take randomisation"):
         compared(name, test="bootstrap", **runs)
     with pytest.raises(UsageError, match="no standard error to plan with"):
@@ -424,6 +532,31 @@ def test_progress_goes_to_the_end_and_never_back(name: str, rules: dict[str, Any
     compared(name, trials=200, progress=lambda *now: calls.append(now), **four(), **rules)
     assert calls == sorted(calls)
     assert calls[-1][0] == calls[-1][1] > 0
+
+
+def test_where_nothing_was_tested_no_test_is_named() -> None:
+    mute: list[Response] = [("right", None)] * 9
+    said = " ".join(sentences(compared("AUROC", one=mute, two=mute)))
+    assert "Where a score is undefined there is no difference to test." in said
+    assert "Intervals:" not in said
+    assert "Test:" not in said
+    alone = " ".join(sentences(compared("AUROC", one=[("right", 0.5)], two=[("wrong", 0.5)])))
+    assert "one question shows no spread, so there is no interval and no test." in alone
+
+
+def test_below_a_reference_is_ahead_where_lower_is_better() -> None:
+    runs = {k: v for k, v in four().items() if k != "mute"}
+    said = sentences(compared("Brier", trials=500, reference="fair", **runs))
+    assert "sharp is below fair, lower being better." in said
+    assert "dull is above fair, lower being better." in said
+
+
+def test_questions_may_be_their_own_clusters() -> None:
+    one, two = responses(1, 12), responses(2, 12)
+    frame = table(None, one=one, two=two)
+    (alone,) = compare_judged(frame, measure_name="AURC").pairs
+    found = compare_judged(frame, measure_name="AURC", cluster="question")
+    assert (found.pairs[0].p, found.clusters) == (alone.p, 12)
 
 
 @pytest.mark.parametrize("test", ["randomisation", "bootstrap"])
@@ -479,3 +612,29 @@ def test_from_the_command_line(here: Here) -> None:
     here.write("result.json", said.out)
     page = here("report", "result.json", "-o", "page.html")
     assert page.code == 0, page.err
+
+
+def test_a_page_says_nothing_of_intervals_where_there_are_none(here: Here) -> None:
+    rows = table(None, one=responses(1, 20), two=responses(2, 20))
+    here.write("judged.csv", rows.write_csv())
+    for name, there in (("ECE", False), ("Brier", True)):
+        saved = f"{name}.json"
+        here("compare", "--judged", "judged.csv", "-m", name, "--trials", "100", "-o", saved)
+        assert here("report", saved, "-o", "page.html").code == 0
+        page = (here.folder / "page.html").read_text()
+        assert ("Low and high are the ends of an interval." in page) == there
+        assert ("that of the second, with its interval." in page) == there
+
+
+def test_an_interval_of_few_clusters_is_not_drawn_from_a_bound_that_is_far() -> None:
+    """The log score reaches from 0 to 36, and hardly a run is there: its interval is that of t."""
+    rng = np.random.default_rng(3)
+    runs = [binormal(rng, accuracy=0.6, blank=0.0, apart=1.0, size=20) for _ in range(2)]
+    item = ab.measure("log-score")
+    work = MeansOfAnswers(item, runs)
+    values = float(item(runs[0].answers)), float(item(runs[1].answers))
+    moved = np.stack([work.moved(0), work.moved(1)])
+    found = difference_interval(Scale.of(item), values, moved, (20, 20), level=0.95)
+    error = math.sqrt(float(((moved[0] - moved[1]) ** 2).sum()) * 20 / 19)
+    plain = 2 * float(stats.t.ppf(0.975, 19)) * error
+    assert found.high - found.low == pytest.approx(plain, rel=0.25)

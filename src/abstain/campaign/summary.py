@@ -69,7 +69,7 @@ def _separated(c: Campaign) -> Iterator[str]:
 
     if c.comparison is not None:
         yield from verdict(c.comparison)
-        yield how(c.comparison)
+        yield from how(c.comparison)
     elif len(c.runs) > 1:
         yield "Which runs can be told apart was not tested: `abstain compare --reference` does it."
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.compare.inputs import Paired
-from abstain.compare.intervals import Interval
+from abstain.compare.intervals import DEFAULT, Interval
 from abstain.compare.means_of_answers import MeansOfAnswers, is_mean
 from abstain.compare.of_confidence import (
     BIASED,
@@ -40,6 +40,7 @@ from abstain.compare.randomisation import PValue, extreme
 from abstain.compare.result import Comparison, Progress, RunRow, Settings
 from abstain.compare.swapped_answers import SortedAnswers
 from abstain.compare.swaps import Flips, max_t
+from abstain.compare.unbounded import Scale, difference_interval
 from abstain.errors import UsageError, plural
 from abstain.measures import Measure
 from abstain.measures.sequences import WITHOUT_LEFT_OUT
@@ -70,6 +71,7 @@ def compare_confidence(
 ) -> Comparison:
     """Compare runs that are paired already by a measure of confidence."""
     _refuse(paired, chosen, settings)
+    smooth = settings.method == DEFAULT
     settings = replace(settings, method=method_of(chosen, settings.method))
     work = _Work(paired, chosen, settings)
     order = best_first(work.scores, paired.runs, higher=chosen.higher_is_better)
@@ -80,7 +82,8 @@ def compare_confidence(
     known = np.flatnonzero(~np.isnan(differences)).tolist() if swapping else []
     done = _Steps(progress, (len(paired.runs) if work.resamples else 0) + len(known))
     values = work.resampled(done)
-    spans = [work.interval(values, i, j) for i, j in wanted]
+    spans = work.smooth_intervals(wanted) if smooth and values is not None else []
+    spans = spans or [work.interval(values, i, j) for i, j in wanted]
     swaps = work.swapped(wanted, known, done)
     tested = swaps.p_values
     if settings.test == "bootstrap":
@@ -154,7 +157,7 @@ def _refuse_too_many(settings: Settings, runs: int) -> None:
     if settings.trials * runs > MOST_DRAWN:
         raise UsageError(
             f"{settings.trials:,} trials of {runs:,} runs are too many to hold; take "
-            f"--trials {MOST_DRAWN // runs:,} or fewer"
+            f"--trials {MOST_DRAWN // runs} or fewer"
         )
 
 
@@ -226,6 +229,25 @@ class _Work:
         drawn = [t[:, i] if j is None else t[:, i] - t[:, j] for t in tables]
         left = drawn[1] if len(drawn) > 1 else None
         return resampled_interval(observed, drawn[0], left, method=s.method, level=s.level)
+
+    def smooth_intervals(self, wanted: Wanted) -> list[Interval]:
+        """Intervals of differences from the influence of each answer; nothing where not known."""
+        if not self.answers.has_influence:
+            return []
+        scale = Scale.of(self.measure)
+        known = ~np.isnan(self.scores)
+        moved = [self.answers.moved(i) if ok else None for i, ok in enumerate(known)]
+        there = [len(np.unique(sample.unit)) for sample in self.samples]
+        found = []
+        for i, j in wanted:
+            one, two = moved[i], moved[j]
+            if one is None or two is None:
+                found.append(Interval(math.nan, math.nan, DEFAULT, "the value is undefined"))
+                continue
+            values, units = (self.scores[i], self.scores[j]), (there[i], there[j])
+            both = np.stack([one, two])
+            found.append(difference_interval(scale, values, both, units, level=self.settings.level))
+        return found
 
     def errors(self, values: Array | None, wanted: Wanted) -> Array:
         """The standard error of each difference: how much it varies over the resamples."""

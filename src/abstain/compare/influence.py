@@ -3,7 +3,8 @@
 Of each resample, answer by answer: the derivative of the measure by how often the answer is there.
 Their differences make the standard error of a difference of two runs. Where a sum over answers is
 not smooth (harmonic numbers, the point that reaches a coverage) it is taken as an integral or as
-fixed: the test is exact for runs that are alike whatever it divides by.
+fixed: the test is exact for runs that are alike whatever it divides by. E-AURC and PRR bend so much
+that a derivative says too little of few answers: there it is what leaving the answer out does.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from abstain.measures import Measure
 from abstain.measures.resampled import Resamples
-from abstain.measures.sequences import Groups
+from abstain.measures.sequences import Groups, harmonic_numbers
 from abstain.measures.terms import first_covering
 
 if TYPE_CHECKING:
@@ -83,37 +84,56 @@ def _aurc(a: Resamples, value: Array) -> Slopes:
     return without - value / a.size, with_one - value / a.size
 
 
-def _share_right(a: Resamples) -> Array:
-    return np.asarray(a.count(a.right) / a.size)
+def _areas_without_one(a: Resamples) -> Slopes:
+    """AURC when an answer of each group is left out, a right one and a wrong one.
+
+    The groups before it stay. Those after it begin one answer earlier: W wrong in the first s, of
+    m answers x = q·m wrong, make x + (W − s·q)·(H(s + m) − H(s)), tied ones in every order.
+    """
+    g = a.groups
+    harmonic = np.append(harmonic_numbers(int(np.max(a.size, initial=0))), 0.0)  # H(−1): not used
+    sizes, added = g.each(g.answered), g.each(g.wrong)
+    start, before = g.answered - sizes, g.wrong - added
+    share = added / np.maximum(sizes, 1)
+    stays = added + (before - start * share) * (harmonic[g.answered] - harmonic[start])
+    earlier = harmonic[g.answered - 1] - harmonic[start - 1]
+    moves = added + (before - (start - 1) * share) * earlier
+    found = []
+    for gone in (0, 1):
+        left = (added - gone) / np.maximum(sizes - 1, 1)
+        own = added - gone + (before - start * left) * (harmonic[g.answered - 1] - harmonic[start])
+        own = np.where(sizes > 1, own, 0.0)
+        after = _from_here(moves) - moves - gone * (_from_here(earlier) - earlier)
+        found.append((np.cumsum(stays, axis=0) - stays + own + after) / np.maximum(a.size - 1, 1))
+    return found[0], found[1]
 
 
-def _best(a: Resamples) -> tuple[Array, Array]:
-    """Of AURC* = 1 − ρ + ρ ln ρ, ρ the share right: by one more right, and by one more wrong."""
-    share = _share_right(a)
-    slope = np.log(np.maximum(share, 0.5 / np.maximum(a.size, 1))) / a.size
-    return slope * (1 - share), slope * -share
+def _least_area(right: IntArray, answers: IntArray) -> Array:
+    """AURC* of so many right answers of so many: 1 − ρ − ρ·(H(N) − H(R))."""
+    harmonic = harmonic_numbers(int(np.max(answers, initial=0)))
+    share = right / np.maximum(answers, 1)
+    return np.asarray(1 - share - share * (harmonic[answers] - harmonic[right]))
+
+
+def _without_one(a: Resamples, value: Array, of: Callable[[Array, Array, Array], Array]) -> Slopes:
+    """What leaving an answer out takes from a function of AURC, AURC* and the share wrong."""
+    right, others = np.asarray(a.count(a.right)), np.maximum(a.size - 1, 0)
+    found = []
+    for area, gone in zip(_areas_without_one(a), (1, 0), strict=True):
+        rest = np.clip(right - gone, 0, others)
+        without = of(area, _least_area(rest, others), 1 - rest / np.maximum(others, 1))
+        found.append(
+            np.nan_to_num(value - without, posinf=0, neginf=0) * others / np.maximum(a.size, 1)
+        )
+    return found[0], found[1]
 
 
 def _excess(a: Resamples, value: Array) -> Slopes:
-    share = _share_right(a)
-    least = 1 - share + share * np.log(np.maximum(share, 1e-300))
-    right, wrong = _aurc(a, value + least)
-    best_right, best_wrong = _best(a)
-    return right - best_right, wrong - best_wrong
+    return _without_one(a, value, lambda area, least, _: area - least)
 
 
 def _rejection(a: Resamples, value: Array) -> Slopes:
-    """Of u/v, u = W/N − AURC and v = W/N − AURC*: (du − value·dv)/v."""
-    share = _share_right(a)
-    v = share * -np.log(np.maximum(share, 1e-300))
-    area = 1 - share - value * v
-    right, wrong = _aurc(a, area)
-    best_right, best_wrong = _best(a)
-    moved_right, moved_wrong = -(1 - share) / a.size, share / a.size
-    return (
-        (moved_right - right - value * (moved_right - best_right)) / v,
-        (moved_wrong - wrong - value * (moved_wrong - best_wrong)) / v,
-    )
+    return _without_one(a, value, lambda area, least, wrong: (wrong - area) / (wrong - least))
 
 
 def _augrc(a: Resamples, value: Array) -> Slopes:

@@ -42,7 +42,7 @@ class MeansOfAnswers:
     """What each unit adds above and below (runs, units)."""
 
     def __init__(self, measure: Measure, samples: Sequence[Sample]) -> None:
-        self.studentised = measure.name in BY_ANSWERS
+        self.studentised, self.has_influence = measure.name in BY_ANSWERS, True
         terms = [_terms(measure, sample) for sample in samples]
         self.above = np.stack([above for above, _ in terms])
         self.below = np.stack([below for _, below in terms])
@@ -50,6 +50,11 @@ class MeansOfAnswers:
     def pair(self, own: int, other: int) -> MeansOfTwo:
         """Two of the runs."""
         return MeansOfTwo(self, own, other)
+
+    def moved(self, run: int) -> Array:
+        """How much each unit moves the measure of a run."""
+        above, below = self.above[run], self.below[run]
+        return np.asarray((above - above.sum() / below.sum() * below) / below.sum())
 
     def resampled(self, times: IntArray) -> Array:
         """The measure of each run (resamples, runs)."""

@@ -157,7 +157,7 @@ def against_reference(
         most = MOST_DRAWN // len(wanted)
         raise UsageError(
             f"{settings.trials:,} trials of {len(wanted):,} runs against one are too many to hold; "
-            f"take --trials {most:,} or fewer"
+            f"take --trials {most} or fewer"
         )
     rows = table.groups if table.of is not None else table.size
     flips = Flips(rows, trials=settings.trials, seed=settings.seed)

@@ -179,6 +179,23 @@ class Comparison:
         """The error that the level leaves."""
         return self.settings.alpha
 
+    @property
+    def has_intervals(self) -> bool:
+        """Whether any score or difference has an interval."""
+        spans = [row.interval for row in self.rows] + [pair.interval for pair in self.pairs]
+        return any(not math.isnan(span.low) for span in spans)
+
+    @property
+    def difference_method(self) -> str | None:
+        """The method of the intervals of differences, where there are some."""
+        there = (p.interval.method for p in self.pairs if not math.isnan(p.interval.low))
+        return next(there, None)
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether any pair has a p."""
+        return any(not math.isnan(pair.p) for pair in self.pairs)
+
     def differs(self, pair: Pair) -> bool:
         """Whether a pair was found different, after correction."""
         return self.settings.finds(pair.adjusted)
@@ -210,13 +227,15 @@ class Comparison:
             "measure": self.measure,
             "questions": self.questions,
             "questions_in_all": self.in_all,
-            "interval_method": s.method,
+            "interval_method": s.method if self.has_intervals else None,
             "level": s.level,
             "test": s.test,
             "correction": "max-T" if s.reference else s.correction,
             "trials": s.trials,
             "seed": s.seed,
         }
+        if self.difference_method not in (None, s.method):
+            plain["interval_method_of_differences"] = self.difference_method
         if s.reference:
             plain["reference"] = s.reference
         if self.clusters is not None:

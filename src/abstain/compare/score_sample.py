@@ -49,7 +49,7 @@ class ScoreSample:
         if settings.trials > most:
             raise UsageError(
                 f"{settings.trials:,} trials of {len(scores):,} systems are too many to hold; take "
-                f"--trials {most:,} or fewer"
+                f"--trials {most} or fewer"
             )
 
     @cached_property

@@ -32,7 +32,8 @@ def compare_grids(c: Comparison) -> list[Grid]:
 def run_grid(c: Comparison) -> Grid:
     """The runs with their intervals and groups."""
     columns = [Column("run"), Column(c.measure, "score")]
-    columns += [Column("low", "score"), Column("high", "score")]
+    spanned = c.has_intervals
+    columns += [Column("low", "score"), Column("high", "score")] if spanned else []
     groups = c.grouped
     counted = all(row.counts is not None for row in c.rows)
     bounded = any(row.bounds is not None for row in c.rows)
@@ -48,7 +49,8 @@ def run_grid(c: Comparison) -> Grid:
         columns += [Column(n, "score", joined=True) for n in ("its low", "its high")]
     rows: list[list[Cell]] = []
     for row in c.rows:
-        cells: list[Cell] = [row.run, row.score, row.interval.low, row.interval.high]
+        cells: list[Cell] = [row.run, row.score]
+        cells += [row.interval.low, row.interval.high] if spanned else []
         if groups:
             cells.append(row.letters)
         if row.counts is not None:
@@ -71,13 +73,15 @@ def pair_grid(c: Comparison, pairs: list[Pair], *, full: bool = False) -> Grid:
     """Differences with intervals and p-values; `full` keeps every digit."""
     many = len(c.pairs) > 1
     columns = [Column("run"), Column("against"), Column("difference", "score")]
-    columns += [Column("low", "score"), Column("high", "score"), Column("p", "score")]
+    ends = full or c.has_intervals
+    columns += [Column("low", "score"), Column("high", "score")] if ends else []
+    columns.append(Column("p", "score"))
     if many:
         columns.append(Column("p, corrected", "score"))
     rows: list[list[Cell]] = []
     for pair in pairs:
         cells: list[Cell] = [pair.run, pair.against, pair.difference]
-        cells += [pair.interval.low, pair.interval.high]
+        cells += [pair.interval.low, pair.interval.high] if ends else []
         p = [pair.p, pair.adjusted] if many else [pair.p]
         cells += p if full else [p_text(x) for x in p]
         rows.append(cells)
@@ -147,9 +151,9 @@ def compare_chart(c: Comparison) -> dict[str, Any]:
         text["encoding"]["text"] = {"field": "group"}
         layers.append(text)
     return chart(
-        f"{c.measure} with {100 * c.settings.level:g} % intervals",
+        c.measure + (f" with {100 * c.settings.level:g} % intervals" if c.has_intervals else ""),
         rows,
         layers,
-        subtitle=f"{units(c.questions, c.unit)}; {c.settings.method}",
+        subtitle=units(c.questions, c.unit) + (f"; {c.settings.method}" if c.has_intervals else ""),
         height=max(80, 18 * len(rows)),
     )

@@ -32,7 +32,7 @@ def sentences(c: Comparison) -> list[str]:
     said += _bounds(c)
     said += _corrected(c)
     said += _plan(c)
-    said.append(how(c))
+    said += how(c)
     said += _odd_intervals(c)
     said += [sentence(note, [row.run for row in c.rows]) for note in c.notes]
     if c.policy is not None:
@@ -54,7 +54,7 @@ def _resolution(c: Comparison) -> list[str]:
         return []
     floor, source, by_trials = _smallest_p(c, many)
     enough_trials = 10 ** math.ceil(math.log10(2 * tested / c.alpha) - 1e-9)
-    trials = f"--trials {enough_trials:,}"
+    trials = f"--trials {enough_trials}"
     if enough_trials > MOST_TRIALS:
         trials = "--test randomisation" if c.settings.test == "bootstrap" else "a lower --level"
     times = tested if c.settings.correction == "holm" and not c.settings.reference else 1
@@ -117,10 +117,10 @@ def _what(c: Comparison) -> str:
         )
     if c.clusters is not None:
         text += f" in {plural(c.clusters, 'cluster')} ({c.settings.cluster})"
-        if c.clusters < 2:
-            text += ": one cluster shows no spread, so there is no interval and p is 1"
-    elif c.questions == 1:
-        text += f": one {c.unit} shows no spread, so there is no interval and p is 1"
+    many, unit = (c.questions, c.unit) if c.clusters is None else (c.clusters, "cluster")
+    if many < 2:
+        text += f": one {unit} shows no spread, so there is no interval"
+        text += " and p is 1" if c.is_tested else " and no test"
     return text + "."
 
 
@@ -228,7 +228,8 @@ def _reference(c: Comparison) -> list[str]:
     for runs, word in ((better, "above"), (worse, "below")):
         if runs:
             verb = "is" if len(runs) == 1 else "are"
-            said.append(f"{_names(runs, most=5)} {verb} {word} {c.settings.reference}.")
+            lower = "" if c.higher_is_better else ", lower being better"
+            said.append(f"{_names(runs, most=5)} {verb} {word} {c.settings.reference}{lower}.")
     who = f"{plural(rest, 'run')} cannot" if rest else "There is no run that cannot"
     said.append(
         f"{who} be told apart from {c.settings.reference} "
@@ -348,13 +349,27 @@ def _plan(c: Comparison) -> list[str]:
     return said
 
 
-def how(c: Comparison) -> str:
-    """How intervals and p-values were made."""
+def how(c: Comparison) -> list[str]:
+    """How intervals and p-values were made, where there are some."""
+    said = [_intervals(c)] if c.has_intervals else []
+    said += [_test(c)] if c.is_tested else []
+    return [" ".join(said)] if said else []
+
+
+def _intervals(c: Comparison) -> str:
+    s = c.settings
+    text = f"Intervals: {100 * s.level:g} %, {METHODS[s.method]} ({_by(c)})"
+    if s.method in OF_ONE_PROPORTION:
+        return f"{text}; of differences: logit."
+    if c.difference_method not in (None, s.method):
+        return f"{text}; of differences: the influence of each answer on the logit scale (logit)."
+    return f"{text}."
+
+
+def _test(c: Comparison) -> str:
     s = c.settings
     trials = f"{s.trials:,} trials, seed {s.seed}"
-    text = f"Intervals: {100 * s.level:g} %, {METHODS[s.method]} ({_by(c)})"
-    text += "; of differences: logit. " if s.method in OF_ONE_PROPORTION else ". "
-    text += f"Test: {TESTS[s.test]}"
+    text = f"Test: {TESTS[s.test]}"
     if c.studentised and s.test == "randomisation":
         text += " of the difference over its standard error"
     drawn = [p for p in c.pairs if not p.exact] if s.test != "wilcoxon" else []
@@ -379,9 +394,12 @@ def _by(c: Comparison) -> str:
 
 
 def _odd_intervals(c: Comparison) -> list[str]:
-    """What is to be known of intervals that are there."""
-    spans = [row.interval for row in c.rows] + [pair.interval for pair in c.pairs]
-    odd = [span.why_not for span in spans if span.why_not and not math.isnan(span.low)]
+    """What is to be known of intervals that are there, and of some that are not."""
+    scored = [(row.score, row.interval) for row in c.rows]
+    scored += [(pair.difference, pair.interval) for pair in c.pairs]
+    odd = [span.why_not for value, span in scored if span.why_not and not math.isnan(value)]
+    if not c.has_intervals:
+        return []
     times = {why: odd.count(why) for why in dict.fromkeys(odd)}
     return [f"{plural(n, 'interval')}: {why}." for why, n in list(times.items())[:MOST_ODD]]
 

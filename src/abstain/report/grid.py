@@ -28,6 +28,13 @@ class Column:
     kind: Kind = "text"
     joined: bool = False
     """Whether it says nothing without the column before it: they stay in one block."""
+    short: str = ""
+    """A heading that is enough beside the column before it, where a person looks."""
+
+    @property
+    def heading(self) -> str:
+        """What stands above it where a person looks."""
+        return self.short or self.name
 
 
 @dataclass(slots=True)

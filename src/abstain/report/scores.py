@@ -21,10 +21,13 @@ def score_grid(result: ScoreResult, *, split: bool = False, break_even: bool = F
     for item in result.measures:
         columns.append(Column(str(item), "score"))
         if result.interval_method is not None:
-            columns += [Column(f"{item} {end}", "score", joined=True) for end in ("low", "high")]
+            columns += [
+                Column(f"{item} {end}", "score", joined=True, short=end) for end in ("low", "high")
+            ]
         if break_even and item.definition.break_even is not None:
             columns.append(Column(f"p* {item}", "score"))
-    columns += [Column("right", "count"), Column("wrong", "count"), Column("blank", "count")]
+    columns.append(Column("right", "count"))
+    columns += [Column(name, "count", joined=True) for name in ("wrong", "blank")]
     if split:
         columns += [Column(f"blank, {name}", "count") for name in ("right", "wrong", "empty")]
     columns.append(Column("right▕wrong▕blank", "bar"))

@@ -20,7 +20,7 @@ PLAIN_BLOCKS = (("#", "green"), ("x", "red"), (".", "bright_black"))
 NAME_WIDTH = 24
 NOTE_WIDTH = 80
 UNBOUNDED = 1 << 20
-"""A pipe has no width: names are never cut there."""
+"""A pipe has no width: names are never cut there, but intervals make blocks of NOTE_WIDTH."""
 
 
 def print_grid(grid: Grid, *, digits: int = 4, file: IO[str] | None = None) -> None:
@@ -64,12 +64,13 @@ def _fit(grid: Grid, digits: int, width: int) -> list[list[int]]:
     whole = sum(widths) + 2 * (len(widths) - 1)
     if whole <= min(width, NOTE_WIDTH) or (whole <= width < UNBOUNDED):
         return [list(range(len(widths)))]
-    if width == UNBOUNDED:
-        return [[i for i, c in enumerate(grid.columns) if c.kind != "bar"]]
-    longest = max(lead, key=lambda i: widths[i]) if lead else None
     base = sum(widths[i] + 2 for i in lead)
-    if longest is not None:
-        base -= max(0, widths[longest] - NAME_WIDTH)
+    if width == UNBOUNDED:
+        if not any(c.short for c in grid.columns):
+            return [[i for i, c in enumerate(grid.columns) if c.kind != "bar"]]
+        width = NOTE_WIDTH
+    elif lead:
+        base -= max(0, max(widths[i] for i in lead) - NAME_WIDTH)
     bars = [i for i in rest if grid.columns[i].kind == "bar"]
     if bars and base + sum(widths[i] + 2 for i in rest) - 2 > width:
         rest = [i for i in rest if i not in bars]
@@ -90,12 +91,12 @@ def _fit(grid: Grid, digits: int, width: int) -> list[list[int]]:
 def _widths(grid: Grid, digits: int) -> list[int]:
     return [
         max(
-            _len(c.name),
+            _len(c.heading),
             BAR if c.kind == "bar" else 0,
             *(_len(clean(cell_text(row[i], c.kind, digits))) for row in grid.rows),
         )
         if grid.rows
-        else _len(c.name)
+        else _len(c.heading)
         for i, c in enumerate(grid.columns)
     ]
 
@@ -115,7 +116,7 @@ def _lines(
     if total > width and texts:
         longest = max(texts, key=lambda i: widths[i])
         widths[longest] = max(8, widths[longest] - (total - width))
-    head = Text("  ".join(_pad(c.name, c, widths[i]) for i, c in _chosen(grid, part)), "bold")
+    head = Text("  ".join(_pad(c.heading, c, widths[i]) for i, c in _chosen(grid, part)), "bold")
     head.rstrip()
     rule = Text("  ".join("─" * widths[i] if blocks is BLOCKS else "-" * widths[i] for i in part))
     rule.stylize("dim")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from abstain.errors import plural
 from abstain.report.charts import cells, chart, points
@@ -21,7 +21,7 @@ from abstain.report.results.common import (
     number,
     score_figure,
 )
-from abstain.report.results.saved import Compare, Origin
+from abstain.report.results.saved import Compare, Ends, Origin
 from abstain.report.rewards import measure_facts
 
 THREE = ("right", "wrong", "blank")
@@ -61,7 +61,7 @@ def compare_page(result: Compare) -> Page:
             result,
             ("measure", name),
             ("questions", f"{result.questions:,}"),
-            ("intervals", f"{100 * result.level:g} %, {result.interval_method}"),
+            ("intervals", _method(result)),
             ("test", f"{result.test}, {_drawn(result)}"),
             ("correction", result.correction),
             ("reference", result.reference),
@@ -70,6 +70,13 @@ def compare_page(result: Compare) -> Page:
         again_tables=blanks_table(result),
         command=result.command,
     )
+
+
+def _method(result: Compare) -> str | None:
+    """The method of the intervals, where there are some."""
+    if not result.interval_method:
+        return None
+    return f"{100 * result.level:g} %, {result.interval_method}"
 
 
 def _drawn(result: Compare) -> str:
@@ -91,7 +98,8 @@ def _runs(result: Compare) -> PageTable:
     counted = any(row.counts for row in result.results)
     columns = [Column("run"), Column(name, "score")]
     columns += [Column("outcomes", "bar")] if counted else []
-    columns += [Column("low", "score"), Column("high", "score")]
+    ends = _has_ends(row.intervals.get(name) for row in result.results)
+    columns += [Column("low", "score"), Column("high", "score")] if ends else []
     columns += [Column("group")] if grouped else []
     if counted:
         columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
@@ -103,15 +111,19 @@ def _runs(result: Compare) -> PageTable:
         here: list[Cell] = [row.run, row.scores.get(name)]
         if counted:
             here.append((k.right, k.wrong, k.unanswered) if k is not None else None)
-        here += row.intervals.get(name, (None, None))
+        here += row.intervals.get(name, (None, None)) if ends else ()
         here += [row.group] if grouped else []
         if counted:
             here += [k.right, k.wrong, k.unanswered] if k is not None else [None, None, None]
         rows.append([*here, *(cells[n] for _, cells in further)])
-    reading = "Low and high are the ends of an interval."
-    if grouped:
-        reading += " Runs that share a group cannot be told apart."
-    return PageTable("runs", "Runs", reading, Grid(columns, rows))
+    reading = ["Low and high are the ends of an interval."] if ends else []
+    reading += ["Runs that share a group cannot be told apart."] if grouped else []
+    return PageTable("runs", "Runs", " ".join(reading), Grid(columns, rows))
+
+
+def _has_ends(intervals: Iterable[Ends | None]) -> bool:
+    """Whether there is an interval among these."""
+    return any(own is not None and own[0] is not None for own in intervals)
 
 
 def _further(result: Compare) -> list[tuple[Column, list[Cell]]]:
@@ -135,19 +147,23 @@ def _further(result: Compare) -> list[tuple[Column, list[Cell]]]:
 def _pairs(result: Compare) -> PageTable:
     many = len(result.pairs) > 1
     columns = [Column("run"), Column("against"), Column("difference", "score")]
-    columns += [Column("low", "score"), Column("high", "score"), Column("p", "score")]
+    ends = _has_ends(pair.interval for pair in result.pairs)
+    columns += [Column("low", "score"), Column("high", "score")] if ends else []
+    columns += [Column("p", "score")]
     columns += [Column("p, corrected", "score")] if many else []
     columns.append(Column("verdict"))
     rows: list[list[Cell]] = []
     for pair in result.pairs:
         p = pair.p if pair.p_adjusted is None else pair.p_adjusted
-        here: list[Cell] = [pair.run, pair.against, pair.difference, *pair.interval]
+        here: list[Cell] = [pair.run, pair.against, pair.difference]
+        here += pair.interval if ends else ()
         here += [_p(pair.p), *([_p(pair.p_adjusted)] if many else [])]
         rows.append([*here, _told(p, 1 - result.level)])
     return PageTable(
         "pairs",
         "All pairs",
-        "The score of the first run minus that of the second, with its interval.",
+        "The score of the first run minus that of the second"
+        + (", with its interval." if ends else "."),
         Grid(columns, rows),
         filters=("run", "against", "verdict"),
     )
@@ -193,12 +209,14 @@ def _differences(result: Compare) -> Iterator[Figure]:
         dots["mark"] |= {"size": 55, "opacity": 1}
         dots["encoding"]["y"]["axis"] = span["encoding"]["y"]["axis"] = {"labelLimit": 260}
         one = drawn[0]
+        span_text, many_text = "", "."
+        if _has_ends(p.interval for p in drawn):
+            span_text = f"interval {number(one.interval[0])} to {number(one.interval[1])}, "
+            many_text = " with intervals; those across 0 may be chance."
         caption = (
-            f"{one.run} minus {one.against}: {number(one.difference)}, interval "
-            f"{number(one.interval[0])} to {number(one.interval[1])}, "
-            f"p {_p(one.p)}."
+            f"{one.run} minus {one.against}: {number(one.difference)}, {span_text}p {_p(one.p)}."
             if len(data) == 1
-            else f"{plural(len(data), 'difference')} with intervals; those across 0 may be chance."
+            else plural(len(data), "difference") + many_text
         )
         height = max(80, 22 * len(data))
         spec = chart("", data, [span, zero, dots], height=height)

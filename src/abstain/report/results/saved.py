@@ -140,7 +140,7 @@ class Compare(Saved, kw_only=True):
     test: str
     correction: str
     trials: int
-    interval_method: str = ""
+    interval_method: str | None = None
     reference: str | None = None
     cluster: str | None = None
     verdict: list[str] = []
