@@ -58,7 +58,7 @@ def draw(page: Any) -> None:
     """Wait until every chart stands."""
     for figure in page.locator("figure").all():
         figure.scroll_into_view_if_needed()
-        figure.locator("svg").wait_for()
+        figure.locator("svg[role=img]").wait_for()
     page.evaluate("scrollTo(0, 0)")
     page.wait_for_timeout(200)
 

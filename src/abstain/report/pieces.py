@@ -78,6 +78,8 @@ class PageTable:
     """Whether that column has its best value where it is lowest."""
     late: tuple[str, ...] = ()
     """Columns that show when asked for."""
+    beneath: tuple[str, ...] = ()
+    """Columns that a phone shows beneath the name of the row, where two have no room abreast."""
     page_size: int = 25
     filed: tuple[str, ...] = ()
     """Endings of its files in the folder beside the page."""
@@ -335,6 +337,7 @@ def table_data(table: PageTable) -> dict[str, Any]:
             for v in table.variants
         ],
         "late": [i for i, name in enumerate(names) if name in table.late],
+        "beneath": [i for i, name in enumerate(names) if name in table.beneath],
         "ordered": table.ordered_by,
         "rising": table.best_is_low,
         "size": table.page_size,

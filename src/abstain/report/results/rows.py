@@ -139,8 +139,8 @@ def slice_figures(rows: list[Row], names: list[str]) -> Iterator[Figure]:
     if not names or len(parts) < 2 or len(parts) * len(runs) > MOST_CELLS:
         return
     name = names[0]
-    data = [{"run": r.run, "slice": text(r), "score": r.scores[name]} for r in rows]
-    layer = cells("slice", "run", "score")
+    data = [{"run": r.run, "slice": text(r), name: r.scores[name]} for r in rows]
+    layer = cells("slice", "run", name)
     layer["encoding"]["x"] |= {"sort": parts, "title": alone, "axis": flat_labels(len(parts))}
     layer["encoding"]["y"] |= {"sort": runs, "title": None}
     layer["encoding"]["color"] |= {"title": name, "scale": {"scheme": "blues"}}

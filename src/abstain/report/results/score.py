@@ -114,5 +114,12 @@ def _table(result: Score, names: list[str]) -> PageTable:
         grid.rows.append(here)
     reading = "Rows in italics are references to read scores by." if grid.dim else ""
     return PageTable(
-        "runs", "Runs", reading, grid, filters=tuple(parts), late=tuple(late), ordered_by=None
+        "runs",
+        "Runs",
+        reading,
+        grid,
+        filters=tuple(parts),
+        late=tuple(late),
+        beneath=tuple(parts),
+        ordered_by=None,
     )
