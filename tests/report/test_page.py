@@ -241,7 +241,8 @@ def test_paper_shows_every_folded_table_in_ink(browser: Any, page_file: Path, sc
     seen = visit(browser, page_file, color_scheme=scheme)
     seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     seen.page.wait_for_function(
-        "() => [...document.querySelectorAll('[data-table]')].every((t) => t.querySelector('tbody tr'))"
+        "() => [...document.querySelectorAll('[data-table]')]"
+        ".every((table) => table.querySelector('tbody tr'))"
     )
     seen.page.emulate_media(media="print")
     ink = seen.page.evaluate("getComputedStyle(document.body).color")

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
+from abstain.cli.help import FittingHelp
 from abstain.errors import UsageError
 from abstain.formats.files import refuse_unwritable
 
@@ -24,7 +25,11 @@ FOLDERS = ("campaign", "demo")
 """Commands whose output is a folder, which they make with all above it."""
 
 
-class Command(TyperCommand):
+class Group(FittingHelp, TyperGroup):
+    """The program itself."""
+
+
+class Command(FittingHelp, TyperCommand):
     """A command that refuses an output it cannot or must not write before it works for it."""
 
     def invoke(self, ctx: Any) -> Any:

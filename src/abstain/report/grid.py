@@ -44,6 +44,8 @@ class Grid:
     """Rows before which a group begins."""
     wrap: bool = False
     """A long text in the last column runs over several lines instead of being cut."""
+    stack: bool = False
+    """On a narrow terminal the cells of a row stand one below another."""
 
 
 def cell_text(cell: Cell, kind: Kind, digits: int) -> str:
