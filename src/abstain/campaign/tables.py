@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.campaign.campaign import ROLE, Campaign
+from abstain.campaign.headings import explained, kinds_of_simplification
 from abstain.campaign.pairs import Pairs, levels, tally_pairs
 from abstain.campaign.statistics import over_runs
 from abstain.errors import plural
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from abstain.outcomes import Array, IntArray
+
+EXTRA = ("forced-accuracy", "correctly-discarded")
+"""Measures that a leaderboard has besides the one that orders it."""
 
 WIDEST, LONGEST = 40, 2_000
 """Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
@@ -61,7 +65,8 @@ def all_tables(c: Campaign) -> list[Table]:
     tables += groups(c)
     if c.pairs:
         tables += pair_tables(c, c.pairs)
-    return _named_apart(tables)
+    named = str(c.measure)
+    return _named_apart([replace(t, grid=explained(t.grid, t.name, named)) for t in tables])
 
 
 def _named_apart(tables: Sequence[Table]) -> list[Table]:
@@ -83,7 +88,7 @@ def _named_apart(tables: Sequence[Table]) -> list[Table]:
 
 def leaderboard(c: Campaign) -> Table:
     """Every run with its outcomes, from the best to the worst, the reference runs among them."""
-    extra = [measure("forced-accuracy"), measure("correctly-discarded")]
+    extra = [m for m in map(measure, EXTRA) if m != c.measure]
     info = [n for n in ("team", "language") if n in c.runs_info.columns]
     columns = [Column("#"), Column("run"), Column(str(c.measure), "score")]
     columns += [Column("low", "score"), Column("high", "score")]
@@ -126,9 +131,7 @@ def leaderboard(c: Campaign) -> Table:
     return Table(
         "leaderboard",
         "Runs",
-        "Outcomes of every run; reference runs stand among them without a rank. The unanswered "
-        "are split by whether the candidate behind the blank was right, wrong or absent. Low and "
-        "high are the ends of a 95 % interval; runs that share a group cannot be told apart.",
+        "Outcomes of every run; reference runs stand among them without a rank.",
         grid,
     )
 
@@ -242,7 +245,7 @@ def subset_table(c: Campaign) -> Table | None:
 
 
 def attribute_table(c: Campaign, attribute: str) -> Table:
-    """Each part of an attribute over all runs: share right and unanswered, mean score, best."""
+    """Each part of an attribute over all runs: share right and blank, mean score, best."""
     s = c.slices[attribute]
     counts = c.sliced[attribute]
     scores = c.slice_scores(attribute)
@@ -263,7 +266,7 @@ def attribute_table(c: Campaign, attribute: str) -> Table:
     return Table(
         f"over_{_safe(attribute)}",
         f"Over all runs, by {attribute}",
-        f"Percent of all responses that are right and unanswered; {c.measure} over the runs."
+        f"Percent of all responses that are right and blank; {c.measure} over the runs."
         + left_out(scores),
         Grid(columns, rows),
     )
@@ -388,7 +391,8 @@ def pair_tables(c: Campaign, pairs: Pairs) -> Iterator[Table]:
             title,
             f"Right responses of all {len(c.runs)} runs on {int(inside.sum())} main questions and "
             "on their auxiliary twins, in percent more; pairs whose auxiliary question got more "
-            "right.",
+            "right."
+            + kinds_of_simplification([kind for kind, _ in levels(pairs, "simplification")]),
             _pair_grid(c, pairs, inside),
         )
     columns = [Column("run"), *(Column(n, "count") for n in _FOUR)]

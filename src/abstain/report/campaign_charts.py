@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.campaign.headings import kinds_of_simplification
 from abstain.campaign.pairs import levels, tally_pairs
 from abstain.campaign.statistics import over_runs
 from abstain.errors import plural
@@ -194,7 +195,8 @@ def _pairs(c: Campaign) -> Iterator[Figure]:
     t = tally_pairs(c.pairs, everything)
     caption = (
         f"Right responses on main questions ({t.main_right:,}) and on their simplified twins "
-        f"({t.auxiliary_right:,}), by kind of simplification."
+        f"({t.auxiliary_right:,})."
+        + kinds_of_simplification([kind for kind, _ in levels(c.pairs, "simplification")])
     )
     yield Figure(
         "pairs",

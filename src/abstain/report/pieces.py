@@ -18,7 +18,7 @@ from importlib.resources import files
 from typing import Any
 
 from abstain import __version__
-from abstain.report.grid import Grid, clean
+from abstain.report.grid import Column, Grid, clean, legend
 from abstain.report.interactive import interactive
 from abstain.report.library import chart_library
 
@@ -110,6 +110,11 @@ class PageTable:
     def total(self) -> int:
         """Rows that there are."""
         return max(self.rows_in_all, len(self.grid.rows))
+
+    @property
+    def legend(self) -> list[tuple[str, str]]:
+        """What the headings mean that do not speak for themselves."""
+        return legend(self.grid.columns[: self.columns_kept])
 
     @property
     def cut(self) -> str:
@@ -313,9 +318,7 @@ def table_data(table: PageTable) -> dict[str, Any]:
     rows = grid.rows[: table.rows_kept]
     return {
         "title": clean(table.title),
-        "columns": [
-            {"name": clean(grid.columns[i].name), "kind": grid.columns[i].kind} for i in keep
-        ],
+        "columns": [_column(grid.columns[i]) for i in keep],
         "rows": [[_cell(row[i]) for i in keep] for row in rows],
         "total": table.total,
         "cut": bool(table.cut),
@@ -342,6 +345,15 @@ def table_data(table: PageTable) -> dict[str, Any]:
         "rising": table.best_is_low,
         "size": table.page_size,
     }
+
+
+def _column(column: Column) -> dict[str, str]:
+    found = {"name": clean(column.heading), "kind": column.kind}
+    if column.shown:
+        found["key"] = clean(column.name)
+    if column.means:
+        found["means"] = clean(column.means)
+    return found
 
 
 def _cell(cell: Any) -> Any:

@@ -66,7 +66,7 @@ def _stacked(grid: Grid, digits: int, width: int) -> Iterator[Text]:
     """Every row as a block: its name, and below it what there is to say."""
     from rich.text import Text
 
-    names = [column.name for column in grid.columns[1:]]
+    names = [column.heading for column in grid.columns[1:]]
     indent = max(map(_len, names)) + 4
     for number, row in enumerate(grid.rows):
         if number:
@@ -126,12 +126,12 @@ def _fit(grid: Grid, digits: int, width: int) -> list[list[int]]:
 def _widths(grid: Grid, digits: int) -> list[int]:
     return [
         max(
-            _len(c.name),
+            _len(c.heading),
             BAR if c.kind == "bar" else 0,
             *(_len(clean(cell_text(row[i], c.kind, digits))) for row in grid.rows),
         )
         if grid.rows
-        else _len(c.name)
+        else _len(c.heading)
         for i, c in enumerate(grid.columns)
     ]
 
@@ -151,7 +151,7 @@ def _lines(
     if total > width and texts:
         longest = max(texts, key=lambda i: widths[i])
         widths[longest] = max(8, widths[longest] - (total - width))
-    head = Text("  ".join(_pad(c.name, c, widths[i]) for i, c in _chosen(grid, part)), "bold")
+    head = Text("  ".join(_pad(c.heading, c, widths[i]) for i, c in _chosen(grid, part)), "bold")
     head.rstrip()
     rule = Text("  ".join("─" * widths[i] if blocks is BLOCKS else "-" * widths[i] for i in part))
     rule.stylize("dim")

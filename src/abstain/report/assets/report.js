@@ -26,7 +26,7 @@
     if (typeof cell !== "number") return String(cell);
     if (kind === "score") return fixed(cell, data.digits);
     if (kind === "percent") return fixed(cell, 1);
-    if (kind === "count") return cell.toLocaleString("en", { maximumFractionDigits: 1 });
+    if (kind === "count") return cell.toLocaleString("en", { maximumFractionDigits: 1 }).replace("-", "−");
     return String(cell);
   };
   const bar = (cell) => {
@@ -137,11 +137,12 @@
       const columns = table.columns.map((column, i) => i).filter((i) => table.columns[i].kind !== "bar" && !untold(i));
       const slice = state.variant === null ? [] : [[state.variant.group, state.variant.name]];
       const rows = wanted().map(({ cells }) => [...slice.map(([, value]) => value), ...columns.map((i) => cells[i])]);
-      const headings = [...slice.map(([group]) => group), ...columns.map((i) => table.columns[i].name)];
+      const headings = [...slice.map(([group]) => group), ...columns.map((i) => table.columns[i].key ?? table.columns[i].name)];
       save(`${[name, ...slice.flat().map(fileName)].join("-")}.csv`, "text/csv", csvLines([headings, ...rows]));
     });
     const heads = table.columns.map((column, index) => {
-      const button = el("button", { type: "button", ...titled(column.name, 24) }, column.name);
+      const said = [column.name.length > 24 ? column.name : "", column.means ?? ""].filter(Boolean).join(": ");
+      const button = el("button", { type: "button", ...(said ? { title: said } : {}) }, column.name);
       button.addEventListener("click", () => {
         state.direction = state.order === index ? -state.direction : inWords(index) ? 1 : -1;
         state.order = index;
