@@ -8,7 +8,8 @@ import pytest
 
 from abstain.campaign import Campaign, run_campaign
 from abstain.campaign.summary import sentences
-from abstain.campaign.tables import Table, all_tables
+from abstain.campaign.table import Table
+from abstain.campaign.tables import all_tables
 from abstain.report.grid import legend, to_csv, to_latex, to_markdown
 from tests.campaign.slow import make
 

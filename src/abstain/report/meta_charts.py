@@ -141,6 +141,7 @@ def _required_chart(result: MetaResult) -> dict[str, Any]:
         if p.required is not None
     ]
     layer = lines("questions", "required", colour="measure", y_title=f"required difference{unit}")
+    layer["mark"] |= {"point": True}  # one size alone makes no line
     return chart("The difference required, by the number of questions", rows, [layer])
 
 
@@ -200,7 +201,7 @@ def agreement_chart(result: MetaResult) -> dict[str, Any] | None:
         "measures",
         colour="coefficient",
         y_type="nominal",
-        x_title="agreement (1: the same order)",
+        x_title="agreement (1: same order)",
         y_title=" ",
         x_domain=(min([0, *there]), 1),
         sort=names,
