@@ -54,8 +54,8 @@ def _stability_chart(result: MetaResult) -> dict[str, Any]:
             "fuzziness": level,
             "ties": ties,
             "error": error,
-            "low": error - 2 * (se or 0),
-            "high": error + 2 * (se or 0),
+            "low": max(0.0, error - 2 * (se or 0)),
+            "high": min(1.0, error + 2 * (se or 0)),
         }
         for item in result.stability
         for level, ties, error, se in zip(
