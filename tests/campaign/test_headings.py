@@ -64,3 +64,18 @@ def test_a_measure_stands_once_in_the_leaderboard(given: Path, measure: str) -> 
     assert len(set(names)) == len(names)
     assert {"forced-accuracy", "correctly-discarded", measure} <= set(names)
     assert all(len(row) == len(names) for row in leaders.rows)
+
+
+def test_an_attribute_of_ones_own_is_not_taken_for_qa4mres(given: Path, tmp_path: Path) -> None:
+    """A gold of pictures and texts has a modality too, which is not about negation."""
+    text = (given / "gold.csv").read_text()
+    for old, new in (("yes", "image"), ("no", "text")):
+        text = "\n".join(
+            line.removesuffix(old) + new if line.endswith(f",{old}") else line
+            for line in text.splitlines()
+        )
+    (tmp_path / "gold.csv").write_text(text + "\n")
+    c = run_campaign(tmp_path / "gold.csv", given / "runs.csv")
+    assert set(c.slices["modality"].names) == {"image", "text"}
+    means = [column.means for table in all_tables(c) for column in table.grid.columns]
+    assert not any("negation" in text for text in (*means, *sentences(c)))

@@ -6,7 +6,8 @@ terminal and a paper say blank, the one word for a question that was left withou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from abstain.errors import AbstainError
@@ -42,6 +43,16 @@ ATTRIBUTES = {
     "topic": "what the texts are about",
 }
 """Attributes of questions and of runs by the names that QA4MRE gives them."""
+
+FORMS = {
+    **dict.fromkeys(("nca", "modality", "late"), "yes|no"),
+    **dict.fromkeys(("source", "target", "language"), "[a-zA-Z]{2}"),
+    "knowledge": ".*(sentence|knowledge).*",
+    "role": "main|auxiliary",
+    "first_run": "01|others",
+    "number": "[0-9]+",
+}
+"""How the values of such an attribute look; with others it is somebody's own of the same name."""
 
 TELLING = ("nca", "modality", "knowledge", "role", "first_run", "number")
 """Attributes that a sentence has to explain."""
@@ -92,16 +103,26 @@ PLAIN = ("#", "run", "right", "wrong", "questions", "runs", "question", "topic",
 
 def explained(grid: Grid, table: str, measure_name: str) -> Grid:
     """The table with headings for people, each with what it means."""
-    return replace(grid, columns=[_explained(c, table, measure_name) for c in grid.columns])
+    values = _values(grid, table)
+    return replace(grid, columns=[_explained(c, table, measure_name, values) for c in grid.columns])
 
 
-def _explained(column: Column, table: str, measure_name: str) -> Column:
-    means = meaning(column.name, table, measure_name)
+def _values(grid: Grid, table: str) -> list[str]:
+    """The values of the attribute that a table is about, as far as it shows them."""
+    if table.startswith("by_"):
+        return [column.name for column in grid.columns[2:]]
+    if table.startswith(("over_", "runs_by_")):
+        return [str(row[0]) for row in grid.rows]
+    return []
+
+
+def _explained(column: Column, table: str, measure_name: str, values: Sequence[str]) -> Column:
+    means = meaning(column.name, table, measure_name, values)
     shown = SHOWN.get(column.name, "")
     return replace(column, shown=shown, means=means, plain=column.name in PLAIN)
 
 
-def meaning(name: str, table: str, measure_name: str) -> str:
+def meaning(name: str, table: str, measure_name: str, values: Sequence[str] = ()) -> str:
     """What a column of a table means; nothing where nobody knows.
 
     >>> meaning("AIDS: median", "reading", "c@1")
@@ -113,23 +134,33 @@ def meaning(name: str, table: str, measure_name: str) -> str:
     if last in SUMMED:
         over = "the reading tests, all or those of a topic" if table == "reading" else "the runs"
         return f"of {measure_name} over {over}"
-    known = _known(table)
     for key in (f": {last}" if last != name else name, last):
-        if key in known:
-            return known[key].format(measure=measure_name)
-    return _summary(name) or _part(table, measure_name)
+        if key in EVERYWHERE:
+            return EVERYWHERE[key].format(measure=measure_name)
+    if name in (table.removeprefix("over_"), table.removeprefix("runs_by_")):
+        whose = "runs" if table.startswith("runs_by_") else "questions"
+        return told(name, values) or f"an attribute of the {whose}"
+    attribute = "" if table.startswith("by_") else told(name, values)
+    return attribute or _summary(name) or _part(table, measure_name, values)
 
 
-def _known(table: str) -> Mapping[str, str]:
-    return EVERYWHERE | {k: v for k, v in ATTRIBUTES.items() if not table.startswith("by_")}
+def told(attribute: str, values: Sequence[str]) -> str:
+    """What an attribute means, if it is the one that is known by that name.
+
+    >>> told("modality", ["yes", "no"]), told("modality", ["image", "text"])
+    ('the question turns on modality or negation', '')
+    """
+    form = FORMS.get(attribute, ".*")
+    known = all(re.fullmatch(form, value) for value in values)
+    return ATTRIBUTES.get(attribute, "") if known else ""
 
 
-def _part(table: str, measure_name: str) -> str:
+def _part(table: str, measure_name: str, values: Sequence[str]) -> str:
     """What a column is that is named for a part of the questions."""
     whole = {"topics": "topic", "tests": "reading test"}.get(table, table.removeprefix("by_"))
     if whole == table:
         return ""
-    return f"{measure_name} on the questions of this {whole}{gloss(whole)}"
+    return f"{measure_name} on the questions of this {whole}{gloss(whole, values)}"
 
 
 def _summary(name: str) -> str:
@@ -153,10 +184,11 @@ def kinds_of_simplification(kinds: Sequence[str]) -> str:
     return f" Kinds of simplification, as the gold names them: {', '.join(told)}."
 
 
-def gloss(attribute: str) -> str:
+def gloss(attribute: str, values: Sequence[str]) -> str:
     """An attribute explained in brackets, where its name does not speak for itself.
 
-    >>> gloss("nca"), gloss("topic")
+    >>> gloss("nca", ["no", "yes"]), gloss("topic", ["AIDS"])
     (' (no option is correct but “none of the above”)', '')
     """
-    return f" ({ATTRIBUTES[attribute]})" if attribute in TELLING else ""
+    text = told(attribute, values) if attribute in TELLING else ""
+    return f" ({text})" if text else ""

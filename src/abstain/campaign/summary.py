@@ -134,7 +134,7 @@ def _parts(c: Campaign) -> Iterator[str]:
             continue
         high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
         yield (
-            f"By {attribute}{gloss(attribute)}, the mean {c.measure} is highest for "
+            f"By {attribute}{gloss(attribute, s.names)}, the mean {c.measure} is highest for "
             f"{s.names[high]} ({means[high]:.2f}) and lowest for {s.names[low]} ({means[low]:.2f})."
         )
 
