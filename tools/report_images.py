@@ -3,11 +3,15 @@
     python tools/report_images.py [FOLDER]
 
 Needs playwright and a chromium. The page is drawn twice, at the width of a desk and of a phone.
+Beside the pictures lies `taken.txt`: the SHA-256 of each, and of the page that they show, by which
+a test finds out that the page has changed since.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -21,6 +25,8 @@ SHOTS: dict[str, dict[str, Any]] = {
 }
 TALLEST = 1000
 PARTS = {"report-rewards": "#measure", "report-questions": "#questions"}
+PICTURES = tuple(f"{name}.png" for name in (*SHOTS, *PARTS))
+TAKEN = "taken.txt"
 
 
 def main() -> None:
@@ -53,15 +59,42 @@ def main() -> None:
                     page.screenshot(path=target / f"{part}.png", clip=clip, full_page=True)
             page.close()
         browser.close()
+        digests = {"the page": page_digest(page_file.read_text("utf-8"))}
+    digests |= {name: digest((target / name).read_bytes()) for name in PICTURES}
+    lines = [f"{text}  {name}\n" for name, text in digests.items()]
+    (target / TAKEN).write_text("".join(lines), "utf-8")
+
+
+def digest(content: bytes) -> str:
+    """The SHA-256 of a file."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def page_digest(html: str) -> str:
+    """The SHA-256 of a page without what other versions of other tools change in it."""
+    from abstain.report.library import chart_library
+    from abstain.report.pieces import versions
+
+    own = html.replace(chart_library(), "").replace(versions(), "")
+    return digest(re.sub(r"'sha256-[^']+'", "", own).encode())
+
+
+def taken(folder: Path) -> dict[str, str]:
+    """What `taken.txt` says: the SHA-256 of the page and of each picture."""
+    lines = (folder / TAKEN).read_text("utf-8").splitlines()
+    return {name: text for text, _, name in (line.partition("  ") for line in lines)}
 
 
 def draw(page: Any) -> None:
     """Wait until every chart stands."""
     for figure in page.locator("figure").all():
         figure.scroll_into_view_if_needed()
-        figure.locator("svg").wait_for()
+        figure.locator("svg[role=img]").wait_for()
     page.evaluate("scrollTo(0, 0)")
-    page.wait_for_timeout(200)
+    page.wait_for_function("() => scrollY === 0")
+    page.evaluate(
+        "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from abstain.campaign import Campaign, run_campaign
-from abstain.campaign.tables import Table, all_tables
+from abstain.campaign.table import Table
+from abstain.campaign.tables import all_tables
 from abstain.compare import interval
 from abstain.errors import InputError, UsageError
 from abstain.report.grid import Cell

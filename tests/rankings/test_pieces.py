@@ -137,8 +137,8 @@ def test_a_fault_in_a_later_piece(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("query,doc,score\n", "run.csv: has a header but no rows"),
-        ("query,doc,score", "run.csv: has a header but no rows"),
+        ("query,doc\n", "run.csv:1: has no column 'score', by which documents are"),
+        ("query,doc", "run.csv:1: has no column 'score', by which documents are"),
         ("query,doc,score\n1,a,1\n1,b,2\n2,c\n", "run.csv:4: has 2 cells, expected 3 as in the"),
         ("query,doc,score\n1,a,1\n1,b,2\n2,c,1,9\n", "run.csv:4: has 4 cells, expected 3 as in"),
         ('query,doc,score\n1,a,1\n1,b,2\n"2,c,1\n', "run.csv:4: a quote is never closed"),

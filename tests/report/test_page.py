@@ -241,7 +241,8 @@ def test_paper_shows_every_folded_table_in_ink(browser: Any, page_file: Path, sc
     seen = visit(browser, page_file, color_scheme=scheme)
     seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     seen.page.wait_for_function(
-        "[...document.querySelectorAll('[data-table]')].every((t) => t.querySelector('tbody tr'))"
+        "() => [...document.querySelectorAll('[data-table]')]"
+        ".every((table) => table.querySelector('tbody tr'))"
     )
     seen.page.emulate_media(media="print")
     ink = seen.page.evaluate("getComputedStyle(document.body).color")
@@ -294,8 +295,7 @@ def test_after_printing_the_screen_is_as_it_was(browser: Any, page_file: Path) -
     before = seen.page.evaluate(look)
     assert "#c9d1da" in before
     seen.page.pdf()
-    seen.page.wait_for_timeout(300)
-    assert seen.page.evaluate(look) == before
+    seen.page.wait_for_function(f"(before) => ({look})() === before", arg=before)
 
 
 def test_turning_pages_keeps_the_keyboards_place(browser: Any, page_file: Path) -> None:
@@ -327,10 +327,15 @@ def test_scripts_of_strangers_do_not_run(browser: Any, page_file: Path, tmp_path
     bad = tmp_path / "bad.html"
     bad.write_text(text.replace("<main", f"{evil}<main", 1), "utf-8")
     seen = visit(browser, bad)
-    seen.page.wait_for_timeout(100)
+
+    def refused() -> int:
+        return sum("Content Security Policy" in line for line in seen.said)
+
+    while refused() < 3:
+        seen.page.wait_for_event("console")
     assert seen.page.title().startswith("Trial")
     assert seen.page.evaluate("document.baseURI") == bad.as_uri()
-    assert sum("Content Security Policy" in line for line in seen.said) == 3
+    assert refused() == 3
 
 
 def test_nothing_moves_after_the_page_stands(browser: Any, page_file: Path) -> None:

@@ -18,7 +18,7 @@ from tests.report.saved import save, write_inputs
 pytestmark = needs_chromium
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 900}
-ESSENTIAL = ("#", "run", "c@1", "outcomes", "low", "high", "right", "wrong", "unanswered")
+ESSENTIAL = ("#", "run", "c@1", "outcomes", "low", "high", "right", "wrong", "blank")
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +78,19 @@ def test_a_desk_shows_what_is_essential_and_the_rest_when_asked(
     assert switch.get_attribute("aria-pressed") == "true"
     heads = seen.page.locator("[data-table=leaderboard] thead th:visible").all_inner_texts()
     assert "forced-accuracy" in [head.strip() for head in heads]
+    seen.page.close()
+
+
+def test_headings_say_what_they_mean_to_a_pointer_and_to_a_finger(
+    browser: Any, page_file: Path
+) -> None:
+    seen = visit(browser, page_file, viewport=PHONE)
+    group = seen.page.locator("[data-table=leaderboard] thead button", has_text="group")
+    meaning = group.get_attribute("title")
+    assert "told apart" in meaning
+    legend = seen.page.locator("[data-table=leaderboard] + .legend")
+    assert legend.is_visible()
+    assert f"group: {meaning}" in legend.inner_text().replace("group ", "group: ").splitlines()
     seen.page.close()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from abstain.campaign.campaign import Campaign
+from abstain.campaign.headings import gloss
 from abstain.campaign.pairs import tally_pairs
 from abstain.campaign.statistics import over_runs
 from abstain.campaign.tables import tests_passed
@@ -49,7 +50,7 @@ def _best(c: Campaign) -> str:
         return f"No run has a {c.measure}: {c.measure.why_undefined(k)}."
     text = (
         f"The best run is {c.runs[i]} with a {c.measure} of {c.scores[i]:.2f} ({k.right:,} right, "
-        f"{k.wrong:,} wrong, {k.unanswered:,} unanswered)"
+        f"{k.wrong:,} wrong, {k.unanswered:,} blank)"
     )
     level = [j for j in c.order[1:] if same(c.scores[[j]], c.scores[i]).all()]
     if level:
@@ -133,8 +134,8 @@ def _parts(c: Campaign) -> Iterator[str]:
             continue
         high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
         yield (
-            f"By {attribute}, the mean {c.measure} is highest for {s.names[high]} "
-            f"({means[high]:.2f}) and lowest for {s.names[low]} ({means[low]:.2f})."
+            f"By {attribute}{gloss(attribute, s.names)}, the mean {c.measure} is highest for "
+            f"{s.names[high]} ({means[high]:.2f}) and lowest for {s.names[low]} ({means[low]:.2f})."
         )
 
 
@@ -152,11 +153,11 @@ def _questions(c: Campaign) -> Iterator[str]:
 def _blanks(c: Campaign) -> Iterator[str]:
     total = Counts(*(float(x) for x in c.overall.table.sum(axis=0)))
     if not total.unanswered:
-        yield "No run left a question unanswered."
+        yield "No run left a question blank."
         return
     silent = int((c.overall.unanswered > 0).sum())
     text = (
-        f"{plural(silent, 'run')} left questions unanswered, "
+        f"{plural(silent, 'run')} left questions blank, "
         f"{plural(int(total.unanswered), 'response')} in all "
         f"({100 * total.unanswered / total.n:.1f} %)"
     )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain.campaign.campaign import ROLE, Campaign
-from abstain.campaign.pairs import Pairs, levels, tally_pairs
+from abstain.campaign.headings import explained
+from abstain.campaign.pair_tables import pair_tables
 from abstain.campaign.statistics import over_runs
+from abstain.campaign.table import Table, left_out, safe, short
+from abstain.campaign.team_tables import groups, teams
 from abstain.errors import plural
 from abstain.measures import Measure, measure
 from abstain.outcomes import Counts, CountsArray
@@ -22,24 +25,8 @@ if TYPE_CHECKING:
 
     from abstain.outcomes import Array, IntArray
 
-WIDEST, LONGEST = 40, 2_000
-"""Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of the overview."""
-
-    name: str
-    title: str
-    reading: str
-    grid: Grid
-
-    @property
-    def endings(self) -> tuple[str, ...]:
-        """Of the files that it is written to."""
-        small = len(self.grid.columns) <= WIDEST and len(self.grid.rows) <= LONGEST
-        return ("csv", "md", "tex") if small else ("csv",)
+EXTRA = ("forced-accuracy", "correctly-discarded")
+"""Measures that a leaderboard has besides the one that orders it."""
 
 
 def all_tables(c: Campaign) -> list[Table]:
@@ -54,14 +41,15 @@ def all_tables(c: Campaign) -> list[Table]:
         tables.append(subsets)
     others = [name for name in c.slices if name not in (c.topic, c.test)]
     for name in others:
-        tables.append(by_part(c, name, f"by_{_safe(name)}", f"{c.measure} by {name}"))
+        tables.append(by_part(c, name, f"by_{safe(name)}", f"{c.measure} by {name}"))
     tables += [attribute_table(c, name) for name in c.slices]
     tables.append(question_table(c))
     tables += teams(c)
     tables += groups(c)
     if c.pairs:
         tables += pair_tables(c, c.pairs)
-    return _named_apart(tables)
+    named = str(c.measure)
+    return _named_apart([replace(t, grid=explained(t.grid, t.name, named)) for t in tables])
 
 
 def _named_apart(tables: Sequence[Table]) -> list[Table]:
@@ -83,7 +71,7 @@ def _named_apart(tables: Sequence[Table]) -> list[Table]:
 
 def leaderboard(c: Campaign) -> Table:
     """Every run with its outcomes, from the best to the worst, the reference runs among them."""
-    extra = [measure("forced-accuracy"), measure("correctly-discarded")]
+    extra = [m for m in map(measure, EXTRA) if m != c.measure]
     info = [n for n in ("team", "language") if n in c.runs_info.columns]
     columns = [Column("#"), Column("run"), Column(str(c.measure), "score")]
     columns += [Column("low", "score"), Column("high", "score")]
@@ -126,9 +114,7 @@ def leaderboard(c: Campaign) -> Table:
     return Table(
         "leaderboard",
         "Runs",
-        "Outcomes of every run; reference runs stand among them without a rank. The unanswered "
-        "are split by whether the candidate behind the blank was right, wrong or absent. Low and "
-        "high are the ends of a 95 % interval; runs that share a group cannot be told apart.",
+        "Outcomes of every run; reference runs stand among them without a rank.",
         grid,
     )
 
@@ -209,7 +195,7 @@ def by_part(c: Campaign, attribute: str, name: str, title: str) -> Table:
     reading_text = "Questions: " + ", ".join(
         f"{part} {size}" for part, size in zip(c.slices[attribute].names, sizes, strict=True)
     )
-    return Table(name, title, _short(reading_text) + "." + left_out(scores), grid)
+    return Table(name, title, short(reading_text) + "." + left_out(scores), grid)
 
 
 def _summed_up(c: Campaign, columns: list[Column], scores: Array) -> Grid:
@@ -242,7 +228,7 @@ def subset_table(c: Campaign) -> Table | None:
 
 
 def attribute_table(c: Campaign, attribute: str) -> Table:
-    """Each part of an attribute over all runs: share right and unanswered, mean score, best."""
+    """Each part of an attribute over all runs: share right and blank, mean score, best."""
     s = c.slices[attribute]
     counts = c.sliced[attribute]
     scores = c.slice_scores(attribute)
@@ -261,9 +247,9 @@ def attribute_table(c: Campaign, attribute: str) -> Table:
     cells = [s.names, s.sizes.tolist(), *(block.tolist() for block in numbers), best_runs]
     rows: list[list[Cell]] = [list(row) for row in zip(*cells, strict=True)]
     return Table(
-        f"over_{_safe(attribute)}",
+        f"over_{safe(attribute)}",
         f"Over all runs, by {attribute}",
-        f"Percent of all responses that are right and unanswered; {c.measure} over the runs."
+        f"Percent of all responses that are right and blank; {c.measure} over the runs."
         + left_out(scores),
         Grid(columns, rows),
     )
@@ -320,127 +306,3 @@ def _question_details(c: Campaign) -> dict[str, list[str]]:
     if "text" in questions.columns:
         details["text"] = [text or "" for text in questions["text"].to_list()]
     return details
-
-
-# ------------------------------------------------------------------------------ teams and groups
-
-
-def teams(c: Campaign) -> Iterator[Table]:
-    """The best run of each team against its others."""
-    if "team" not in c.runs_info.columns or c.runs_info["team"].drop_nulls().is_empty():
-        return
-    rows: list[list[Cell]] = []
-    members: dict[str, list[int]] = {}
-    for i in c.order:
-        members.setdefault(c.runs_info["team"][i] or "–", []).append(i)
-    for team, own in members.items():
-        rest = c.scores[own[1:]]
-        there = rest[~np.isnan(rest)]
-        rows.append(
-            [
-                *(team, len(own), c.runs[own[0]], float(c.scores[own[0]])),
-                float(there.mean()) if there.size else None,
-                float(there.min()) if there.size else None,
-            ]
-        )
-    columns = [Column("team"), Column("runs", "count"), Column("best run")]
-    columns += [Column(n, "score") for n in (str(c.measure), "mean of the others", "lowest")]
-    title = "The best run of each team against its others"
-    reading_text = f"{c.measure} over all questions." + left_out(c.scores)
-    yield Table("teams", title, reading_text, Grid(columns, rows))
-
-
-def groups(c: Campaign) -> Iterator[Table]:
-    """Runs in groups by each attribute of the runs: mean, median, deviation, best."""
-    for attribute in c.runs_info.columns:
-        values = c.runs_info[attribute]
-        if attribute in ("run", "team") or not 1 < values.drop_nulls().n_unique() <= 30:
-            continue
-        rows: list[list[Cell]] = []
-        for value in sorted(values.drop_nulls().unique().to_list()):
-            own = [i for i in c.order if values[i] == value]
-            summary = over_runs(c.scores[own])
-            best = own[0]
-            cells: list[Cell] = [value, len(own), *(float(v) for v in summary.values())]
-            rows.append([*cells, float(c.scores[best]), c.runs[best]])
-        columns = [Column(attribute), Column("runs", "count")]
-        columns += [Column(w, "score") for w in ("mean", "median", "st. dev.", "best")]
-        columns.append(Column("best run"))
-        yield Table(
-            f"runs_by_{_safe(attribute)}",
-            f"Runs by {attribute}",
-            f"{c.measure} over all questions." + left_out(c.scores),
-            Grid(columns, rows),
-        )
-
-
-# ----------------------------------------------------------------------- main and auxiliary pairs
-
-
-def pair_tables(c: Campaign, pairs: Pairs) -> Iterator[Table]:
-    """What the simplified twins of main questions show."""
-    everything = np.ones(len(pairs), bool)
-    parts = list(levels(pairs, "simplified")) or [("", everything)]
-    for part, inside in parts:
-        title = f"Main and auxiliary questions, {part} simplified" if part else "Main and auxiliary"
-        yield Table(
-            f"pairs_{_safe(part)}".rstrip("_"),
-            title,
-            f"Right responses of all {len(c.runs)} runs on {int(inside.sum())} main questions and "
-            "on their auxiliary twins, in percent more; pairs whose auxiliary question got more "
-            "right.",
-            _pair_grid(c, pairs, inside),
-        )
-    columns = [Column("run"), *(Column(n, "count") for n in _FOUR)]
-    rows: list[list[Cell]] = [[c.runs[i], *map(int, pairs.fourfold[i])] for i in c.order]
-    rows.append(["all runs", *map(int, pairs.fourfold.sum(axis=0))])
-    yield Table(
-        "pairs_runs",
-        "Main and auxiliary questions by run",
-        "Auxiliary only: the run knows the answer but lacks the inference that the auxiliary "
-        "question spares it.",
-        Grid(columns, rows, dim={len(rows) - 1}),
-    )
-
-
-_FOUR = ("both right", "main only", "auxiliary only", "neither")
-
-
-def _pair_grid(c: Campaign, pairs: Pairs, inside: npt.NDArray[np.bool_]) -> Grid:
-    kinds = [("all", np.ones(len(pairs), bool)), *levels(pairs, "simplification")]
-    columns = [Column("by"), Column("level")]
-    for kind, _ in kinds:
-        columns += [Column(f"{kind}: main", "count"), Column(f"{kind}: auxiliary", "count")]
-        columns += [Column(f"{kind}: change %", "count")]
-        columns += [Column(f"{kind}: better", "count"), Column(f"{kind}: pairs", "count")]
-    grid = Grid(columns, [])
-    for attribute in [n for n in ("type", c.topic) if n and n in pairs.attributes.columns]:
-        grid.breaks.add(len(grid.rows))
-        values = c.slices[attribute].names if attribute in c.slices else []
-        chosen = dict(levels(pairs, attribute))
-        nobody = np.zeros(len(pairs), bool)
-        for level in [*values, "TOTAL"]:
-            mask = inside if level == "TOTAL" else inside & chosen.get(level, nobody)
-            cells: list[Cell] = [attribute, level]
-            for _, of_kind in kinds:
-                t = tally_pairs(pairs, mask & of_kind)
-                change = None if t.change is None else round(t.change)
-                cells += [t.main_right, t.auxiliary_right, change, t.better, t.pairs]
-            grid.rows.append(cells)
-    return grid
-
-
-def left_out(*scores: Array) -> str:
-    """A sentence on scores that do not exist, which no mean, median or deviation holds."""
-    lacking = sum(int(np.count_nonzero(np.isnan(block))) for block in scores)
-    if not lacking:
-        return ""
-    return f" Undefined (–) and so left out of what sums up: {plural(lacking, 'score')}."
-
-
-def _safe(name: str) -> str:
-    return "".join(sign if sign.isalnum() else "_" for sign in name.lower())[:40]
-
-
-def _short(text: str, most: int = 400) -> str:
-    return text if len(text) <= most else text[: most - 1].rsplit(",", 1)[0] + " …"

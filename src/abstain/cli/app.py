@@ -27,10 +27,11 @@ from abstain.cli import (
     tune,
     validate,
 )
-from abstain.cli.command import Command
+from abstain.cli.command import Command, Group
 
 app = typer.Typer(
     name="abstain",
+    cls=Group,
     help=(
         "Score systems that may decline to answer.\n\n"
         "A blank is neither right nor wrong. Measures differ in what they credit it: "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -22,8 +21,6 @@ from abstain.cli.options import (
     MatchOption,
     PolicyOption,
 )
-
-SHORT = {"unanswered": "blank"}
 
 
 def campaign(
@@ -118,23 +115,25 @@ def show_campaign(
 ) -> None:
     """The leaderboard and the summary on the terminal, and where the rest is."""
     from abstain.campaign.campaign import Campaign
+    from abstain.campaign.headings import explained
     from abstain.campaign.summary import sentences
     from abstain.campaign.tables import leaderboard
-    from abstain.report.grid import Grid
+    from abstain.report.grid import Grid, legend_sentence
     from abstain.report.scores import policy_sentence, sentence
 
     assert isinstance(result, Campaign)
     assert isinstance(tables, list)
-    full = leaderboard(result).grid
+    full = explained(leaderboard(result).grid, "leaderboard", str(result.measure))
     wanted = (
         *("#", "run", str(result.measure), "low", "high", "group"),
         *("right", "wrong", "unanswered"),
     )
     keep = [i for i, c in enumerate(full.columns) if c.name in wanted or c.kind == "bar"]
     grid = Grid(
-        [replace(c, name=SHORT.get(c.name, c.name)) for c in (full.columns[i] for i in keep)],
+        [full.columns[i] for i in keep],
         [[row[i] for i in keep] for row in full.rows],
         notes=[
+            legend_sentence([full.columns[i] for i in keep if full.columns[i].kind != "bar"]),
             *sentences(result),
             *(sentence(note) for note in result.notes),
             policy_sentence(result.policy, result.touched),

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
+from abstain.cli.help import FittingHelp
 from abstain.cli.showing import ENDINGS
 from abstain.errors import UsageError
 from abstain.formats.files import refuse_unwritable
@@ -28,13 +29,19 @@ FOLDERS = ("campaign", "demo")
 """Commands whose output is a folder, which they make with all above it."""
 
 
-class Command(TyperCommand):
+class Group(FittingHelp, TyperGroup):
+    """The program itself."""
+
+
+class Command(FittingHelp, TyperCommand):
     """A command that refuses an output it cannot or must not write before it works for it."""
 
     def invoke(self, ctx: Any) -> Any:
         """Check the outputs, then run."""
         if self.name not in FOLDERS:
             check_outputs(ctx.params)
+            if any("--format" in parameter.opts for parameter in self.params):
+                _refuse_ending(ctx.params.get("output"), ctx.params.get("format"))
         return super().invoke(ctx)
 
 
@@ -46,17 +53,15 @@ def check_outputs(given: Mapping[str, Any]) -> None:
         if not isinstance(output, Path):
             continue
         refuse_unwritable(output)
-        if name == "output" and "format" in given:
-            _refuse_ending(output, given["format"])
         real = os.path.realpath(output)
         if real in inputs:
             raise UsageError(f"{called} {output} would overwrite {inputs[real]}")
         inputs[real] = f"what {called} writes"
 
 
-def _refuse_ending(output: Path, format: Any) -> None:
+def _refuse_ending(output: Path | None, format: Any) -> None:
     """Refuse a name that promises what is not going to be in the file."""
-    ending = output.suffix.lower()
+    ending = "" if output is None else output.suffix.lower()
     if format is not None or ending not in OTHERS:
         return
     hint = "; for a page write it as .json, then `abstain report`" if ending == ".html" else ""

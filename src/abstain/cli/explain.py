@@ -26,6 +26,8 @@ def explain(
     abstain explain c@1
     abstain explain 'credit(t=0.25)'
     """
+    from shutil import get_terminal_size
+
     from abstain.report.cards import card
 
-    typer.echo(card(measure), nl=False)
+    typer.echo(card(measure, width=min(80, get_terminal_size().columns)), nl=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.campaign.headings import kinds_of_simplification
 from abstain.campaign.pairs import levels, tally_pairs
 from abstain.campaign.statistics import over_runs
 from abstain.errors import plural
@@ -51,13 +52,13 @@ def _tests(c: Campaign) -> Iterator[Figure]:
         {
             "run": c.runs[i],
             "test": name,
-            "score": round(float(scores[i, part]), 4),
+            str(c.measure): round(float(scores[i, part]), 4),
             "passed": "passed" if passed[i, part] else "",
         }
         for i in chosen
         for part, name in enumerate(names)
     ]
-    heat = cells("test", "run", "score")
+    heat = cells("test", "run", str(c.measure))
     heat["encoding"]["x"] |= {"sort": names, "title": "reading test"}
     flat = {"labelAngle": 0} if sum(map(len, names)) + len(names) <= FLAT else {}
     heat["encoding"]["x"]["axis"] = {"labelOverlap": True, **flat}
@@ -70,11 +71,15 @@ def _tests(c: Campaign) -> Iterator[Figure]:
         "strokeWidth": 0.8,
         "size": 32,
         "opacity": 1,
-        "tooltip": False,
     }
     mark["transform"] = [{"filter": "datum.passed === 'passed'"}]
     for axis in ("x", "y"):
         mark["encoding"][axis] = {k: heat["encoding"][axis][k] for k in ("field", "type", "sort")}
+    for layer in (heat, mark):  # a dot lies on its cell and says the same
+        layer["encoding"]["tooltip"] = [
+            {"field": heat["encoding"][of]["field"], "type": heat["encoding"][of]["type"]}
+            for of in ("y", "x", "color")
+        ]
     caption = (
         f"{c.measure} of every reading test; a dot marks a test passed with {c.pass_mark:g} or "
         f"more: {int(passed.sum()):,} of {scores.size:,} test papers were."
@@ -99,8 +104,8 @@ def _topics(c: Campaign) -> Iterator[Figure]:
     layer["encoding"]["x"]["axis"] = {"tickCount": 6}
     layer["mark"] |= {"opacity": 0.45, "size": 40}
     layer["encoding"]["tooltip"] = [
-        {"field": name, "type": kind}
-        for name, kind in (("run", "nominal"), ("score", "quantitative"))
+        {"field": "run", "type": "nominal"},
+        {"field": "score", "type": "quantitative", "title": str(c.measure)},
     ]
     layer["transform"] = [{"filter": "isValid(datum.score)"}]
     mean = {
@@ -190,7 +195,8 @@ def _pairs(c: Campaign) -> Iterator[Figure]:
     t = tally_pairs(c.pairs, everything)
     caption = (
         f"Right responses on main questions ({t.main_right:,}) and on their simplified twins "
-        f"({t.auxiliary_right:,}), by kind of simplification."
+        f"({t.auxiliary_right:,})."
+        + kinds_of_simplification([kind for kind, _ in levels(c.pairs, "simplification")])
     )
     yield Figure(
         "pairs",

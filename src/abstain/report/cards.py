@@ -26,7 +26,7 @@ def measures_grid() -> Grid:
         [signature(d), d.formula, d.kappa_text, d.break_even_text] for d in definitions().values()
     ]
     names = ("measure", "formula", "κ", "p*")
-    grid = Grid([Column(name) for name in names], rows)
+    grid = Grid([Column(name) for name in names], rows, stack=True)
     grid.notes = [
         "c, w, u are the shares right, wrong and unanswered; R, W, UR, UW, UE the counts (UR: "
         "unanswered, the candidate was right).",

@@ -35,7 +35,12 @@ CONFIG: dict[str, Any] = {
         "titleFontSize": 12,
         "titleFontWeight": "normal",
     },
-    "legend": {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"},
+    "legend": {
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "symbolOpacity": 1,  # not that of a band
+    },
     "axisX": {"tickCount": 8},
     "axisY": {"titlePadding": 8, "tickCount": 7},
     "title": {"anchor": "start", "fontSize": 14, "subtitleColor": "#5b6675"},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from abstain.compare.transitions import Origin
 from abstain.errors import plural
 from abstain.outcomes import Undefined
 from abstain.report.scores import policy_sentence, sentence
+from abstain.report.undefined import first_few, undefined_sentences
 
 MOST_QUESTIONS = 5
 MOST_ODD = 3
@@ -113,7 +113,7 @@ def _what(c: Comparison) -> str:
     else:
         text += (
             f"the {c.questions:,} of {units(c.in_all, c.unit)} that all of them have "
-            f"({_names(f'{run} lacks {gone:,}' for run, gone in c.absent.items())})"
+            f"({first_few(f'{run} lacks {gone:,}' for run, gone in c.absent.items())})"
         )
     if c.clusters is not None:
         text += f" in {plural(c.clusters, 'cluster')} ({c.settings.cluster})"
@@ -129,21 +129,12 @@ def units(count: int, unit: str) -> str:
     return plural(count, unit, "queries" if unit == "query" else None)
 
 
-def _names(items: Iterable[str], most: int = 3) -> str:
-    listed = list(items)
-    tail = f" and {len(listed) - most} more" if len(listed) > most else ""
-    return ", ".join(listed[:most]) + tail
-
-
 def _undefined(c: Comparison) -> list[str]:
-    found: dict[str, list[str]] = {}
-    for row in c.rows:
-        if isinstance(row.score, Undefined):
-            found.setdefault(row.score.reason, []).append(row.run)
-    return [
-        f"{c.measure} is undefined (–) where {reason}: {_names(runs)}."
-        for reason, runs in found.items()
-    ]
+    name = str(c.measure)
+    lacking = ((row.run, row.score) for row in c.rows)
+    return undefined_sentences(
+        (run, {name: score.reason}) for run, score in lacking if isinstance(score, Undefined)
+    )
 
 
 def _two(c: Comparison) -> list[str]:
@@ -190,7 +181,7 @@ def _many(c: Comparison) -> list[str]:
         said.append(f"McNemar's test does not look at {c.measure} but at who is right.")
     separated = c.separated()
     if separated:
-        runs = _names(separated, most=5)
+        runs = first_few(separated, most=5)
         verb = "is" if len(separated) == 1 else "are"
         said.append(f"{runs} {verb} separated from all others.")
     else:
@@ -212,7 +203,7 @@ def _many(c: Comparison) -> list[str]:
         said.append("There are too many groups for letters.")
     same = [p for p in c.pairs if p.error == 0 and p.difference == 0]
     if same:
-        pairs = _names(f"{p.run} and {p.against}" for p in same)
+        pairs = first_few(f"{p.run} and {p.against}" for p in same)
         said.append(f"Alike throughout, as far as {c.measure} can tell: {pairs}.")
     return said
 
@@ -229,7 +220,7 @@ def _reference(c: Comparison) -> list[str]:
         if runs:
             verb = "is" if len(runs) == 1 else "are"
             lower = "" if c.higher_is_better else ", lower being better"
-            said.append(f"{_names(runs, most=5)} {verb} {word} {c.settings.reference}{lower}.")
+            said.append(f"{first_few(runs, most=5)} {verb} {word} {c.settings.reference}{lower}.")
     who = f"{plural(rest, 'run')} cannot" if rest else "There is no run that cannot"
     said.append(
         f"{who} be told apart from {c.settings.reference} "
@@ -268,12 +259,12 @@ def _origin(c: Comparison) -> list[str]:
 def _reversal(o: Origin, attribute: str, difference: float) -> str:
     own = [s for s in o.slices if s.attribute == attribute]
     parts = [s for s in own if abs(s.difference) > 1e-12]
-    listed = _names((f"{s.name} {_signed(s.difference)}" for s in parts), most=4)
+    listed = first_few((f"{s.name} {_signed(s.difference)}" for s in parts), most=4)
     even = [s.name for s in own if abs(s.difference) <= 1e-12]
     undefined = [s.name for s in own if math.isnan(s.difference)]
     every = "every part that shows a difference" if even or undefined else "every part"
-    listed += f"; none in {_names(even)}" if even else ""
-    listed += f"; undefined in {_names(undefined)}" if undefined else ""
+    listed += f"; none in {first_few(even)}" if even else ""
+    listed += f"; undefined in {first_few(undefined)}" if undefined else ""
     return (
         f"Simpson's reversal by {attribute}: {_signed(difference)} over all questions, but the "
         f"other way in {every} ({listed})."

@@ -10,7 +10,15 @@ from abstain.confidence.histogram import HistogramResult
 from abstain.confidence.result import CurveResult
 from abstain.errors import plural
 from abstain.measures import Measure, measure
-from abstain.report.charts import bands, chart, lines, points
+from abstain.report.charts import chart, points
+from abstain.report.curve_layers import (
+    ANSWERED,
+    decision_band,
+    measure_line,
+    reliability_lines,
+    risk_line,
+    roc_line,
+)
 from abstain.report.grid import Cell, Column, Grid, Kind
 from abstain.report.scores import policy_sentence, sentence
 
@@ -198,15 +206,12 @@ def curve_chart(result: CurveResult, view: str, *, most: int = 500) -> dict[str,
     return chart(title, rows, layers)
 
 
-ANSWERED = "share of questions answered"
 Rows = list[dict[str, Any]]
 Layers = list[dict[str, Any]]
 
 
 def _risk_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
-    titles = {"x_title": ANSWERED, "y_title": "share wrong of the answered"}
-    own = lines("coverage", "risk", colour="run", x_domain=(0, 1), **titles)
-    return [row for row in rows if row["answered"]], [own]
+    return [row for row in rows if row["answered"]], [risk_line()]
 
 
 def _measure_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
@@ -220,30 +225,20 @@ def _measure_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
         rows.append({"run": own.run, "coverage": stands, "stands": own.stands})
     cross = points("coverage", "stands", **titles)
     cross["mark"] = {**cross["mark"], "shape": "cross", "filled": False}
-    line = lines("coverage", name, x_domain=(0, 1), **titles)
-    return rows, [line, points("coverage", "top", **titles), cross]
+    return rows, [measure_line(name), points("coverage", "top", **titles), cross]
 
 
 def _reliability_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
     perfect = [{"run": "(perfect)", "confidence": v, "accuracy": v} for v in (0.0, 1.0)]
-    titles: dict[str, Any] = {"colour": "run", "y_title": "share right"}
-    line = lines("confidence", "accuracy", x_domain=(0, 1), y_domain=(0, 1), **titles)
-    return [*perfect, *rows], [line, points("confidence", "accuracy", **titles)]
+    return [*perfect, *rows], [*reliability_lines()]
 
 
 def _decision_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
-    titles: dict[str, Any] = {"colour": "run", "y_title": "S = c − t/(1−t)·w"}
-    shown = [row for row in rows if row["t"] <= MOST_T]
-    return shown, [bands("t", "low", "high", **titles), lines("t", "S", **titles)]
+    return [row for row in rows if row["t"] <= MOST_T], [*decision_band()]
 
 
 def _roc_chart(result: CurveResult, rows: Rows) -> tuple[Rows, Layers]:
-    titles: dict[str, Any] = {
-        "x_title": "share of wrong answers given",
-        "y_title": "share of right answers given",
-    }
-    own = lines("wrong given", "right given", colour="run", x_domain=(0, 1), **titles)
-    return rows, [own]
+    return rows, [roc_line()]
 
 
 MOST_T = 0.9

@@ -28,13 +28,24 @@ class Column:
     kind: Kind = "text"
     joined: bool = False
     """Whether it says nothing without the column before it: they stay in one block."""
+    shown: str = ""
+    """Its heading for people, where that is not its name in a file."""
     short: str = ""
-    """A heading that is enough beside the column before it, where a person looks."""
+    """A heading that is enough in a terminal, beside the column before it."""
+    means: str = ""
+    """What it holds, in half a sentence."""
+    plain: bool = False
+    """Whether its heading needs no line in a legend."""
 
     @property
     def heading(self) -> str:
-        """What stands above it where a person looks."""
-        return self.short or self.name
+        """What stands above it where people read it."""
+        return self.shown or self.name
+
+    @property
+    def brief(self) -> str:
+        """What stands above it in a terminal."""
+        return self.short or self.heading
 
 
 @dataclass(slots=True)
@@ -51,6 +62,8 @@ class Grid:
     """Rows before which a group begins."""
     wrap: bool = False
     """A long text in the last column runs over several lines instead of being cut."""
+    stack: bool = False
+    """On a narrow terminal the cells of a row stand one below another."""
 
 
 def cell_text(cell: Cell, kind: Kind, digits: int) -> str:
@@ -66,6 +79,33 @@ def cell_text(cell: Cell, kind: Kind, digits: int) -> str:
     if kind == "count" and isinstance(cell, (int, float)):
         return f"{cell:,.0f}" if float(cell).is_integer() else f"{cell:,.1f}"
     return str(cell)
+
+
+def legend(columns: Sequence[Column]) -> list[tuple[str, str]]:
+    """What headings mean; those that mean the same stand together, `AIDS: mean` as mean.
+
+    >>> legend([Column("low", means="an end"), Column("x: high", means="an end"), Column("run")])
+    [('low / high', 'an end')]
+    """
+    alike: dict[str, list[str]] = {}
+    for column in columns:
+        if column.means and not column.plain:
+            name = column.heading.rpartition(": ")[2]
+            names = alike.setdefault(column.means, [])
+            names += [] if name in names else [name]
+    return [
+        (" / ".join([*names[:3], *(["…"] if names[3:] else [])]), means)
+        for means, names in alike.items()
+    ]
+
+
+def legend_sentence(columns: Sequence[Column]) -> str:
+    """The legend as a note below a table.
+
+    >>> legend_sentence([Column("low", means="an end"), Column("n", means="how many")])
+    'Columns: low: an end; n: how many.'
+    """
+    return "Columns: " + "; ".join(f"{names}: {means}" for names, means in legend(columns)) + "."
 
 
 # -------------------------------------------------------------------------------- harmless
@@ -179,7 +219,7 @@ def _csv_cell(cell: Cell, kind: Kind) -> Cell:
 def to_markdown(grid: Grid, *, digits: int = 4) -> str:
     """A pipe table, aligned so that it reads as text too."""
     columns = [(i, c) for i, c in enumerate(grid.columns) if c.kind != "bar"]
-    table = [[markdown_text(c.name) for _, c in columns]]
+    table = [[markdown_text(c.heading) for _, c in columns]]
     table += [
         [markdown_text(cell_text(row[i], c.kind, digits)) for i, c in columns] for row in grid.rows
     ]
@@ -209,7 +249,7 @@ def to_latex(grid: Grid, *, digits: int = 4) -> str:
     columns = [(i, c) for i, c in enumerate(grid.columns) if c.kind != "bar"]
     spec = "".join("l" if c.kind == "text" else "r" for _, c in columns)
     lines = [f"\\begin{{tabular}}{{{spec}}}", "\\toprule"]
-    lines.append(" & ".join(latex_text(c.name) for _, c in columns) + r" \\")
+    lines.append(" & ".join(latex_text(c.heading) for _, c in columns) + r" \\")
     lines.append("\\midrule")
     for number, row in enumerate(grid.rows):
         if number and number in grid.breaks:

@@ -54,8 +54,8 @@ def _stability_chart(result: MetaResult) -> dict[str, Any]:
             "fuzziness": level,
             "ties": ties,
             "error": error,
-            "low": error - 2 * (se or 0),
-            "high": error + 2 * (se or 0),
+            "low": max(0.0, error - 2 * (se or 0)),
+            "high": min(1.0, error + 2 * (se or 0)),
         }
         for item in result.stability
         for level, ties, error, se in zip(
@@ -141,6 +141,7 @@ def _required_chart(result: MetaResult) -> dict[str, Any]:
         if p.required is not None
     ]
     layer = lines("questions", "required", colour="measure", y_title=f"required difference{unit}")
+    layer["mark"] |= {"point": True}  # one size alone makes no line
     return chart("The difference required, by the number of questions", rows, [layer])
 
 
@@ -200,7 +201,7 @@ def agreement_chart(result: MetaResult) -> dict[str, Any] | None:
         "measures",
         colour="coefficient",
         y_type="nominal",
-        x_title="agreement (1: the same order)",
+        x_title="agreement (1: same order)",
         y_title=" ",
         x_domain=(min([0, *there]), 1),
         sort=names,

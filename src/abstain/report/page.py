@@ -11,16 +11,16 @@ from abstain.campaign.campaign import Campaign
 from abstain.outcomes import Counts
 from abstain.report.campaign_charts import campaign_figures
 from abstain.report.campaign_extra import confidence_sections, stability_section
-from abstain.report.grid import Cell, Column, Grid
+from abstain.report.grid import Cell, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section, Variant, render
 from abstain.report.question_cards import question_decks
-from abstain.report.results.common import score_figure
+from abstain.report.results.common import kinds_of_blank, score_figure
 from abstain.report.rewards import leads_table, measure_facts, rewards_table
 from abstain.report.scores import policy_sentence, sentence
 from abstain.ties import places
 
 if TYPE_CHECKING:
-    from abstain.campaign.tables import Table
+    from abstain.campaign.table import Table
 
 MOST_SLICED = 30_000
 """Rows that a leaderboard by slices may add to the page."""
@@ -127,13 +127,10 @@ def blanks_table(c: Campaign) -> PageTable:
     from abstain.outcomes import blanks_by_reason
 
     reasons = blanks_by_reason(c.matrix.kinds)
-    columns = [Column("kind of blank"), Column("counts as"), Column("responses", "count")]
-    columns.append(Column("runs that have some", "count"))
-    rows: list[list[Cell]] = [
-        [why.value, str(effect), int(reasons[:, k].sum()), int(np.count_nonzero(reasons[:, k]))]
-        for k, (why, effect) in enumerate(c.policy.effects.items())
-    ]
-    return PageTable("blanks", "Blanks", "Every kind of blank.", Grid(columns, rows))
+    totals, runs = reasons.sum(axis=0).tolist(), np.count_nonzero(reasons, axis=0).tolist()
+    effects = zip(c.policy.effects.items(), totals, strict=True)
+    rows = [(why.value, str(effect), int(total)) for (why, effect), total in effects]
+    return kinds_of_blank(rows, runs)
 
 
 def _with_unsliced(c: Campaign, table: PageTable) -> PageTable:

@@ -18,7 +18,7 @@ from importlib.resources import files
 from typing import Any
 
 from abstain import __version__
-from abstain.report.grid import Grid, clean
+from abstain.report.grid import Column, Grid, clean, legend
 from abstain.report.interactive import interactive
 from abstain.report.library import chart_library
 
@@ -78,6 +78,8 @@ class PageTable:
     """Whether that column has its best value where it is lowest."""
     late: tuple[str, ...] = ()
     """Columns that show when asked for."""
+    beneath: tuple[str, ...] = ()
+    """Columns that a phone shows beneath the name of the row, where two have no room abreast."""
     page_size: int = 25
     filed: tuple[str, ...] = ()
     """Endings of its files in the folder beside the page."""
@@ -108,6 +110,11 @@ class PageTable:
     def total(self) -> int:
         """Rows that there are."""
         return max(self.rows_in_all, len(self.grid.rows))
+
+    @property
+    def legend(self) -> list[tuple[str, str]]:
+        """What the headings mean that do not speak for themselves."""
+        return legend(self.grid.columns[: self.columns_kept])
 
     @property
     def cut(self) -> str:
@@ -311,9 +318,7 @@ def table_data(table: PageTable) -> dict[str, Any]:
     rows = grid.rows[: table.rows_kept]
     return {
         "title": clean(table.title),
-        "columns": [
-            {"name": clean(grid.columns[i].name), "kind": grid.columns[i].kind} for i in keep
-        ],
+        "columns": [_column(grid.columns[i]) for i in keep],
         "rows": [[_cell(row[i]) for i in keep] for row in rows],
         "total": table.total,
         "cut": bool(table.cut),
@@ -335,10 +340,20 @@ def table_data(table: PageTable) -> dict[str, Any]:
             for v in table.variants
         ],
         "late": [i for i, name in enumerate(names) if name in table.late],
+        "beneath": [i for i, name in enumerate(names) if name in table.beneath],
         "ordered": table.ordered_by,
         "rising": table.best_is_low,
         "size": table.page_size,
     }
+
+
+def _column(column: Column) -> dict[str, str]:
+    found = {"name": clean(column.heading), "kind": column.kind}
+    if column.shown:
+        found["key"] = clean(column.name)
+    if column.means:
+        found["means"] = clean(column.means)
+    return found
 
 
 def _cell(cell: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abstain.rankings.results import RankResult, RankRow
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.scores import sentence
+from abstain.report.undefined import undefined_sentences
 
 ALL = "all"
 """In place of a query's name: the mean over all of them; in brackets where one is called so."""
@@ -55,13 +56,5 @@ def _cells(row: RankRow, result: RankResult, counts: list[str], overall: str) ->
 
 def _notes(result: RankResult) -> list[str]:
     said = [sentence(note, {row.run for row in result.rows}) for note in result.notes]
-    seen: dict[str, list[str]] = {}
-    for row in result.rows:
-        if row.query is None:
-            for name, reason in row.undefined.items():
-                seen.setdefault(f"{name} is undefined (–) where {reason}", []).append(row.run)
-    for text, names in seen.items():
-        unique = list(dict.fromkeys(names))
-        more = f" and {len(unique) - 3} more" if len(unique) > 3 else ""
-        said.append(f"{text}: {', '.join(unique[:3])}{more}.")
-    return said
+    overall = ((row.run, row.undefined) for row in result.rows if row.query is None)
+    return [*said, *undefined_sentences(overall)]

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from abstain.errors import plural
 from abstain.outcomes import Counts, Effect, Policy, Why
 from abstain.report.grid import Cell, Column, Grid
+from abstain.report.undefined import label, undefined_sentences
 from abstain.scored import Row, ScoreResult
 
 
@@ -50,7 +51,11 @@ def score_grid(result: ScoreResult, *, split: bool = False, break_even: bool = F
 
 def _cells(row: Row, result: ScoreResult, *, split: bool, break_even: bool) -> list[Cell]:
     k = row.counts
-    cells: list[Cell] = [row.rank, _label(row), *(row.slice[name] or "–" for name in result.by)]
+    cells: list[Cell] = [
+        row.rank,
+        label(row.run, row.reference),
+        *(row.slice[name] or "–" for name in result.by),
+    ]
     for item in result.measures:
         cells.append(row.scores[str(item)])
         if result.interval_method is not None:
@@ -70,12 +75,6 @@ def _split(k: Counts) -> list[Cell]:
     return [k.unanswered_right, k.unanswered_wrong, k.unanswered_empty]
 
 
-def _label(row: Row) -> str:
-    if row.reference == "answer nothing":
-        return "answer nothing"
-    return f"{row.run}: {row.reference}" if row.reference else row.run
-
-
 def notes(result: ScoreResult) -> list[str]:
     """What it takes to read the scores: what was counted, the policy, what is undefined."""
     said: list[str] = []
@@ -86,17 +85,8 @@ def notes(result: ScoreResult) -> list[str]:
     said += [sentence(note, names) for note in result.notes]
     if result.policy is not None:
         said.append(policy_sentence(result.policy, result.touched))
-    seen: dict[str, list[str]] = {}
-    for row in result.rows:
-        for name, reason in row.undefined.items():
-            seen.setdefault(f"{name} is undefined (–) where {reason}", []).append(_label(row))
-    said += [f"{text}: {_runs(names)}." for text, names in seen.items()]
-    return said
-
-
-def _runs(names: list[str]) -> str:
-    unique = list(dict.fromkeys(names))
-    return ", ".join(unique[:3]) + (f" and {len(unique) - 3} more" if len(unique) > 3 else "")
+    lacking = ((label(row.run, row.reference), row.undefined) for row in result.rows)
+    return [*said, *undefined_sentences(lacking)]
 
 
 def policy_sentence(policy: Policy, touched: dict[str, int]) -> str:

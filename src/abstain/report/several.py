@@ -6,6 +6,7 @@ from abstain.confidence.several import SeveralResult
 from abstain.errors import plural
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.scores import policy_sentence, sentence
+from abstain.report.undefined import undefined_sentences
 
 
 def several_grid(result: SeveralResult) -> Grid:
@@ -35,9 +36,4 @@ def _notes(result: SeveralResult) -> list[str]:
     said += [f"{item}: {item.definition.convention}." for item in result.measures]
     if result.touched:
         said.append(policy_sentence(result.policy, result.touched))
-    reasons: dict[str, list[str]] = {}
-    for row in result.rows:
-        for name, reason in row.undefined.items():
-            reasons.setdefault(f"{name} is undefined (–) where {reason}", []).append(row.run)
-    said += [f"{why}: {', '.join(dict.fromkeys(names))}." for why, names in reasons.items()]
-    return said
+    return [*said, *undefined_sentences((row.run, row.undefined) for row in result.rows)]

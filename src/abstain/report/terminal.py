@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import IO, TYPE_CHECKING
 
-from abstain.report.grid import Cell, Column, Grid, cell_text, clean
+from abstain.report.grid import UNDEFINED, Cell, Column, Grid, cell_text, clean
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -19,6 +19,9 @@ BLOCKS = (("█", "green"), ("▒", "red"), ("·", "bright_black"))
 PLAIN_BLOCKS = (("#", "green"), ("x", "red"), (".", "bright_black"))
 NAME_WIDTH = 24
 NOTE_WIDTH = 80
+ABREAST = 60
+"""Columns below which a table that can be stacked is."""
+
 UNBOUNDED = 1 << 20
 """A pipe has no width: names are never cut there, but intervals make blocks of NOTE_WIDTH."""
 
@@ -36,7 +39,12 @@ def print_grid(grid: Grid, *, digits: int = 4, file: IO[str] | None = None) -> N
     if grid.title:
         console.print(Text(clean(grid.title), style="bold"))
         console.print()
-    parts = _fit(grid, digits, width) if grid.rows else []
+    if grid.stack and (given := _given_width(terminal, console.width)) < ABREAST:
+        for line in _stacked(grid, digits, given):
+            console.print(line, no_wrap=True, overflow="ignore", crop=False)
+        parts, width = [], given
+    else:
+        parts = _fit(grid, digits, width) if grid.rows else []
     for number, part in enumerate(parts):
         if number:
             console.print()
@@ -47,6 +55,34 @@ def print_grid(grid: Grid, *, digits: int = 4, file: IO[str] | None = None) -> N
     for note in grid.notes:
         for text in textwrap.wrap(clean(note), min(width, NOTE_WIDTH), break_long_words=False):
             console.print(Text(text, style="dim"), no_wrap=True, overflow="ignore", crop=False)
+
+
+def _given_width(terminal: bool, width: int) -> int:
+    """The width of the terminal, or what somebody set for a pipe."""
+    return width if terminal or os.environ.get("COLUMNS", "").isdecimal() else UNBOUNDED
+
+
+def _stacked(grid: Grid, digits: int, width: int) -> Iterator[Text]:
+    """Every row as a block: its name, and below it what there is to say."""
+    from rich.text import Text
+
+    names = [column.heading for column in grid.columns[1:]]
+    indent = max(map(_len, names)) + 4
+    for number, row in enumerate(grid.rows):
+        if number:
+            yield Text("")
+        first, *texts = (
+            clean(cell_text(cell, column.kind, digits))
+            for cell, column in zip(row, grid.columns, strict=True)
+        )
+        yield Text(first, style="bold")
+        for name, text in zip(names, texts, strict=True):
+            if text not in ("", UNDEFINED):
+                label = f"  {name}{' ' * (indent - 2 - _len(name))}"
+                for line in textwrap.wrap(
+                    text, width, initial_indent=label, subsequent_indent=" " * indent
+                ):
+                    yield Text(line)
 
 
 def _speaks_unicode(stream: IO[str]) -> bool:
@@ -91,12 +127,12 @@ def _fit(grid: Grid, digits: int, width: int) -> list[list[int]]:
 def _widths(grid: Grid, digits: int) -> list[int]:
     return [
         max(
-            _len(c.heading),
+            _len(c.brief),
             BAR if c.kind == "bar" else 0,
             *(_len(clean(cell_text(row[i], c.kind, digits))) for row in grid.rows),
         )
         if grid.rows
-        else _len(c.heading)
+        else _len(c.brief)
         for i, c in enumerate(grid.columns)
     ]
 
@@ -116,7 +152,7 @@ def _lines(
     if total > width and texts:
         longest = max(texts, key=lambda i: widths[i])
         widths[longest] = max(8, widths[longest] - (total - width))
-    head = Text("  ".join(_pad(c.heading, c, widths[i]) for i, c in _chosen(grid, part)), "bold")
+    head = Text("  ".join(_pad(c.brief, c, widths[i]) for i, c in _chosen(grid, part)), "bold")
     head.rstrip()
     rule = Text("  ".join("─" * widths[i] if blocks is BLOCKS else "-" * widths[i] for i in part))
     rule.stylize("dim")

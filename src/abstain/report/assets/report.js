@@ -26,7 +26,7 @@
     if (typeof cell !== "number") return String(cell);
     if (kind === "score") return fixed(cell, data.digits);
     if (kind === "percent") return fixed(cell, 1);
-    if (kind === "count") return cell.toLocaleString("en", { maximumFractionDigits: 1 });
+    if (kind === "count") return cell.toLocaleString("en", { maximumFractionDigits: 1 }).replace("-", "−");
     return String(cell);
   };
   const bar = (cell) => {
@@ -116,9 +116,11 @@
         const node = i === main ? el("th", { scope: "row" }) : el("td", { class: shape });
         if (table.late.includes(i)) node.classList.add("late");
         if (untold(i)) node.classList.add("untold");
+        if (table.beneath.includes(i)) node.classList.add("apart");
         if (Array.isArray(cell)) node.append(bar(cell));
         else if (i === main) node.append(el("span", { class: "name", ...titled(cell, 18) }, shown(cell, kind)));
         else node.textContent = shown(cell, kind);
+        if (i === main) node.append(...table.beneath.map((k) => el("span", { class: "beneath" }, shown(cells[k], "text"))));
         row.append(node);
       });
       return row;
@@ -135,11 +137,12 @@
       const columns = table.columns.map((column, i) => i).filter((i) => table.columns[i].kind !== "bar" && !untold(i));
       const slice = state.variant === null ? [] : [[state.variant.group, state.variant.name]];
       const rows = wanted().map(({ cells }) => [...slice.map(([, value]) => value), ...columns.map((i) => cells[i])]);
-      const headings = [...slice.map(([group]) => group), ...columns.map((i) => table.columns[i].name)];
+      const headings = [...slice.map(([group]) => group), ...columns.map((i) => table.columns[i].key ?? table.columns[i].name)];
       save(`${[name, ...slice.flat().map(fileName)].join("-")}.csv`, "text/csv", csvLines([headings, ...rows]));
     });
     const heads = table.columns.map((column, index) => {
-      const button = el("button", { type: "button", ...titled(column.name, 24) }, column.name);
+      const said = [column.name.length > 24 ? column.name : "", column.means ?? ""].filter(Boolean).join(": ");
+      const button = el("button", { type: "button", ...(said ? { title: said } : {}) }, column.name);
       button.addEventListener("click", () => {
         state.direction = state.order === index ? -state.direction : inWords(index) ? 1 : -1;
         state.order = index;
@@ -148,6 +151,7 @@
       });
       const head = el("th", { scope: "col", class: isText(index) ? "text" : "" }, button);
       head.classList.toggle("late", table.late.includes(index));
+      head.classList.toggle("apart", table.beneath.includes(index));
       return head;
     });
 
@@ -248,6 +252,35 @@
 
   const ready = new Promise((resolve) => addEventListener("charts", resolve, { once: true }));
   const dark = matchMedia("(prefers-color-scheme: dark)");
+  // A finger that was lifted has left: a tap says once more what a pointer would.
+  const tapped = ({ target, clientX, clientY }) => {
+    for (const type of ["pointerover", "pointermove"]) target.dispatchEvent(new PointerEvent(type, { bubbles: true, clientX, clientY }));
+  };
+  const hush = () => document.getElementById("vg-tooltip-element")?.classList.remove("visible");
+  addEventListener("scroll", hush, { capture: true, passive: true });
+  addEventListener("pointerdown", (event) => { if (!event.target.closest(".plot")) hush(); });
+  // What is wider than its frame scrolls in it, with the keyboard too, and says so.
+  const slide = (plot) => {
+    const wide = plot.scrollWidth > plot.clientWidth + 1;
+    if (wide) plot.tabIndex = 0;
+    else plot.removeAttribute("tabindex");
+    plot.parentElement.classList.toggle("slides", wide);
+    plot.parentElement.classList.toggle("further", wide && plot.scrollLeft + plot.clientWidth < plot.scrollWidth - 2);
+  };
+  // The names of a heat map's rows once more, above it: they stay in sight where its cells scroll.
+  const keepNames = (plot, graphic) => {
+    const axis = graphic.querySelector("[aria-label^='Y-axis']");
+    if (!axis) return;
+    const frame = graphic.firstElementChild.cloneNode(false);
+    frame.append(axis.cloneNode(true));
+    const names = graphic.cloneNode(false);
+    const edge = graphic.firstElementChild.transform.baseVal[0].matrix.e;
+    names.removeAttribute("style"); // it would show what it covers
+    names.setAttribute("width", edge);
+    names.setAttribute("viewBox", `0 0 ${edge} ${graphic.getAttribute("height")}`);
+    names.append(frame);
+    plot.prepend(el("div", { class: "kept", "aria-hidden": "true" }, names));
+  };
   const drawChart = async (host, name, spec) => {
     const plot = host.querySelector(".plot");
     await ready;
@@ -255,16 +288,20 @@
     await vegaEmbed(plot, themed, { actions: false, ast: true, renderer: "svg", patch: namesNearby });
     const graphic = plot.querySelector("svg");
     if (graphic) {
+      if (typeof themed.width === "object") keepNames(plot, graphic);
       for (const part of [plot, ...graphic.querySelectorAll("[role]")]) {
         for (const name of ["role", "aria-label", "aria-roledescription"]) part.removeAttribute(name);
       }
       graphic.setAttribute("role", "img");
       graphic.setAttribute("aria-label", host.querySelector("figcaption").textContent.trim());
-      if (plot.scrollWidth > plot.clientWidth) plot.tabIndex = 0;
+      graphic.addEventListener("click", tapped);
+      plot.onscroll = () => slide(plot);
+      slide(plot);
     }
     host.querySelector("[data-save=svg]").onclick = async () => {
       const light = dressed(spec, { night: false, room: plot.clientWidth || 640 });
-      Object.assign(light, { width: plot.clientWidth || 640, layer: light.layer.filter((one) => !one.name?.startsWith("nearest")) });
+      light.layer = light.layer.filter((one) => !one.name?.startsWith("nearest"));
+      if (light.width === "container") light.width = plot.clientWidth || 640;
       light.config.background = "white";
       const copy = await vegaEmbed(el("div"), light, { actions: false, ast: true, renderer: "svg" });
       save(`${name}.svg`, "image/svg+xml", await copy.view.toSVG());
@@ -275,7 +312,9 @@
   const drawn = new Map();
   const drawFigure = (host) => { // one drawing after another, so that the last one stays
     const name = host.dataset.chart;
-    drawn.set(host, Promise.resolve(drawn.get(host)).then(() => drawChart(host, name, data.charts[name])));
+    const failed = (error) => console.error(`The chart ${name} could not be drawn:`, error);
+    const before = drawn.get(host) ?? Promise.resolve();
+    drawn.set(host, before.then(() => drawChart(host, name, data.charts[name])).catch(failed));
   };
   const inView = new IntersectionObserver((entries) => {
     for (const entry of entries) {
@@ -297,7 +336,9 @@
   }
   const figures = document.querySelectorAll("[data-chart]");
   figures.forEach((figure) => inView.observe(figure));
-  dark.addEventListener("change", () => [...drawn.keys()].forEach(drawFigure));
+  const drawAgain = () => [...drawn.keys()].forEach(drawFigure);
+  dark.addEventListener("change", drawAgain);
+  matchMedia(`(max-width: ${NARROW}px)`).addEventListener("change", drawAgain); // a phone is turned
   let unfolded = [];
   addEventListener("beforeprint", () => {
     printing = true;

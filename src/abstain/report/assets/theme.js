@@ -7,6 +7,7 @@ const SCHEMES_AT_NIGHT = { // the least stands back, the most shines
   blueorange: ["#56b4e9", "#28313b", "#e69f00"],
 };
 const NARROW = 500;
+const LEAST_CELL = 32, LEAST_ROW = 22, TALL = 500; // pixels of a heat map that can be read and touched
 
 const dressed = (given, { night, room }) => {
   const spec = structuredClone(given);
@@ -73,6 +74,18 @@ const dressed = (given, { night, room }) => {
       const { scheme, ...rest } = color.scale;
       color.scale = { ...rest, range: SCHEMES_AT_NIGHT[scheme], interpolate: "rgb" };
     }
+  }
+  const heat = layers.find(({ mark, encoding }) => mark.type === "rect" && encoding?.x?.type === "nominal" && encoding.y?.type === "nominal");
+  if (heat) {
+    const { x, y } = heat.encoding;
+    const names = 7 * Math.min(longest(y.field), narrow ? 16 : 36) + 16;
+    if ((room - names) / namesIn(x.field).length < LEAST_CELL) {
+      spec.width = { step: LEAST_CELL };
+      x.axis = { ...x.axis, titleAnchor: "start" };
+      spec.config.legend = { ...spec.config.legend, orient: "bottom", gradientLength: Math.max(100, Math.min(300, room - 170)) };
+    }
+    if (narrow) spec.height = Math.max(spec.height, LEAST_ROW * namesIn(y.field).length);
+    if (spec.height > TALL) for (const { encoding } of layers) if (encoding.x) encoding.x.axis = { ...encoding.x.axis, orient: "top" };
   }
   if (turned) {
     for (const { mark, encoding } of layers) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from abstain.campaign.headings import explained
 from abstain.outcomes import CountsArray
 from abstain.report.grid import Cell, Column, Grid, Kind
 from abstain.report.page import DETAILS
@@ -31,7 +32,7 @@ def campaign_results_page(result: CampaignResults) -> Page:
     ends = [(row, row.intervals.get(name, (None, None))) for row in result.results]
     dots = score_figure("scores", [(r.run, r.scores.get(name), *e) for r, e in ends], name)
     said = list(result.summary)
-    tables = {key: _table(key, own) for key, own in result.tables.items()}
+    tables = {key: _table(key, own, name) for key, own in result.tables.items()}
     leaders = tables.pop("leaderboard", None)
     rewarded = Section("measure", "What is rewarded", facts=measure_facts(item) if item else ())
     if counted:
@@ -67,7 +68,7 @@ def campaign_results_page(result: CampaignResults) -> Page:
     )
 
 
-def _table(name: str, own: CampaignTable) -> PageTable:
+def _table(name: str, own: CampaignTable, measure: str) -> PageTable:
     """A table whose kinds are read off its cells; the leaderboard gets its bars back."""
     kinds = [_kind(column, [row[i] for row in own.rows]) for i, column in enumerate(own.columns)]
     columns = [Column(c, k) for c, k in zip(own.columns, kinds, strict=True)]
@@ -87,7 +88,7 @@ def _table(name: str, own: CampaignTable) -> PageTable:
         f"t_{name}",
         own.title,
         own.reading,
-        grid,
+        explained(grid, name, measure),
         late=late,
         rows_in_all=own.rows_in_all,
         whole_in=f"tables/{name}.csv of the campaign's folder",

@@ -45,13 +45,6 @@ def counts_of(given: Numbers | None) -> Counts | None:
     return Counts(*(n or 0 for n in numbers))
 
 
-def label(row: Row) -> str:
-    """A run, or the reference beside it."""
-    if row.reference == "answer nothing":
-        return row.reference
-    return f"{row.run}: {row.reference}" if row.reference else row.run
-
-
 def slice_text(row: Row) -> str:
     """The slice of a row in words."""
     return ", ".join(f"{name} {value or '–'}" for name, value in row.slice.items())
@@ -81,11 +74,21 @@ def blanks_table(saved: Saved) -> list[PageTable]:
     """How many blanks of each kind, and what became of them."""
     if not saved.policy:
         return []
-    columns = [Column("kind of blank"), Column("counts as"), Column("responses", "count")]
-    rows: list[list[Cell]] = [
-        [kind, effect, saved.touched.get(kind, 0)] for kind, effect in saved.policy.items()
+    return [kinds_of_blank([(k, e, saved.touched.get(k, 0)) for k, e in saved.policy.items()])]
+
+
+def kinds_of_blank(rows: Sequence[tuple[str, str, int]], runs: Sequence[int] = ()) -> PageTable:
+    """Kinds of blank with what each counts as and how many there are; perhaps in how many runs."""
+    columns = [
+        Column("kind of blank", means="why there is no answer"),
+        Column("counts as", means="what the policy makes of it; unanswered: it stays blank"),
+        Column("responses", "count", means="how many there are", plain=True),
     ]
-    return [PageTable("blanks", "Blanks", "Every kind of blank.", Grid(columns, rows))]
+    cells: list[list[Cell]] = [list(row) for row in rows]
+    if runs:
+        columns.append(Column("runs that have some", "count", means="how many runs", plain=True))
+        cells = [[*row, count] for row, count in zip(cells, runs, strict=True)]
+    return PageTable("blanks", "Blanks", "Every kind of blank.", Grid(columns, cells))
 
 
 def score_figure(

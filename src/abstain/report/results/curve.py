@@ -8,7 +8,15 @@ from typing import Any
 
 from abstain.confidence.decision import crossings
 from abstain.errors import plural
-from abstain.report.charts import bands, chart, lines, points
+from abstain.report.charts import chart, lines
+from abstain.report.curve_layers import (
+    PENALISED,
+    decision_band,
+    measure_line,
+    reliability_lines,
+    risk_line,
+    roc_line,
+)
 from abstain.report.curves import COUNTS, TEXTS, TITLES, threshold_text
 from abstain.report.grid import UNDEFINED, Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
@@ -17,7 +25,6 @@ from abstain.report.results.saved import Cells, Curve, Decision
 
 MOST_RUNS = 8
 MOST_T = 0.8
-ANSWERED = "share of questions answered"
 NAMES = tuple(name for name in TEXTS if name != "threshold")
 EVEN = "even_without_confidence"
 """What tells the threshold that answers all from the one that answers nothing."""
@@ -157,8 +164,7 @@ def _risk(rows: Sequence[Cells], along: str) -> Iterator[Figure]:
     shown, runs = _few([row for row in rows if row.get("answered") and row.get("risk") is not None])
     if not shown:
         return
-    titles = {"x_title": ANSWERED, "y_title": "share wrong of the answered"}
-    layer = _legend(lines("coverage", "risk", colour="run", x_domain=(0, 1), zero=True, **titles))
+    layer = _legend(risk_line(zero=True))
     last = {str(row["run"]): row for row in shown}
     words = "; ".join(
         f"{run} has a risk of {number(_float(last[run]['risk']), 3)} where it answers "
@@ -173,8 +179,7 @@ def _measure(rows: Sequence[Cells], along: str) -> Iterator[Figure]:
     shown, runs = _few([row for row in rows if row.get(along) is not None])
     if not shown:
         return
-    titles = {"x_title": ANSWERED, "y_title": along}
-    layer = _legend(lines("coverage", along, colour="run", x_domain=(0, 1), **titles))
+    layer = _legend(measure_line(along))
     words = []
     best = max if higher_is_better(along) else min
     for run in runs[:3]:
@@ -190,10 +195,7 @@ def _reliability(rows: Sequence[Cells], along: str) -> Iterator[Figure]:
     shown, runs = _few([row for row in rows if row.get("accuracy") is not None])
     if not shown:
         return
-    titles: dict[str, Any] = {"colour": "run", "y_title": "share right"}
-    domain = {"x_domain": (0, 1), "y_domain": (0, 1)}
-    line = _legend(lines("confidence", "accuracy", **domain, **titles))
-    dots = _legend(points("confidence", "accuracy", **titles))
+    line, dots = map(_legend, reliability_lines())
     dots["encoding"]["tooltip"] = [
         {"field": name, "type": kind}
         for name, kind in (
@@ -234,8 +236,7 @@ def _reliability(rows: Sequence[Cells], along: str) -> Iterator[Figure]:
 
 def _roc(rows: Sequence[Cells], along: str) -> Iterator[Figure]:
     shown, runs = _few(rows)
-    titles = {"x_title": "share of wrong answers given", "y_title": "share of right answers given"}
-    layer = _legend(lines("wrong given", "right given", colour="run", x_domain=(0, 1), **titles))
+    layer = _legend(roc_line())
     caption = (
         f"Giving an answer where sure, for {plural(len(runs), 'run')}: the further up the better."
     )
@@ -246,7 +247,7 @@ def _decision(rows: Sequence[Cells], along: str) -> Iterator[Figure]:
     shown, runs = _few([row for row in rows if (_float(row.get("t")) or 0) <= MOST_T])
     if not shown:
         return
-    titles = {"x_title": "t: answering pays above this chance", "y_title": "S = c − t/(1−t)·w"}
+    titles = {"x_title": "t: answering pays above this chance", "y_title": PENALISED}
     layer = _legend(lines("t", "S", colour="run", **titles))
     caption = (
         "Every run answers where it is at least t sure; at t a wrong answer costs t/(1−t) right "
@@ -292,11 +293,7 @@ def _banded(found: Decision) -> Section:
         for t, s, low, high in zip(found.t, own.S, own.low, own.high, strict=True)
         if t <= MOST_T
     ]
-    titles: dict[str, Any] = {"colour": "run", "y_title": "S = c − t/(1−t)·w"}
-    layers = [
-        _legend(bands("t", "low", "high", **titles)),
-        _legend(lines("t", "S", **titles)),
-    ]
+    layers = [_legend(layer) for layer in decision_band()]
     acts = "answers where it is at least t sure" if found.way == "confidence" else "is as given"
     said = [c.sentence for c in found.comparisons]
     caption = (

@@ -34,7 +34,7 @@ def rank_page(result: Rank) -> Page:
         Section(
             "leaderboard",
             "Leaderboard",
-            said=list(undefined_words(whole)),
+            said=undefined_words(whole),
             tables=[_table("runs", "Runs", whole, names)],
             figures=[*slice_figures(whole, names), *dot_figures(unsliced, names)],
         )

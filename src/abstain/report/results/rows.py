@@ -12,12 +12,12 @@ from abstain.report.results.common import (
     count_text,
     counts_of,
     higher_is_better,
-    label,
     number,
     score_figure,
     slice_text,
 )
 from abstain.report.results.saved import Row
+from abstain.report.undefined import label, undefined_sentences
 from abstain.ties import following, places, same
 
 MOST_CELLS = 3_000
@@ -103,16 +103,9 @@ def ranks_of(rows: list[Row], name: str) -> list[str]:
     return found
 
 
-def undefined_words(rows: list[Row]) -> Iterator[str]:
+def undefined_words(rows: list[Row]) -> list[str]:
     """Which scores do not exist, and why."""
-    seen: dict[str, list[str]] = {}
-    for row in rows:
-        for name, reason in row.undefined.items():
-            seen.setdefault(f"{name} is undefined (–) where {reason}", []).append(label(row))
-    for text, runs in seen.items():
-        unique = list(dict.fromkeys(runs))
-        more = f" and {len(unique) - 3} more" if len(unique) > 3 else ""
-        yield f"{text}: {', '.join(unique[:3])}{more}."
+    return undefined_sentences((label(row.run, row.reference), row.undefined) for row in rows)
 
 
 def dot_figures(rows: list[Row], names: list[str]) -> Iterator[Figure]:
@@ -139,8 +132,8 @@ def slice_figures(rows: list[Row], names: list[str]) -> Iterator[Figure]:
     if not names or len(parts) < 2 or len(parts) * len(runs) > MOST_CELLS:
         return
     name = names[0]
-    data = [{"run": r.run, "slice": text(r), "score": r.scores[name]} for r in rows]
-    layer = cells("slice", "run", "score")
+    data = [{"run": r.run, "slice": text(r), name: r.scores[name]} for r in rows]
+    layer = cells("slice", "run", name)
     layer["encoding"]["x"] |= {"sort": parts, "title": alone, "axis": flat_labels(len(parts))}
     layer["encoding"]["y"] |= {"sort": runs, "title": None}
     layer["encoding"]["color"] |= {"title": name, "scale": {"scheme": "blues"}}

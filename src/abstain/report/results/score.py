@@ -13,7 +13,6 @@ from abstain.report.results.common import (
     counts_of,
     facts,
     known_measure,
-    label,
     slice_text,
 )
 from abstain.report.results.rows import (
@@ -25,6 +24,7 @@ from abstain.report.results.rows import (
 )
 from abstain.report.results.saved import Row, Score
 from abstain.report.rewards import decision_figure, leads_table, measure_facts, rewards_table
+from abstain.report.undefined import label
 
 ENDS = ("low", "high")
 
@@ -41,7 +41,7 @@ def score_page(result: Score) -> Page:
             "leaderboard",
             "Leaderboard",
             key=True,
-            said=list(undefined_words(rows)),
+            said=undefined_words(rows),
             tables=[_table(result, names)],
             figures=[*slice_figures(real, names), *dot_figures(whole, names)],
         ),
@@ -94,7 +94,11 @@ def _table(result: Score, names: list[str]) -> PageTable:
     ranks = ranks_of(rows, names[0]) if names else [""] * len(rows)
     last = None
     for n, row in enumerate(rows):
-        here: list[Cell] = [ranks[n], label(row), *(row.slice[p] or "–" for p in parts)]
+        here: list[Cell] = [
+            ranks[n],
+            label(row.run, row.reference),
+            *(row.slice[p] or "–" for p in parts),
+        ]
         intervals = {
             name: row.intervals.get(name, (None, None)) if ends[name] else () for name in names
         }
@@ -114,5 +118,12 @@ def _table(result: Score, names: list[str]) -> PageTable:
         grid.rows.append(here)
     reading = "Rows in italics are references to read scores by." if grid.dim else ""
     return PageTable(
-        "runs", "Runs", reading, grid, filters=tuple(parts), late=tuple(late), ordered_by=None
+        "runs",
+        "Runs",
+        reading,
+        grid,
+        filters=tuple(parts),
+        late=tuple(late),
+        beneath=tuple(parts),
+        ordered_by=None,
     )

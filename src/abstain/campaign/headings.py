@@ -1,0 +1,194 @@
+"""What the columns of an overview's tables are called where people read them, and what they mean.
+
+A file keeps the words that `abstain` reads back (`unanswered`, the name of an outcome); a page, a
+terminal and a paper say blank, the one word for a question that was left without an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from abstain.errors import AbstainError
+from abstain.measures import measure
+from abstain.report.grid import Column, Grid
+
+SHOWN = {
+    "unanswered": "blank",
+    "unanswered %": "blank %",
+    "unans. right": "blank, right",
+    "unans. wrong": "blank, wrong",
+    "unans. empty": "blank, empty",
+}
+"""Columns whose heading is not their name."""
+
+ATTRIBUTES = {
+    "nca": "no option is correct but “none of the above”",
+    "modality": "the question turns on modality or negation",
+    "knowledge": "what it takes to find the answer",
+    "role": "main questions, and auxiliary ones: their simplified twins",
+    "main": "the questions of the task itself",
+    "auxiliary": "simplified twins of main questions, which spare an inference",
+    "simplification": "how an auxiliary question was made easier",
+    "first_run": "the team's first run (01) or one of its others",
+    "number": "the team's own count of its runs",
+    "source": "the language of the questions",
+    "target": "the language of the documents",
+    "late": "handed in after the deadline",
+    "language": "the language of the questions, from the run's id",
+    "team": "who handed the run in, from the run's id",
+    "test": "a reading test: a text with its questions",
+    "type": "what kind of thing is asked for",
+    "topic": "what the texts are about",
+}
+"""Attributes of questions and of runs by the names that QA4MRE gives them."""
+
+FORMS = {
+    **dict.fromkeys(("nca", "modality", "late"), "yes|no"),
+    **dict.fromkeys(("source", "target", "language"), "[a-zA-Z]{2}"),
+    "knowledge": ".*(sentence|knowledge).*",
+    "role": "main|auxiliary",
+    "first_run": "01|others",
+    "number": "[0-9]+",
+}
+"""How the values of such an attribute look; with others it is somebody's own of the same name."""
+
+TELLING = ("nca", "modality", "knowledge", "role", "first_run", "number")
+"""Attributes that a sentence has to explain."""
+
+EVERYWHERE = {
+    "#": "rank; = where several share it",
+    "run": "a system's responses to all questions",
+    "low": "the ends of a 95 % interval",
+    "high": "the ends of a 95 % interval",
+    "group": "runs that share a letter cannot be told apart",
+    "outcomes": "the shares right, wrong and blank",
+    "answered": "right and wrong together",
+    "right": "answered right",
+    "wrong": "answered wrong",
+    "unanswered": "left without an answer (NoA; in QA4MRE's overviews: unanswered)",
+    "blank": "left without an answer (NoA; in QA4MRE's overviews: unanswered)",
+    "unans. right": "blanks by the answer that was held back: right, wrong or none",
+    "unans. wrong": "blanks by the answer that was held back: right, wrong or none",
+    "unans. empty": "blanks by the answer that was held back: right, wrong or none",
+    "right %": "of all responses",
+    "unanswered %": "of all responses (NoA; in QA4MRE's overviews: unanswered)",
+    "tests passed": "reading tests with the pass mark or more",
+    "all": "over all questions, or all kinds",
+    "questions": "how many there are",
+    "runs": "how many there are",
+    "best": "the best {measure} of a run, and whose it is",
+    "best run": "the best {measure} of a run, and whose it is",
+    "mean of the others": "the mean {measure} of the team's other runs",
+    "lowest": "the lowest {measure} of the team's other runs",
+    "correct": "the answer that is right",
+    "answers given": "each answer with how many runs gave it",
+    "both right": "pairs of a main and an auxiliary question with both right",
+    "main only": "pairs with only the main question right",
+    "auxiliary only": "pairs with only the auxiliary question right",
+    "neither": "pairs with neither right",
+    "by": "the attribute that the level is of",
+    "level": "one value of the attribute; TOTAL: all of them",
+    ": main": "right responses to main questions",
+    ": auxiliary": "right responses to their auxiliary twins",
+    "change %": "how many percent more were right on the auxiliary twins",
+    "better": "pairs whose auxiliary question got more right",
+    "pairs": "how many pairs there are",
+}
+SUMMED = ("mean", "median", "st. dev.")
+PLAIN = ("#", "run", "right", "wrong", "questions", "runs", "question", "topic", "text", "type")
+"""Columns that need no line in a legend."""
+
+
+def explained(grid: Grid, table: str, measure_name: str) -> Grid:
+    """The table with headings for people, each with what it means."""
+    values = _values(grid, table)
+    return replace(grid, columns=[_explained(c, table, measure_name, values) for c in grid.columns])
+
+
+def _values(grid: Grid, table: str) -> list[str]:
+    """The values of the attribute that a table is about, as far as it shows them."""
+    if table.startswith("by_"):
+        return [column.name for column in grid.columns[2:]]
+    if table.startswith(("over_", "runs_by_")):
+        return [str(row[0]) for row in grid.rows]
+    return []
+
+
+def _explained(column: Column, table: str, measure_name: str, values: Sequence[str]) -> Column:
+    means = meaning(column.name, table, measure_name, values)
+    shown = SHOWN.get(column.name, "")
+    return replace(column, shown=shown, means=means, plain=column.name in PLAIN)
+
+
+def meaning(name: str, table: str, measure_name: str, values: Sequence[str] = ()) -> str:
+    """What a column of a table means; nothing where nobody knows.
+
+    >>> meaning("AIDS: median", "reading", "c@1")
+    'of c@1 over the reading tests, all or those of a topic'
+    >>> meaning("forced-accuracy", "leaderboard", "c@1")
+    'the accuracy if every candidate behind a blank had been given as the answer'
+    """
+    last = name.rpartition(": ")[2]
+    if last in SUMMED:
+        over = "the reading tests, all or those of a topic" if table == "reading" else "the runs"
+        return f"of {measure_name} over {over}"
+    for key in (f": {last}" if last != name else name, last):
+        if key in EVERYWHERE:
+            return EVERYWHERE[key].format(measure=measure_name)
+    if name in (table.removeprefix("over_"), table.removeprefix("runs_by_")):
+        whose = "runs" if table.startswith("runs_by_") else "questions"
+        return told(name, values) or f"an attribute of the {whose}"
+    attribute = "" if table.startswith("by_") else told(name, values)
+    return attribute or _summary(name) or _part(table, measure_name, values)
+
+
+def told(attribute: str, values: Sequence[str]) -> str:
+    """What an attribute means, if it is the one that is known by that name.
+
+    >>> told("modality", ["yes", "no"]), told("modality", ["image", "text"])
+    ('the question turns on modality or negation', '')
+    """
+    form = FORMS.get(attribute, ".*")
+    known = all(re.fullmatch(form, value) for value in values)
+    return ATTRIBUTES.get(attribute, "") if known else ""
+
+
+def _part(table: str, measure_name: str, values: Sequence[str]) -> str:
+    """What a column is that is named for a part of the questions."""
+    whole = {"topics": "topic", "tests": "reading test"}.get(table, table.removeprefix("by_"))
+    if whole == table:
+        return ""
+    return f"{measure_name} on the questions of this {whole}{gloss(whole, values)}"
+
+
+def _summary(name: str) -> str:
+    """A measure in half a sentence; nothing where the name is not one's."""
+    try:
+        text = measure(name).definition.summary
+    except AbstainError:
+        return ""
+    return text[:1].lower() + text[1:].rstrip(".")
+
+
+def kinds_of_simplification(kinds: Sequence[str]) -> str:
+    """A sentence on kinds that are named by an abbreviation.
+
+    >>> kinds_of_simplification(["hyp", "nps"])
+    ' Kinds of simplification, as the gold names them: hyp (by a hypernym), nps.'
+    """
+    if not kinds:
+        return ""
+    told = (f"{kind} (by a hypernym)" if kind == "hyp" else kind for kind in kinds)
+    return f" Kinds of simplification, as the gold names them: {', '.join(told)}."
+
+
+def gloss(attribute: str, values: Sequence[str]) -> str:
+    """An attribute explained in brackets, where its name does not speak for itself.
+
+    >>> gloss("nca", ["no", "yes"]), gloss("topic", ["AIDS"])
+    (' (no option is correct but “none of the above”)', '')
+    """
+    text = told(attribute, values) if attribute in TELLING else ""
+    return f" ({text})" if text else ""

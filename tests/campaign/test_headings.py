@@ -1,0 +1,81 @@
+"""The words of an overview: one for each thing, and every heading explained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from abstain.campaign import Campaign, run_campaign
+from abstain.campaign.summary import sentences
+from abstain.campaign.table import Table
+from abstain.campaign.tables import all_tables
+from abstain.report.grid import legend, to_csv, to_latex, to_markdown
+from tests.campaign.slow import make
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("words")
+    make(folder, seed=3)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def c(given: Path) -> Campaign:
+    return run_campaign(given / "gold.csv", given / "runs.csv")
+
+
+@pytest.fixture(scope="module")
+def tables(c: Campaign) -> list[Table]:
+    return all_tables(c)
+
+
+def test_people_read_blank_and_files_keep_the_outcomes_name(
+    c: Campaign, tables: list[Table]
+) -> None:
+    for table in tables:
+        for text in (to_markdown(table.grid), to_latex(table.grid), table.title, table.reading):
+            assert "unans" not in text
+    assert not any("unanswered" in text for text in sentences(c))
+    heads = to_csv(next(t for t in tables if t.name == "leaderboard").grid).splitlines()[0]
+    assert "unanswered" in heads.split(",")
+    assert "blank" not in heads.split(",")
+
+
+def test_every_heading_is_explained_but_names_and_texts(tables: list[Table]) -> None:
+    silent = {column.name for table in tables for column in table.grid.columns if not column.means}
+    assert silent <= {"question"}
+
+
+def test_a_legend_names_what_does_not_speak_for_itself(tables: list[Table]) -> None:
+    subsets = dict(legend(next(t for t in tables if t.name == "subsets").grid.columns))
+    assert "modality or negation" in subsets["modality"]
+    assert "run" not in subsets
+    leaders = dict(legend(next(t for t in tables if t.name == "leaderboard").grid.columns))
+    assert "interval" in leaders["low / high"]
+
+
+@pytest.mark.parametrize("measure", ["c@1", "forced-accuracy", "correctly-discarded"])
+def test_a_measure_stands_once_in_the_leaderboard(given: Path, measure: str) -> None:
+    c = run_campaign(given / "gold.csv", given / "runs.csv", measure_name=measure)
+    leaders = all_tables(c)[0].grid
+    names = [column.name for column in leaders.columns]
+    assert len(set(names)) == len(names)
+    assert {"forced-accuracy", "correctly-discarded", measure} <= set(names)
+    assert all(len(row) == len(names) for row in leaders.rows)
+
+
+def test_an_attribute_of_ones_own_is_not_taken_for_qa4mres(given: Path, tmp_path: Path) -> None:
+    """A gold of pictures and texts has a modality too, which is not about negation."""
+    text = (given / "gold.csv").read_text()
+    for old, new in (("yes", "image"), ("no", "text")):
+        text = "\n".join(
+            line.removesuffix(old) + new if line.endswith(f",{old}") else line
+            for line in text.splitlines()
+        )
+    (tmp_path / "gold.csv").write_text(text + "\n")
+    c = run_campaign(tmp_path / "gold.csv", given / "runs.csv")
+    assert set(c.slices["modality"].names) == {"image", "text"}
+    means = [column.means for table in all_tables(c) for column in table.grid.columns]
+    assert not any("negation" in text for text in (*means, *sentences(c)))
