@@ -207,13 +207,13 @@ def test_a_mean_over_repeats_exists_only_where_each_score_does() -> None:
             {"split": Split(attribute="part", value="dew")},
             "no question has part 'dew' (nearest: dev): nothing to tune on",
         ),
-        ([("right", 0.5)] * 9, {"risk": 0.0}, "--risk must be between 0 and 1 (got 0)"),
-        ([("right", 0.5)] * 9, {"risk": 0.1, "delta": 1.0}, "--delta must be between 0 and 1"),
+        ([("right", 0.5)] * 9, {"risk": 0.0}, "risk must be between 0 and 1 (got 0)"),
+        ([("right", 0.5)] * 9, {"risk": 0.1, "delta": 1.0}, "delta must be between 0 and 1"),
         ([("right", 0.5)] * 9, {"risk": 0.1, "maximise": "F"}, "exclude each other"),
-        ([("right", 0.5)] * 9, {"next_questions": True}, "--next goes with --risk"),
-        ([("right", 0.5)] * 9, {"risk": 0.1, "per": "part"}, "--per goes with --maximise"),
+        ([("right", 0.5)] * 9, {"next_questions": True}, "next goes with risk"),
+        ([("right", 0.5)] * 9, {"risk": 0.1, "per": "part"}, "per goes with maximise"),
         ([("right", 0.5)] * 9, {"maximise": "AURC"}, "is a measure of confidence"),
-        ([("right", 0.5)] * 9, {"per": "part", "shrink": -1.0}, "--shrink is 0 or more"),
+        ([("right", 0.5)] * 9, {"per": "part", "shrink": -1.0}, "shrink is 0 or more"),
     ],
 )
 def test_what_cannot_be_tuned_is_refused(

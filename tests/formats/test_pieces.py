@@ -51,8 +51,10 @@ def pieced(path: Path, size: int) -> Any:
     except ab.InputError as error:
         return str(error)
     assert table.pieces is not None
-    rows = [texts(piece, table) for piece in table.pieces(table.columns)]
-    return table.columns, [row for some in rows for row in some]
+    rows = [row for piece in table.pieces(table.columns) for row in texts(piece, table)]
+    if table.format != "jsonl" and not rows:  # which is no fault of a table in pieces
+        return f"{path}: has a header but no rows"
+    return table.columns, rows
 
 
 def texts(frame: pl.DataFrame, table: Table) -> list[tuple[Any, ...]]:

@@ -149,7 +149,7 @@ PACKED = zstandard.compress(PLAIN.encode() * 50)
     ("content", "message"),
     [
         (b"1 Q0 caf\xe9 1 2 t\n", "run:1: the doc is not UTF-8 text (got 'caf\ufffd')"),
-        ("1 Q0 a 1 2 t\n".encode("utf-16"), "run:1: "),
+        ("1 Q0 a 1 2 t\n".encode("utf-16"), "run: is UTF-16, expected UTF-8"),
         (gzip.compress(PLAIN.encode())[:-9], "run: is not whole gzip data: it ends too early"),
         (b"\x1f\x8bnot gzip", "run: is not whole gzip data: "),
         (PACKED[:6] + b"????", "run: is not whole Zstandard data: "),

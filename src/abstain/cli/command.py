@@ -25,6 +25,9 @@ WRITTEN = {
 }
 """Parameters that name a file to write, and what people call them."""
 
+RUN_WRITER = "tune"
+"""The command whose -o is a run, in any format of one, and not its result."""
+
 FOLDERS = ("campaign", "demo")
 """Commands whose output is a folder, which they make with all above it."""
 
@@ -40,7 +43,7 @@ class Command(FittingHelp, TyperCommand):
         """Check the outputs, then run."""
         if self.name not in FOLDERS:
             check_outputs(ctx.params)
-            if any("--format" in parameter.opts for parameter in self.params):
+            if self.name != RUN_WRITER and any("--format" in own.opts for own in self.params):
                 _refuse_ending(ctx.params.get("output"), ctx.params.get("format"))
         return super().invoke(ctx)
 
