@@ -27,6 +27,7 @@ TALLEST = 1000
 PARTS = {"report-rewards": "#measure", "report-questions": "#questions"}
 PICTURES = tuple(f"{name}.png" for name in (*SHOTS, *PARTS))
 TAKEN = "taken.txt"
+LONG_NUMBER = re.compile(r"\d+\.\d{6,}(?:e[+-]?\d+)?|\d+(?:\.\d+)?e-\d+")
 
 
 def main() -> None:
@@ -71,11 +72,15 @@ def digest(content: bytes) -> str:
 
 
 def page_digest(html: str) -> str:
-    """The SHA-256 of a page without what other versions of other tools change in it."""
+    """The SHA-256 of a page without what another machine or version of a tool changes in it.
+
+    Numbers are taken to five decimals: the last of their digits may differ by processor.
+    """
     from abstain.report.library import chart_library
     from abstain.report.pieces import versions
 
     own = html.replace(chart_library(), "").replace(versions(), "")
+    own = LONG_NUMBER.sub(lambda found: f"{float(found[0]):.5f}", own)
     return digest(re.sub(r"'sha256-[^']+'", "", own).encode())
 
 

@@ -253,9 +253,14 @@
   const ready = new Promise((resolve) => addEventListener("charts", resolve, { once: true }));
   const dark = matchMedia("(prefers-color-scheme: dark)");
   // A finger that was lifted has left: a tap says once more what a pointer would.
-  const tapped = ({ target, clientX, clientY }) => {
+  // A mouse that rests elsewhere then seems to leave, and must not take it back.
+  let finger = false;
+  const tapped = ({ target, clientX, clientY, pointerType }) => {
+    finger = pointerType === "touch";
     for (const type of ["pointerover", "pointermove"]) target.dispatchEvent(new PointerEvent(type, { bubbles: true, clientX, clientY }));
   };
+  addEventListener("mouseout", (event) => { if (finger) event.stopImmediatePropagation(); }, { capture: true });
+  addEventListener("pointermove", (event) => { if (event.pointerType === "mouse") finger = false; });
   const hush = () => document.getElementById("vg-tooltip-element")?.classList.remove("visible");
   addEventListener("scroll", hush, { capture: true, passive: true });
   addEventListener("pointerdown", (event) => { if (!event.target.closest(".plot")) hush(); });
