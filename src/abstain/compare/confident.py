@@ -15,7 +15,7 @@ import numpy as np
 
 from abstain.compare.inputs import Paired
 from abstain.compare.intervals import DEFAULT, Interval
-from abstain.compare.means_of_answers import MeansOfAnswers, is_mean
+from abstain.compare.means_of_answers import MeansOfAnswers, is_mean, used_by
 from abstain.compare.of_confidence import (
     BIASED,
     BLOCK,
@@ -78,6 +78,7 @@ def compare_confidence(
     wanted = wanted_pairs(paired.runs, order, settings.reference)
     _refuse_too_many(settings, max(len(paired.runs), len(wanted) if settings.reference else 0))
     differences = np.array([work.scores[i] - work.scores[j] for i, j in wanted])
+    differences[np.abs(differences) < NO_SPREAD] = 0.0  # equal but for the order of a sum
     swapping = settings.test == "randomisation" or settings.reference is not None
     known = np.flatnonzero(~np.isnan(differences)).tolist() if swapping else []
     done = _Steps(progress, (len(paired.runs) if work.resamples else 0) + len(known))
@@ -237,7 +238,10 @@ class _Work:
         scale = Scale.of(self.measure)
         known = ~np.isnan(self.scores)
         moved = [self.answers.moved(i) if ok else None for i, ok in enumerate(known)]
-        there = [len(np.unique(sample.unit)) for sample in self.samples]
+        there = [
+            len(np.unique(sample.unit[used_by(self.measure, sample.answers)]))
+            for sample in self.samples
+        ]
         found = []
         for i, j in wanted:
             one, two = moved[i], moved[j]

@@ -14,10 +14,11 @@ import numpy as np
 from abstain.compare.functional import JEFFREYS
 from abstain.compare.of_confidence import Sample
 from abstain.measures import Measure
-from abstain.measures.sequences import Answers
+from abstain.measures.sequences import WITHOUT_LEFT_OUT, Answers
 from abstain.measures.terms import earnings, squares, surprises
 
 if TYPE_CHECKING:
+    from abstain.measures.sequences import BoolArray
     from abstain.outcomes import Array, IntArray
 
 Terms: TypeAlias = "Callable[[Answers], Array]"
@@ -29,6 +30,9 @@ BY_QUESTIONS: dict[str, Terms] = {
     "MRR": lambda a: a.right.astype(np.float64),
 }
 """Sums over the answers that were given, divided by the questions."""
+
+HANDED_IN = (*BY_QUESTIONS, "CWS")
+"""Measures of the answers that were given, not of a blank's candidates."""
 
 LEAST_SPREAD = 1e-24
 
@@ -102,13 +106,19 @@ def _squares(sums: Array, value: Array) -> Array:
     return np.asarray((sums[2] - 2 * value * sums[3] + value**2 * sums[4]) / sums[1] ** 2)
 
 
+def used_by(measure: Measure, answers: Answers) -> BoolArray:
+    """Which answers a measure takes: not those without a confidence, or not a blank's candidate."""
+    if WITHOUT_LEFT_OUT in measure.definition.convention:
+        return answers.stated
+    if measure.name in HANDED_IN and answers.given is not None:
+        return answers.given
+    return np.ones(answers.size, np.bool_)
+
+
 def _terms(measure: Measure, sample: Sample) -> tuple[Array, Array]:
     answers, units = sample.answers, sample.size
-    if measure.name in BY_ANSWERS:
-        used, values = answers.stated, BY_ANSWERS[measure.name](answers)
-    else:
-        assert answers.given is not None
-        used, values = answers.given, BY_QUESTIONS[measure.name](answers)
+    used = used_by(measure, answers)
+    values = (BY_ANSWERS | BY_QUESTIONS)[measure.name](answers)
     above = np.asarray(np.bincount(sample.unit[used], values[used], minlength=units), np.float64)
     if measure.name in BY_QUESTIONS:
         return above, sample.asked.astype(np.float64)

@@ -44,7 +44,7 @@ def method_of(measure: Measure, method: str) -> str:
     if method not in METHODS:
         raise UsageError(
             f"{method} is for measures of counts, and {measure} is one of confidence; there are "
-            f"{', '.join(METHODS)}"
+            f"{', '.join((*METHODS, DEFAULT))}"
         )
     return method
 

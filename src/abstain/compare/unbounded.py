@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array
 
 TINY = 1e-300
+DUST = 1e-14
+"""What an answer seems to move a score by where sums were taken in another order."""
 UNMOVED = "no answer moves either score, so an interval shows no width"
 TOO_FEW = "a run has answers in fewer than two questions or clusters"
 
@@ -98,7 +100,7 @@ def difference_interval(
 
     squares, many = (moved**2).sum(axis=1), np.array(units, np.float64)
     apart = values[0] - values[1]
-    if not squares.sum() > 0:
+    if not (np.abs(moved) > DUST * (1 + np.abs(values).max())).any():
         return Interval(apart, apart, "logit", UNMOVED)
     if min(units) < 2:
         return Interval(math.nan, math.nan, "logit", TOO_FEW)
@@ -111,11 +113,13 @@ def difference_interval(
     together = 0.0
     if squares.all():
         together = float((moved[0] * moved[1]).sum() / math.sqrt(squares.prod()))
+        together = min(max(together, -1.0), 1.0)
     down, up = values - low, high - values
     shared = max(float(np.diff(down)[0] ** 2), float(np.diff(up)[0] ** 2))
+    widest = scale.high - scale.low
     return Interval(
-        apart - _both(float(down[0]), float(up[1]), together, shared),
-        apart + _both(float(up[0]), float(down[1]), together, shared),
+        max(apart - _both(float(down[0]), float(up[1]), together, shared), -widest),
+        min(apart + _both(float(up[0]), float(down[1]), together, shared), widest),
         "logit",
     )
 
