@@ -236,7 +236,7 @@ def test_ids_of_json_are_what_they_are_in_the_whole_file(
         assert row.scores == {"AP": 0.75}
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(data=st.data(), size=st.integers(1, 120), format=st.sampled_from(FORMATS))
 def test_any_run_in_pieces_of_any_size(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, size: int, format: str
