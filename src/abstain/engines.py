@@ -153,7 +153,14 @@ def to_spark(small: pl.DataFrame, session: SparkSession) -> Any:
     """A small table as a Spark DataFrame, sent whole to every worker where it is joined."""
     from pyspark.sql.functions import broadcast
 
-    return broadcast(session.createDataFrame(small.to_arrow(compat_level=pl.CompatLevel.oldest())))
+    return broadcast(session.createDataFrame(_arrow_for_spark(small)))
+
+
+def _arrow_for_spark(frame: pl.DataFrame) -> Any:
+    """The same rows in types that Spark has: it knows no numbers without a sign."""
+    unsigned = pl.selectors.by_dtype(pl.UInt8, pl.UInt16, pl.UInt32)
+    signed = frame.with_columns(unsigned.cast(pl.Int64))
+    return signed.to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
 def spark_session(master: str | None = None) -> SparkSession:
@@ -197,8 +204,7 @@ def _escaped(found: re.Match[str]) -> str:
 def _in_spark(table: Table, master: str | None) -> Any:
     session = spark_session(master)
     if not _is_parquet(table):
-        rows = table.frame.collect().to_arrow(compat_level=pl.CompatLevel.oldest())
-        return session.createDataFrame(rows)
+        return session.createDataFrame(_arrow_for_spark(table.frame.collect()))
     assert table.opened is not None
     path = table.opened.path
     assert path is not None
