@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 LEAST, MOST = 24, 98
 """Columns that help takes at least and at most."""
@@ -17,26 +17,40 @@ KEPT = "\b"
 """What begins a paragraph whose lines stay as they are: examples."""
 
 
-class FittingHelp:
+if TYPE_CHECKING:
+
+    class _Command:
+        """What is asked of a command of the parser, whose own classes are not public."""
+
+        def format_help(self, ctx: Any, formatter: Any) -> None: ...
+
+    class _Formatter:
+        """What is asked of a formatter of the parser."""
+
+        width: int
+        current_indent: int
+
+        def write(self, text: str) -> None: ...
+        def write_text(self, text: str) -> None: ...
+        def write_dl(self, rows: Sequence[tuple[str, str]], *_: Any, **__: Any) -> None: ...
+
+else:
+    _Command = _Formatter = object
+
+
+class FittingHelp(_Command):
     """A command whose help keeps within the terminal."""
 
     def get_help(self, ctx: Any) -> str:
         """The help, wrapped; below `ABREAST` columns meanings stand beneath what they explain."""
         width = max(LEAST, min(shutil.get_terminal_size().columns - 2, MOST))
         formatter = type("Formatter", (_Fitting, ctx.formatter_class), {})(width=width)
-        self.format_help(ctx, formatter)  # type: ignore[attr-defined]
+        self.format_help(ctx, formatter)
         return str(formatter.getvalue()).rstrip("\n")
 
 
-class _Fitting:
+class _Fitting(_Formatter):
     """How a formatter writes where there may be little room."""
-
-    width: int
-    current_indent: int
-
-    def write(self, text: str) -> None:
-        """What the formatter does with text that is ready."""
-        super().write(text)  # type: ignore[misc]
 
     def write_text(self, text: str) -> None:
         """Paragraphs; examples go on in the next line, as a shell takes them."""
@@ -47,13 +61,13 @@ class _Fitting:
             else paragraph
             for paragraph in text.split("\n\n")
         ]
-        super().write_text("\n\n".join(paragraphs))  # type: ignore[misc]
+        super().write_text("\n\n".join(paragraphs))
 
     def write_dl(self, rows: Sequence[tuple[str, str]], *_: Any, **__: Any) -> None:
         """Terms with their meanings: side by side where the terms are short, else beneath."""
         longest = max(len(term) for term, _ in rows)
         if self.width >= ABREAST or longest <= self.width // 3:
-            super().write_dl(rows)  # type: ignore[misc]
+            super().write_dl(rows)
             return
         indent = " " * self.current_indent
         for term, meaning in rows:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from abstain.errors import InputError, Place, shown
-from abstain.formats.files import MAX_XML_BYTES, Opened, bad_utf8_line
+from abstain.formats.files import BOM, MAX_XML_BYTES, Opened, bad_utf8_line
 from abstain.formats.packing import byte_limit
 
 MAX_TAG = 8 << 20
@@ -154,7 +154,7 @@ _ENCODINGS = re.compile(r"utf-?8|(us-)?ascii|iso-?8859-?\d+|latin-?\d|(windows|c
 
 def _check_encoding(opened: Opened, expected: str) -> str:
     """The encoding that the file declares; only those are read that cannot hide a tag."""
-    head = opened.head(1 << 10).removeprefix(b"\xef\xbb\xbf")
+    head = opened.head(1 << 10).removeprefix(BOM)
     if not head.strip():
         raise InputError(f"is empty, {expected}", Place(opened.name, 1))
     if b"\0" in head or head[:2] in (b"\xff\xfe", b"\xfe\xff"):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from abstain.errors import InputError, Place, UsageError, nearest, shown
 from abstain.formats.files import (
     BLOCK,
+    BOM,
     PARQUET,
     SNIFFED,
     Opened,
@@ -178,7 +179,7 @@ def sniff(opened: Opened) -> str:
     head = opened.head()
     if head.startswith(PARQUET):
         return "parquet"
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = head.removeprefix(BOM).lstrip()
     if text.startswith(b"<"):
         if format_of_name(opened.name) not in (None, "qa4mre") and not QA4MRE.search(head):
             raise InputError("looks like XML or HTML, expected a table", opened.name)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from abstain.errors import InputError, Place
-from abstain.formats.files import MAX_DOCUMENT, Opened
+from abstain.formats.files import BOM, MAX_DOCUMENT, Opened
 from abstain.formats.packing import byte_limit
 
 STRANGE = (b"NaN", b"Infinity", b"\\ud", b"\\uD")
@@ -85,7 +85,7 @@ def document(opened: Opened, shape: type[T], *, what: str) -> T:
 
 
 def _bare(data: Any) -> Any:
-    return data[3:] if bytes(data[:3]) == b"\xef\xbb\xbf" else data
+    return data[len(BOM) :] if bytes(data[: len(BOM)]) == BOM else data
 
 
 def records(opened: Opened, shape: type[T], *, what: str) -> Iterator[tuple[int, T]]:
@@ -96,7 +96,7 @@ def records(opened: Opened, shape: type[T], *, what: str) -> Iterator[tuple[int,
     with opened.stream() as file:
         for number, line in enumerate(file, 1):
             if number == 1:
-                line = line.removeprefix(b"\xef\xbb\xbf")
+                line = line.removeprefix(BOM)
             if line.strip():
                 yield number, decode(line, shape, Place(opened.name, number), what=what)
 

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from abstain.errors import InputError, Place, plural
-from abstain.formats.files import Opened
+from abstain.formats.files import BOM, Opened
 from abstain.formats.logs.documents import document, records
 from abstain.formats.logs.rows import RIGHT, WRONG, LogRows, accepted, plain_text, right_at
 from abstain.formats.tables import Table
@@ -120,7 +120,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
 
 
 def _results(opened: Opened) -> list[Result]:
-    if LINES.match(opened.head().removeprefix(b"\xef\xbb\xbf").lstrip()):
+    if LINES.match(opened.head().removeprefix(BOM).lstrip()):
         return [own for _, own in records(opened, Result, what="promptfoo result")]
     try:
         found = document(opened, File, what="promptfoo result").results

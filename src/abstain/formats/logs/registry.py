@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from abstain.errors import UnknownNameError, UsageError
+from abstain.formats.files import BOM
 
 if TYPE_CHECKING:
     from abstain.formats.files import Opened
@@ -209,7 +210,7 @@ def with_languages(format: str | None, languages: str | None) -> str | None:
 
 def sniff_log(head: bytes) -> str | None:
     """The log that a file's first bytes are surely of."""
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = head.removeprefix(BOM).lstrip()
     if not text.startswith((b"{", ZIP)):
         return None
     for reader in READERS.values():
