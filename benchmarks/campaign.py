@@ -41,7 +41,7 @@ assert seen["len"][0] == {size}
 ABSTAIN = """
 import os
 os.environ["XDG_CACHE_HOME"] = {cache!r}
-from abstain.campaign import run_campaign
+from abstain.analyses.campaign import run_campaign
 from abstain.report.campaign_folder import write_campaign
 campaign = run_campaign({gold!r}, [{runs!r}])
 write_campaign(campaign, {folder!r}, force=True)

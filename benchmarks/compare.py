@@ -17,9 +17,9 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from abstain.compare.functional import THREE
-from abstain.compare.randomisation import randomise
 from abstain.measures import measure
+from abstain.stats.functional import THREE
+from abstain.stats.randomisation import randomise
 
 RUNS, QUESTIONS, TRIALS = 54, 284, 10_000
 

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from abstain.compare.confident import compare_confidence
-from abstain.compare.inputs import Paired
-from abstain.compare.result import Settings
+from abstain.analyses.compare.confident import compare_confidence
+from abstain.analyses.compare.inputs import Paired
+from abstain.analyses.compare.result import Settings
 from abstain.measures import measure
 from abstain.measures.sequences import Answers
 from abstain.outcomes import Policy

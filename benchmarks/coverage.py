@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from abstain.compare.delta_method import delta, logit
-from abstain.compare.functional import Functional, influence, one_run
-from abstain.compare.intervals import cell_interval
 from abstain.measures import measure
+from abstain.stats.delta_method import delta, logit
+from abstain.stats.functional import Functional, influence, one_run
+from abstain.stats.intervals import cell_interval
 
 Array = npt.NDArray[np.float64]
 

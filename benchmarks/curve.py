@@ -24,8 +24,8 @@ def main() -> int:
     import numpy as np
     import polars as pl
 
-    from abstain.confidence.curve import curves
-    from abstain.confidence.matrix import ConfidenceMatrix
+    from abstain.analyses.curve.curve import curves
+    from abstain.analyses.curve.matrix import ConfidenceMatrix
     from abstain.measures import measure
 
     parser = argparse.ArgumentParser(description=__doc__)

@@ -23,9 +23,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from abstain.analyses.meta.cells import of_outcomes
+from abstain.analyses.meta.evaluation import evaluate
 from abstain.measures import measure
-from abstain.resample.cells import of_outcomes
-from abstain.resample.evaluation import evaluate
 
 MEASURES = ("c@1", "accuracy", "UF")
 FUZZINESS = np.arange(1, 11) / 100

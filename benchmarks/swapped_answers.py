@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from abstain.compare.means_of_answers import MeansOfAnswers, is_mean
-from abstain.compare.of_confidence import Sample, sample_of
-from abstain.compare.swapped_answers import SortedAnswers
-from abstain.compare.swaps import Flips
 from abstain.measures import measure
+from abstain.stats.means_of_answers import MeansOfAnswers, is_mean
+from abstain.stats.of_confidence import Sample, sample_of
+from abstain.stats.swapped_answers import SortedAnswers
+from abstain.stats.swaps import Flips
 
 QUESTIONS, TRIALS, LEVEL, CLOSE = 200, 299, 0.05, 1e-9
 MEASURES = ("Brier", "log-score", "AUROC", "AURC", "AUGRC", "E-AURC", "PRR", "Pearson-r")

@@ -33,7 +33,7 @@ def spark() -> Any:
     """A Spark session on this machine, small and quiet; the one for all tests of a process."""
     if reason := _why_no_spark():
         pytest.skip(reason)
-    from abstain.engines import spark_session
+    from abstain.io.engines import spark_session
 
     session = spark_session("local[2]")
     session.conf.set("spark.sql.shuffle.partitions", "2")

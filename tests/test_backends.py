@@ -198,9 +198,9 @@ def test_a_relation_is_counted_by_its_own_engine(
     in_batches: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing longer than the tallies (or the gold, or a batch) is brought over from duckdb."""
-    import abstain.cells as cells
-    import abstain.questions as questions
-    import abstain.tally as tally_module
+    import abstain.judging.cells as cells
+    import abstain.judging.gold as gold_module
+    import abstain.judging.tally as tally_module
 
     monkeypatch.setattr(cells, "BATCH", 2048)
     batches: list[int] = []
@@ -215,14 +215,14 @@ def test_a_relation_is_counted_by_its_own_engine(
     if not in_batches:  # as where there are too many runs × questions to remember
         monkeypatch.setattr(cells, "MAX_BITS", 5_000)
     heights: list[int] = []
-    original = questions.collect
+    original = gold_module.collect  # type: ignore[attr-defined]
 
     def watched(frame: Any, label: str) -> pl.DataFrame:
         result = original(frame, label)
         heights.append(result.height)
         return result
 
-    for module in (questions, tally_module):
+    for module in (gold_module, tally_module):
         monkeypatch.setattr(module, "collect", watched)
     n = 20_000
     relation = duckdb.sql(

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain import cells, duckdb_census, tally
 from abstain.cli import run
+from abstain.judging import cells, duckdb_census, tally
 from abstain.outcomes import OUTCOMES
 from tests.engines import ENGINES, needs
 from tests.helpers import Here
@@ -281,7 +281,7 @@ def test_an_engine_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("engine", ENGINES[1:])
 def test_a_campaign_is_the_same_from_every_engine(engine: str, tmp_path: Path) -> None:
-    from abstain.campaign import run_campaign
+    from abstain.analyses.campaign import run_campaign
 
     needs(engine)
     gold, table = random_runs(7)
@@ -302,7 +302,7 @@ def test_a_campaign_is_the_same_from_every_engine(engine: str, tmp_path: Path) -
 
 
 def test_spark_on_the_command_line(here: Here) -> None:
-    from abstain.engines import spark_session
+    from abstain.io.engines import spark_session
 
     needs("spark")
     gold, table = random_runs(1)

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain import cells
-from abstain.columns import BLANKS
+from abstain.io.columns import BLANKS
+from abstain.judging import cells
 from abstain.outcomes import KINDS
 from tests.engines import ENGINES, needs, spark
 from tests.helpers import Here

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstain.misnumbering import misnumbered
+from abstain.analyses.validate.misnumbering import misnumbered
 
 GOLD = [f"1/{test}/{number}" for test in (1, 2, 3) for number in range(1, 6)]
 

@@ -355,7 +355,7 @@ def test_truncation_by_hand(files: Here) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=8))
 def test_inversions_and_tau_by_counting_pairs(points: list[tuple[int, int]]) -> None:
-    from abstain.truncation import inversions, kendall_tau
+    from abstain.analyses.rank.truncation import inversions, kendall_tau
 
     first, second = (np.array(side, float) / 7 for side in zip(*points, strict=True))
     runs = [f"r{i}" for i in range(len(points))]

@@ -21,6 +21,8 @@ from abstain.testing import Gate, TooLowError, assert_at_least
 from tests.helpers import ROOT
 from tests.test_docs import blocks
 
+PLUGIN = "abstain.integrations.pytest_plugin"
+
 
 def data(right: int, wrong: int, blank: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     n = right + wrong + blank
@@ -260,7 +262,15 @@ def session(folder: Path, *options: str, code: int = 1) -> str:
             (folder / block.file).write_text(block.text)
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "abstain.pytest_plugin", *options],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "abstain.integrations.pytest_plugin",
+            *options,
+        ],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
@@ -333,7 +343,7 @@ def test_a_gate_in_words() -> None:
 
 def test_an_undefined_score_travels_from_a_worker() -> None:
     """Workers of pytest-xdist send plain types alone; a score that knows why it is none is not."""
-    from abstain.pytest_plugin import _cells
+    from abstain.integrations.pytest_plugin import _cells
 
     gold, run = data(0, 0, 9)
     with pytest.raises(TooLowError) as caught:

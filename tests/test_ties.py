@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.campaign import run_campaign
-from abstain.campaign.tables import leaderboard
-from abstain.campaign.tables import tests_passed as passed_tests
-from abstain.ties import above, at_least, places
+from abstain.analyses.campaign import run_campaign
+from abstain.analyses.campaign.tables import leaderboard
+from abstain.analyses.campaign.tables import tests_passed as passed_tests
+from abstain.stats.ties import above, at_least, places
 
 HALF = {"few": (9, 1, 20), "all": (15, 15, 0)}
 """Right, wrong and blank of 30: (9/30)·(1 + 20/30) = 15/30 = 1/2."""

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from abstain.analyses.validate.validation import Verdict, validate_runs
 from abstain.cli import run as command
 from abstain.report.problems import problems_grid
 from abstain.report.terminal import print_grid
-from abstain.validation import Verdict, validate_runs
 from tests.qa4mre_files import GOLD, RUN, gold_xml, real, run_xml
 
 TESTS = (4, 3, 5)

@@ -11,32 +11,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from abstain.confidence.api import curve, curve_judged, tune, tune_judged
-    from abstain.confidence.histogram import HistogramResult, curve_histogram
-    from abstain.confidence.result import CurveResult
-    from abstain.confidence.several import SeveralResult, score_several, score_several_judged
-    from abstain.confidence.tuned import TuneResult
+    from abstain.analyses.curve.api import curve, curve_judged, tune, tune_judged
+    from abstain.analyses.curve.histogram import HistogramResult, curve_histogram
+    from abstain.analyses.curve.result import CurveResult
+    from abstain.analyses.meta import MetaResult, meta, meta_counts, meta_judged, meta_scores
+    from abstain.analyses.rank.ranked import rank
+    from abstain.analyses.rank.results import RankResult
+    from abstain.analyses.score.result import ScoreResult
+    from abstain.analyses.score.scoring import score, score_counts, score_judged
+    from abstain.analyses.score.several import SeveralResult, score_several, score_several_judged
+    from abstain.analyses.tune.tuned import TuneResult
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
-    from abstain.ranked import rank
-    from abstain.rankings.results import RankResult
-    from abstain.resample import MetaResult, meta, meta_counts, meta_judged, meta_scores
-    from abstain.scored import ScoreResult
-    from abstain.scoring import score, score_counts, score_judged
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "CurveResult": "confidence.result",
-    "HistogramResult": "confidence.histogram",
-    "curve_histogram": "confidence.histogram",
-    "SeveralResult": "confidence.several",
-    "TuneResult": "confidence.tuned",
-    "curve": "confidence.api",
-    "curve_judged": "confidence.api",
-    "tune": "confidence.api",
-    "tune_judged": "confidence.api",
+    "CurveResult": "analyses.curve.result",
+    "HistogramResult": "analyses.curve.histogram",
+    "curve_histogram": "analyses.curve.histogram",
+    "SeveralResult": "analyses.score.several",
+    "TuneResult": "analyses.tune.tuned",
+    "curve": "analyses.curve.api",
+    "curve_judged": "analyses.curve.api",
+    "tune": "analyses.curve.api",
+    "tune_judged": "analyses.curve.api",
     "AbstainError": "errors",
     "InputError": "errors",
     "UnknownNameError": "errors",
@@ -50,19 +50,19 @@ _HOME = {
     "Policy": "outcomes",
     "Undefined": "outcomes",
     "Why": "outcomes",
-    "MetaResult": "resample",
-    "meta": "resample",
-    "meta_counts": "resample",
-    "meta_judged": "resample",
-    "meta_scores": "resample",
-    "RankResult": "rankings.results",
-    "rank": "ranked",
-    "ScoreResult": "scored",
-    "score": "scoring",
-    "score_counts": "scoring",
-    "score_judged": "scoring",
-    "score_several": "confidence.several",
-    "score_several_judged": "confidence.several",
+    "MetaResult": "analyses.meta",
+    "meta": "analyses.meta",
+    "meta_counts": "analyses.meta",
+    "meta_judged": "analyses.meta",
+    "meta_scores": "analyses.meta",
+    "RankResult": "analyses.rank.results",
+    "rank": "analyses.rank.ranked",
+    "ScoreResult": "analyses.score.result",
+    "score": "analyses.score.scoring",
+    "score_counts": "analyses.score.scoring",
+    "score_judged": "analyses.score.scoring",
+    "score_several": "analyses.score.several",
+    "score_several_judged": "analyses.score.several",
 }
 
 __all__ = [

@@ -151,7 +151,7 @@ class _Reading:
     options: dict[str, Any] = field(default_factory=dict)
 
     def score(self, gold: Any, runs: Any, measure: Measure, **more: Any) -> Any:
-        from abstain.scoring import score, score_judged
+        from abstain.analyses.score.scoring import score, score_judged
 
         if gold is None:
             return score_judged(runs, measures=[measure], **self.options, **more)
@@ -293,8 +293,9 @@ def _explained(
 def _attributes(run: Any, gold: Any, by: Sequence[str] | None, how: _Reading) -> list[str]:
     if by is not None:
         return [by] if isinstance(by, str) else list(by)
-    from abstain.formats.logs.rows import TAKEN
-    from abstain.questions import collect, into_lazy, read_gold
+    from abstain.io.frames import collect, into_lazy
+    from abstain.io.logs.rows import TAKEN
+    from abstain.judging.gold import read_gold
 
     if gold is None:
         table = _nameless(run, how)
@@ -334,7 +335,7 @@ def _by_slice(
 def _difference(
     gold: Any, run: Any, baseline: Any, measure: Measure, how: _Reading, gate: Gate
 ) -> tuple[float, float, float]:
-    from abstain.compare import compare, compare_judged
+    from abstain.analyses.compare import compare, compare_judged
 
     both = {"run": _nameless(run, how), "baseline": _nameless(baseline, how)}
     engine = ("engine", "master")
@@ -353,7 +354,7 @@ def _nameless(run: Any, how: _Reading) -> Any:
 
     import narwhals as nw
 
-    from abstain.questions import open_table, rename
+    from abstain.io.frames import open_table, rename
 
     data = next(iter(run.values())) if isinstance(run, Mapping) else run
     table = open_table(data, format=how.options.get("format"))
@@ -367,7 +368,7 @@ def _nameless(run: Any, how: _Reading) -> Any:
 
 def _needed(measure: Measure, gate: Gate, method: str) -> int | None:
     """The fewest questions, at the shares seen, whose lower bound reaches the threshold."""
-    from abstain.compare.intervals import interval
+    from abstain.stats.intervals import interval
 
     if not gate.score > gate.threshold:
         return None

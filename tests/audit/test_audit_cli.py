@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from abstain.audit import audit_tables
+from abstain.analyses.audit import audit_tables
 from abstain.cli import run
 from tests.audit.tables import TABLE_14, TABLE_15, read, write
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from abstain.audit import audit_tables
-from abstain.audit.printed import edits, read_or_none
-from abstain.audit.summaries import spread
+from abstain.analyses.audit import audit_tables
+from abstain.analyses.audit.printed import edits, read_or_none
+from abstain.analyses.audit.summaries import spread
 from tests.audit.tables import TABLE_14, change_digit, could_be, read, rounded, write
 
 Outcome = tuple[int, int, int, int, int]
@@ -149,7 +149,7 @@ def test_table_14_with_a_changed_digit(
 
 
 def old_and_new(finding: object) -> list[tuple[str, str]]:
-    from abstain.audit import Finding
+    from abstain.analyses.audit import Finding
 
     assert isinstance(finding, Finding)
     return [(c.old, c.new) for fix in finding.corrections for c in fix.changes]

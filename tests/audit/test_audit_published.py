@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstain.audit import Audit, audit_tables
+from abstain.analyses.audit import Audit, audit_tables
 from tests.audit.tables import (
     APPENDICES,
     PUBLISHED,

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.campaign import run_campaign
-from abstain.campaign.baselines import KINDS, baseline, expected_random
+from abstain.analyses.campaign import run_campaign
+from abstain.analyses.campaign.baselines import KINDS, baseline, expected_random
 from abstain.cli import run as command
 from abstain.errors import UnknownNameError, UsageError
-from abstain.questions import Gold, read_gold
+from abstain.judging.gold import Gold, read_gold
 from tests.qa4mre_files import GOLD, RUN, gold_xml, real
 
 

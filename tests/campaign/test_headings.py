@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from abstain.campaign import Campaign, run_campaign
-from abstain.campaign.summary import sentences
-from abstain.campaign.table import Table
-from abstain.campaign.tables import all_tables
+from abstain.analyses.campaign import Campaign, run_campaign
+from abstain.analyses.campaign.summary import sentences
+from abstain.analyses.campaign.table import Table
+from abstain.analyses.campaign.tables import all_tables
 from abstain.report.grid import legend, to_csv, to_latex, to_markdown
 from tests.campaign.slow import make
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abstain.campaign.matrix import OutcomeMatrix
+from abstain.analyses.campaign.matrix import OutcomeMatrix
 
 
 @pytest.mark.parametrize("runs", [1, 254, 255, 256, 600])

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from abstain.campaign import run_campaign
-from abstain.campaign import stability as room
+from abstain.analyses.campaign import run_campaign
+from abstain.analyses.campaign import stability as room
 from abstain.measures import measure
 from abstain.report.campaign_extra import stability_section
 from tests.campaign.slow import make

@@ -10,10 +10,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from abstain.campaign import Campaign, run_campaign
-from abstain.campaign.table import Table
-from abstain.campaign.tables import all_tables
-from abstain.compare import interval
+from abstain.analyses.campaign import Campaign, run_campaign
+from abstain.analyses.campaign.table import Table
+from abstain.analyses.campaign.tables import all_tables
+from abstain.analyses.compare import interval
 from abstain.errors import InputError, UsageError
 from abstain.report.grid import Cell
 from tests.campaign.slow import SlowCampaign, deviation, make

@@ -138,7 +138,7 @@ def test_ctrl_c_says_stopped(files: Here, monkeypatch: pytest.MonkeyPatch) -> No
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("abstain.scoring.score", interrupted)
+    monkeypatch.setattr("abstain.analyses.score.scoring.score", interrupted)
     said = files(*SCORE)
     assert (said.code, said.err.strip()) == (130, "stopped")
 
@@ -147,7 +147,7 @@ def test_our_own_faults_say_so(files: Here, monkeypatch: pytest.MonkeyPatch) -> 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oops\nmore")
 
-    monkeypatch.setattr("abstain.scoring.score", broken)
+    monkeypatch.setattr("abstain.analyses.score.scoring.score", broken)
     said = files(*SCORE)
     assert said.code == 3
     assert said.line.startswith("a fault of abstain itself (ZeroDivisionError: oops)")

@@ -346,7 +346,7 @@ def test_refusals(files: Here, args: tuple[str, ...], said: str) -> None:
 def test_a_folder_that_is_not_there_costs_no_time(
     files: Here, option: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from abstain.resample import inputs
+    from abstain.analyses.meta import inputs
 
     monkeypatch.setattr(inputs, "evaluate", None)  # calling it would be another error
     said = files.refuses("meta", "gold.csv", "runs.csv", option, "nowhere/x.json")
@@ -520,9 +520,9 @@ def test_a_single_trial_is_told(files: Here) -> None:
 def test_a_curve_that_rises_is_told() -> None:
     import numpy as np
 
-    from abstain.resample.notes import _rising
-    from abstain.resample.result import Requirement
-    from abstain.resample.sources import of_scores
+    from abstain.analyses.meta.notes import _rising
+    from abstain.analyses.meta.result import Requirement
+    from abstain.analyses.meta.sources import of_scores
 
     source = of_scores(["a", "b"], {"m": np.zeros((2, 3)), "n": np.zeros((2, 3))})
     points = [

@@ -15,10 +15,10 @@ import pytest
 from scipy import stats
 
 import abstain as ab
-from abstain.compare import compare, compare_judged
-from abstain.compare.delta_method import standard_error
-from abstain.compare.functional import difference
-from abstain.compare.scores import compare_scores
+from abstain.analyses.compare import compare, compare_judged
+from abstain.analyses.compare.scores import compare_scores
+from abstain.stats.delta_method import standard_error
+from abstain.stats.functional import difference
 from tests.compare import slow
 from tests.helpers import Here
 from tests.measures.reference import REFERENCE
@@ -235,7 +235,7 @@ def bundled() -> object:
 
 
 def test_the_bundled_campaign_says_who_is_separated(bundled: object) -> None:
-    from abstain.compare import Comparison
+    from abstain.analyses.compare import Comparison
     from abstain.report.compare_words import sentences
 
     assert isinstance(bundled, Comparison)
@@ -252,7 +252,7 @@ def test_the_bundled_campaign_says_who_is_separated(bundled: object) -> None:
 
 
 def test_letters_say_the_same_as_the_pairs(bundled: object) -> None:
-    from abstain.compare import Comparison
+    from abstain.analyses.compare import Comparison
 
     assert isinstance(bundled, Comparison)
     place = {row.run: i for i, row in enumerate(bundled.rows)}
@@ -360,7 +360,7 @@ def test_the_campaigns_leaderboard_has_intervals_and_groups(two: Here) -> None:
 
 def test_bounded_memory_of_many_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Random swaps of a hundred thousand questions take blocks, not a matrix of all."""
-    from abstain.compare import randomisation
+    from abstain.stats import randomisation
 
     joint = np.array([[[30_000, 9_000, 4_000], [9_300, 30_000, 4_000], [4_000, 4_250, 5_000]]])
     monkeypatch.setattr(randomisation, "BLOCK_BYTES", 1 << 22)
@@ -379,7 +379,7 @@ def test_bounded_memory_of_many_questions(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_bounded_memory_of_many_trials_of_precision() -> None:
     """300,000 trials: their tables, margins and derivatives are never all there at once."""
-    from abstain.compare.randomisation import randomise
+    from abstain.stats.randomisation import randomise
 
     joint = np.array([[[200, 60, 80], [70, 200, 60], [90, 60, 200]]])
     tracemalloc.start()
@@ -405,8 +405,8 @@ def test_bounded_memory_of_many_topics() -> None:
 
 def test_a_reference_takes_no_table_of_all_pairs() -> None:
     """400 runs: joint counts of each with one, not of every run with every other."""
-    from abstain.compare.inputs import pair
-    from abstain.compare.table import PairedTable
+    from abstain.analyses.compare.inputs import pair
+    from abstain.analyses.compare.table import PairedTable
 
     runs = [f"r{i:03}" for i in range(400)]
     kinds = np.random.default_rng(0).integers(0, 2, size=(400, 50)).astype(np.uint8)

@@ -12,14 +12,14 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.compare import compare_judged
-from abstain.compare.intervals import interval
-from abstain.compare.planning import plan
-from abstain.compare.scores import compare_scores
+from abstain.analyses.compare import compare_judged
+from abstain.analyses.compare.scores import compare_scores
 from abstain.errors import UsageError
 from abstain.outcomes import Counts
 from abstain.report.grid import Column, Grid
 from abstain.report.terminal import _fit
+from abstain.stats.intervals import interval
+from abstain.stats.planning import plan
 from tests.compare.test_words import graded, told
 from tests.helpers import Here
 

@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain as ab
-from abstain.compare import compare_judged
-from abstain.compare.confident import MOST_DRAWN
-from abstain.compare.influence import has_influence, influence_of
-from abstain.compare.means_of_answers import MeansOfAnswers
-from abstain.compare.of_confidence import Sample, sample_of
-from abstain.compare.swapped_answers import SortedAnswers
-from abstain.compare.swaps import Flips
-from abstain.compare.unbounded import Scale, difference_interval
+from abstain.analyses.compare import compare_judged
+from abstain.analyses.compare.confident import MOST_DRAWN
 from abstain.errors import UsageError
 from abstain.report.compare import compare_chart, pair_grid, run_grid
 from abstain.report.compare_words import sentences
+from abstain.stats.influence import has_influence, influence_of
+from abstain.stats.means_of_answers import MeansOfAnswers
+from abstain.stats.of_confidence import Sample, sample_of
+from abstain.stats.swapped_answers import SortedAnswers
+from abstain.stats.swaps import Flips
+from abstain.stats.unbounded import Scale, difference_interval
 from tests.compare import slow_confident as slow
 from tests.compare.slow_confident import Response
 from tests.helpers import Here
@@ -135,7 +135,7 @@ def test_brier_of_runs_that_answer_all_is_a_flip_of_mean_differences() -> None:
             "two": [((s or 0) - (o == "right")) ** 2 for o, s in two],
         }
     )
-    from abstain.compare.scores import compare_scores
+    from abstain.analyses.compare.scores import compare_scores
 
     theirs = compare_scores(scores).pairs[0]
     (own,) = compared("Brier", one=one, two=two).pairs

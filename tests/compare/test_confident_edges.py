@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.compare.comparing import compare_judged
+from abstain.analyses.compare.comparing import compare_judged
 from tests.helpers import Here
 
 Rows = list[tuple[str, int, str, float | None]]

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain as ab
-from abstain.compare.bootstrap import resampled
-from abstain.compare.functional import cells_of, difference
-from abstain.compare.hypotheses import mcnemar, wilcoxon
-from abstain.compare.letters import letter_groups, letters
-from abstain.compare.multiplicity import adjust, benjamini_hochberg, holm
-from abstain.compare.pairs import bootstrap_p
-from abstain.compare.planning import plan
-from abstain.compare.randomisation import exact_p, randomise
-from abstain.compare.swaps import Flips, common_swaps, max_t, randomise_clusters, randomise_scores
+from abstain.analyses.compare.pairs import bootstrap_p
+from abstain.stats.bootstrap import resampled
+from abstain.stats.functional import cells_of, difference
+from abstain.stats.hypotheses import mcnemar, wilcoxon
+from abstain.stats.letters import letter_groups, letters
+from abstain.stats.multiplicity import adjust, benjamini_hochberg, holm
+from abstain.stats.planning import plan
+from abstain.stats.randomisation import exact_p, randomise
+from abstain.stats.swaps import Flips, common_swaps, max_t, randomise_clusters, randomise_scores
 from tests.compare import slow
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -101,7 +101,7 @@ def test_a_pair_has_its_p_whatever_the_others_are() -> None:
 
 
 def test_trials_are_the_same_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from abstain.compare import randomisation
+    from abstain.stats import randomisation
 
     joint = small_joint(3, 500)[None]
     whole = randomise(ab.measure("c@1"), joint, trials=700, exact=False)
@@ -215,7 +215,7 @@ def test_equal_precision_at_unequal_coverage_is_no_difference(clustered: bool) -
 def test_statistics_are_the_same_listed_or_not_and_in_parts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from abstain.compare import studentised
+    from abstain.stats import studentised
 
     joint = np.stack([small_joint(3, 80) for _ in range(50)]).astype(float)
     listed = studentised.statistic(ab.measure("precision"), joint)
@@ -279,7 +279,7 @@ def test_studentised_clusters_of_one_question_are_questions() -> None:
 
 
 def test_max_t_of_one_precision_is_its_plain_p() -> None:
-    from abstain.compare import compare_judged
+    from abstain.analyses.compare import compare_judged
 
     rows: dict[str, list[str]] = {"run": [], "question": [], "grade": []}
     for run, text in (("x", "ABCABCAABBCA"), ("y", "AACBBCABCACC")):

@@ -14,18 +14,18 @@ from scipy import stats
 
 import abstain as ab
 from abstain.cli.options import CI_METHODS
-from abstain.compare.bootstrap import bca_levels, resampled
-from abstain.compare.delta_method import degrees_of_freedom, delta, effective, logit, standard_error
-from abstain.compare.functional import THREE, cells_of, difference, influence, one_run
-from abstain.compare.intervals import (
+from abstain.errors import UsageError
+from abstain.outcomes import Counts
+from abstain.stats.bootstrap import bca_levels, resampled
+from abstain.stats.delta_method import degrees_of_freedom, delta, effective, logit, standard_error
+from abstain.stats.functional import THREE, cells_of, difference, influence, one_run
+from abstain.stats.intervals import (
     METHODS,
     Interval,
     cell_interval,
     interval,
 )
-from abstain.compare.proportions import PROPORTIONS
-from abstain.errors import UsageError
-from abstain.outcomes import Counts
+from abstain.stats.proportions import PROPORTIONS
 from tests.compare import slow
 from tests.helpers import ROOT
 from tests.measures.reference import REFERENCE

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import abstain as ab
-from abstain.compare.intervals import Interval
-from abstain.compare.of_confidence import Sample, confidence_interval, sample_of
 from abstain.measures.sequences import Answers
+from abstain.stats.intervals import Interval
+from abstain.stats.of_confidence import Sample, confidence_interval, sample_of
 from tests.helpers import Here
 
 RNG = np.random.default_rng(5)

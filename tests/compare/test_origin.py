@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.compare.bounds import all_ways, bounds_of, correct_for_judge, read_confusion
-from abstain.compare.functional import THREE, one_run
-from abstain.compare.intervals import cell_interval
-from abstain.compare.transitions import (
+from abstain.analyses.compare.bounds import all_ways, bounds_of, correct_for_judge, read_confusion
+from abstain.analyses.compare.transitions import (
     BLANK_EMPTY,
     RIGHT,
     WRONG,
@@ -21,6 +19,8 @@ from abstain.compare.transitions import (
     path_gradient,
 )
 from abstain.errors import InputError, UsageError
+from abstain.stats.functional import THREE, one_run
+from abstain.stats.intervals import cell_interval
 from tests.compare import slow
 from tests.measures.reference import REFERENCE
 

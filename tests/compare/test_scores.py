@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from abstain.compare import score_sample
-from abstain.compare.scores import compare_scores
+from abstain.analyses.compare import score_sample
+from abstain.analyses.compare.scores import compare_scores
 from abstain.errors import UsageError
 
 RNG = np.random.default_rng(13)

@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.compare import Comparison, compare, compare_judged
-from abstain.compare import swaps as swaps_module
-from abstain.compare.bounds import never_checked, read_confusion
-from abstain.compare.scores import compare_scores
-from abstain.compare.swaps import Flips, randomise_clusters
+from abstain.analyses.compare import Comparison, compare, compare_judged
+from abstain.analyses.compare.bounds import never_checked, read_confusion
+from abstain.analyses.compare.scores import compare_scores
 from abstain.errors import InputError, UsageError
 from abstain.report.compare import run_grid
 from abstain.report.compare_words import sentences
+from abstain.stats import swaps as swaps_module
+from abstain.stats.swaps import Flips, randomise_clusters
 from tests.helpers import Here
 
 GRADES = {"a": "CORRECT", "b": "INCORRECT", "-": "NOT_ATTEMPTED"}
@@ -322,7 +322,7 @@ def test_clusters_flip_alike_kept_or_not(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_max_t_says_how_many_trials_it_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    from abstain.compare import outcome_pairs
+    from abstain.analyses.compare import outcome_pairs
 
     monkeypatch.setattr(outcome_pairs, "MOST_DRAWN", 1000)
     frame = graded(dict.fromkeys("xyz", "ab-"))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from abstain.confidence.matrix import ConfidenceMatrix
+from abstain.analyses.curve.matrix import ConfidenceMatrix
 from abstain.outcomes import OUTCOMES
 
 Row = tuple[str, float | None]

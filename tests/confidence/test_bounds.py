@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abstain.confidence.bounds import KeepNext, KeepRisk, allowed_wrong
-from abstain.confidence.curve import Curve
-from abstain.confidence.split import Split
-from abstain.confidence.tuning import tune_matrix
+from abstain.analyses.curve.curve import Curve
+from abstain.analyses.tune.bounds import KeepNext, KeepRisk, allowed_wrong
+from abstain.analyses.tune.split import Split
+from abstain.analyses.tune.tuning import tune_matrix
 from abstain.measures.sequences import Answers
 from tests.confidence.data import Row, informed, matrix_of
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.confidence.decision import decision
-from abstain.confidence.matrix import ConfidenceMatrix
+from abstain.analyses.curve.decision import decision
+from abstain.analyses.curve.matrix import ConfidenceMatrix
 from tests.confidence.data import Row, informed, matrix_of
 
 

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.confidence.bounds import KeepRisk
-from abstain.confidence.curve import curves
-from abstain.confidence.matrix import read_judged_matrix
-from abstain.confidence.split import Split
-from abstain.confidence.tuned import Kept, Tuned
-from abstain.confidence.tuning import tune_matrix
+from abstain.analyses.curve.curve import curves
+from abstain.analyses.curve.matrix import read_judged_matrix
+from abstain.analyses.tune.bounds import KeepRisk
+from abstain.analyses.tune.split import Split
+from abstain.analyses.tune.tuned import Kept, Tuned
+from abstain.analyses.tune.tuning import tune_matrix
 from tests.helpers import ROOT, Here, needs
 
 SETS = ("arc", "truthfulqa")

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from abstain.formats.files import BLOCK
+from abstain.io.files import BLOCK
 from tests.helpers import Here
 
 LONG = "y" * (1 << 17)

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.formats import files, separated
-from abstain.formats.tables import ROW, Table, read_in_pieces, read_table
+from abstain.io import files, separated
+from abstain.io.tables import ROW, Table, read_in_pieces, read_table
 
 SIZES = (1, 2, 3, 7, 20, 1 << 20)
 

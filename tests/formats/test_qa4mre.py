@@ -18,13 +18,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import abstain as ab
+from abstain.analyses.convert import convert_table
+from abstain.analyses.validate.validation import validate_runs
 from abstain.cli import run as command
-from abstain.conversion import convert_table
 from abstain.errors import AbstainError, InputError
-from abstain.formats.qa4mre import id_levels, is_none_of_the_above, question_id
-from abstain.formats.tables import ROW, Table, read_table, write_table
-from abstain.questions import read_gold
-from abstain.validation import validate_runs
+from abstain.io.qa4mre import id_levels, is_none_of_the_above, question_id
+from abstain.io.tables import ROW, Table, read_table, write_table
+from abstain.judging.gold import read_gold
 from tests.qa4mre_files import GOLD, RUN, gold_xml, real, run_xml
 
 FEW = settings(

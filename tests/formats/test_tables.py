@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.formats.tables import read_table
+from abstain.io.tables import read_table
 from tests.helpers import GOLD, RUN, Here, counts_of
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
@@ -162,7 +162,7 @@ def test_random_bytes_unpack_to_themselves(tmp_path: Path) -> None:
     """Blocks of every size through the Zstandard reader."""
     import random
 
-    from abstain.formats.files import open_plain
+    from abstain.io.files import open_plain
 
     draw = random.Random(0)
     for size in (1, 4095, 4096, 4097, 300_000):

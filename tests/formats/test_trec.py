@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.formats import textfile, trec
-from abstain.formats.files import open_packed
-from abstain.formats.textfile import single_spaced
+from abstain.io import textfile, trec
+from abstain.io.files import open_packed
+from abstain.io.textfile import single_spaced
 from tests.helpers import Here
 from tests.rankings.given import frames, opened, values, write
 

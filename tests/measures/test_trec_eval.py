@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import abstain as ab
-from abstain.rankings.layout import Rankings
+from abstain.measures.layout import Rankings
 from tests.helpers import needs
 from tests.rankings.given import opened, values
 

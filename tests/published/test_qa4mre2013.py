@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from abstain.campaign import Campaign, run_campaign
-from abstain.campaign.tables import all_tables
+from abstain.analyses.campaign import Campaign, run_campaign
+from abstain.analyses.campaign.tables import all_tables
 from abstain.report.grid import Cell
 
 HERE = Path(__file__).parent

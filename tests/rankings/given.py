@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from abstain.measures import measure
+from abstain.measures.layout import Floats, Rankings
 from abstain.measures.of_rankings import RankingMeasure
-from abstain.rankings.layout import Floats, Rankings
 from abstain.rankings.load import load
 from abstain.rankings.sources import open_source
 

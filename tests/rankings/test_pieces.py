@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain import questions
-from abstain.formats import files, separated
-from abstain.formats.tables import read_table
+from abstain.io import files, separated
+from abstain.io.tables import read_table
 from abstain.rankings import sources
 from tests.helpers import Here
 from tests.rankings.given import write

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import abstain as ab
-from abstain.confidence.apply import apply_threshold
-from abstain.confidence.choose import Threshold
+from abstain.analyses.tune.apply import apply_threshold
+from abstain.analyses.tune.choose import Threshold
 from tests.helpers import Here
 
 GOLD = "question,correct\n" + "".join(f"q{i},{i}\n" for i in range(1, 7))

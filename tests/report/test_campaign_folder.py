@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from abstain.campaign import run_campaign
-from abstain.campaign.summary import sentences
+from abstain.analyses.campaign import run_campaign
+from abstain.analyses.campaign.summary import sentences
 from abstain.cli import run
 from abstain.errors import InputError, UsageError
 from abstain.report.campaign_folder import write_campaign

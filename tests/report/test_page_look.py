@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from abstain.campaign import run_campaign
+from abstain.analyses.campaign import run_campaign
 from abstain.cli import run
 from abstain.report.campaign_folder import write_campaign
 from tests.campaign.slow import make

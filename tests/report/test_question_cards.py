@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from abstain.campaign import run_campaign
-from abstain.campaign.campaign import Campaign
+from abstain.analyses.campaign import run_campaign
+from abstain.analyses.campaign.campaign import Campaign
 from abstain.report.page import campaign_page
 from abstain.report.question_cards import question_decks
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abstain.resample import MetaResult, evaluate
-from abstain.resample.advice import questions_needed
-from abstain.resample.result import Requirement
-from abstain.resample.sources import of_scores
+from abstain.analyses.meta import MetaResult, evaluate
+from abstain.analyses.meta.advice import questions_needed
+from abstain.analyses.meta.result import Requirement
+from abstain.analyses.meta.sources import of_scores
 
 
 def advice(tables: dict[str, Any], **options: Any) -> str:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from abstain.resample.agreement import (
+from abstain.analyses.meta.agreement import (
     agreements,
     kendall_tau_b,
     rank_biased_overlap,

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from abstain.analyses.meta import evaluate
+from abstain.analyses.meta.bins import bins_for, natural_width, required_bin
+from abstain.analyses.meta.sources import of_scores
+from abstain.analyses.meta.swap import Swap, Swaps, SwapTally
 from abstain.errors import UsageError
-from abstain.resample import evaluate
-from abstain.resample.bins import bins_for, natural_width, required_bin
-from abstain.resample.sources import of_scores
-from abstain.resample.swap import Swap, Swaps, SwapTally
 
 
 def row_of(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from abstain.resample import bits
-from abstain.resample.bits import in_common, packed
+from abstain.stats import bits
+from abstain.stats.bits import in_common, packed
 
 
 @pytest.mark.parametrize("questions", [1, 7, 63, 64, 65, 500])

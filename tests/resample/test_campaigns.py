@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pytest
 
 import abstain as ab
-from abstain.resample import MetaResult, evaluate
-from abstain.resample.advice import questions_needed
-from abstain.resample.cells import of_outcomes
-from abstain.resample.chance import random_parts, stream
-from abstain.resample.result import Requirement
+from abstain.analyses.meta import MetaResult, evaluate
+from abstain.analyses.meta.advice import questions_needed
+from abstain.analyses.meta.cells import of_outcomes
+from abstain.analyses.meta.result import Requirement
+from abstain.stats.chance import random_parts, stream
 from tests.helpers import needs
 from tests.resample import literal
 

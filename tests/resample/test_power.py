@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.resample import evaluate
-from abstain.resample.cells import of_outcomes
-from abstain.resample.chance import random_multiplicities, stream
-from abstain.resample.draws import Plan
-from abstain.resample.power import (
+from abstain.analyses.meta import evaluate
+from abstain.analyses.meta.cells import of_outcomes
+from abstain.analyses.meta.draws import Plan
+from abstain.analyses.meta.power import (
     discriminative_power,
     exceeding,
     honest_difference,
     honest_ranges,
     significance,
 )
-from abstain.resample.sources import of_scores
+from abstain.analyses.meta.sources import of_scores
+from abstain.stats.chance import random_multiplicities, stream
 from tests.resample import literal
 
 SCORES = np.array([[0.9, 0.4, 0.7, 0.8], [0.2, 0.3, 0.6, 0.5], [0.8, 0.1, 0.9, 0.3]])

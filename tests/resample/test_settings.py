@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import abstain as ab
+from abstain.analyses.meta import evaluate
+from abstain.analyses.meta.sources import of_scores
 from abstain.errors import UsageError
-from abstain.resample import evaluate
-from abstain.resample.sources import of_scores
 
 SOURCE = of_scores(list("abc"), {"m": np.random.default_rng(0).random((3, 20))})
 

@@ -12,13 +12,13 @@ import numpy.typing as npt
 import pytest
 
 import abstain as ab
-from abstain.resample import MetaResult, evaluate
-from abstain.resample.cells import Outcomes, of_outcomes
-from abstain.resample.chance import random_cells, random_parts, stream
-from abstain.resample.draws import Block
-from abstain.resample.evaluation import Comparing
-from abstain.resample.settings import PARTS, Settings
-from abstain.resample.sources import Source, of_counts, of_scores
+from abstain.analyses.meta import MetaResult, evaluate
+from abstain.analyses.meta.cells import Outcomes, of_outcomes
+from abstain.analyses.meta.draws import Block
+from abstain.analyses.meta.evaluation import Comparing
+from abstain.analyses.meta.settings import PARTS, Settings
+from abstain.analyses.meta.sources import Source, of_counts, of_scores
+from abstain.stats.chance import random_cells, random_parts, stream
 from tests.resample import literal
 from tests.resample.literal import MEASURES, Subsets
 
@@ -278,7 +278,7 @@ def test_counts_of_one_outcome_are_outcomes() -> None:
 
 @pytest.mark.parametrize("draws", ["paired", "shared"])
 def test_the_number_of_threads_changes_nothing(draws: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from abstain.resample import draws as module
+    from abstain.analyses.meta import draws as module
 
     monkeypatch.setattr(module, "BLOCK", 64)  # many blocks
     monkeypatch.setattr(module, "CHUNK", 7)

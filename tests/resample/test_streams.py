@@ -14,12 +14,12 @@ import numpy.typing as npt
 import pytest
 
 import abstain as ab
-from abstain.resample import draws as drawing
-from abstain.resample import evaluate, power
-from abstain.resample.cells import of_outcomes
-from abstain.resample.chance import stream
-from abstain.resample.draws import Block, Plan, permutations, subsets
-from abstain.resample.sources import Source, of_scores
+from abstain.analyses.meta import draws as drawing
+from abstain.analyses.meta import evaluate, power
+from abstain.analyses.meta.cells import of_outcomes
+from abstain.analyses.meta.draws import Block, Plan, permutations, subsets
+from abstain.analyses.meta.sources import Source, of_scores
+from abstain.stats.chance import stream
 
 RUNS, QUESTIONS, TRIALS = 4, 40, 60
 

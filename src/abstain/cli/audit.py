@@ -68,7 +68,7 @@ def audit(
     Counts must add up, scores follow from counts or at least be attainable, totals, means,
     medians, deviations and percentages follow from their rows, and tables agree.
     """
-    from abstain.audit import audit_tables
+    from abstain.analyses.audit import audit_tables
     from abstain.report.audit import audit_grid, narrow_grid
 
     with showing.working("checking…"):

@@ -42,9 +42,9 @@ def baseline(
     """
     import polars as pl
 
-    from abstain.campaign import baselines
-    from abstain.formats.tables import write_table
-    from abstain.questions import read_gold
+    from abstain.analyses.campaign import baselines
+    from abstain.io.tables import write_table
+    from abstain.judging.gold import read_gold
 
     columns = options.known_columns(column)
     made = baselines.baseline(read_gold(gold, columns=columns, format=from_format), kind, seed=seed)

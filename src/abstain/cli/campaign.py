@@ -76,7 +76,7 @@ def campaign(
     abstain campaign gold.xml runs/*.xml -o overview --runs-info runs.csv
     """
     from_format = options.reading(from_format, detect_refusals)
-    from abstain.campaign import run_campaign
+    from abstain.analyses.campaign import run_campaign
     from abstain.report.campaign_folder import whole_folder_free, write_campaign
 
     whole_folder_free(output, force=force)
@@ -114,10 +114,10 @@ def show_campaign(
     result: object, tables: object, output: Path, format: options.Format | None = None
 ) -> None:
     """The leaderboard and the summary on the terminal, and where the rest is."""
-    from abstain.campaign.campaign import Campaign
-    from abstain.campaign.headings import explained
-    from abstain.campaign.summary import sentences
-    from abstain.campaign.tables import leaderboard
+    from abstain.analyses.campaign.campaign import Campaign
+    from abstain.analyses.campaign.headings import explained
+    from abstain.analyses.campaign.summary import sentences
+    from abstain.analyses.campaign.tables import leaderboard
     from abstain.report.grid import Grid, legend_sentence
     from abstain.report.scores import policy_sentence, sentence
 

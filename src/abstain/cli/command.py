@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from abstain.cli.help import FittingHelp
 from abstain.cli.showing import ENDINGS
 from abstain.errors import UsageError
-from abstain.formats.files import refuse_unwritable
+from abstain.io.files import refuse_unwritable
 
 OTHERS = (".html", ".htm", ".parquet", ".jsonl", ".tsv", ".xlsx", ".xml", ".pdf", ".svg", ".png")
 """Endings of what no command with a choice of formats writes."""

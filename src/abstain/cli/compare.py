@@ -26,7 +26,7 @@ from abstain.cli.options import (
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
-    from abstain.compare import Comparison
+    from abstain.analyses.compare import Comparison
 
 DEFAULT_MEASURE = "c@1"
 
@@ -178,7 +178,7 @@ def compare(
 
 
 def _of_scores(files: list[str], measure: str | None, settings: dict[str, Any]) -> Comparison:
-    from abstain.compare.scores import compare_scores
+    from abstain.analyses.compare.scores import compare_scores
 
     if len(files) > 1:
         raise UsageError("--scores takes one file")
@@ -186,13 +186,13 @@ def _of_scores(files: list[str], measure: str | None, settings: dict[str, Any]) 
 
 
 def _of_judged(files: list[str], grades: dict[str, str], settings: dict[str, Any]) -> Comparison:
-    from abstain.compare import compare_judged
+    from abstain.analyses.compare import compare_judged
 
     return compare_judged(files, grades=grades, **settings)
 
 
 def _of_gold(files: list[str], settings: dict[str, Any]) -> Comparison:
-    from abstain.compare import compare
+    from abstain.analyses.compare import compare
 
     if len(files) < 2:
         raise UsageError("name the gold and the runs, or say --judged or --scores")

@@ -36,7 +36,7 @@ def convert(
     abstain convert log.jsonl.gz run.csv --column question=id --column answer=output
     """
     from_format = options.reading(from_format, detect_refusals)
-    from abstain.conversion import convert_table
+    from abstain.analyses.convert import convert_table
     from abstain.errors import UsageError, plural
 
     if target.exists() and not force:

@@ -115,8 +115,8 @@ def curve(
     order of rows never changes a value.
     """
     from_format = options.reading(from_format, detect_refusals)
-    from abstain.confidence import api
-    from abstain.confidence.result import VIEWS
+    from abstain.analyses.curve import api
+    from abstain.analyses.curve.result import VIEWS
     from abstain.errors import UnknownNameError
     from abstain.report.charts import write_chart
     from abstain.report.curves import curve_chart, curve_grid
@@ -183,7 +183,7 @@ def _show_histogram(
     points: int,
     looks: dict[str, Any],
 ) -> None:
-    from abstain.confidence.histogram import curve_histogram
+    from abstain.analyses.curve.histogram import curve_histogram
     from abstain.report.curves import histogram_grid
 
     if len(files) < 2:

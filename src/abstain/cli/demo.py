@@ -31,7 +31,7 @@ def demo(
     \b
     abstain demo -o demo
     """
-    from abstain.campaign import run_campaign
+    from abstain.analyses.campaign import run_campaign
     from abstain.cli.campaign import show_campaign
     from abstain.report.campaign_folder import whole_folder_free, write_campaign
 

@@ -153,9 +153,9 @@ def meta(
     correlation, Spearman, rank-biased overlap. And advice from all that.
     """
     from_format = options.reading(from_format, detect_refusals)
+    from abstain.analyses.meta import inputs
     from abstain.report.charts import ENDINGS
     from abstain.report.meta import meta_grids, tidy_grid
-    from abstain.resample import inputs
 
     files = [gold, *(runs or ())]
     if sum((scores, judged, counts)) > 1:

@@ -31,8 +31,8 @@ def pan(
     A value of 0.5 and a missing problem are no answer. Every other command reads the same files
     with `--from pan`.
     """
+    from abstain.analyses.pan import verify
     from abstain.report.tasks import verification_grid
-    from abstain.verification import verify
 
     with showing.working("verifying…"):
         result = verify(truth, answers, year=year)

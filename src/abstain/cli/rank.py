@@ -151,8 +151,8 @@ def rank(
     and perhaps run for the runs. A query that a run lacks is an empty list; one without relevant
     documents is scored by the primed measures (RR', RBP', NDCG', AP'; typed RRt, RBPt, …).
     """
-    from abstain import ranked
-    from abstain.rankings.scoring import score_rankings
+    from abstain.analyses.rank import ranked
+    from abstain.analyses.rank.scoring import score_rankings
     from abstain.report.ranks import rank_grid
 
     settings = ranked.check_settings(
@@ -188,8 +188,8 @@ def rank(
     grids, data = [rank_grid(result)], result.to_dict()
     whole = grids[0]
     if truncation or charts is not None:
+        from abstain.analyses.rank.truncation import truncation as report_on
         from abstain.report.truncation import truncation_grids, with_truncation, write_charts
-        from abstain.truncation import truncation as report_on
 
         report = report_on(rankings, settings)
         data["truncation"] = report.to_dict()

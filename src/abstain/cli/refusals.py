@@ -54,8 +54,8 @@ def refusals(
 
     What the rules find counts elsewhere only with --detect-refusals.
     """
-    from abstain.refusals import found
-    from abstain.refusals.detect import languages_of
+    from abstain.analyses import refusals as found
+    from abstain.judging.refusals.detect import languages_of
     from abstain.report.refusals import confusion_grid, hits_grid, rules_grid
 
     wanted = languages_of(languages)

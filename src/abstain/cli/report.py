@@ -37,7 +37,7 @@ def report(
     abstain score gold.csv runs/*.csv --ci -o scores.json
     abstain report scores.json -o scores.html
     """
-    from abstain.formats.files import bare_name, write_text
+    from abstain.io.files import bare_name, write_text
     from abstain.report.results.pages import report as page_of
 
     target = output or Path(results).with_name(f"{bare_name(results)}.html")

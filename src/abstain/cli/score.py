@@ -27,7 +27,7 @@ from abstain.cli.options import (
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
-    from abstain.confidence.several import SeveralResult
+    from abstain.analyses.score.several import SeveralResult
 
 LEVEL = 0.95
 
@@ -116,7 +116,7 @@ def score(
     perhaps answered, candidate, confidence, why, run. An empty answer is a blank.
     """
     from_format = options.reading(from_format, detect_refusals)
-    from abstain import scoring
+    from abstain.analyses.score import scoring
     from abstain.report.scores import score_grid
 
     files = [gold, *(runs or ())]
@@ -234,7 +234,7 @@ def _several(
     *,
     judged: bool,
 ) -> SeveralResult:
-    from abstain.confidence.several import score_several, score_several_judged
+    from abstain.analyses.score.several import score_several, score_several_judged
 
     if not judged and len(files) < 2:
         raise UsageError("name the gold and at least one run, or say --judged")
@@ -248,7 +248,7 @@ def _several(
 def _add_break_even(data: dict[str, object], result: object) -> None:
     import math
 
-    from abstain.scored import ScoreResult
+    from abstain.analyses.score.result import ScoreResult
 
     assert isinstance(result, ScoreResult)
     rows = data["results"]

@@ -66,7 +66,7 @@ def show_all(
     if output is None:
         sys.stdout.write(text)
     else:
-        from abstain.formats.files import write_text
+        from abstain.io.files import write_text
 
         write_text(output, text)
 

@@ -38,7 +38,7 @@ def squad(
     The best threshold is tuned on the questions it is scored on; `abstain tune` tunes on others.
     Every other command reads predictions with `--from squad:gold=dev-v2.0.json`.
     """
-    from abstain.reading import read_answers
+    from abstain.analyses.squad import read_answers
     from abstain.report.tasks import reading_grid
 
     with showing.working("reading…"):

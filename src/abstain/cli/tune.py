@@ -23,7 +23,7 @@ from abstain.cli.options import (
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
-    from abstain.confidence.tuned import TuneResult
+    from abstain.analyses.tune.tuned import TuneResult
 
 
 def tune(
@@ -205,7 +205,7 @@ def _tuned(
     match: str,
     shared: dict[str, Any],
 ) -> TuneResult:
-    from abstain.confidence import api
+    from abstain.analyses.curve import api
 
     with showing.working("tuning…"):
         if judged:
@@ -240,8 +240,8 @@ def _write(
     *,
     judged: bool,
 ) -> None:
-    from abstain.confidence import apply
-    from abstain.formats.tables import write_table
+    from abstain.analyses.tune import apply
+    from abstain.io.tables import write_table
 
     if output is not None:
         notes: list[str] = []
@@ -266,7 +266,7 @@ def _write(
     if threshold_file is not None:
         import msgspec
 
-        from abstain.formats.files import write_text
+        from abstain.io.files import write_text
 
         data = msgspec.json.format(msgspec.json.encode(result.threshold_data()), indent=2)
         write_text(threshold_file, data.decode() + "\n")
@@ -287,8 +287,8 @@ def _apply(
     columns: dict[str, str],
     from_format: str | None,
 ) -> None:
-    from abstain.confidence import apply
-    from abstain.formats.tables import write_table
+    from abstain.analyses.tune import apply
+    from abstain.io.tables import write_table
 
     if len(files) > 2:
         raise UsageError("--apply takes one run (or its gold and the run)")

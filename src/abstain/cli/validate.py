@@ -44,9 +44,9 @@ def validate(
     abstain validate gold.csv run.csv --format json
     """
     from_format = options.reading(from_format, detect_refusals)
-    from abstain.formats.files import STDIN
+    from abstain.analyses.validate.validation import validate_runs
+    from abstain.io.files import STDIN
     from abstain.report.problems import problems_grid
-    from abstain.validation import validate_runs
 
     if not any(run == STDIN or os.path.exists(run) for run in runs):
         raise InputError("there is no such file", runs[0])

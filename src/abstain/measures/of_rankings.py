@@ -17,7 +17,7 @@ from abstain.measures.registry import (
 from abstain.outcomes import Counts, CountsArray, Undefined
 
 if TYPE_CHECKING:
-    from abstain.rankings.layout import Floats, Rankings
+    from abstain.measures.layout import Floats, Rankings
 
 
 class RankingMeasure(Measure):
@@ -48,7 +48,7 @@ class RankingMeasure(Measure):
             raise UsageError(
                 f"{self} needs to know what there was to find: pool=3, or the gains, pool=[1, 1, 1]"
             )
-        from abstain.rankings.layout import one
+        from abstain.measures.layout import one
 
         rankings = one(gains, pool, top=top)
         reason = self.reasons(rankings)[0]

@@ -17,7 +17,7 @@ from abstain.measures.registry import Parameter, Undefinedness
 if TYPE_CHECKING:
     import numpy as np
 
-    from abstain.rankings.layout import Bools, Floats, Pool, Rankings
+    from abstain.measures.layout import Bools, Floats, Pool, Rankings
 else:
     from abstain.measures.lazy import numpy as np
 

@@ -22,7 +22,7 @@ from abstain.measures.ranking import REL_IF_ANY, P, gains
 if TYPE_CHECKING:
     import numpy as np
 
-    from abstain.rankings.layout import Floats, Rankings
+    from abstain.measures.layout import Floats, Rankings
 else:
     from abstain.measures.lazy import numpy as np
 

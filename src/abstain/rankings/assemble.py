@@ -13,9 +13,9 @@ from typing import Literal
 
 import numpy as np
 
+from abstain.measures.layout import Bools, Floats, Ints, Pool, Rankings
 from abstain.rankings.collector import Collected
 from abstain.rankings.judgments import NIL, Judgments
-from abstain.rankings.layout import Bools, Floats, Ints, Pool, Rankings
 
 NilMeans = Literal["end", "answer"]
 

@@ -13,11 +13,11 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from abstain.columns import read_numbers, text_column
 from abstain.errors import InputError, shown
-from abstain.formats.trec import MOST
-from abstain.judge import in_engine
-from abstain.questions import collect
+from abstain.io.columns import read_numbers, text_column
+from abstain.io.frames import collect
+from abstain.io.trec import MOST
+from abstain.judging.judge import in_engine
 from abstain.rankings.collector import Collected, nil_words
 from abstain.rankings.judgments import NIL, Judgments
 from abstain.rankings.sources import Source, require_order

@@ -10,13 +10,13 @@ from typing import Literal
 
 import polars as pl
 
+from abstain.analyses.rank.notes import some_of
 from abstain.errors import InputError, plural, shown
+from abstain.measures.layout import Rankings
 from abstain.rankings.assemble import NilMeans, assemble
 from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError
 from abstain.rankings.engine import collect_in_engine, lives_elsewhere
 from abstain.rankings.judgments import Judgments
-from abstain.rankings.layout import Rankings
-from abstain.rankings.notes import some_of
 from abstain.rankings.order import RepeatedError
 from abstain.rankings.sources import Source, batches_of, judgments_of, place_of, twice
 

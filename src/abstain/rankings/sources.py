@@ -11,14 +11,14 @@ from typing import Any, Literal
 import narwhals as nw
 import polars as pl
 
-from abstain.columns import require, require_all, text_column
-from abstain.engines import check_engine, moved
 from abstain.errors import InputError, Place, shown
-from abstain.formats import trec
-from abstain.formats.files import PARQUET, STDIN, Opened, bare_name, open_packed
-from abstain.formats.tables import ROW, Table, format_of_name, read_in_pieces
-from abstain.formats.textfile import head
-from abstain.questions import collect, open_table, rename
+from abstain.io import trec
+from abstain.io.columns import require, require_all, text_column
+from abstain.io.engines import check_engine, moved
+from abstain.io.files import PARQUET, STDIN, Opened, bare_name, open_packed
+from abstain.io.frames import collect, open_table, rename
+from abstain.io.tables import ROW, Table, format_of_name, read_in_pieces
+from abstain.io.textfile import head
 from abstain.rankings.order import RepeatedError
 
 TREC = "trec"

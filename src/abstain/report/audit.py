@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstain.audit import Audit, Finding
+from abstain.analyses.audit import Audit, Finding
 from abstain.errors import plural
 from abstain.report.grid import Cell, Column, Grid
 

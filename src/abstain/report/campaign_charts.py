@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.campaign.headings import kinds_of_simplification
-from abstain.campaign.pairs import levels, tally_pairs
-from abstain.campaign.statistics import over_runs
+from abstain.analyses.campaign.headings import kinds_of_simplification
+from abstain.analyses.campaign.pairs import levels, tally_pairs
 from abstain.errors import plural
 from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, points
 from abstain.report.pieces import Figure
 from abstain.report.rewards import MOST_LINES, decision_figure
-from abstain.ties import at_least
+from abstain.stats.averages import over_runs
+from abstain.stats.ties import at_least
 
 if TYPE_CHECKING:
-    from abstain.campaign.campaign import Campaign
+    from abstain.analyses.campaign.campaign import Campaign
 
 MOST_RUNS = 60
 MOST_DOTS = 300

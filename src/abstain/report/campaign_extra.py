@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from abstain.campaign.stability import MOST_CELLS
+from abstain.analyses.campaign.stability import MOST_CELLS
 from abstain.errors import plural
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, PageTable, Section
 from abstain.report.results.curve import curve_sections, rows_table
-from abstain.ties import places as places_of
+from abstain.stats.ties import places as places_of
 
 if TYPE_CHECKING:
-    from abstain.campaign.campaign import Campaign
-    from abstain.campaign.stability import RankStability
+    from abstain.analyses.campaign.campaign import Campaign
+    from abstain.analyses.campaign.stability import RankStability
 
 MOST_RUNS = 60
 

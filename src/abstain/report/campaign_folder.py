@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 
 from abstain import __version__
-from abstain.campaign.campaign import Campaign
-from abstain.campaign.summary import sentences
-from abstain.campaign.table import LONGEST, Table
-from abstain.campaign.tables import all_tables
+from abstain.analyses.campaign.campaign import Campaign
+from abstain.analyses.campaign.summary import sentences
+from abstain.analyses.campaign.table import LONGEST, Table
+from abstain.analyses.campaign.tables import all_tables
 from abstain.errors import InputError, UsageError
 from abstain.report.grid import Grid, markdown_text, to_csv, to_latex, to_markdown
 from abstain.report.page import campaign_page

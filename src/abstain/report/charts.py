@@ -175,7 +175,7 @@ def write_chart(spec: Mapping[str, Any], path: str | Path) -> None:
     ending = target.suffix.lower()
     if ending not in ENDINGS:
         raise UsageError(f"a chart's file ends in {', '.join(ENDINGS)} (got '{target}')")
-    from abstain.formats.files import whole
+    from abstain.io.files import whole
 
     with whole(target) as draft:
         draft.write_bytes(_drawn(spec, ending))

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from abstain.compare.functional import THREE
-from abstain.compare.result import Comparison, Pair
-from abstain.compare.transitions import Origin
+from abstain.analyses.compare.result import Comparison, Pair
+from abstain.analyses.compare.transitions import Origin
 from abstain.report.charts import chart, points
 from abstain.report.compare_words import p_text, sentences, units
 from abstain.report.grid import Cell, Column, Grid
+from abstain.stats.functional import THREE
 
 MOST_SLICES = 12
 

@@ -6,17 +6,17 @@ import math
 
 import numpy as np
 
-from abstain.compare import intervals
-from abstain.compare.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
-from abstain.compare.multiplicity import CORRECTIONS
-from abstain.compare.pairs import least_units
-from abstain.compare.result import MOST_TRIALS, TESTS, Comparison
-from abstain.compare.swaps import EXACT_UNITS
-from abstain.compare.transitions import Origin
+from abstain.analyses.compare.pairs import least_units
+from abstain.analyses.compare.result import MOST_TRIALS, TESTS, Comparison
+from abstain.analyses.compare.transitions import Origin
 from abstain.errors import plural
 from abstain.outcomes import Undefined
 from abstain.report.scores import policy_sentence, sentence
 from abstain.report.undefined import first_few, undefined_sentences
+from abstain.stats import intervals
+from abstain.stats.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
+from abstain.stats.multiplicity import CORRECTIONS
+from abstain.stats.swaps import EXACT_UNITS
 
 MOST_QUESTIONS = 5
 MOST_ODD = 3

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from abstain.confidence.histogram import HistogramResult
-from abstain.confidence.result import CurveResult
+from abstain.analyses.curve.histogram import HistogramResult
+from abstain.analyses.curve.result import CurveResult
 from abstain.errors import plural
 from abstain.measures import Measure, measure
 from abstain.report.charts import chart, points

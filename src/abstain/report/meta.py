@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
+from abstain.analyses.meta.agreement import COEFFICIENTS, LABELS
+from abstain.analyses.meta.result import MetaResult
 from abstain.errors import plural
 from abstain.outcomes import Policy
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.scores import policy_sentence, sentence
-from abstain.resample.agreement import COEFFICIENTS, LABELS
-from abstain.resample.result import MetaResult
 
 SMALL = 1e-3
 WIDTH = 80

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from abstain.analyses.meta.agreement import COEFFICIENTS, LABELS
+from abstain.analyses.meta.bins import edge
+from abstain.analyses.meta.result import MetaResult
 from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines, points
 from abstain.report.meta import how_drawn
-from abstain.resample.agreement import COEFFICIENTS, LABELS
-from abstain.resample.bins import edge
-from abstain.resample.result import MetaResult
 
 OPEN = "swap rate from here on"
 """What the last bin holds, which has no end: no point of the curve."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.campaign.campaign import Campaign
+from abstain.analyses.campaign.campaign import Campaign
 from abstain.outcomes import Counts
 from abstain.report.campaign_charts import campaign_figures
 from abstain.report.campaign_extra import confidence_sections, stability_section
@@ -17,10 +17,10 @@ from abstain.report.question_cards import question_decks
 from abstain.report.results.common import kinds_of_blank, score_figure
 from abstain.report.rewards import leads_table, measure_facts, rewards_table
 from abstain.report.scores import policy_sentence, sentence
-from abstain.ties import places
+from abstain.stats.ties import places
 
 if TYPE_CHECKING:
-    from abstain.campaign.table import Table
+    from abstain.analyses.campaign.table import Table
 
 MOST_SLICED = 30_000
 """Rows that a leaderboard by slices may add to the page."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from abstain.analyses.validate.validation import Verdict
 from abstain.errors import plural
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.scores import sentence
-from abstain.validation import Verdict
 
 
 def problems_grid(verdict: Verdict, *, most: int = 50) -> Grid:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.campaign.tables import hardest_first
+from abstain.analyses.campaign.tables import hardest_first
 from abstain.errors import plural
 from abstain.report.pieces import Card, Choice, Deck
 
 if TYPE_CHECKING:
-    from abstain.campaign.campaign import Campaign
+    from abstain.analyses.campaign.campaign import Campaign
     from abstain.outcomes import IntArray
 
 CARDS = 3

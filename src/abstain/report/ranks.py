@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstain.rankings.results import RankResult, RankRow
+from abstain.analyses.rank.results import RankResult, RankRow
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.scores import sentence
 from abstain.report.undefined import undefined_sentences

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from abstain import __version__
-from abstain.compare.bounds import WORDS
+from abstain.analyses.compare.bounds import WORDS
+from abstain.analyses.refusals import Found
 from abstain.errors import plural
-from abstain.refusals.found import Found
-from abstain.refusals.rules import LANGUAGES
+from abstain.judging.refusals.rules import LANGUAGES
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.scores import sentence
 

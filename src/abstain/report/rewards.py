@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.errors import plural
-from abstain.leads import Lead, leads
 from abstain.measures import Measure, measure
 from abstain.report.cards import signature
 from abstain.report.charts import chart, lines, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, PageTable
+from abstain.stats.leads import Lead, leads
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, CountsArray

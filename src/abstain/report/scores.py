@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from abstain.analyses.score.result import Row, ScoreResult
 from abstain.errors import plural
 from abstain.outcomes import Counts, Effect, Policy, Why
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.undefined import label, undefined_sentences
-from abstain.scored import Row, ScoreResult
 
 
 def score_grid(result: ScoreResult, *, split: bool = False, break_even: bool = False) -> Grid:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstain.confidence.several import SeveralResult
+from abstain.analyses.score.several import SeveralResult
 from abstain.errors import plural
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.scores import policy_sentence, sentence

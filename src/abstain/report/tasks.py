@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from abstain.analyses.pan import MEASURES, VerificationResult
+from abstain.analyses.squad import ReadingResult
 from abstain.errors import plural
 from abstain.outcomes import Undefined
-from abstain.reading import ReadingResult
 from abstain.report.grid import Cell, Column, Grid
-from abstain.verification import MEASURES, VerificationResult
 
 
 def verification_grid(result: VerificationResult) -> Grid:
     """A row a system, the best overall first."""
-    from abstain.ties import places
+    from abstain.stats.ties import places
 
     lacking = any(own.missing for own in result.runs)
     columns = [

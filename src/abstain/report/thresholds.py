@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from abstain.confidence.bounds import KeepNext, KeepRisk
-from abstain.confidence.tuned import Standing, Tuned, TuneResult
+from abstain.analyses.tune.bounds import KeepNext, KeepRisk
+from abstain.analyses.tune.tuned import Standing, Tuned, TuneResult
 from abstain.errors import plural
 from abstain.report.curves import few, threshold_cell, threshold_text
 from abstain.report.grid import Cell, Column, Grid

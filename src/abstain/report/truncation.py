@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from abstain.analyses.rank.truncation import BINS, Pair, Truncation
 from abstain.errors import InputError, plural, reason_of
 from abstain.outcomes import Undefined
 from abstain.report import charts
 from abstain.report.grid import Cell, Column, Grid
-from abstain.truncation import BINS, Pair, Truncation
 
 NAMED = 20
 """Inverted pairs that a table names of each measure; JSON has them all."""

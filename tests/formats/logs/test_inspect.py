@@ -12,7 +12,7 @@ import pytest
 
 import abstain as ab
 from abstain.errors import InputError
-from abstain.formats.tables import read_table
+from abstain.io.tables import read_table
 from tests.helpers import Here, counts_of
 
 

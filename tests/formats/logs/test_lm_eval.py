@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import abstain as ab
-from abstain.formats.tables import read_table
+from abstain.io.tables import read_table
 from tests.helpers import Here, counts_of
 
 DATE = "2026-01-01T00-00-00.000000"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from abstain.formats.tables import read_table
+from abstain.io.tables import read_table
 from tests.formats.logs.helpers import JUDGED, counts
 from tests.helpers import Here
 

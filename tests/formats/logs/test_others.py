@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import abstain as ab
-from abstain.formats.logs import rows
-from abstain.formats.logs.rows import plain_text
-from abstain.formats.tables import json_text, read_table
+from abstain.io.logs import rows
+from abstain.io.logs.rows import plain_text
+from abstain.io.tables import json_text, read_table
 from tests.formats.logs.helpers import JUDGED, counts
 from tests.formats.logs.test_openai_evals import MATCHES, REPORT, SPEC, event
 from tests.formats.logs.test_promptfoo import promptfoo, result
@@ -238,7 +238,7 @@ def test_a_whole_number_reads_as_in_a_table(value: Any, text: str) -> None:
 
 
 def test_half_a_document_is_refused_by_every_reader(here: Here) -> None:
-    from abstain.formats.logs.registry import READERS
+    from abstain.io.logs.registry import READERS
 
     here.write("x.json", '{"version": 2, "responses": [{"a": ')
     for name in READERS:
@@ -308,7 +308,7 @@ def test_what_is_not_needed_takes_no_memory(here: Here, name: str) -> None:
 
 
 def test_a_large_document_with_nan(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    from abstain.formats.logs import documents
+    from abstain.io.logs import documents
 
     monkeypatch.setattr(documents, "LARGE", 10)
     own = {"id": "a NaN", "scores": {"s": {"value": float("nan"), "explanation": "-Infinity"}}}

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from abstain.analyses.pan import overall, pan_measures, verify
 from abstain.errors import UsageError
 from abstain.outcomes import Undefined
-from abstain.verification import overall, pan_measures, verify
 from tests.helpers import Here, needs
 
 

@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 import abstain as ab
-from abstain.formats.logs.simpleqa import grade_of
-from abstain.formats.tables import read_table
+from abstain.io.logs.simpleqa import grade_of
+from abstain.io.tables import read_table
 from tests.formats.logs.helpers import JUDGED, counts
 from tests.helpers import Here, needs
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abstain.formats.tables import read_table
-from abstain.reading import best_threshold, exact_match, f1_of_words
+from abstain.analyses.squad import best_threshold, exact_match, f1_of_words
+from abstain.io.tables import read_table
 from tests.helpers import Here
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from abstain.campaign.headings import explained
+from abstain.analyses.campaign.headings import explained
 from abstain.outcomes import CountsArray
 from abstain.report.grid import Cell, Column, Grid, Kind
 from abstain.report.page import DETAILS

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import inf, nan
 from typing import Any
 
-from abstain.confidence.decision import crossings
+from abstain.analyses.curve.decision import crossings
 from abstain.errors import plural
 from abstain.report.charts import chart, lines
 from abstain.report.curve_layers import (

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from abstain.analyses.meta.agreement import LABELS, Agreement
+from abstain.analyses.meta.draws import Plan
+from abstain.analyses.meta.power import Power
+from abstain.analyses.meta.result import MetaResult, Requirement
+from abstain.analyses.meta.stability import Stability
+from abstain.analyses.meta.swap import Swap
 from abstain.errors import plural
 from abstain.report.meta import grids_by_part, in_bins
 from abstain.report.meta_charts import agreement_chart, meta_charts
@@ -11,12 +17,6 @@ from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.results.common import again, blanks_table, facts, known_measure, number
 from abstain.report.results.saved import Meta, SwapRow
 from abstain.report.rewards import measure_facts
-from abstain.resample.agreement import LABELS, Agreement
-from abstain.resample.draws import Plan
-from abstain.resample.power import Power
-from abstain.resample.result import MetaResult, Requirement
-from abstain.resample.stability import Stability
-from abstain.resample.swap import Swap
 
 PARTS = {
     "stability": "Stability",

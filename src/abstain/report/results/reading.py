@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from abstain.errors import InputError, plural, shown
-from abstain.formats.files import open_plain
+from abstain.io.files import open_plain
 from abstain.report.grid import clean
 from abstain.report.results.saved import (
     KINDS,

@@ -18,7 +18,7 @@ from abstain.report.results.common import (
 )
 from abstain.report.results.saved import Row
 from abstain.report.undefined import label, undefined_sentences
-from abstain.ties import following, places, same
+from abstain.stats.ties import following, places, same
 
 MOST_CELLS = 3_000
 

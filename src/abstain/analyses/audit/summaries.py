@@ -1,0 +1,205 @@
+"""Rows that sum up other rows: totals, means, medians, deviations, extremes.
+
+Each printed cell is a range, so a summary is a range too; it is wrong only when no numbers
+that round to the rows could give it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from statistics import median
+
+from abstain.analyses.audit.findings import SUMMARIES, Audit, Change, Correction
+from abstain.analyses.audit.linear import Linear
+from abstain.analyses.audit.printed import Printed
+from abstain.analyses.audit.sheet import Sheet, kind_of
+from abstain.errors import plural
+
+Range = tuple[float | Fraction, float | Fraction]
+
+
+def check_summaries(sheet: Sheet, audit: Audit) -> list[Linear]:
+    """Check every summary row; whole totals are handed on, to be corrected with other sums."""
+    totals: list[Linear] = []
+    for row, kind in enumerate(sheet.kinds):
+        if kind is None:
+            continue
+        groups = _groups(sheet, row, kind)
+        for column in sheet.figures:
+            printed = sheet.number(row, column)
+            if printed is None:
+                continue
+            choices = [
+                [i for i in group if sheet.number(i, column) is not None] for group in groups
+            ]
+            choices = [group for group in choices if group]
+            if choices and kind == "total":
+                totals += _total(sheet, row, column, choices)
+            elif choices:
+                _check(sheet, row, column, kind, printed, choices, audit)
+    _say_deviation(sheet, audit)
+    return totals
+
+
+def _groups(sheet: Sheet, row: int, kind: str) -> list[list[int]]:
+    """The rows that a summary may be over: its group; where that has several, its block."""
+    members = _members(sheet, row)
+    rivals = [
+        i
+        for i, other in enumerate(sheet.kinds)
+        if other == kind and i != row and _members(sheet, i) == members
+    ]
+    if not rivals:
+        return [members]
+    above = max((i for i in rivals if i < row), default=-1)
+    return [[i for i in members if above < i < row], members]
+
+
+def _members(sheet: Sheet, row: int) -> list[int]:
+    """The rows that share every other label of a summary row (a label of its own says nothing)."""
+    label = next((c for c in sheet.labels if kind_of(sheet.texts[row][c]) is not None), None)
+    members = sheet.body
+    for column in sheet.labels:
+        text = sheet.texts[row][column]
+        if column != label and text:
+            members = [i for i in members if sheet.texts[i][column] == text] or members
+    return members
+
+
+def _total(sheet: Sheet, row: int, column: str, choices: list[list[int]]) -> list[Linear]:
+    """A total of whole numbers, as a sum over the group that it fits best."""
+    scores = {s.column for s in sheet.scores}
+    if column in scores or column in sheet.percents:
+        return []
+    cells = [(row, column), *((i, column) for i in choices[0])]
+    if not all((n := sheet.number(i, c)) is not None and n.whole for i, c in cells):
+        return []
+    sums = [Linear(SUMMARIES, (row, column), tuple((i, column) for i in g)) for g in choices]
+    if column == sheet.counts.get("questions"):
+        values = {sheet.texts[i][column] for i in choices[0]}
+        if values == {sheet.texts[row][column]}:  # the same questions for every row
+            return []
+    return [next((s for s in sums if s.holds(sheet)), sums[0])]
+
+
+def _check(
+    sheet: Sheet,
+    row: int,
+    column: str,
+    kind: str,
+    printed: Printed,
+    choices: list[list[int]],
+    audit: Audit,
+) -> None:
+    audit.check(SUMMARIES, sheet, [(row, column), *((i, column) for g in choices for i in g)])
+    ranges: list[tuple[str, int, Range]] = []
+    for group in choices:
+        rows = [n for i in group if (n := sheet.number(i, column)) is not None]
+        if kind != "deviation" or len(rows) > 1:
+            ranges += [(name, len(rows), way(rows)) for name, way in WAYS[kind]]
+    fitting = {name for name, _, between in ranges if printed.meets(*between)}
+    if kind == "deviation":
+        sheet.deviations.append(fitting)
+    if fitting or not ranges:
+        return
+    low, high = ranges[0][2]
+    middle = (Fraction(low) + Fraction(high)) / 2
+    fix = Change(sheet.row_name(row), column, printed.text, printed.like(middle))
+    said = [
+        f"the {name} of {plural(count, 'row')} is {_text(between, printed)}"
+        for name, count, between in ranges
+    ]
+    cut = "; truncated" if printed.truncates(middle) else ""
+    audit.find(SUMMARIES, sheet, row, column, "; ".join(said) + cut, [Correction((fix,), 1)])
+
+
+def _say_deviation(sheet: Sheet, audit: Audit) -> None:
+    """Say which of the two deviations the rows show, where they tell."""
+    fitting = [names for names in sheet.deviations if names]
+    both = set.intersection(*fitting) if fitting else set()
+    if both:
+        audit.note(f"{sheet.name}: the deviations fit the {' and the '.join(sorted(both))}.")
+
+
+def _text(between: Range, printed: Printed) -> str:
+    (low, high), digits = between, printed.decimals + 2
+    bottom, top = f"{float(low):.{digits}f}", f"{float(high):.{digits}f}"
+    return bottom if bottom == top else f"between {bottom} and {top}"
+
+
+# -------------------------------------------------------------------- ranges of summaries
+
+
+def _mean(rows: Sequence[Printed]) -> Range:
+    return sum(n.low for n in rows) / len(rows), sum(n.high for n in rows) / len(rows)
+
+
+def _median(rows: Sequence[Printed]) -> Range:
+    return median(n.low for n in rows), median(n.high for n in rows)
+
+
+def _least(rows: Sequence[Printed]) -> Range:
+    return min(n.low for n in rows), min(n.high for n in rows)
+
+
+def _most(rows: Sequence[Printed]) -> Range:
+    return max(n.low for n in rows), max(n.high for n in rows)
+
+
+def spread(rows: Sequence[Printed]) -> Range:
+    """The least and the greatest sum of squares about the mean.
+
+    The least is that of numbers pulled towards one middle m: Σ distance(m, range)², convex in m.
+    The greatest lies at a corner: the upper ends of the largest numbers, the lower of the rest
+    (exact where all show the same decimals; otherwise the widest range stands for all).
+    """
+    import numpy as np
+
+    low = np.array([float(n.low) for n in rows])
+    high = np.array([float(n.high) for n in rows])
+    ends = np.unique(np.concatenate([low, high]))
+
+    def pulled(m: float) -> float:
+        return float((np.maximum(low - m, 0) ** 2 + np.maximum(m - high, 0) ** 2).sum())
+
+    left, right = float(ends[0]), float(ends[-1])
+    for _ in range(200):
+        third = (right - left) / 3
+        if pulled(left + third) <= pulled(right - third):
+            right -= third
+        else:
+            left += third
+    half = float((high - low).max()) / 2
+    centre = np.sort(np.array([float(n.value) for n in rows]))
+    centre -= centre.mean()
+    count = len(centre)
+    signs = count - 2 * np.arange(count + 1)  # so many more upper ends than lower ones
+    weighted = -2 * np.concatenate([[0.0], np.cumsum(centre)])
+    corners = (
+        (centre**2).sum() + 2 * half * weighted + count * half**2 - (half * signs) ** 2 / count
+    )
+    return pulled((left + right) / 2), float(corners.max())
+
+
+def _sample(rows: Sequence[Printed]) -> Range:
+    low, high = spread(rows)
+    return math.sqrt(float(low) / (len(rows) - 1)), math.sqrt(float(high) / (len(rows) - 1))
+
+
+def _population(rows: Sequence[Printed]) -> Range:
+    low, high = spread(rows)
+    return math.sqrt(float(low) / len(rows)), math.sqrt(float(high) / len(rows))
+
+
+WAYS: dict[str, list[tuple[str, Callable[[Sequence[Printed]], Range]]]] = {
+    "mean": [("mean", _mean)],
+    "median": [("median", _median)],
+    "minimum": [("minimum", _least)],
+    "maximum": [("maximum", _most)],
+    "deviation": [
+        ("sample standard deviation", _sample),
+        ("population standard deviation", _population),
+    ],
+}

@@ -1,0 +1,97 @@
+"""Main questions and their auxiliary twins: what does taking one inference away change?
+
+An auxiliary question asks the same as its main one with one difficulty removed: a hypernym, a
+synonymous noun phrase or a verbal entailment made plain, in the question or in the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from abstain.analyses.campaign.matrix import OutcomeMatrix, natural
+from abstain.errors import InputError, shown
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Positions of main and auxiliary questions that belong together, and their attributes."""
+
+    main: npt.NDArray[np.int64]
+    auxiliary: npt.NDArray[np.int64]
+    attributes: pl.DataFrame
+    main_right: IntArray
+    auxiliary_right: IntArray
+    fourfold: IntArray
+    """For each run: both right, main only, auxiliary only, neither."""
+
+    def __len__(self) -> int:
+        return len(self.main)
+
+
+@dataclass(frozen=True, slots=True)
+class PairTally:
+    """Some of the pairs, over all runs."""
+
+    main_right: int
+    auxiliary_right: int
+    better: int
+    """Pairs whose auxiliary question got more right than its main one."""
+    pairs: int
+
+    @property
+    def change(self) -> float | None:
+        """Percent more right on the auxiliary questions; None where nothing was right before."""
+        if self.main_right == 0:
+            return None
+        return 100 * (self.auxiliary_right - self.main_right) / self.main_right
+
+
+def find_pairs(matrix: OutcomeMatrix) -> Pairs | None:
+    """The pairs that the attribute `auxiliary_of` names; None when there are none."""
+    questions = matrix.questions
+    if "auxiliary_of" not in questions.columns:
+        return None
+    indexed = questions.with_row_index("at").with_columns(pl.col("at").cast(pl.Int64))
+    twins = indexed.filter(pl.col("auxiliary_of").fill_null("") != "")
+    if twins.is_empty():
+        return None
+    known = indexed.select(pl.col("question").alias("auxiliary_of"), pl.col("at").alias("main"))
+    joined = twins.join(known, on="auxiliary_of", how="left", maintain_order="left")
+    lost = joined.filter(pl.col("main").is_null())
+    if lost.height:
+        raise InputError(
+            f"question {shown(lost['question'][0])} is auxiliary of "
+            f"{shown(lost['auxiliary_of'][0])}, which is not in the gold"
+        )
+    main, auxiliary = joined["main"].to_numpy(), joined["at"].to_numpy()
+    right = matrix.right()
+    a, b = right[:, main], right[:, auxiliary]
+    fourfold = np.stack([(a & b), (a & ~b), (~a & b), (~a & ~b)], axis=-1).sum(axis=1)
+    return Pairs(main, auxiliary, joined, a.sum(axis=0), b.sum(axis=0), fourfold)
+
+
+def tally_pairs(pairs: Pairs, chosen: npt.NDArray[np.bool_]) -> PairTally:
+    """Right responses over all runs in the chosen pairs."""
+    main, auxiliary = pairs.main_right[chosen], pairs.auxiliary_right[chosen]
+    return PairTally(
+        int(main.sum()), int(auxiliary.sum()), int((auxiliary > main).sum()), int(chosen.sum())
+    )
+
+
+def levels(pairs: Pairs, attribute: str) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+    """The values of an attribute of the auxiliary questions, each with its pairs."""
+    if attribute not in pairs.attributes.columns:
+        return
+    column = pairs.attributes[attribute].fill_null("")
+    for value in sorted((v for v in column.unique() if v), key=natural):
+        yield value, (column == value).to_numpy()

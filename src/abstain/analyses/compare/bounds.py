@@ -1,0 +1,267 @@
+"""What is not known of a score: responses that could not be read, and a judge that errs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain.errors import InputError, Place, UsageError, shown
+from abstain.measures import Measure
+from abstain.outcomes import CountsArray
+from abstain.stats.delta_method import effective
+from abstain.stats.functional import JEFFREYS, cells_of, one_run
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array
+
+MOST_WAYS = 1_000_000
+CLOSE = 1e-12
+DRAWS = 10_000
+NO_ERROR = 0.02
+"""Of a verdict: the prior of a judge whose unseen errors are hardly possible."""
+WORDS = ("right", "wrong", "blank")
+_ALSO = {"correct": "right", "incorrect": "wrong", "unanswered": "blank", "not_attempted": "blank"}
+
+
+def bounds_of(measure: Measure, counts: Array, unknown: int) -> tuple[float, float]:
+    """The worst and the best score over all ways in which unknown responses could have gone.
+
+    `counts` are the six counts of the responses that are known. Each unknown one may be right,
+    wrong or any kind of blank.
+    """
+    spots = _spots(measure)
+    known = np.asarray(counts, np.float64)
+    ways, step = _ways(unknown, len(spots))
+
+    def scores(some: Array) -> Array:
+        table = np.tile(known, (len(some), 1))
+        table[:, list(spots)] += some
+        return np.asarray(measure(CountsArray(table)))
+
+    values = scores(ways)
+    if np.isnan(values).all():
+        return math.nan, math.nan
+    lowest, highest = ways[int(np.nanargmin(values))], ways[int(np.nanargmax(values))]
+    return (
+        _lowered(scores, lowest, step),
+        -_lowered(lambda some: -scores(some), highest, step),
+    )
+
+
+def _spots(measure: Measure) -> tuple[int, ...]:
+    return (0, 1, 2, 3, 4) if measure.definition.needs_candidates else (0, 1, 4)
+
+
+def all_ways(measure: Measure, unknown: int) -> bool:
+    """Whether `bounds_of` looks at every way, or at an even sample of them and what lies near."""
+    return _step(unknown, len(_spots(measure))) == 1
+
+
+def _lowered(scores: Callable[[Array], Array], way: Array, step: int) -> float:
+    """The lowest score that is reached from a way by moving responses from one kind to another."""
+    moves = np.eye(len(way))[:, None] - np.eye(len(way))
+    moves = moves.reshape(-1, len(way))
+    best = float(scores(way[None])[0])
+    while step > 0:
+        near = way + step * moves
+        near = near[(near >= 0).all(axis=1)]
+        values = scores(near)
+        at = int(np.nanargmin(values)) if not np.isnan(values).all() else 0
+        if values[at] < best - CLOSE:
+            way, best = near[at], float(values[at])
+        else:
+            step //= 2
+    return best
+
+
+def _step(total: int, parts: int) -> int:
+    step = 1
+    while math.comb(total // step + parts, parts - 1) > MOST_WAYS:
+        step += 1
+    return step
+
+
+def _ways(total: int, parts: int) -> tuple[Array, int]:
+    """Ways of sharing `total` among parts, all or every step-th with the corners; and the step."""
+    step = _step(total, parts)
+    marks = np.unique(np.append(np.arange(0, total + 1, step), total))
+    rows = np.zeros((1, 0), np.int64)
+    for _ in range(parts - 1):
+        rows = np.column_stack([np.repeat(rows, len(marks), axis=0), np.tile(marks, len(rows))])
+        rows = rows[rows.sum(axis=1) <= total]
+    return np.column_stack([rows, total - rows.sum(axis=1)]).astype(np.float64), step
+
+
+# ------------------------------------------------------------------------------ a judge's errors
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """A score corrected for a judge's errors, with an interval that has the judge's uncertainty."""
+
+    score: float
+    low: float
+    high: float
+
+
+def read_confusion(source: Any) -> Array:
+    """A judge's confusion table: rows what is true, columns what the judge said, whole numbers.
+
+    A table with a column `true` and one a verdict (right, wrong, blank), or with `true`, `judged`
+    and `count`.
+    """
+    from abstain.io.frames import collect, into_lazy, open_table
+
+    table = open_table(source, name="the judge's errors")
+    frame = collect(into_lazy(table.frame).select(*table.columns), table.name)
+    named: dict[str, str] = {}
+    for name in frame.columns:
+        if (word := _word(name)) in named:
+            both = f"columns '{named[word]}' and '{name}'"
+            raise InputError(f"has the {both}, which are the same verdict", table.name)
+        named[word] = name
+    if "true" not in named:
+        raise InputError(
+            f"has no column 'true', which holds the right verdict (its columns: "
+            f"{', '.join(frame.columns)})",
+            table.name,
+        )
+    odd = [n for w, n in named.items() if w not in ("true", "judged", "count", *WORDS)]
+    if odd:
+        raise InputError(
+            f"has a column '{odd[0]}', expected true and {', '.join(WORDS)} (what the judge said), "
+            "or true, judged and count",
+            table.name,
+        )
+    found = np.zeros((3, 3))
+    seen: set[tuple[int, ...]] = set()
+    rows = frame.to_dicts()
+    if "judged" in named and "count" in named:
+        for at, row in enumerate(rows):
+            place = table.place(at)
+            pair = (_verdict(row[named["true"]], place), _verdict(row[named["judged"]], place))
+            _once(pair, seen, place)
+            found[pair] = _number(row[named["count"]], place)
+    else:
+        for at, row in enumerate(rows):
+            place = table.place(at)
+            true = _verdict(row[named["true"]], place)
+            _once((true,), seen, place)
+            for said, word in enumerate(WORDS):
+                if word in named:
+                    found[true, said] = _number(row[named[word]], place)
+    if not found.sum():
+        raise InputError("has no counts of verdicts (columns right, wrong, blank)", table.name)
+    return found
+
+
+def never_checked(confusion: Array) -> tuple[str, ...]:
+    """The verdicts that no checked response should have had."""
+    return tuple(word for word, n in zip(WORDS, confusion.sum(axis=1), strict=True) if not n)
+
+
+def _word(name: Any) -> str:
+    word = str(name).strip().lower().replace(" ", "_")
+    return _ALSO.get(word, word)
+
+
+def _once(verdicts: tuple[int, ...], seen: set[tuple[int, ...]], place: Place) -> None:
+    if verdicts in seen:
+        words = " judged ".join(WORDS[v] for v in verdicts)
+        raise InputError(f"truly {words} stands twice, expected one row of each", place)
+    seen.add(verdicts)
+
+
+def _verdict(cell: Any, place: Place) -> int:
+    word = _word(cell)
+    if word not in WORDS:
+        raise InputError(f"{shown(str(cell))} is no verdict; there are {', '.join(WORDS)}", place)
+    return WORDS.index(word)
+
+
+def _number(cell: Any, place: Place) -> float:
+    if cell in (None, ""):
+        return 0.0
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not (value >= 0 and value.is_integer()):
+        raise InputError(
+            f"{shown(str(cell))} is no count of responses, expected a whole number", place
+        )
+    return value
+
+
+def correct_for_judge(
+    measure: Measure,
+    cells: Array,
+    confusion: Array,
+    *,
+    clusters: Array | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    draws: int = DRAWS,
+) -> Corrected:
+    """The score if the judge had not erred: shares q judged = p true · rates, solved for p.
+
+    A verdict that was never checked has no rates: the judge is taken at its word there. The
+    interval draws the rates and the judged shares from their posteriors; clustered questions count
+    by their effective number. Half a verdict added to each rate would by itself explain away an
+    outcome rarer than that, and next to none takes errors never seen for impossible: the interval
+    holds what either says.
+    """
+    if measure.definition.needs_candidates:
+        raise UsageError(f"{measure} asks for candidates, which a judge's table does not hold")
+    rates = _rates(confusion)
+    if abs(float(np.linalg.det(rates))) < 1e-6:
+        raise UsageError("the judge's table says nothing: its verdicts do not depend on the truth")
+    generator = np.random.default_rng([seed, 7])
+    score = float(_solved(measure, (cells / cells.sum())[None], rates[None])[0])
+    several = clusters if clusters is not None and len(clusters) > 1 else None
+    worth = float(effective(one_run(measure), cells, several, level=level)) / cells.sum()
+    judged = generator.standard_gamma(cells * worth + JEFFREYS, size=(draws, 3))
+    judged /= judged.sum(axis=-1, keepdims=True)
+    ends = [
+        np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        for prior in (JEFFREYS, NO_ERROR)
+        if len(values := _drawn_scores(measure, judged, confusion, prior, generator))
+    ]
+    if not ends:
+        return Corrected(score, math.nan, math.nan)
+    return Corrected(score, float(min(e[0] for e in ends)), float(max(e[1] for e in ends)))
+
+
+def _drawn_scores(
+    measure: Measure,
+    judged: Array,
+    confusion: Array,
+    prior: float,
+    generator: np.random.Generator,
+) -> Array:
+    """Corrected scores by rates drawn from their posterior under a prior of so many verdicts."""
+    checked = confusion.sum(axis=1, keepdims=True) > 0
+    shape = np.where(checked, confusion + prior, np.eye(3) * 1e9)
+    drawn = generator.standard_gamma(shape, size=(len(judged), 3, 3))
+    values = _solved(measure, judged, drawn / drawn.sum(axis=-1, keepdims=True))
+    return values[~np.isnan(values)]
+
+
+def _rates(confusion: Array) -> Array:
+    sums = confusion.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, confusion / np.where(sums > 0, sums, 1), np.eye(3))
+
+
+def _solved(measure: Measure, judged: Array, rates: Array) -> Array:
+    """True shares by inversion, brought back to shares where chance pushed them outside."""
+    flat = np.abs(np.linalg.det(rates)) < 1e-9
+    safe = np.where(flat[:, None, None], np.eye(3), rates)
+    true = np.linalg.solve(np.swapaxes(safe, -1, -2), judged[..., None])[..., 0]
+    true = np.maximum(true, 0)
+    true /= true.sum(axis=-1, keepdims=True)
+    values = np.asarray(measure(cells_of(measure).counts(true)))
+    return np.where(flat, np.nan, values)

@@ -1,0 +1,184 @@
+"""Where a difference comes from: which questions moved, and what each move is worth.
+
+Along the straight way from one run's shares to the other's, φ is the mean of the measure's
+gradient (Aumann and Shapley). A question that moves from outcome a to b then contributes exactly
+(φ_b − φ_a)/n, and the contributions of all questions, of slices or of kinds of move add up to
+the difference, whatever the measure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.measures import Measure
+from abstain.stats.functional import FIVE, Functional, influence
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import Array
+
+    Codes = npt.NDArray[np.uint8]
+
+NODES = 12
+FINEST = 30
+"""Panels shorten by halves towards both ends, to 2⁻³⁰ of the way: where few are answered at one
+end, a ratio changes fastest there."""
+DECIMALS = 9
+"""What numerical derivatives are good for: equal gradients come out equal."""
+NOISE = 1e-8
+RIGHT, WRONG, BLANK_RIGHT, BLANK_WRONG, BLANK_EMPTY = range(5)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One part of the questions: how both runs did in it, and what it contributes."""
+
+    attribute: str
+    name: str
+    questions: int
+    own: float
+    other: float
+    contribution: float
+
+    @property
+    def difference(self) -> float:
+        """The difference within the part."""
+        return self.own - self.other
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The parts that a difference is made of; each sum of contributions is the difference."""
+
+    transitions: Array
+    """Questions by outcome of the other run (rows) and of the run itself: right, wrong, blank."""
+    worth: Array
+    """What the moves of each cell contribute."""
+    contributions: Array
+    """What each question contributes; NaN throughout where the measure has no value."""
+    knowing: float
+    abstaining: float
+    without_candidate: int
+    """Moves from or to a blank whose candidate nobody knows."""
+    slices: tuple[Slice, ...] = ()
+    reversals: tuple[str, ...] = ()
+    """Attributes whose parts, where they show a difference, all show it the other way."""
+
+
+def path_gradient(measure: Measure, other: Array, own: Array) -> Array:
+    """φ of each of the five outcomes, by Gauss–Legendre quadrature along the way.
+
+    What a kink on the way leaves over is added by the least change of φ, so that the worths add up.
+
+    >>> from abstain.measures import measure
+    >>> phi = path_gradient(measure("accuracy"), np.array([1, 3, 0, 0, 0]), np.eye(5)[0] * 4)
+    >>> float(round(phi[0] - phi[1], 6))
+    1.0
+    """
+    f = Functional(
+        5, 0.0, measure.bounds, lambda k: np.asarray(measure(FIVE.counts(np.asarray(k))))
+    )
+    start, end = np.asarray(other, np.float64), np.asarray(own, np.float64)
+    at, weights = _graded_nodes()
+    way = start * (1 - at[:, None]) + end * at[:, None]
+    phi = np.asarray(np.round((weights[:, None] * influence(f, way)).sum(axis=0), DECIMALS))
+    moved, n = end - start, start.sum()
+    left = float(f.value(end) - f.value(start)) - float(phi @ moved) / n
+    if abs(left) > NOISE:
+        phi += left * n * moved / (moved @ moved)
+    return phi
+
+
+def _graded_nodes() -> tuple[Array, Array]:
+    """Gauss–Legendre nodes and weights on [0, 1], in panels that halve towards both ends."""
+    half = np.concatenate([[0.0], 0.5 ** np.arange(FINEST, 0, -1.0)])
+    edges = np.concatenate([half, 1 - half[-2::-1]])
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    width = np.diff(edges)[:, None]
+    at = edges[:-1, None] + width * (nodes + 1) / 2
+    return at.ravel(), (width * weights / 2).ravel()
+
+
+def origin(measure: Measure, other: Codes, own: Codes) -> Origin:
+    """The transition table and what each move is worth, from outcomes question by question."""
+    n = len(own)
+    merged = np.array([0, 1, 2, 2, 2])
+    joint = np.zeros((5, 5))
+    np.add.at(joint, (other, own), 1)
+    phi = path_gradient(measure, joint.sum(axis=1), joint.sum(axis=0))
+    gains = (phi[None, :] - phi[:, None]) / n
+    knowing_gain = _knowing(phi) / n
+    table, worth = np.zeros((3, 3)), np.zeros((3, 3))
+    cells = (merged[:, None] * 3 + merged).ravel()
+    np.add.at(table.reshape(-1), cells, joint.ravel())
+    np.add.at(worth.reshape(-1), cells, (joint * gains).ravel())
+    knowing = float((joint * knowing_gain).sum())
+    moved = joint - np.diag(np.diag(joint))
+    unknown = int(moved[BLANK_EMPTY].sum() + moved[:, BLANK_EMPTY].sum())
+    return Origin(table, worth, gains[other, own], knowing, float(worth.sum()) - knowing, unknown)
+
+
+def _knowing(phi: Array) -> Array:
+    """The part of each move that is knowing: what would have been said changes its rightness.
+
+    Of a move that changes both, the mean over both orders (Shapley). A blank without a candidate
+    says nothing about knowing: such a move is abstaining.
+    """
+    answer = {RIGHT: (True, True), WRONG: (False, True)}
+    blank = {BLANK_RIGHT: (True, False), BLANK_WRONG: (False, False)}
+    state = answer | blank
+    code = {value: key for key, value in state.items()}
+    found = np.zeros((5, 5))
+    for a, (knew, answered) in state.items():
+        for b, (knows, answers) in state.items():
+            before = phi[code[knows, answered]] - phi[code[knew, answered]]
+            after = phi[code[knows, answers]] - phi[code[knew, answers]]
+            found[a, b] = (before + after) / 2
+    return found
+
+
+def in_slices(
+    measure: Measure,
+    other: Codes,
+    own: Codes,
+    contributions: Array,
+    parts: Sequence[tuple[str, Sequence[str], npt.NDArray[np.int64]]],
+) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
+    """Each attribute's parts, the largest contribution first, and Simpson's reversals."""
+    total = _value(measure, own) - _value(measure, other)
+    slices: list[Slice] = []
+    reversed_by: list[str] = []
+    for attribute, names, part_of in parts:
+        found = []
+        for number, name in enumerate(names):
+            inside = part_of == number
+            if not inside.any():
+                continue
+            found.append(
+                Slice(
+                    attribute,
+                    name,
+                    int(inside.sum()),
+                    _value(measure, own[inside]),
+                    _value(measure, other[inside]),
+                    float(contributions[inside].sum()),
+                )
+            )
+        found.sort(key=lambda s: (math.isnan(s.contribution), -abs(s.contribution), s.name))
+        slices += found
+        signs = [math.copysign(1, s.difference) for s in found if abs(s.difference) > 1e-12]
+        whole = bool((part_of >= 0).all()) and len(found) > 1
+        if whole and signs and total and all(sign == -math.copysign(1, total) for sign in signs):
+            reversed_by.append(attribute)
+    return tuple(slices), tuple(reversed_by)
+
+
+def _value(measure: Measure, codes: Codes) -> float:
+    table = np.bincount(codes, minlength=5).astype(np.float64)
+    return float(measure(FIVE.counts(table[None]))[0])

@@ -1,0 +1,101 @@
+"""A table from one format to another, its known columns under their known names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import narwhals as nw
+import polars as pl
+
+from abstain.io.files import bare_name
+from abstain.io.frames import check_mapping, collect, open_table, rename
+from abstain.io.tables import ROW, Table, format_of_name, write_table
+from abstain.judging.responses import CLUSTER, RULE, Responses
+
+
+def convert_table(
+    source: str | Path,
+    target: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    from_format: str | None = None,
+    to_format: str | None = None,
+    notes: list[str] | None = None,
+) -> int:
+    """Write a table in another format; the number of rows written.
+
+    What a reader should know of the table is added to `notes`.
+
+    Text stays text: an id such as `007` survives. Only `confidence` becomes a number, where
+    every cell is one. A run keeps the name that it has, in its file or by it.
+    """
+    to_format = to_format or format_of_name(str(target))
+    raw = _opened(source, from_format)
+    check_mapping(columns or {}, [raw])
+    table = rename(rename(raw, columns or {}, side="gold"), columns or {}, side="run")
+    if table.refusals and ("correct" not in table.columns or table.verdicts is not None):
+        from abstain.judging.refusals.detect import with_refusals
+
+        table = with_refusals(table, table.refusals)
+    frame = collect(nw.from_native(table.frame), table.name)
+    if table.refusals and RULE in frame.columns and table.verdicts is not None:
+        from abstain.judging.refusals.detect import blanked
+
+        frame = blanked(frame)
+    frame = frame.drop(ROW, strict=False)
+    if "confidence" in frame.columns and frame["confidence"].dtype == pl.String:
+        numbers = frame["confidence"].cast(pl.Float64, strict=False)
+        empty = frame["confidence"].is_null() | (frame["confidence"] == "")
+        if (numbers.is_not_null() | empty).all():
+            frame = frame.with_columns(numbers)
+    is_log = table.verdicts is not None
+    is_run = "answer" in frame.columns and (is_log or "correct" not in frame.columns)
+    if is_run and "run" not in frame.columns and (table.run_id or to_format == "qa4mre"):
+        run = table.run_id[0] if table.run_id else bare_name(source)
+        frame = frame.with_columns(pl.lit(run).alias("run"))
+    told = list(table.notes)
+    if table.cluster in frame.columns:
+        frame, note = _with_cluster(frame, str(table.cluster), str(target))
+        told.append(note)
+    if to_format in ("csv", "tsv") and frame.schema.get("option_texts") == pl.List:
+        frame = frame.with_columns(_as_json(frame["option_texts"]))
+    write_table(frame, target, format=to_format)
+    if notes is not None:
+        notes += told
+    return frame.height
+
+
+def _opened(source: str | Path, format: str | None) -> Table:
+    """The table of a file; a folder stands for the logs in it, each model's tasks as one run."""
+    if not os.path.isdir(source):
+        return open_table(source, format=format)
+    from abstain.analyses.score.scoring import open_runs
+    from abstain.judging.joining import together
+
+    sources: list[Responses] = open_runs(os.fspath(source), format=format)
+    if len(sources) == 1:
+        return sources[0].table  # whose name is its own
+    named = [
+        replace(s.table, frame=s.table.frame.with_columns(pl.lit(s.run).alias("run")))
+        for s in sources
+    ]
+    return together(named, os.fspath(source))
+
+
+def _with_cluster(frame: pl.DataFrame, own: str, name: str) -> tuple[pl.DataFrame, str]:
+    """What hangs together by a log's own word, in the column that judged rows say it by."""
+    if CLUSTER not in frame.columns:
+        frame = frame.with_columns(pl.col(own).alias(CLUSTER))
+    elif own != CLUSTER:
+        return frame, f"{name}: intervals over it need --cluster {own}, as the log took it"
+    return frame, f"{name}: its column {CLUSTER} says what hangs together: intervals take it"
+
+
+def _as_json(lists: pl.Series) -> pl.Series:
+    """Lists of free text as JSON, for a cell: such a text may hold any separator."""
+    import msgspec
+
+    return pl.Series(lists.name, [msgspec.json.encode(item).decode() for item in lists.to_list()])

@@ -1,0 +1,67 @@
+"""A table of queries and their attributes, to slice by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from abstain.analyses.rank.notes import some_of
+from abstain.errors import InputError, UsageError, nearest, plural, shown
+from abstain.io.columns import require, text_column
+from abstain.io.frames import collect, open_table, rename
+from abstain.io.tables import ROW, Table
+
+QUERY = "query"
+
+
+def open_queries(data: Any, *, columns: Mapping[str, str] | None = None) -> Table:
+    """A table of queries, not read yet."""
+    return rename(open_table(data, name="queries"), columns or {}, side="queries")
+
+
+def read_queries(table: Table, by: Sequence[str]) -> pl.DataFrame:
+    """The column `query` and the wanted attributes, as text."""
+    require(table, QUERY, "which names the query")
+    attributes = [c for c in table.columns if c != QUERY]
+    for name in by:
+        if name not in attributes:
+            found = nearest(name, attributes)
+            have = ", ".join(attributes[:20]) or "none"
+            hint = f"nearest: {', '.join(found)}" if found else f"its attributes: {have}"
+            raise UsageError(f"{table.name} has no attribute '{name}' ({hint})")
+    lazy = nw.from_native(table.frame).lazy()
+    chosen = [text_column(lazy, c, table.name).alias(c) for c in (QUERY, *by)]
+    if ROW in lazy.collect_schema().names():
+        chosen.append(nw.col(ROW))
+    rows = collect(lazy.select(*chosen), table.name)
+    blank = rows[QUERY].is_null() | (rows[QUERY] == "")
+    for wrong in (blank, ~rows[QUERY].is_first_distinct()):
+        if wrong.any():
+            index = wrong.arg_true()[0]
+            what = "a query has no id" if wrong is blank else f"query {shown(rows[QUERY][index])} "
+            place = table.place(rows[ROW][index] if ROW in rows.columns else index)
+            raise InputError(what if wrong is blank else f"{what}stands twice", place)
+    return rows.select(QUERY, *by)
+
+
+def without_attributes(
+    table: pl.DataFrame, by: Sequence[str], queries: Sequence[str]
+) -> Iterator[str]:
+    """A remark on the queries that cannot be sliced because the table does not have them."""
+    listed = set(table[QUERY])
+    names = [query for query in queries if query not in listed]
+    if by and names:
+        count = plural(len(names), "query", "queries")
+        yield f"{count} not in the table of queries, so without {', '.join(by)}: {some_of(names)}"
+
+
+def query_attributes(
+    table: pl.DataFrame, by: Sequence[str], queries: Sequence[str]
+) -> dict[str, list[str | None]]:
+    """Each attribute's value for each of the queries; None where the table has none."""
+    wanted = pl.DataFrame({QUERY: list(queries)}, schema={QUERY: pl.String})
+    joined = wanted.join(table, on=QUERY, how="left", maintain_order="left")
+    return {name: [value or None for value in joined[name].to_list()] for name in by}

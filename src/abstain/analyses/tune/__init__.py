@@ -1,0 +1,1 @@
+"""Thresholds, chosen and judged."""

@@ -1,0 +1,1 @@
+"""Would a submission be accepted?"""

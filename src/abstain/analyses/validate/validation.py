@@ -1,0 +1,329 @@
+"""Would a submission be accepted? Every problem of every run, not the first alone.
+
+Where one cause explains many problems (every number one too high, a whole test left out), that
+cause is the problem and what it explains are its details.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from abstain import __version__
+from abstain.analyses.validate.misnumbering import misnumbered, split_id
+from abstain.errors import InputError, Place, plural, shown
+from abstain.io.frames import check_mapping, collect
+from abstain.io.tables import ROW
+from abstain.judging.faults import Problem
+from abstain.judging.gold import NONE_WORDS, Gold, read_gold
+from abstain.judging.joining import join_tasks, logs_in
+from abstain.judging.judge import (
+    FILE,
+    INDEX,
+    KIND,
+    YES,
+    Judged,
+    check_align,
+    in_engine,
+    judge,
+)
+from abstain.judging.responses import Responses, read_responses, told
+from abstain.judging.run_names import name_runs, parse_run_name
+from abstain.judging.tally import missing_problems, repeats
+from abstain.outcomes import KINDS
+
+MOST = 10_000
+"""Problems of one kind that are looked up; a file with more is not a submission with slips."""
+
+HINTS = 100
+"""Unknown ids for which the nearest known ones are looked up."""
+
+FLOOD = 20
+"""More problems of one kind in one run are told as one."""
+
+ID_KINDS = ("unknown question", "repeated question", "missing question")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was checked and what is wrong with it."""
+
+    questions: int
+    runs: int
+    problems: tuple[Problem, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as plain data: what `--format json` prints."""
+        return {
+            "abstain": __version__,
+            "valid": not self.problems,
+            "questions": self.questions,
+            "runs": self.runs,
+            "problems": [_plain(p) for p in self.problems],
+            **({"notes": list(self.notes)} if self.notes else {}),
+        }
+
+
+def _plain(problem: Problem) -> dict[str, Any]:
+    plain: dict[str, Any] = {
+        "kind": problem.kind,
+        "file": problem.place.path,
+        "line": problem.place.line,
+        **({"row": problem.place.row} if problem.place.row is not None else {}),
+        "run": problem.run,
+        "question": problem.question,
+        "message": problem.message,
+    }
+    if problem.details:
+        plain["details"] = [_plain(detail) for detail in problem.details]
+    return plain
+
+
+def validate_runs(
+    gold: Any,
+    runs: Sequence[str],
+    *,
+    align: str = "id",
+    max_runs: int | None = None,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+) -> Verdict:
+    """Check runs against a gold; a run that cannot be read is a problem of its own."""
+    standard = read_gold(gold, columns=columns, format=format)
+    problems: list[Problem] = []
+    sources: list[Responses] = []
+    files = _files(runs, format, problems)
+    for run in files:
+        try:
+            source = read_responses(run, columns=columns, format=format)
+            judge(standard, [source], align=check_align(align))
+            sources.append(source)
+        except InputError as error:
+            place = error.place or Place(run)
+            problems.append(Problem("unreadable", place, error.message))
+    unread = len(files) - len(sources)
+    sources = join_tasks(sources)
+    if sources:
+        check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
+        judged = judge(standard, name_runs(sources), align=align)
+        found = [*_faults(judged), *repeats(judged), *missing_problems(judged)]
+        if align == "id":
+            found = _explained(found, judged)
+        found += _no_answers(judged)
+        found += _not_options(judged)
+        problems += _without_floods(found)
+        problems += _shared_ids(judged.sources)
+        if max_runs is not None:
+            problems += _too_many(judged.sources, max_runs)
+    order = {run: number for number, run in enumerate(files)}
+    problems.sort(
+        key=lambda p: (order.get(p.place.path, len(order)), p.place.line or p.place.row or 1 << 62)
+    )
+    notes = tuple(told([standard.table, *(s.table for s in sources)]))
+    return Verdict(len(standard), len(sources) + unread, tuple(problems), notes)
+
+
+def _files(runs: Sequence[str], format: str | None, problems: list[Problem]) -> list[str]:
+    """The files of the runs: a folder stands for the logs in it, and one without is a problem."""
+    files: list[str] = []
+    for run in runs:
+        try:
+            files += logs_in(run, format) if os.path.isdir(run) else [run]
+        except InputError as error:
+            problems.append(Problem("unreadable", error.place or Place(run), error.message))
+    return files
+
+
+# ------------------------------------------------------------------------------- one by one
+
+
+def _faults(judged: Judged) -> list[Problem]:
+    found: list[Problem] = []
+    for frame in judged.frames:
+        rows = _first_rows(frame.filter(nw.col(KIND) >= KINDS), judged)
+        found += [
+            judged.fault(row, hints=number < HINTS)
+            for number, row in enumerate(rows.iter_rows(named=True))
+        ]
+    return found
+
+
+def _no_answers(judged: Judged) -> list[Problem]:
+    """Questions said to be answered, without an answer: they count as blanks."""
+    gold, found = judged.gold, []
+    said_yes = nw.col("answered").str.to_lowercase().is_in(YES)
+    nothing = nw.col("answer").is_null() | (nw.col("answer") == "")
+    for frame in judged.frames:
+        if "answered" not in frame.collect_schema().names():
+            continue
+        lacking = frame.filter(nw.col(KIND) < KINDS, said_yes, nothing)
+        for row in _first_rows(lacking, judged).iter_rows(named=True):
+            question = gold.frame["question"][row[INDEX]]
+            message = (
+                f"question {shown(question)} is said to be answered but has no answer, "
+                "expected one, or answered=NO"
+            )
+            found.append(
+                Problem("answer lacking", judged.place(row), message, row["run"], question)
+            )
+    return found
+
+
+def _not_options(judged: Judged) -> list[Problem]:
+    """Answers and candidates that are not among their question's options."""
+    gold: Gold = judged.gold
+    if "options" not in gold.frame.columns:
+        return []
+    found: list[Problem] = []
+    for frame in judged.frames:
+        names = frame.collect_schema().names()
+        for column in (c for c in ("answer", "candidate") if c in names):
+            given = frame.filter(nw.col(KIND) < KINDS, ~nw.col(column).is_null())
+            pairs = collect(given.select(INDEX, column).unique(), judged.sources[0].table.name)
+            unknown = _outside_options(pairs, gold.frame["options"])
+            if unknown.is_empty():
+                continue
+            bad = given.join(in_engine(unknown, frame), on=[INDEX, column], how="inner")
+            for row in _first_rows(bad, judged).iter_rows(named=True):
+                question = gold.frame["question"][row[INDEX]]
+                options = ", ".join(gold.frame["options"][row[INDEX]].to_list()[:10])
+                message = (
+                    f"{column} {shown(row[column])} is not an option of question "
+                    f"{shown(question)} (its options: {options})"
+                )
+                found.append(
+                    Problem("unknown option", judged.place(row), message, row["run"], question)
+                )
+    return found
+
+
+def _outside_options(pairs: pl.DataFrame, options: pl.Series) -> pl.DataFrame:
+    """Of pairs of a question's position and a text, those whose question has no such option."""
+    text, allowed = pl.col(pairs.columns[1]), pl.col("__options")
+    known = pairs.with_columns(options.gather(pairs[INDEX]).alias("__options"))
+    return known.filter(
+        text != "",
+        allowed.list.len() > 0,
+        ~allowed.list.contains(text),
+        ~text.is_in(NONE_WORDS),  # "there is no answer" needs no option of its own
+    ).drop("__options")
+
+
+def _first_rows(chosen: nw.LazyFrame[Any], judged: Judged) -> pl.DataFrame:
+    """Rows in the order of their files, so many at most."""
+    order = [c for c in (FILE, ROW) if c in chosen.collect_schema().names()]
+    return collect(chosen.sort(order).head(MOST), judged.sources[0].table.name)
+
+
+# ------------------------------------------------------------------------ one cause for many
+
+
+def _explained(problems: Sequence[Problem], judged: Judged) -> list[Problem]:
+    """Problems with ids, told by their cause where they have one."""
+    left = list(problems)
+    gold_ids = judged.gold.frame["question"].to_list()
+    for source in judged.sources:
+        runs = {p.run for p in left if p.kind in ID_KINDS and p.place.path == source.table.name}
+        if not runs or len(runs) > 1 or source.run is None or source.run not in runs:
+            continue
+        rows = collect(source.frame.select("question", ROW), source.table.name)
+        ids = rows["question"].fill_null("").to_list()
+        for finding in misnumbered(ids, gold_ids):
+            mine = [
+                p
+                for p in left
+                if p.run == source.run
+                and p.kind in ID_KINDS
+                and (not finding.tests or split_id(p.question or "")[0] in finding.tests)
+            ]
+            gone = {id(p) for p in mine}
+            left = [p for p in left if id(p) not in gone]
+            left.append(
+                Problem(
+                    finding.kind,
+                    source.place(rows[ROW][finding.at]),
+                    finding.message,
+                    source.run,
+                    ids[finding.at],
+                    tuple(mine),
+                )
+            )
+    return left
+
+
+def _without_floods(problems: Sequence[Problem]) -> list[Problem]:
+    """Whatever is many of a kind in one run, told as one."""
+    groups: dict[tuple[str, str | None, str], list[Problem]] = {}
+    for problem in problems:
+        groups.setdefault((problem.place.path, problem.run, problem.kind), []).append(problem)
+    told: list[Problem] = []
+    for (_, run, kind), members in groups.items():
+        plain = [p for p in members if not p.details]
+        told += [p for p in members if p.details]
+        if len(plain) <= FLOOD:
+            told += plain
+            continue
+        first = plain[0]
+        questions = [p.question for p in plain if p.question is not None]
+        which = ", ".join(shown(q) for q in questions[:3])
+        whose = f"run {shown(run)} has " if run else ""
+        message = f"{whose}{plural(len(plain), 'problem')} of one kind ({kind}: {which}, …); "
+        told.append(
+            replace(first, message=message + f"the first: {first.message}", details=tuple(plain))
+        )
+    return told
+
+
+# ------------------------------------------------------------------------- across the runs
+
+
+def _shared_ids(sources: Sequence[Responses]) -> list[Problem]:
+    """A run id that several files claim."""
+    first: dict[str, Place] = {}
+    found = []
+    for source in sources:
+        if source.table.run_id is None:
+            continue
+        run, line = source.table.run_id
+        here = Place(source.table.name, line)
+        if run in first:
+            message = f"run id {shown(run)} is taken (first: {first[run]}), expected one of its own"
+            found.append(Problem("shared run id", here, message, source.run))
+        first.setdefault(run, here)
+    return found
+
+
+def _too_many(sources: Sequence[Responses], most: int) -> list[Problem]:
+    """Runs of a team beyond those it may send."""
+    teams: dict[str, int] = {}
+    found = []
+    for source in sources:
+        for run, line in _claimed(source):
+            name = parse_run_name(run)
+            if name is None:
+                continue
+            count = teams[name.team] = teams.get(name.team, 0) + 1
+            if count > most:
+                message = (
+                    f"run {shown(run)} is run {count} of team {shown(name.team)}, "
+                    f"expected at most {most}"
+                )
+                place = Place(source.table.name, line)
+                found.append(Problem("too many runs", place, message, source.run or run))
+    return found
+
+
+def _claimed(source: Responses) -> list[tuple[str, int | None]]:
+    """The names that a table gives its runs, each with the line that says so."""
+    if source.table.run_id is not None:
+        return [source.table.run_id]
+    if source.run is not None:
+        return [(source.run, None)]
+    runs = collect(source.frame.select(nw.col("run").cast(nw.String)), source.table.name)["run"]
+    return [(run, None) for run in runs.drop_nulls().unique().sort()]

@@ -1,0 +1,1 @@
+"""Plug-ins of other programs, each of which needs only its host."""

@@ -1,0 +1,1 @@
+"""Files, logs, frames and engines: whatever comes in, as tables."""

@@ -1,0 +1,223 @@
+"""Engines that read and count: polars, DuckDB, Spark.
+
+A file is opened by the engine that is asked for; what comes back from it is a lazy frame like any
+other. DuckDB and Spark are imported when somebody asks for them.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import logging
+import re
+import shutil
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from abstain.errors import InputError, UnknownNameError, UsageError, shown
+from abstain.io.tables import ROW, Table, first_line
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ENGINES = ("polars", "duckdb", "spark")
+MASTER = "local[*]"
+DUCKDB_ROW = "file_row_number"
+WILD = re.compile(r"[*?\[]")
+"""What DuckDB takes for a pattern of file names; in brackets it is itself."""
+SPARK_WILD = re.compile(r"[*?\[\]{}\\]")
+"""As much for Spark; behind a backslash it is itself."""
+
+
+def check_engine(engine: str | None, master: str | None = None) -> str:
+    """The engine that was asked for; a master is Spark's."""
+    chosen = engine or ("polars" if master is None else "spark")
+    if chosen not in ENGINES:
+        raise UnknownNameError("engine", chosen, ENGINES, hint=f"there are {', '.join(ENGINES)}")
+    if master is not None and chosen != "spark":
+        raise UsageError(f"--master goes with --engine spark (got --engine {chosen})")
+    return chosen
+
+
+def moved(table: Table, engine: str, master: str | None = None) -> Table:
+    """A table that was opened from a file, in another engine.
+
+    Parquet is read by that engine itself; the rows of other formats were read already and are
+    handed over.
+    """
+    if engine == "polars" or table.opened is None or not isinstance(table.frame, pl.LazyFrame):
+        return table
+    _refuse_alike(table, engine)
+    frame = _in_duckdb(table) if engine == "duckdb" else _in_spark(table, master)
+    return replace(table, frame=frame)
+
+
+def _refuse_alike(table: Table, engine: str) -> None:
+    """SQL knows no case: of two columns that differ in nothing else it would take either."""
+    first: dict[str, str] = {}
+    for name in table.columns:
+        other = first.setdefault(name.lower(), name)
+        if other != name:
+            raise InputError(
+                f"columns {shown(other)} and {shown(name)} are one to --engine {engine}, which "
+                "does not tell case; rename one, or use polars",
+                table.name,
+            )
+
+
+def _is_parquet(table: Table) -> bool:
+    return table.format == "parquet" and table.opened is not None and table.opened.path is not None
+
+
+def _needed(package: str, extra: str) -> None:
+    if importlib.util.find_spec(package) is None:
+        raise UsageError(f"--engine {extra} needs {package}: pip install 'abstain[{extra}]'")
+
+
+# ---------------------------------------------------------------------------------- duckdb
+
+
+@functools.cache
+def _connection() -> Any:
+    """One connection for all files, so that their rows can be put together."""
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("SET preserve_insertion_order = false")
+    # The statistics of a Parquet file know of no NaN, and DuckDB believes them: isnan() is false.
+    connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+    return connection
+
+
+def _in_duckdb(table: Table) -> Any:
+    _needed("duckdb", "duckdb")
+    _needed("pyarrow", "duckdb")
+    import duckdb
+
+    connection = _connection()
+    if not _is_parquet(table):
+        rows = table.frame.collect().to_arrow()
+        return connection.from_arrow(rows)
+    assert table.opened is not None
+    # Without a number for its rows where a column has the name that DuckDB would give it.
+    numbered = DUCKDB_ROW not in (name.lower() for name in table.columns)
+    path = WILD.sub(r"[\g<0>]", str(table.opened.path))
+    try:
+        relation = connection.read_parquet([path], file_row_number=numbered)
+    except duckdb.Error as error:
+        raise InputError(f"is not readable Parquet: {first_line(error)}", table.name) from None
+    wanted = [quoted(name) for name in table.columns]
+    if numbered:
+        wanted.append(f"{DUCKDB_ROW} AS {ROW}")
+    return relation.project(", ".join(wanted))
+
+
+def with_every_nan(relation: Any) -> Any:
+    """A caller's relation whose floats are not known by statistics, which tell of no NaN.
+
+    DuckDB would leave out rows by them: no filter would find a NaN. Behind CASE they are not used.
+    """
+    floats = [
+        quoted(name)
+        for name, kind in zip(relation.columns, relation.types, strict=True)
+        if str(kind) in ("DOUBLE", "FLOAT")
+    ]
+    if not floats:
+        return relation
+    same = ", ".join(f"CASE WHEN {c} IS NULL THEN NULL ELSE {c} END AS {c}" for c in floats)
+    return relation.project(f"* REPLACE ({same})")
+
+
+def quoted(name: str) -> str:
+    """A column's name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def to_duckdb(small: pl.DataFrame, relation: Any) -> Any:
+    """A small table as a relation in the connection of another."""
+    # A relation does not tell its connection, but a query on it runs there and sees Python's
+    # variables; tables of the caller come before those, so nothing of theirs may have the name.
+    small_table_of_abstain_6b1d0f52 = small.to_arrow()  # noqa: F841
+    return relation.query(
+        "unused_view_of_abstain_6b1d0f52", "SELECT * FROM small_table_of_abstain_6b1d0f52"
+    )
+
+
+# ----------------------------------------------------------------------------------- spark
+
+
+def to_spark(small: pl.DataFrame, session: SparkSession) -> Any:
+    """A small table as a Spark DataFrame, sent whole to every worker where it is joined."""
+    from pyspark.sql.functions import broadcast
+
+    return broadcast(session.createDataFrame(_arrow_for_spark(small)))
+
+
+def _arrow_for_spark(frame: pl.DataFrame) -> Any:
+    """The same rows in types that Spark has: it knows no numbers without a sign."""
+    unsigned = pl.selectors.by_dtype(pl.UInt8, pl.UInt16, pl.UInt32)
+    signed = frame.with_columns(unsigned.cast(pl.Int64))
+    return signed.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def spark_session(master: str | None = None) -> SparkSession:
+    """The session that there is, or a new one at the master (this machine unless told)."""
+    _needed("pyspark", "spark")
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        at = running.sparkContext.master
+        if master not in (None, at):
+            raise UsageError(f"a Spark session is running at {at}, not at {master}")
+        return running
+    master = master or MASTER
+    if master.startswith("local") and shutil.which("java") is None:
+        raise UsageError("--engine spark needs Java 17 or newer, and there is no java to run")
+    logging.getLogger("py4j").setLevel(logging.ERROR)
+    builder = SparkSession.builder.master(master).appName("abstain")
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    try:
+        session = builder.getOrCreate()
+    except Exception as error:
+        raise UsageError(f"there is no Spark at {master}: {first_line(error)}") from None
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.pyspark.python": sys.executable,
+}
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return "\\" + found[0]
+
+
+def _in_spark(table: Table, master: str | None) -> Any:
+    session = spark_session(master)
+    if not _is_parquet(table):
+        return session.createDataFrame(_arrow_for_spark(table.frame.collect()))
+    assert table.opened is not None
+    path = table.opened.path
+    assert path is not None
+    if path.name.startswith(("_", ".")) or ":" in path.name:
+        raise InputError(
+            "Spark passes over files whose name begins with _ or . or has a colon; rename it",
+            table.name,
+        )
+    from pyspark.sql.functions import col
+
+    try:
+        frame = session.read.parquet(f"file:{SPARK_WILD.sub(_escaped, str(path.absolute()))}")
+        quoted = [col(f"`{name.replace('`', '``')}`") for name in table.columns]
+        return frame.select(*quoted, col("_metadata.row_index").cast("long").alias(ROW))
+    except Exception as error:
+        raise InputError(f"is not readable Parquet: {first_line(error)}", table.name) from None

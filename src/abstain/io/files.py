@@ -1,0 +1,369 @@
+"""Files as they come: opened with care, unpacked within bounds, written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+from abstain.errors import InputError, nearest, reason_of
+from abstain.io.packing import (
+    GZIP,
+    ZSTD,
+    Readable,
+    byte_limit,
+    packing_of,
+    too_large,
+    unpacked,
+    unpacker,
+    unpacking,
+)
+
+MAX_XML_BYTES = 128 << 20
+"""What XML may unpack to, of which a gold or a run needs little."""
+
+BLOCK = 8 << 20
+"""A line of a table may not be longer than twice this: a block without a line end is refused."""
+
+PIECE = 2 << 20
+"""Bytes of a table that are read at a time: few enough to stay small, many enough to be quick."""
+
+MAX_DOCUMENT = 2 << 30
+"""What one JSON document may have, perhaps on one line; ABSTAIN_MAX_BYTES sets another bound."""
+
+SNIFFED = 1 << 16
+"""Bytes that nearly always show what a file is."""
+
+STDIN, STDIN_NAME = "-", "standard input"
+DESCRIPTOR = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/self/fd/\d+")
+"""Names of what is open already: it can be read once, however often it is asked for."""
+
+PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
+BOM = b"\xef\xbb\xbf"
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
+WORKBOOK = re.compile(
+    rb"PK\x03\x04.{26}(\[Content_Types\]\.xml|_rels/|docProps/|xl/"
+    rb"|mimetypeapplication/vnd\.oasis\.opendocument)"
+    rb"|\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+    re.DOTALL,
+)
+"""How .xlsx, .ods and .xls begin: a zip archive by its first entry, the older kind by its mark."""
+SAVE_AGAIN = "save it with the encoding UTF-8 (from a spreadsheet: as CSV UTF-8)"
+NOT_UTF8 = f"is not UTF-8 text (perhaps Latin-1 or Windows-1252): {SAVE_AGAIN}"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file that may be read: its place in messages, and where its plain bytes are."""
+
+    name: str
+    path: Path | None
+    data: bytes | None
+    packing: str | None = None
+    """How these bytes are packed, where they are unpacked while they are read."""
+
+    @property
+    def source(self) -> Path | bytes:
+        """What a reader is given: the path of a plain file, or bytes."""
+        return self.path if self.data is None and self.path is not None else self.data or b""
+
+    def stream(self) -> IO[bytes]:
+        """The plain bytes from the beginning."""
+        file = io.BytesIO(self.data or b"") if self.path is None else self.path.open("rb")
+        return file if self.packing is None else unpacked(file, self.packing, self.name)
+
+    def head(self, size: int = SNIFFED) -> bytes:
+        """The first plain bytes."""
+        with self.stream() as file:
+            return file.read(size)
+
+
+def open_plain(path: str | os.PathLike[str]) -> Opened:
+    """Open a file for reading, unpacked if it is gzip or Zstandard by its first bytes.
+
+    `-` is the standard input.
+    """
+    raw = open_packed(path)
+    with reading_file(raw.name), raw.stream() as packed:
+        packing = packing_of(packed.read(4))
+        packed.seek(0)
+        if packing is not None:
+            with unpacking(raw.name, packing):
+                return Opened(raw.name, None, _bounded(unpacker(packed, packing), raw.name))
+        if raw.path is not None and not _is_text(raw.name):
+            return Opened(raw.name, None, packed.read())
+    return raw
+
+
+def open_streamed(path: str | os.PathLike[str]) -> Opened:
+    """The same, but unpacked each time that it is read, and never in memory as a whole."""
+    raw = open_packed(path)
+    with reading_file(raw.name):
+        return replace(raw, packing=packing_of(raw.head(4)))
+
+
+def open_packed(path: str | os.PathLike[str]) -> Opened:
+    """Open a file to be read as it is, perhaps more than once: a pipe is taken in whole."""
+    name = os.fspath(path)
+    if name == STDIN:
+        return _standard_input()
+    if stat.S_ISREG(_mode(name)):
+        return Opened(name, Path(name), None)
+    if DESCRIPTOR.fullmatch(name):
+        return _descriptor(name)
+    with reading_file(name), open(name, "rb") as file:
+        return Opened(name, None, _bounded(file, name))
+
+
+_taken: dict[object, Opened] = {}
+"""What was read of what can be read once, by what it is."""
+
+
+def _standard_input() -> Opened:
+    source = getattr(sys.stdin, "buffer", None)
+    if source is None:
+        raise InputError("there is none to read", STDIN_NAME)
+    return _once(source, source, STDIN_NAME)
+
+
+def _descriptor(name: str) -> Opened:
+    with reading_file(name), open(name, "rb") as file:
+        found = os.fstat(file.fileno())
+        return _once((name, found.st_dev, found.st_ino), file, name)
+
+
+def _once(key: object, file: IO[bytes], name: str) -> Opened:
+    if key not in _taken:
+        with reading_file(name):
+            _taken[key] = Opened(name, None, _bounded(file, name))
+    return _taken[key]
+
+
+@contextlib.contextmanager
+def reading_file(name: str) -> Iterator[None]:
+    """What the system says while a file is read, in one line."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot be read: {reason_of(error)}", name) from None
+
+
+def _mode(name: str) -> int:
+    """What kind of a file it is; a directory or nothing at all is refused."""
+    try:
+        mode = os.stat(name).st_mode
+    except FileNotFoundError:
+        raise InputError(f"there is no such file{_nearby(Path(name))}", name) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {reason_of(error)}", name) from None
+    if stat.S_ISDIR(mode):
+        raise InputError("is a directory, expected a file", name)
+    return mode
+
+
+def refuse_workbook(opened: Opened) -> None:
+    """Refuse what a spreadsheet program keeps for itself, with what to do about it."""
+    if WORKBOOK.match(opened.head(1 << 10)):
+        raise InputError(
+            "is a file of a spreadsheet program (Excel or another), expected text: "
+            "save the table as CSV UTF-8",
+            opened.name,
+        )
+
+
+def refuse_utf16(opened: Opened) -> None:
+    """Refuse the other encoding that spreadsheet programs write, with what to do about it."""
+    head = opened.head(1 << 10)
+    if head[:2] in UTF16 or _every_other_is_zero(head):
+        raise InputError(f"is UTF-16, expected UTF-8: {SAVE_AGAIN}", opened.name)
+
+
+def _every_other_is_zero(head: bytes) -> bool:
+    """Whether these are plain letters in UTF-16 without a mark: two or more, each with a zero."""
+    return len(head) >= 4 and any(
+        not any(head[zeros::2]) and all(head[1 - zeros :: 2]) for zeros in (0, 1)
+    )
+
+
+def check_text(opened: Opened) -> None:
+    """Refuse what cannot be a table of text: nothing at all, binary data, an endless line."""
+    for _ in text_blocks(opened):
+        pass
+
+
+def text_blocks(opened: Opened) -> Iterator[bytes]:
+    """The bytes of a file of text; what `check_text` refuses is refused when it is met."""
+    offset = 0
+    with reading_file(opened.name), opened.stream() as file:
+        while block := file.read(BLOCK):
+            if b"\0" in block:
+                at = offset + block.index(b"\0")
+                raise InputError(f"is binary (a zero byte at {at:,}), expected text", opened.name)
+            if len(block) == BLOCK and b"\n" not in block:
+                log = offset == 0 and block.startswith(b"{")
+                hint = " (or a tool's log, named by --from)" if log else ""
+                raise InputError(
+                    f"has a line of more than {BLOCK >> 20} MiB, expected a table{hint}",
+                    opened.name,
+                )
+            offset += len(block)
+            yield block
+    if offset == 0:
+        raise InputError("is empty, expected a header and rows", opened.name)
+
+
+def line_end(text: bytes) -> int:
+    """Where the last whole line ends."""
+    return text.rfind(b"\n") + 1
+
+
+def pieces_of(blocks: Iterable[bytes], end: Callable[[bytes], int] = line_end) -> Iterator[bytes]:
+    """A file's bytes in pieces of whole records; ``end`` says where the last of some bytes ends."""
+    held = b""
+    for block in blocks:
+        for start in range(0, len(block), PIECE):
+            held += block[start : start + PIECE]
+            if whole_records := end(held):
+                yield held[:whole_records]
+                held = held[whole_records:]
+    if held:
+        yield held
+
+
+def bad_utf8_line(opened: Opened) -> int | None:
+    """The first line that is not UTF-8."""
+    with opened.stream() as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                return number
+    return None
+
+
+@contextlib.contextmanager
+def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A path to write to that becomes the given file at the end, or nothing on any failure.
+
+    The compression follows the name: `.gz` and `.zst` are packed.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise InputError("is a directory, expected a file to write", str(target))
+    special = target.exists() and not target.is_file()  # a pipe or a device stays what it is
+    real = Path(os.path.realpath(target))
+    folder = Path(tempfile.gettempdir()) if special else real.parent
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=folder)
+    except OSError as error:
+        raise InputError(f"cannot be written: {reason_of(error)}", str(target)) from None
+    os.close(handle)
+    draft = Path(name)
+    try:
+        yield draft
+        _pack(draft, target.suffix.lower())
+        if special:
+            with target.open("wb") as out, draft.open("rb") as text:
+                shutil.copyfileobj(text, out)
+            return
+        umask = os.umask(0)
+        os.umask(umask)
+        draft.chmod(0o666 & ~umask)
+        draft.replace(real)
+    except OSError as error:
+        raise InputError(f"cannot be written: {reason_of(error)}", str(target)) from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def refuse_unwritable(path: str | os.PathLike[str]) -> None:
+    """Say that a file cannot be written before the work that fills it, as far as that shows."""
+    target = Path(path)
+    if target.is_dir():
+        raise InputError("is a directory, expected a file to write", str(target))
+    folder = Path(os.path.realpath(target)).parent
+    if not folder.is_dir():
+        raise InputError("cannot be written: its folder does not exist", str(target))
+    if not target.exists() and not os.access(folder, os.W_OK):
+        raise InputError("cannot be written: permission denied", str(target))
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file whole or not at all."""
+    with whole(path) as draft:
+        draft.write_text(text, encoding="utf-8", newline="\n")
+
+
+def bare_name(path: str | os.PathLike[str]) -> str:
+    """A file's name without its endings of format and compression.
+
+    >>> bare_name("runs/jucs1302enen.csv.gz")
+    'jucs1302enen'
+    """
+    if os.fspath(path) == STDIN:
+        return STDIN_NAME
+    name = Path(path).name
+    endings = {".gz", ".zst", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet"}
+    while (ending := Path(name).suffix).lower() in {
+        *endings,
+        ".pq",
+        ".xml",
+        ".eval",
+    } and name != ending:
+        name = name[: -len(ending)]
+    return name
+
+
+def _pack(draft: Path, ending: str) -> None:
+    if ending == ".gz":
+        draft.write_bytes(gzip.compress(draft.read_bytes(), mtime=0))
+    elif ending == ".zst":
+        import zstandard
+
+        draft.write_bytes(zstandard.ZstdCompressor().compress(draft.read_bytes()))
+
+
+def _bounded(file: Readable, name: str) -> bytes:
+    limit, longest = byte_limit(), BLOCK
+    pieces: list[bytes] = []
+    size, since = 0, 0  # bytes in all, and since the last line end
+    while piece := file.read(BLOCK):
+        if not pieces:
+            first = piece.removeprefix(BOM).lstrip()[:4]
+            if first.startswith(b"<"):
+                limit = byte_limit(MAX_XML_BYTES)
+            if first.startswith(b"{"):
+                longest = MAX_DOCUMENT
+            if piece.startswith((PARQUET, GZIP, ZSTD, ZIP)):
+                longest = limit
+        size += len(piece)
+        since = 0 if b"\n" in piece else since + len(piece)
+        if size > limit:
+            raise too_large(name, limit)
+        if since > longest:
+            raise InputError(f"has a line of more than {longest >> 20} MiB, expected a table", name)
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be handed on: a file's name may be any bytes."""
+    return name.encode(errors="replace").decode() == name
+
+
+def _nearby(path: Path) -> str:
+    with contextlib.suppress(OSError):
+        found = nearest(path.name, [p.name for p in path.parent.iterdir()])
+        if found:
+            return f" (nearest: {', '.join(str(path.parent / name) for name in found)})"
+    return ""

@@ -1,0 +1,137 @@
+"""Tables from paths or from any dataframe: opened, columns renamed, collected."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import polars as pl
+
+from abstain.errors import AbstainError, InputError, UsageError, nearest
+from abstain.io.engines import with_every_nan
+from abstain.io.tables import ROW, Pieces, Table, first_line, json_column, read_table
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
+
+
+def open_table(
+    data: Any, *, name: str = "", format: str | None = None, may_be_empty: bool = False
+) -> Table:
+    """A table from a path or from any dataframe that narwhals knows, eager or lazy."""
+    if isinstance(data, Table):
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        return read_table(os.fspath(data), format=format)
+    try:
+        frame = nw.from_native(data)
+    except nw.exceptions.DuplicateError:
+        raise InputError("two columns have the same name", name or "the frame") from None
+    except TypeError:
+        raise UsageError(
+            f"expected a path or a dataframe (polars, pandas, pyarrow, duckdb, Spark), "
+            f"got {type(data).__name__}"
+        ) from None
+    label = name or "the frame"
+    if isinstance(frame, nw.LazyFrame):
+        native = frame.to_native()
+        if isinstance(native, pl.LazyFrame):
+            native = native.with_row_index(ROW)
+        elif frame.implementation.is_duckdb():
+            native = with_every_nan(native)
+        return Table(label, "frame", tuple(frame.collect_schema().names()), native)
+    eager = to_polars(frame, label)
+    if eager.is_empty() and not may_be_empty:
+        raise InputError("has no rows", label)
+    return Table(label, "frame", tuple(eager.columns), eager.lazy().with_row_index(ROW))
+
+
+def to_polars(frame: nw.DataFrame[Any], label: str) -> pl.DataFrame:
+    """An eager frame as polars; columns of mixed objects become text."""
+    if len(set(frame.columns)) < len(frame.columns):
+        raise InputError("two columns have the same name", label)
+    try:
+        return frame.to_polars()
+    except Exception:
+        columns = frame.to_dict(as_series=False)
+        cleaned = {
+            str(name): [None if value is None or value != value else value for value in values]
+            for name, values in columns.items()
+        }
+        return pl.DataFrame([json_column(name, values) for name, values in cleaned.items()])
+
+
+def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
+    """Give columns the names that abstain knows: `mapping` is known name to actual name.
+
+    A name may begin with `gold:` or `run:` to speak of one side only.
+    """
+    wanted: dict[str, str] = {}
+    for known, actual in mapping.items():
+        scope, colon, bare = known.rpartition(":")
+        if not colon or scope == side:
+            wanted[bare] = actual
+    renames = {actual: known for known, actual in wanted.items() if actual in table.columns}
+    if not renames:
+        return table
+    dropped = [known for known in renames.values() if known in table.columns]
+    frame = nw.from_native(table.frame).drop([c for c in dropped if c not in renames])
+    frame = frame.rename({a: k for a, k in renames.items() if a != k})
+    columns = tuple(c for c in frame.collect_schema().names() if c != ROW)
+    before = (*table.renamed, *renames)
+    pieces = None if table.pieces is None else partial(_renamed_pieces, table.pieces, renames)
+    return replace(table, columns=columns, frame=frame.to_native(), renamed=before, pieces=pieces)
+
+
+def _renamed_pieces(
+    pieces: Pieces, renames: Mapping[str, str], columns: Sequence[str]
+) -> Iterator[pl.DataFrame]:
+    before = {known: actual for actual, known in renames.items()}
+    actual = [before.get(column, column) for column in columns]
+    for piece in pieces(actual):
+        yield piece.rename(dict(zip(actual, columns, strict=True)))
+
+
+def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
+    """Refuse a mapping from a column that no table has."""
+    tables = list(tables)
+    for known, actual in mapping.items():
+        scope, _, _ = known.rpartition(":")
+        if scope not in ("", "gold", "run"):
+            raise UsageError(f"a column's scope is gold: or run: (got '{known}')")
+        if not any(actual in (*table.columns, *table.renamed) for table in tables):
+            seen = sorted({c for table in tables for c in table.columns})
+            found = nearest(actual, seen)
+            hint = f"nearest: {', '.join(found)}" if found else f"columns: {', '.join(seen[:20])}"
+            raise UsageError(f"no table has a column '{actual}' ({hint})")
+
+
+def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
+    """Run a lazy frame in its own engine and bring the (small) result here."""
+    native = frame.to_native()
+    with reading(label):
+        if isinstance(native, pl.LazyFrame):
+            return native.collect(engine="streaming")
+        collected: pl.DataFrame = frame.collect(backend="polars").to_native()
+        return collected
+
+
+@contextmanager
+def reading(label: str) -> Iterator[None]:
+    """What goes wrong while an engine reads, in one line."""
+    try:
+        yield
+    except (AbstainError, MemoryError):
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        raise InputError(f"cannot be read: {first_line(error)}", label) from None
+
+
+def into_lazy(frame: IntoFrame) -> nw.LazyFrame[Any]:
+    """A native frame as a narwhals lazy frame."""
+    return nw.from_native(frame).lazy()

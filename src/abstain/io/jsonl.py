@@ -1,0 +1,190 @@
+"""JSONL: one object a line, read whole or in pieces.
+
+The type of a column depends on all of its values, so a file that is read in pieces is looked
+through once before: for its columns, and for the kinds of value in each.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Container, Iterable, Iterator, Sequence
+from functools import partial
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from abstain.errors import InputError, Place
+from abstain.io.files import BOM, NOT_UTF8, Opened, pieces_of, text_blocks
+from abstain.io.tables import ROW, Table, json_column
+
+if TYPE_CHECKING:
+    import msgspec
+    import polars as pl
+
+MAX_COLUMNS = 10_000
+Kinds = dict[str, set[type[Any]]]
+"""Of each column the types of its values."""
+
+
+def read_jsonl(opened: Opened) -> Table:
+    """A JSONL file as a table."""
+    import polars as pl
+
+    columns: dict[str, list[Any]] = {}
+    rows: list[int] = []
+    with opened.stream() as file:
+        for number, record in _records(file, opened.name):
+            if record.keys() != columns.keys():
+                for key in record:  # in the order of the file, not of a set
+                    columns.setdefault(key, [None] * len(rows))
+                for key in columns.keys() - record.keys():
+                    record[key] = None
+                _refuse_many(len(columns), Place(opened.name, number + 1))
+            rows.append(number)
+            for key, value in record.items():
+                columns[key].append(value)
+    _refuse(len(rows), columns, opened.name)
+    series = [json_column(name, values) for name, values in columns.items()]
+    frame = pl.DataFrame([*series, pl.Series(ROW, rows, dtype=pl.UInt32)])
+    return Table(opened.name, "jsonl", tuple(columns), frame.lazy(), opened)
+
+
+def jsonl_in_pieces(opened: Opened) -> Table:
+    """The same, its rows still to be read."""
+    import polars as pl
+
+    rows, kinds = _looked_through(opened)
+    _refuse(rows, kinds, opened.name)
+    empty = pl.DataFrame([json_column(name, [], own) for name, own in kinds.items()])
+    pieces = partial(_pieces, opened, kinds)
+    return Table(opened.name, "jsonl", tuple(kinds), empty.lazy(), opened, pieces=pieces)
+
+
+def _records(
+    lines: Iterable[bytes], name: str, before: int = 0
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records of some lines, each with the number of the lines before it, one at a time."""
+    import msgspec
+
+    decode = msgspec.json.Decoder().decode
+    for number, line in enumerate(lines, before):
+        if number == 0:
+            line = line.removeprefix(BOM)
+        if not line.strip():
+            continue
+        try:
+            record = decode(line)
+        except UnicodeDecodeError:
+            raise InputError(NOT_UTF8, Place(name, number + 1)) from None
+        except (msgspec.DecodeError, RecursionError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(f"is not JSON: {reason}", Place(name, number + 1)) from None
+        if not isinstance(record, dict):
+            raise InputError(
+                f"expected a JSON object, got {type(record).__name__}", Place(name, number + 1)
+            )
+        yield number, record
+
+
+def _refuse_many(columns: int, place: Place) -> None:
+    if columns > MAX_COLUMNS:
+        raise InputError(f"has more than {MAX_COLUMNS:,} different keys", place)
+
+
+def _refuse(rows: int, columns: Container[str], name: str) -> None:
+    if not rows:
+        raise InputError("has no rows", name)
+    if ROW in columns:
+        raise InputError(f"a column may not be called {ROW}", name)
+
+
+# ------------------------------------------------------------------------------ in pieces
+
+
+def _looked_through(opened: Opened) -> tuple[int, Kinds]:
+    """How many records there are, and what their columns hold; what is no record is refused."""
+    kinds: Kinds = {}
+    decoder, rows, before = None, 0, 0
+    for piece in pieces_of(text_blocks(opened)):
+        found = None if decoder is None else _quickly(piece, decoder, first=not before)
+        if found is not None:
+            rows += len(found)
+            for number, own in enumerate(kinds.values()):
+                own.update(map(type, map(attrgetter(_field(number)), found)))
+        else:
+            known = len(kinds)
+            for number, record in _records(io.BytesIO(piece), opened.name, before):
+                rows += 1
+                for key, value in record.items():
+                    kinds.setdefault(key, set()).add(type(value))
+                _refuse_many(len(kinds), Place(opened.name, number + 1))
+            if len(kinds) > known:
+                decoder = _decoder(tuple(kinds), others=False)
+        before += piece.count(b"\n")
+    return rows, kinds
+
+
+def _pieces(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """The rows of some columns."""
+    import polars as pl
+
+    decoder, before = _decoder(columns, others=True), 0
+    for piece in pieces_of(text_blocks(opened)):
+        found = None if decoder is None else _quickly(piece, decoder, first=not before)
+        values: list[list[Any]]
+        if found is not None:
+            values = [list(map(attrgetter(_field(i)), found)) for i in range(len(columns))]
+            rows = pl.int_range(before, before + len(found), dtype=pl.UInt32, eager=True)
+        else:
+            records = list(_records(io.BytesIO(piece), opened.name, before))
+            values = [[record.get(column) for _, record in records] for column in columns]
+            rows = pl.Series([number for number, _ in records], dtype=pl.UInt32)
+        before += piece.count(b"\n")
+        series = [
+            json_column(name, own, kinds[name]) for name, own in zip(columns, values, strict=True)
+        ]
+        if len(rows):
+            yield pl.DataFrame([*series, rows.alias(ROW)])
+
+
+def _field(number: int) -> str:
+    return f"f{number}"
+
+
+def _decoder(columns: Sequence[str], *, others: bool) -> msgspec.json.Decoder[Any] | None:
+    """Reads records whose columns are known, a lacking one as None; it may refuse all others.
+
+    None where a name is not what such a reader takes.
+    """
+    import msgspec
+
+    names = {_field(number): column for number, column in enumerate(columns)}
+    fields = [(name, Any, None) for name in names]
+    try:
+        record = msgspec.defstruct(
+            "Record", fields, rename=names, forbid_unknown_fields=not others, gc=False
+        )
+    except ValueError:
+        return None
+    return msgspec.json.Decoder(record)
+
+
+def _quickly(piece: bytes, decoder: msgspec.json.Decoder[Any], *, first: bool) -> list[Any] | None:
+    """The records of a piece, if each of its lines is one and nothing else.
+
+    The decoder itself takes any white space between records, and none. But where every line
+    begins with { and ends with }, no record goes on in the next (a comma or a bracket would
+    have to come first), so as many records as lines are one each.
+    """
+    import msgspec
+
+    text = (piece.removeprefix(BOM) if first else piece).removesuffix(b"\n")
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    breaks = text.count(b"\n")
+    if not (text[:1] == b"{" and text[-1:] == b"}" and text.count(b"}\n{") == breaks):
+        return None
+    try:
+        found = decoder.decode_lines(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return found if len(found) == breaks + 1 else None

@@ -1,0 +1,115 @@
+"""AbstentionBench: the responses of one model to one data set, judged for abstention.
+
+Where a question should not be answered, abstaining is right and an answer is wrong. Elsewhere an
+abstention is a blank. What a judge left open is unscored. A log has no ids, and its order may be
+drawn by chance: questions are known by a hash of what they ask, so that logs of one data set pair.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from abstain.errors import InputError, Place
+from abstain.io.files import Opened
+from abstain.io.logs.documents import document
+from abstain.io.logs.rows import RIGHT, WRONG, LogRows, accepted, numbered, plain_text
+from abstain.io.tables import Table
+
+HASH = 12
+
+
+class Prompt(msgspec.Struct):
+    question: str
+    should_abstain: bool | None = None
+    reference_answers: list[Any] | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class Response(msgspec.Struct):
+    prompt: Prompt
+    response_or_abstention: str | None = None
+    response: str | None = None
+    is_abstention: bool | None = None
+    is_response_correct: bool | None = None
+
+
+class Responses(msgspec.Struct):
+    responses: list[Response]
+
+
+def read(opened: Opened, picks: Mapping[str, str]) -> Table:
+    """The responses; a question is known by what it asks, with `#2` where that is asked again."""
+    log = document(opened, Responses, what="AbstentionBench log")
+    rows = LogRows(opened, "abstentionbench", own=("should_abstain", "position"))
+    seen: Counter[str] = Counter()
+    graded = any(own.is_response_correct is not None for own in log.responses)
+    if all(own.is_abstention is None for own in log.responses):
+        raise InputError(
+            "has no 'is_abstention' in any response, expected a judged log (such as "
+            "LLMJudgeAbstentionDetector.json or LLMJudgeCorrectnessEvaluator.json)",
+            opened.name,
+        )
+    for number, own in enumerate(log.responses, 1):
+        place = Place(opened.name, row=number)
+        if own.prompt.should_abstain is None:
+            raise InputError("has no 'should_abstain', expected true or false", place)
+        said = plain_text(own.response_or_abstention or own.response)
+        outcome, reason = _outcome(own, graded)
+        claims = outcome == RIGHT and own.prompt.should_abstain
+        key = _key(own.prompt)
+        seen[key] += 1
+        rows.add(
+            numbered(key, seen[key]),
+            outcome,
+            answer="none" if claims else said,
+            response=said or None,
+            reason=reason,
+            correct=_correct(own.prompt),
+            own={
+                "should_abstain": "yes" if own.prompt.should_abstain else "no",
+                "position": str(number),
+            },
+            attributes=own.prompt.metadata,
+        )
+    if not graded and any(not own.prompt.should_abstain for own in log.responses):
+        rows.notes.append(
+            "nobody judged whether answers are correct (no 'is_response_correct'): answers to "
+            "questions that have one are unscored"
+        )
+    return rows.table(run=_run(opened))
+
+
+def _outcome(own: Response, graded: bool) -> tuple[str, str | None]:
+    if own.is_abstention is None:
+        return "unscored", "the judge left open whether it abstained"
+    if own.prompt.should_abstain:
+        return (RIGHT if own.is_abstention else WRONG), None
+    if own.is_abstention:
+        return "declined", None
+    if own.is_response_correct is None:
+        return "unscored", "the judge left open whether it is correct" if graded else "not judged"
+    return (RIGHT if own.is_response_correct else WRONG), None
+
+
+def _key(prompt: Prompt) -> str:
+    """What a question asks, what is right and whether to abstain, as a few digits."""
+    told = [prompt.question, prompt.should_abstain, prompt.reference_answers]
+    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()[:HASH]
+
+
+def _correct(prompt: Prompt) -> list[str]:
+    if prompt.should_abstain:
+        return []
+    return accepted(prompt.reference_answers or ())
+
+
+def _run(opened: Opened) -> str | None:
+    """Results stand in DATASET_MODEL/DATE/…: the folder above the date says what it is."""
+    folders = Path(opened.name).parts[:-1]
+    return folders[-2] if len(folders) > 1 else (folders[-1] if folders else None)

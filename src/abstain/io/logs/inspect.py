@@ -1,0 +1,342 @@
+"""Inspect logs: `.eval` archives and `.json` files.
+
+A sample's epochs are repeats of one question: `q1`, `q1#2`, … with `sample` as their cluster. An
+error, a limit that was reached and a score of NaN are blanks of their own kind.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from abstain.errors import InputError, Place, UsageError, plural, shown
+from abstain.io.files import Opened
+from abstain.io.logs.archive import Archive, Damaged
+from abstain.io.logs.documents import decode, document
+from abstain.io.logs.inspect_shapes import (
+    Header,
+    Log,
+    Output,
+    Sample,
+    Score,
+    Spec,
+    first,
+    wanted,
+)
+from abstain.io.logs.rows import (
+    RIGHT,
+    WRONG,
+    LogRows,
+    accepted,
+    numbered,
+    one_of,
+    plain_text,
+    right_at,
+    verdict_of,
+)
+from abstain.io.tables import Table
+
+SAMPLES = "samples/"
+HEADERS = ("header.json", "_journal/start.json")
+LETTERS = {"C": RIGHT, "I": WRONG, "N": "declined"}
+WORDS = {"yes": RIGHT, "true": RIGHT, "no": WRONG, "false": WRONG}
+MATCHERS = ("match", "includes", "exact", "f1", "pattern", "answer", "choice")
+"""Scorers that compare texts: they know no refusal."""
+
+
+def read(opened: Opened, picks: Mapping[str, str]) -> Table:
+    """The samples of a log with their verdicts."""
+    rows = LogRows(opened, "inspect")
+    reader = _Reader(rows, picks)
+    if opened.head(2) == b"PK":
+        with Archive(opened) as archive:
+            header = _header(archive)
+            reader.take(header, _samples(archive, rows))
+    else:
+        log = document(opened, Log, what="Inspect log")
+        if log.samples is None:
+            raise InputError(
+                f"has no samples, expected a log with them ({_seen(log)}; a log written with "
+                "log_samples=False has only scores)",
+                opened.name,
+            )
+        reader.take(log, ((Place(opened.name), sample) for sample in log.samples))
+    return reader.table()
+
+
+def _header(archive: Archive) -> Header:
+    for name in HEADERS:
+        if name in archive.entries:
+            place = Place(f"{archive.opened.name} ({name})")
+            try:
+                data = archive.read(name)
+            except Damaged as error:
+                raise InputError(f"is damaged: it {error}", place) from None
+            return decode(data, Header, place, what="Inspect header")
+    raise InputError(
+        "is an archive without header.json, expected an Inspect log (.eval)", archive.opened.name
+    )
+
+
+def _samples(archive: Archive, rows: LogRows) -> Iterator[tuple[Place, Sample]]:
+    lost = 0
+    names = [n for n in archive.entries if n.startswith(SAMPLES) and n.endswith(".json")]
+    for name in names:
+        place = Place(f"{archive.opened.name} ({shown(name)[1:-1]})")
+        try:
+            yield place, decode(archive.read(name), Sample, place, what="Inspect sample")
+        except Damaged as error:
+            if archive.whole:
+                raise InputError(f"is damaged: it {error}", place) from None
+            lost += 1
+    if archive.repeated:
+        rows.notes.append(
+            f"the archive has {plural(len(archive.repeated), 'entry', 'entries')} more than once, "
+            f"of which the last counts (the first: {shown(archive.repeated[0])})"
+        )
+    if not archive.whole:
+        rows.notes.append(
+            "the archive was never finished (it has no directory): "
+            f"{plural(len(names) - lost, 'whole sample')} recovered"
+            + (f", {lost} damaged" if lost else "")
+        )
+
+
+def _seen(header: Header) -> str:
+    package = header.eval.packages.get("inspect_ai")
+    return f"log version {header.version}" + (f", inspect_ai {package}" if package else "")
+
+
+class _Reader:
+    """Samples to rows, with what the header says."""
+
+    def __init__(self, rows: LogRows, picks: Mapping[str, str]) -> None:
+        self.rows = rows
+        self.picks = picks
+        self.threshold = right_at(picks)
+        self.partial = picks.get("partial")
+        if self.partial not in (None, RIGHT, WRONG):
+            raise UsageError(f"partial is right or wrong (got '{self.partial}')")
+        self.scorer: str | None = picks.get("scorer")
+        self.used = ""
+        self.header = Header(Spec())
+        self.several = False
+        self.told: set[tuple[str, int]] = set()
+
+    def take(self, header: Header, samples: Iterator[tuple[Place, Sample]]) -> None:
+        """Every sample; then those that the header announces and the log lacks."""
+        self.header = header
+        self.several = (header.eval.config.epochs or 1) > 1
+        self.rows.own = tuple(self._place("", 1))
+        waiting: list[tuple[Place, Sample]] = []
+        for place, sample in samples:
+            if sample.epoch > 1 and not self.several:
+                raise InputError(
+                    f"has epoch {sample.epoch} of sample {shown(str(sample.id))}, but its header "
+                    f"speaks of one epoch ({_seen(header)})",
+                    place,
+                )
+            if self.used or self._scores(sample, place):
+                for earlier in waiting:
+                    self._add(*earlier)
+                waiting.clear()
+                self._add(place, sample)
+            else:
+                waiting.append((place, sample))
+        for earlier in waiting:
+            self._add(*earlier)
+        self._add_missing()
+        if header.status != "success":
+            self.rows.notes.append(f"the run did not end well: its status is '{header.status}'")
+
+    def table(self) -> Table:
+        name = self.header.eval.model or None
+        if self.header.eval.model in ("none/none", "none"):
+            name = self.header.eval.task or None
+        scorer = self.used.partition(".")[0].rpartition("/")[2]
+        if self.several:
+            self.rows.notes.append(
+                "samples were asked in several epochs: intervals take the repeats of one as a "
+                "cluster (sample)"
+            )
+        return self.rows.table(
+            run=name, cluster="sample" if self.several else None, by_match=scorer in MATCHERS
+        )
+
+    def _scores(self, sample: Sample, place: Place) -> dict[str, Any]:
+        """The scores of a sample by name; the scorer is chosen by the first that has some."""
+        found = dict(sample.scores or {})
+        if not found and sample.score is not None:
+            found = {"score": sample.score}
+        if found and not self.used:
+            scorer, _, key = (self.scorer or "").partition(".")
+            name = next((n for n in (self.scorer, scorer) if n in found), None)
+            if name is None or self.scorer is None:
+                name = one_of(
+                    list(found),
+                    scorer if self.scorer else None,
+                    what="scorer",
+                    reader="inspect",
+                    pick="scorer",
+                    name=self.rows.opened.name,
+                )
+            self.used = f"{name}.{key}" if key and name != self.scorer else name
+            self.name, self.key = name, (key if name != self.scorer else "")
+        return found
+
+    def _add(self, place: Place, sample: Sample) -> None:
+        identity = str(sample.id), sample.epoch
+        if identity in self.told:
+            raise InputError(
+                f"sample {shown(identity[0])} stands twice in epoch {sample.epoch}", place
+            )
+        self.told.add(identity)
+        outcome, reason, score = self._outcome(sample, place)
+        response = _completion(sample.output)
+        answer = plain_text(score.answer) if score and score.answer is not None else response
+        if outcome == WRONG and not answer and not response and sample.output is not None:
+            outcome = "empty"
+        self.rows.add(
+            numbered(*identity),
+            outcome,
+            answer=answer,
+            response=response or answer or None,
+            reason=reason,
+            correct=accepted(sample.target if isinstance(sample.target, list) else [sample.target]),
+            own=self._place(*identity),
+            attributes=sample.metadata,
+        )
+
+    def _outcome(self, sample: Sample, place: Place) -> tuple[str, str | None, Score | None]:
+        if sample.error is not None:
+            return "error", _message(sample.error), None
+        raw = self._scores(sample, place).get(self.name if self.used else "")
+        score = _score(raw, place, _seen(self.header)) if raw is not None else None
+        verdict: str | None = None
+        reason = "there is no score"
+        if score is not None:
+            verdict = self._verdict(self._value(score, place), place)
+            reason = plain_text(score.explanation) or "the score is not a number (NaN)"
+        if sample.limit is not None and verdict != RIGHT:
+            return "limit", _limit(sample.limit), score
+        if verdict is None:
+            return "unscored", _short(reason), score
+        return verdict, None, score
+
+    def _value(self, score: Score, place: Place) -> Any:
+        value = score.value
+        if not isinstance(value, (dict, list)):
+            return value
+        if isinstance(value, list):
+            raise InputError(
+                "the score is a list, expected one value (Inspect's own metrics read it)", place
+            )
+        if self.key not in value:
+            keys = [f"{self.name}.{key}" for key in value]
+            raise InputError(
+                f"the score has several values; name one, as in --from inspect:scorer={keys[0]}"
+                if keys
+                else "the score has no value",
+                place,
+            )
+        return value[self.key]
+
+    def _verdict(self, value: Any, place: Place) -> str | None:
+        if value is None:
+            return None
+        if isinstance(value, bool):
+            return RIGHT if value else WRONG
+        if isinstance(value, (int, float)):
+            return verdict_of(value, self.threshold, place=place, reader="inspect")
+        text = str(value).strip()
+        if text in LETTERS:
+            return LETTERS[text]
+        if text == "P":
+            if self.partial is None:
+                raise InputError(
+                    "the score P (partial) is neither right nor wrong; say what it is, as in "
+                    "--from inspect:partial=wrong",
+                    place,
+                )
+            return self.partial
+        if text.lower() in WORDS:
+            return WORDS[text.lower()]
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.inf
+        if math.isinf(number):
+            raise InputError(
+                f"the score {shown(text)} has no known meaning, expected C, I, P, N or a number",
+                place,
+            )
+        return verdict_of(number, self.threshold, place=place, reader="inspect")
+
+    def _place(self, own: str, epoch: int) -> dict[str, Any]:
+        """What is known of every sample: epochs repeat it, so which one it is, and which task."""
+        task = {"task": self.header.eval.task} if self.header.eval.task else {}
+        return {"sample": own, **({"epoch": epoch} if self.several else {}), **task}
+
+    def _add_missing(self) -> None:
+        dataset, config = self.header.eval.dataset, self.header.eval.config
+        epochs = config.epochs or 1
+        ids = wanted([str(i) for i in dataset.sample_ids or ()], config)
+        strangers = {own for own, _ in self.told} - set(ids)
+        if ids and not strangers:
+            announced = [(i, e) for i in ids for e in range(1, epochs + 1)]
+            lacking = [own for own in announced if own not in self.told]
+            for own, epoch in lacking:
+                self.rows.add(
+                    numbered(own, epoch),
+                    "missing",
+                    own=self._place(own, epoch),
+                )
+            if lacking:
+                self.rows.notes.append(
+                    f"lacks {len(lacking):,} of {plural(len(announced), 'sample')}"
+                )
+            return
+        expected = len(ids) or first(dataset.samples or 0, config.limit)
+        if expected * epochs > len(self.told):
+            self.rows.notes.append(
+                f"has {len(self.told):,} of {expected * epochs:,} samples, and does not "
+                "say which are missing: they are not counted"
+            )
+
+
+def _score(raw: Any, place: Place, seen: str) -> Score:
+    if not isinstance(raw, dict) or "value" not in raw:
+        raise InputError(f"has a score without a value, expected one ({seen})", place)
+    return Score(raw["value"], raw.get("answer"), raw.get("explanation"))
+
+
+def _completion(output: Output | None) -> str:
+    if output is None:
+        return ""
+    if isinstance(output.completion, str):
+        return output.completion.strip()
+    content = (
+        output.choices[0].message.content if output.choices and output.choices[0].message else ""
+    )
+    if isinstance(content, list):
+        content = "\n".join(
+            str(part["text"]) for part in content if isinstance(part, dict) and part.get("text")
+        )
+    return plain_text(content)
+
+
+def _message(error: Any) -> str:
+    text = error.get("message") if isinstance(error, dict) else error
+    return _short(plain_text(text) or "the sample failed")
+
+
+def _limit(limit: Any) -> str:
+    if isinstance(limit, dict):
+        return _short(f"{limit.get('type', 'a')} limit of {limit.get('limit', '?')}")
+    return _short(plain_text(limit) or "a limit")
+
+
+def _short(text: str) -> str:
+    line = text.strip().splitlines()[0] if text.strip() else ""
+    return line[:200]

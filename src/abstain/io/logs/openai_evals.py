@@ -1,0 +1,194 @@
+"""openai/evals: the JSONL of events that `oaieval` records.
+
+The first line is the specification, the last the final report; between them are events. A
+sample's verdict is its `match` event, or else its `metrics` event: a score, an accuracy, or a
+grader's choice where `right` says which choices are right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from abstain.errors import InputError, Place, plural, shown
+from abstain.io.files import Opened
+from abstain.io.logs.documents import is_cut, records
+from abstain.io.logs.rows import (
+    RIGHT,
+    WRONG,
+    LogRows,
+    accepted,
+    as_float,
+    plain_text,
+    right_at,
+    verdict_of,
+)
+from abstain.io.tables import Table
+
+WHAT = "event of openai/evals"
+INVALID = "__invalid__"
+VERDICTS = {"choice", "score", "accuracy"}
+"""What a `metrics` event says of a sample, where it is a verdict."""
+
+Event = dict[str, Any]
+
+
+def read(opened: Opened, picks: Mapping[str, str]) -> Table:
+    """The samples of one recording with their verdicts."""
+    spec: Event | None = None
+    report: Event | None = None
+    verdicts: dict[str, tuple[int, Event]] = {}
+    sampled: dict[str, list[str]] = {}
+    failed: dict[str, str] = {}
+    order: dict[str, int] = {}
+    rows = LogRows(opened, "openai-evals")
+    for line, event in _events(opened, rows.notes):
+        if "spec" in event:
+            spec = event["spec"] if isinstance(event["spec"], dict) else {}
+        elif "final_report" in event:
+            report = event["final_report"] if isinstance(event["final_report"], dict) else {}
+        else:
+            _take(event, Place(opened.name, line), verdicts, sampled, failed, order)
+    if spec is None:
+        raise InputError(
+            "has no 'spec', with which a recording of openai/evals begins (versions 1 to 3 are "
+            "known)",
+            opened.name,
+        )
+    threshold = right_at(picks)
+    right = frozenset(filter(None, picks.get("right", "").split("+")))
+    for own, line in order.items():
+        place = Place(opened.name, verdicts.get(own, (line, {}))[0])
+        outcome, cells = _outcome(own, verdicts, failed, threshold, right, place)
+        texts = sampled.get(own) or [""]  # where a model grades, its text comes after the answer
+        graded = "choice" in verdicts.get(own, (0, {}))[1]
+        said = cells.pop("said", None) or texts[0 if graded else -1]
+        rows.add(own, outcome, line=place.line, answer=said, response=said or None, **cells)
+    _check(rows, report, verdicts)
+    by_match = all("correct" in event for _, event in verdicts.values())
+    return rows.table(run=_run(spec), by_match=by_match)
+
+
+def _events(opened: Opened, notes: list[str]) -> Iterator[tuple[int, Event]]:
+    """Events; a last line that a killed recorder cut off is left out, and said."""
+    events = records(opened, dict[str, Any], what=WHAT)
+    while True:
+        try:
+            yield next(events)
+        except StopIteration:
+            return
+        except InputError as error:
+            if error.place is None or not _is_cut(opened, error.place.line or 0):
+                raise
+            notes.append("the last line was cut off and is left out")
+            return
+
+
+def _is_cut(opened: Opened, line: int) -> bool:
+    """Whether a line is the last one and ends in the middle of its JSON."""
+    with opened.stream() as file:
+        for number, text in enumerate(file, 1):
+            if number == line:
+                return not text.endswith(b"\n") and is_cut(text)
+    return False
+
+
+def _take(
+    event: Event,
+    place: Place,
+    verdicts: dict[str, tuple[int, Event]],
+    sampled: dict[str, list[str]],
+    failed: dict[str, str],
+    order: dict[str, int],
+) -> None:
+    kind, own, data = event.get("type"), event.get("sample_id"), event.get("data")
+    if not isinstance(kind, str):
+        raise InputError("has no 'type', expected an event such as match or sampling", place)
+    if not isinstance(own, str):
+        return  # what is recorded for the whole run
+    data = data if isinstance(data, dict) else {}
+    order.setdefault(own, place.line or 0)
+    if kind == "sampling":
+        sampled.setdefault(own, []).append(_first(data.get("sampled")))
+    elif kind == "error":
+        failed[own] = plain_text(data.get("message")) or "the sample failed"
+    elif kind == "match" or (kind == "metrics" and VERDICTS & data.keys()):
+        if own in verdicts:
+            raise InputError(
+                f"is a second verdict on sample {shown(own)} (first: line {verdicts[own][0]}), "
+                "expected one",
+                place,
+            )
+        verdicts[own] = (place.line or 0, data)
+
+
+def _outcome(
+    own: str,
+    verdicts: Mapping[str, tuple[int, Event]],
+    failed: Mapping[str, str],
+    threshold: float | None,
+    right: frozenset[str],
+    place: Place,
+) -> tuple[str, dict[str, Any]]:
+    if own not in verdicts:
+        if own in failed:
+            return "error", {"reason": failed[own].splitlines()[0][:200]}
+        return "unscored", {"reason": "the recording has no verdict on it"}
+    data = verdicts[own][1]
+    expected = data.get("expected")
+    listed = expected if isinstance(expected, list) else [expected]
+    cells: dict[str, Any] = {
+        "correct": accepted(listed),
+        "said": plain_text(data.get("sampled")) if isinstance(data.get("sampled"), str) else "",
+    }
+    if "correct" in data:
+        if not isinstance(data["correct"], bool):
+            said = shown(str(data["correct"]))
+            raise InputError(f"'correct' is {said}, expected true or false", place)
+        outcome = RIGHT if data["correct"] else WRONG
+        if outcome == WRONG and data.get("sampled") == "":
+            outcome = "empty"
+        return outcome, cells
+    choice = data.get("choice")
+    if choice == INVALID:
+        return "unscored", {**cells, "reason": "the grader's choice could not be read"}
+    if right and choice is not None:
+        return (RIGHT if str(choice) in right else WRONG), cells
+    score = data.get("score", data.get("accuracy"))
+    if choice is not None and score is None:
+        raise InputError(
+            f"the grader's choice {shown(plain_text(choice))} has no score; say which choices are "
+            "right, as in --from openai-evals:right=A+C",
+            place,
+        )
+    if not isinstance(score, (int, float)):
+        return "unscored", {**cells, "reason": "the score is no number"}
+    verdict = verdict_of(score, threshold, place=place, reader="openai-evals")
+    return verdict or "unscored", cells
+
+
+def _check(rows: LogRows, report: Event | None, verdicts: Mapping[str, Any]) -> None:
+    """Say what the recording lacks, or where its own accuracy is another."""
+    if report is None:
+        rows.notes.append("the recording has no final report: it did not end well")
+        return
+    own = report.get("accuracy")
+    if isinstance(own, (int, float)) and verdicts:
+        right = rows.outcomes[RIGHT]
+        if abs(as_float(own) - right / len(verdicts)) > 1e-9:
+            rows.notes.append(
+                f"its own accuracy is {as_float(own):g}, but {right:,} of "
+                f"{plural(len(verdicts), 'verdict')} are right"
+            )
+
+
+def _first(sampled: Any) -> str:
+    return plain_text(sampled[0] if isinstance(sampled, list) and sampled else sampled)
+
+
+def _run(spec: Event) -> str | None:
+    """What was evaluated."""
+    named = spec.get("completion_fns") or spec.get("model_name")
+    if isinstance(named, list):
+        return ", ".join(map(plain_text, named)) or None
+    return plain_text(named) or None

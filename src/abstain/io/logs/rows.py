@@ -1,0 +1,253 @@
+"""Rows of a log, gathered one by one, as a table; and what a score means."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from abstain.errors import InputError, Place, UsageError, plural, shown
+from abstain.io.files import Opened
+from abstain.io.tables import ROW, UNTOLD, Table, json_column, json_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+OURS = (
+    *("run", "question", "outcome", "why", "answer", "candidate", "confidence", "reason"),
+    *("response", "correct", "options"),
+)
+"""Columns that a reader fills; what a log's metadata calls the same is renamed."""
+TAKEN = (*OURS, "grade", "answered", "option_texts", "accepted", "nothing_right", ROW)
+LISTS = ("correct", "options")
+MAX_ATTRIBUTES = 100
+MAX_ROWS = 20_000_000
+AT_ONCE = 20_000
+"""Rows that are held as Python has them."""
+
+RIGHT, WRONG = "right", "wrong"
+
+
+@dataclass(slots=True)
+class LogRows:
+    """The rows of one log, column by column."""
+
+    opened: Opened
+    format: str
+    columns: dict[str, list[Any]] = field(default_factory=dict)
+    lines: list[int] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    attributes: set[str] = field(default_factory=set)
+    own: tuple[str, ...] = ()
+    """Attributes that the reader fills by itself; metadata of the same name are renamed."""
+    height: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    packed: int = 0
+    """Rows whose cells, but for attributes, stand in `chunks`: Python's own take much memory."""
+    chunks: dict[str, list[pl.Series]] = field(default_factory=dict)
+
+    def add(
+        self,
+        question: str,
+        outcome: str,
+        *,
+        line: int | None = None,
+        own: Mapping[str, Any] | None = None,
+        attributes: Mapping[str, Any] | None = None,
+        **cells: Any,
+    ) -> None:
+        """One response; a blank's answer is empty, and its text stays as the response.
+
+        `own` are the attributes that the reader knows, `attributes` the log's metadata.
+        """
+        if self.height == MAX_ROWS:
+            raise InputError(f"has more than {MAX_ROWS:,} responses", self.opened.name)
+        row: dict[str, Any] = {"question": question, "outcome": outcome, **cells}
+        if outcome not in (RIGHT, WRONG):
+            row.setdefault("why", outcome if not outcome.startswith("unanswered") else "declined")
+            row["answer"] = ""
+        for name, value in (attributes or {}).items():
+            if isinstance(value, (str, int, float, bool)):
+                row[self._attribute(name)] = value
+        row.update(own or {})
+        for name, value in row.items():
+            if name not in self.columns:
+                self.columns[name] = [None] * (self.height - self._begins(name))
+            self.columns[name].append(clean(value))
+        self.height += 1
+        self.outcomes[outcome] += 1
+        for name, values in self.columns.items():
+            if len(values) < self.height - self._begins(name):
+                values.append(None)
+        if line is not None:
+            self.lines.append(line)
+        if self.height - self.packed == AT_ONCE:
+            self._pack()
+
+    def _begins(self, name: str) -> int:
+        """The row of the first value that a column holds as Python has it."""
+        return self.packed if name in OURS else 0
+
+    def _pack(self) -> None:
+        for name in self.columns.keys() & set(OURS):
+            chunks = self.chunks.setdefault(name, [])
+            before = self.packed - sum(map(len, chunks))  # it came later than others
+            chunks.append(_series(name, [None] * before + self.columns[name]))
+            self.columns[name] = []
+        self.packed = self.height
+
+    def _column(self, name: str) -> pl.Series:
+        """A whole column, which is then here no more."""
+        import polars as pl
+
+        if name not in OURS:
+            return _series(name, self.columns.pop(name))
+        return pl.concat(self.chunks.pop(name), rechunk=True)
+
+    def _attribute(self, name: str) -> str:
+        known = clean(str(name).strip()) or "metadata"
+        known = f"{known} (metadata)" if known in TAKEN or known in self.own else known
+        self.attributes.add(known)
+        if len(self.attributes) > MAX_ATTRIBUTES:
+            raise InputError(
+                f"has more than {MAX_ATTRIBUTES} different attributes", self.opened.name
+            )
+        return known
+
+    def table(
+        self,
+        *,
+        run: str | None = None,
+        cluster: str | None = None,
+        by_match: bool = False,
+    ) -> Table:
+        """All rows as a table; columns that nothing fills are left out."""
+        import polars as pl
+
+        if not self.height:
+            raise InputError("has no responses", self.opened.name)
+        order = [*OURS, *(name for name in self.columns if name not in OURS)]
+        self._pack()
+        series = [self._column(name) for name in order if name in self.columns]
+        full = [s for s in series if s.name == "answer" or s.null_count() < self.height]
+        frame = pl.DataFrame(full)
+        if "answer" not in frame.columns:
+            frame = frame.with_columns(answer=pl.lit(""))
+        return Table(
+            self.opened.name,
+            self.format,
+            tuple(frame.columns),
+            frame.with_row_index(ROW).lazy(),
+            self.opened,
+            lines=self.lines if len(self.lines) == self.height else None,
+            run_id=(run, 1) if run else None,
+            notes=tuple(f"{self.opened.name}: {note}" for note in self.notes),
+            cluster=cluster,
+            verdicts="match" if by_match else "judge",
+        )
+
+
+def _series(name: str, values: list[Any]) -> pl.Series:
+    import polars as pl
+
+    if name in LISTS:
+        lists = [None if v is None else [str(item) for item in v] for v in values]
+        return pl.Series(name, lists, dtype=pl.List(pl.String))
+    if name == "confidence":
+        return pl.Series(name, values, dtype=pl.Float64)
+    if name in OURS:
+        return pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
+    return json_column(name, values)
+
+
+def clean(value: Any) -> Any:
+    """Text that can be written as UTF-8: half a surrogate pair cannot."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode(errors="replace").decode()
+    if isinstance(value, (list, tuple)):
+        return [clean(item) for item in value]
+    return value
+
+
+# ------------------------------------------------------------------------------ what scores mean
+
+
+def right_at(picks: Mapping[str, str]) -> float | None:
+    """The score from which on an answer is right, where one was given."""
+    return number_picked(picks, "right-at")
+
+
+def number_picked(picks: Mapping[str, str], name: str) -> float | None:
+    """A pick that is a number, where it was given."""
+    text = picks.get(name)
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UsageError(f"{name} must be a number (got '{text}')")
+    return value
+
+
+def as_float(number: float) -> float:
+    """A number of JSON, which may have more digits than a double holds: then it is infinite."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def verdict_of(number: float, threshold: float | None, *, place: Place, reader: str) -> str | None:
+    """Right or wrong by a number of JSON; None where it is not one (NaN)."""
+    value = as_float(number)
+    if math.isnan(value):
+        return None
+    if threshold is not None:
+        return RIGHT if value >= threshold else WRONG
+    if value in (0, 1):
+        return RIGHT if value else WRONG
+    raise InputError(
+        f"the score {value:g} is neither right (1) nor wrong (0); say from where on it is right, "
+        f"as in --from {reader}:right-at=0.5",
+        place,
+    )
+
+
+def plain_text(value: Any) -> str:
+    """A JSON value as the text of an answer."""
+    return "" if value is None else json_text(value)
+
+
+def accepted(targets: Iterable[Any]) -> list[str]:
+    """The texts of what is right; where a log has none, that it is as judged."""
+    return [text for text in map(plain_text, targets) if text] or [UNTOLD]
+
+
+def numbered(question: str, time: int) -> str:
+    """The id of a question that is asked again and again: `q1`, `q1#2`, …"""
+    return question if time == 1 else f"{question}#{time}"
+
+
+def one_of(
+    found: Sequence[str], picked: str | None, *, what: str, reader: str, pick: str, name: str
+) -> str:
+    """The one that was named, or the only one there is."""
+    if picked is not None:
+        if picked not in found:
+            raise InputError(f"has no {what} {shown(picked)} (there are {_listed(found)})", name)
+        return picked
+    if len(found) == 1:
+        return found[0]
+    raise InputError(
+        f"has {plural(len(found), what)} ({_listed(found)}); name the one that counts, as in "
+        f"--from {reader}:{pick}={found[0]}",
+        name,
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(shown(n, most=30)[1:-1] for n in names[:10]) + (" …" if names[10:] else "")

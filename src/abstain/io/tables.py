@@ -1,0 +1,327 @@
+"""Tables: CSV, TSV, JSONL, Parquet and QA4MRE XML become polars frames of text and numbers.
+
+Text formats carry no types, so every cell of theirs is text; what a column means is decided
+where it is used. A row knows its place through `ROW`, the number of the record in its file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from abstain.errors import InputError, Place, UsageError, nearest, shown
+from abstain.io.files import (
+    BLOCK,
+    BOM,
+    PARQUET,
+    SNIFFED,
+    Opened,
+    check_text,
+    open_plain,
+    open_streamed,
+    refuse_utf16,
+    refuse_workbook,
+    whole,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from abstain.io.separated import Begins
+
+ROW = "__row"
+UNTOLD = "(as judged)"
+"""What is right where a log has a verdict but does not say: no answer is this text."""
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "qa4mre")
+TEXTS = ("csv", "tsv", "jsonl")
+SEPARATORS = {"csv": ",", "tsv": "\t"}
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".xml": "qa4mre",
+}
+QA4MRE = re.compile(rb"<(test-set|output)\b")
+
+Pieces = Callable[[Sequence[str]], "Iterator[pl.DataFrame]"]
+"""The rows of some columns (and `ROW`), from the beginning, so many at a time as fit in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that was read: its name in messages, its format, its columns, its rows."""
+
+    name: str
+    format: str
+    columns: tuple[str, ...]
+    frame: pl.LazyFrame
+    opened: Opened | None = None
+    renamed: tuple[str, ...] = ()
+    """Names that columns had before they were given the known ones."""
+    lines: Sequence[int] | None = None
+    """The line of each record, where the reader knows it."""
+    run_id: tuple[str, int] | None = None
+    """What the file itself calls its run, and the line that says so."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know of the file before reading numbers."""
+    cluster: str | None = None
+    """The attribute whose values hang together, where the file itself says so."""
+    verdicts: Literal["judge", "match"] | None = None
+    """Who made the verdicts of a log: a judge, or a comparison of texts, which knows no refusal."""
+    refusals: tuple[str, ...] = ()
+    """Languages in which refusals are to be looked for in its responses."""
+    parts: tuple[tuple[int, Table], ...] = ()
+    """The tables that it was made of, each with its first row, where there are several."""
+    begins: Begins | None = field(default=None, repr=False)
+    """Where the records of a separated file begin, looked up when somebody asks."""
+    pieces: Pieces | None = field(default=None, repr=False)
+    """Reads the rows, where the file is too large to be held: then `frame` has only the columns."""
+
+    def place(self, row: int | None) -> Place:
+        """Where a record stands: for text formats the line on which it begins."""
+        if row is not None and self.parts:
+            start, part = next(own for own in reversed(self.parts) if own[0] <= row)
+            return part.place(row - start)
+        if row is not None and self.lines is not None:
+            return Place(self.name, self.lines[row])
+        if row is None:
+            return Place(self.name)
+        if self.format == "jsonl":
+            return Place(self.name, row + 1)
+        if self.begins is not None:
+            return Place(self.name, self.begins.line(row))
+        return Place(self.name, row=row + 1)
+
+
+def read_table(path: str | Path | Opened, *, format: str | None = None) -> Table:
+    """Read a table; its format is what is asked for, or what its bytes and its name say."""
+    from abstain.io.logs.registry import READERS, split_format
+
+    name, picks = split_format(format) if format else ("", {})
+    known = (*FORMATS, *READERS)
+    if name and name not in known:
+        near = nearest(name, known)
+        hint = f"nearest: {near[0]}; " if near else ""
+        raise UsageError(
+            f"'{name}' is not a table format or a log's ({hint}there are {', '.join(known)})"
+        )
+    if languages := picks.pop("refusals", None):
+        from abstain.judging.refusals.detect import languages_of
+
+        wanted = languages_of(languages)
+        rest = ",".join(f"{key}={value}" for key, value in picks.items())
+        plain = read_table(path, format=f"{name}:{rest}" if rest else name or None)
+        return replace(plain, refusals=wanted)
+    opened = path if isinstance(path, Opened) else open_plain(path)
+    refuse_workbook(opened)
+    if "qa4mre" not in (name, format_of_name(opened.name)):  # whose reader says it of XML
+        refuse_utf16(opened)
+    chosen = name or sniff(opened)
+    if chosen in READERS:
+        return READERS[chosen].read(opened, picks)
+    if picks:
+        raise UsageError(f"--from {chosen} has nothing to pick (got '{format}')")
+    if chosen == "parquet":
+        return _read_parquet(opened)
+    if chosen == "qa4mre":
+        from abstain.io.qa4mre import read_qa4mre
+
+        return read_qa4mre(opened)
+    check_text(opened)
+    if chosen == "jsonl":
+        from abstain.io.jsonl import read_jsonl
+
+        return read_jsonl(opened)
+    from abstain.io.separated import read_separated
+
+    return read_separated(opened, chosen)
+
+
+def read_in_pieces(path: str | Path, *, format: str | None = None) -> Table:
+    """The same table, checked as a whole, its rows read when and as often as they are asked for.
+
+    Only tables of text are read so (`Table.pieces`); others come as `read_table` gives them.
+    """
+    if format not in (None, *TEXTS):
+        return read_table(path, format=format)
+    opened = open_streamed(path)
+    refuse_workbook(opened)
+    if format_of_name(opened.name) != "qa4mre":
+        refuse_utf16(opened)
+    chosen = format or sniff(opened)
+    if chosen not in TEXTS:
+        return read_table(path)
+    if chosen == "jsonl":
+        from abstain.io.jsonl import jsonl_in_pieces
+
+        return jsonl_in_pieces(opened)
+    from abstain.io.separated import separated_in_pieces
+
+    return separated_in_pieces(opened, chosen)
+
+
+def sniff(opened: Opened) -> str:
+    """The format of an opened file: by its first bytes, then by its name.
+
+    A comma, a semicolon or a tab separates the cells: whichever the first line has most of.
+    """
+    from abstain.io.logs.registry import sniff_log
+
+    head = opened.head()
+    if head.startswith(PARQUET):
+        return "parquet"
+    text = head.removeprefix(BOM).lstrip()
+    if text.startswith(b"<"):
+        if format_of_name(opened.name) not in (None, "qa4mre") and not QA4MRE.search(head):
+            raise InputError("looks like XML or HTML, expected a table", opened.name)
+        return "qa4mre"
+    if log := sniff_log(head):
+        return log
+    may_be_long = text.startswith(b"{") and len(head) == SNIFFED
+    if may_be_long and (log := sniff_log(opened.head(BLOCK))):
+        return log
+    if text.startswith(b"{"):
+        return "jsonl"
+    if text.startswith(b"["):
+        raise InputError(
+            "is a JSON array, expected JSONL (one object a line) or another table", opened.name
+        )
+    if by_name := format_of_name(opened.name):
+        if by_name == "parquet":
+            raise InputError("is not a Parquet file (it does not begin with PAR1)", opened.name)
+        if by_name == "jsonl" and text:
+            raise InputError("line 1 is not a JSON object, expected JSONL", opened.name)
+        return by_name
+    line = text.split(b"\n", 1)[0]
+    return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
+
+
+def format_of_name(name: str) -> str | None:
+    """The format that a file's name says, past an ending of compression."""
+    endings = [e.lower() for e in Path(name).suffixes]
+    while endings and endings[-1] in (".gz", ".zst"):
+        endings.pop()
+    return ENDINGS.get(endings[-1]) if endings else None
+
+
+def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = None) -> None:
+    """Write a table in the format that its name says, whole or not at all."""
+    chosen = format or format_of_name(str(path))
+    if chosen not in FORMATS:
+        raise UsageError(
+            f"the name '{path}' says no table format (expected an ending of {', '.join(ENDINGS)}, "
+            "perhaps with .gz or .zst)"
+        )
+    with whole(path) as draft:
+        if chosen == "parquet":
+            frame.write_parquet(draft)
+        elif chosen == "jsonl":
+            frame.write_ndjson(draft)
+        elif chosen == "qa4mre":
+            from abstain.io.qa4mre_write import write_qa4mre
+
+            write_qa4mre(frame, draft)
+        else:
+            _refuse_separators(frame, str(path), chosen)
+            flat = frame.with_columns(_joined_lists(frame))
+            nested = [name for name, dtype in flat.schema.items() if dtype.is_nested()]
+            if nested:
+                raise InputError(
+                    f"column {shown(nested[0])} holds {flat.schema[nested[0]]}, "
+                    f"which {chosen.upper()} cannot",
+                    str(path),
+                )
+            flat.write_csv(draft, separator=SEPARATORS[chosen])
+
+
+def _refuse_separators(frame: pl.DataFrame, name: str, format: str) -> None:
+    """An accepted answer with a | in it would come back from such a cell as two."""
+    import polars as pl
+
+    for column in ("correct", "options"):
+        if isinstance(frame.schema.get(column), pl.List):
+            texts = frame[column].cast(pl.List(pl.String)).explode().drop_nulls()
+            split = texts.filter(texts.str.contains("|", literal=True))
+            if len(split):
+                raise InputError(
+                    f"column '{column}' holds {shown(split[0])}, which a cell of "
+                    f"{format.upper()} would split at the |, expected .jsonl or .parquet",
+                    name,
+                )
+
+
+def _joined_lists(frame: pl.DataFrame) -> list[pl.Expr]:
+    import polars as pl
+
+    lists = [
+        name
+        for name, dtype in frame.schema.items()
+        if isinstance(dtype, pl.List) and not dtype.inner.is_nested()
+    ]
+    return [pl.col(name).cast(pl.List(pl.String)).list.join("|") for name in lists]
+
+
+# --------------------------------------------------------------------------------- parquet
+
+
+def _read_parquet(opened: Opened) -> Table:
+    import polars as pl
+
+    source = opened.path if opened.path is not None else io.BytesIO(opened.data or b"")
+    try:
+        frame = pl.scan_parquet(source, row_index_name=ROW, glob=False)
+        columns = tuple(name for name in frame.collect_schema().names() if name != ROW)
+        empty = frame.select(pl.len()).collect().item() == 0
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise InputError(f"is not readable Parquet: {first_line(error)}", opened.name) from None
+    if empty:
+        raise InputError("has no rows", opened.name)
+    return Table(opened.name, "parquet", columns, frame, opened)
+
+
+def json_column(name: str, values: Sequence[Any], kinds: Set[type[Any]] | None = None) -> pl.Series:
+    """One type for a column of JSON values: numbers stay numbers, lists of scalars lists.
+
+    Where these are some of a column's values, ``kinds`` says what all are.
+    """
+    import polars as pl
+
+    kinds = (set(map(type, values)) if kinds is None else kinds) - {type(None)}
+    if kinds <= {bool}:
+        return pl.Series(name, values, dtype=pl.Boolean)
+    if kinds == {int}:
+        with contextlib.suppress(TypeError, OverflowError):  # those that need more than 64 bits
+            return pl.Series(name, values, dtype=pl.Int64)
+    if kinds == {float}:
+        return pl.Series(name, values, dtype=pl.Float64)
+    if list in kinds:
+        lists = [v if v is None or isinstance(v, list) else [v] for v in values]
+        texts = [None if v is None else [json_text(item) for item in v] for v in lists]
+        return pl.Series(name, texts, dtype=pl.List(pl.String))
+    return pl.Series(name, [None if v is None else json_text(v) for v in values], dtype=pl.String)
+
+
+def json_text(value: Any) -> str:
+    """A JSON value as the text of a cell."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 10**16:
+        value = int(value)  # 2.0 beside a text is the 2 that it is in a column of numbers
+    import msgspec
+
+    return msgspec.json.encode(value).decode()
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what a library said, short enough for one line of ours."""
+    lines = str(error).strip().splitlines()
+    return lines[0][:200] if lines else type(error).__name__

@@ -1,0 +1,1 @@
+"""Gold and responses to outcomes."""

@@ -1,0 +1,216 @@
+"""Responses as cells, some at a time: which run, which question, which kind.
+
+Whatever the number of rows, what is held is a batch of them and something for every run and
+question: one byte where the kinds are wanted (`fill`), one bit where only counts are (`Census`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from abstain.errors import InputError
+from abstain.io.frames import reading
+from abstain.judging.judge import INDEX, KIND, Judged
+from abstain.outcomes import KINDS, Why, blank_kind
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import IntArray
+
+BATCH = 1 << 19
+"""Rows that are looked at together."""
+
+MAX_CELLS = 4 << 30
+"""Runs × questions whose kinds are held in memory; more are refused."""
+
+MAX_BITS = 8 << 30
+"""Runs × questions that are remembered as met or not; beyond, the engine has to tell them apart."""
+
+MAX_COUNTS = 1 << 28
+"""Runs × slices × kinds whose counts are held in memory; more are refused."""
+
+MISSING = blank_kind(Why.MISSING)
+
+
+class TooManyError(Exception):
+    """There are more runs × questions than bits to remember them by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some responses without a fault: the numbers of their runs, their questions, their kinds."""
+
+    run: IntArray
+    index: IntArray
+    kind: npt.NDArray[np.uint8]
+
+
+class Cells:
+    """The responses of a frame in batches; runs are numbered as they come."""
+
+    def __init__(self, judged: Judged, frame: nw.LazyFrame[Any]) -> None:
+        self.width = len(judged.gold)
+        self.label = judged.sources[0].table.name
+        self.rows = 0
+        """Responses seen so far, without those at fault."""
+        self.faults = 0
+        self._frame = frame
+        self._categories = pl.Categories.random()
+        # polars forgets categories of which no column is left, so one is kept
+        self._held = pl.Series([], dtype=pl.Categorical(self._categories))
+
+    def __iter__(self) -> Iterator[Batch]:
+        with reading(self.label):
+            for rows in _batches(self._frame.select("run", INDEX, KIND), self._categories):
+                kind = rows[KIND].to_numpy()
+                faulty = int(np.count_nonzero(kind >= KINDS))
+                if faulty:
+                    self.faults += faulty
+                    rows = rows.filter(pl.col(KIND) < KINDS)
+                    kind = rows[KIND].to_numpy()
+                self.rows += rows.height
+                if rows.height:
+                    run = rows["run"].to_physical().to_numpy().astype(np.int64)
+                    yield Batch(run, rows[INDEX].to_numpy().astype(np.int64), kind.view(np.uint8))
+
+    def names(self) -> list[str]:
+        """The runs by number."""
+        return self._categories.to_series().to_list()
+
+
+def streams(frame: nw.LazyFrame[Any]) -> bool:
+    """Whether the rows of a frame can be brought here in batches at little cost."""
+    return bool(frame.implementation.is_polars() or frame.implementation.is_duckdb())
+
+
+def _batches(frame: nw.LazyFrame[Any], categories: pl.Categories) -> Iterator[pl.DataFrame]:
+    run = pl.col("run").cast(pl.Categorical(categories))
+    native = frame.to_native()
+    if isinstance(native, pl.LazyFrame):
+        yield from native.with_columns(run).collect_batches(
+            chunk_size=BATCH, maintain_order=False, engine="streaming"
+        )
+        return
+    for part in _arrow(frame):
+        frame_part = pl.from_arrow(part)
+        assert isinstance(frame_part, pl.DataFrame)
+        yield frame_part.with_columns(run)
+
+
+def _arrow(frame: nw.LazyFrame[Any]) -> Any:
+    """The rows of a frame of another engine, in Arrow's batches."""
+    native = frame.to_native()
+    if frame.implementation.is_duckdb():
+        read = getattr(native, "to_arrow_reader", None) or native.fetch_record_batch
+        return read(BATCH)
+    # Spark hands over a table as a whole: here of three narrow columns.
+    return native.toArrow().to_batches(BATCH)
+
+
+# ------------------------------------------------------------------------------ every kind
+
+
+def fill(cells: Cells) -> tuple[list[str], npt.NDArray[np.uint8], int]:
+    """The runs by name, the kind of each of their cells, and how many cells were filled again."""
+    width, held = cells.width, np.zeros((1, cells.width), np.uint8)
+    for batch in cells:
+        runs = int(batch.run.max()) + 1
+        if runs * width > MAX_CELLS:
+            raise InputError(
+                f"{runs:,} runs × {width:,} questions are more than fit in memory", cells.label
+            )
+        held = grown(held, runs)
+        held.reshape(-1)[batch.run * width + batch.index] = batch.kind + 1  # 0: nothing yet
+    names = cells.names()
+    held = grown(held, len(names))[: len(names)]  # a run may have nothing but faults
+    repeated = cells.rows - int(np.count_nonzero(held))
+    kind_of = np.arange(-1, KINDS).astype(np.uint8)
+    kind_of[0] = MISSING
+    for own in held:
+        own[:] = kind_of[own]
+    order = sorted(range(len(names)), key=names.__getitem__)
+    if order != list(range(len(names))):
+        held = held[order]
+    return [names[i] for i in order], held, repeated
+
+
+def grown(table: Any, rows: int) -> Any:
+    """A table with room for so many rows, twice as many as it had if it had too few.
+
+    Zeros that nobody has written to take no memory.
+    """
+    if rows <= len(table):
+        return table
+    larger = np.zeros((max(rows, 2 * len(table)), *table.shape[1:]), table.dtype)
+    larger[: len(table)] = table
+    return larger
+
+
+# ------------------------------------------------------------------------------ only counts
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """How many responses of each kind: runs × parts × KINDS, the missing ones not among them."""
+
+    runs: list[str]
+    table: IntArray
+    repeating: list[str]
+    """Runs that have a question again."""
+    repeated: int
+    faults: int
+    """Responses that cannot be judged; where there are some, nothing else is told."""
+
+
+def census(cells: Cells, part_of: npt.NDArray[np.int64], parts: int) -> Census:
+    """Count cells by run and part, and remember for each by one bit that it was met."""
+    stride = (cells.width + 7) // 8
+    table = np.zeros((1, parts * KINDS), np.int64)
+    met = np.zeros((1, stride), np.uint8)
+    for batch in cells:
+        runs = int(batch.run.max()) + 1
+        if runs * cells.width > MAX_BITS:
+            raise TooManyError
+        refuse_counts(runs, parts, cells.label)
+        table, met = grown(table, runs), grown(met, runs)
+        bins = (batch.run * parts + part_of[batch.index]) * KINDS + batch.kind
+        _add(table.reshape(-1), bins)
+        bit = np.left_shift(1, batch.index & 7).astype(np.uint8)
+        np.bitwise_or.at(met.reshape(-1), batch.run * stride + (batch.index >> 3), bit)
+    names = cells.names()
+    counts = table[: len(names)].reshape(len(names), parts, KINDS)
+    distinct = np.array([int(np.bitwise_count(own).sum()) for own in met[: len(names)]], np.int64)
+    again = counts.sum(axis=(1, 2)) - distinct
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return Census(
+        [names[i] for i in order],
+        counts[order],
+        [names[i] for i in order if again[i]],
+        int(again.sum()),
+        cells.faults,
+    )
+
+
+def refuse_counts(runs: int, parts: int, label: str) -> None:
+    """Stop before a table of counts that no memory holds."""
+    if runs * parts * KINDS > MAX_COUNTS:
+        raise InputError(
+            f"{runs:,} runs × {parts:,} slices are more than are counted at once; slice by an "
+            "attribute with fewer values",
+            label,
+        )
+
+
+def _add(counts: IntArray, bins: IntArray) -> None:
+    """One more in each of the bins."""
+    if len(counts) <= 4 * len(bins):
+        counts += np.bincount(bins, minlength=len(counts))
+    else:
+        np.add.at(counts, bins, 1)

@@ -1,0 +1,147 @@
+"""Counts that somebody else made: read from a table and checked against themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from abstain.errors import InputError, Place, plural, shown
+from abstain.io.columns import require_all, text_column
+from abstain.io.frames import check_mapping, collect, open_table, rename
+from abstain.io.tables import ROW, Table
+from abstain.outcomes import OUTCOMES, Counts
+
+SPLIT = OUTCOMES[2:]
+TOTALS = ("questions", "n", "total")
+NUMBERS = (*OUTCOMES, "unanswered", "answered", *TOTALS)
+
+
+def read_counts(
+    data: Any,
+    *,
+    by: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    skip_inconsistent: bool = False,
+) -> tuple[list[tuple[str, tuple[str | None, ...], Counts]], list[str]]:
+    """Runs, slices and counts of a table, with notes on rows that were left out."""
+    table = rename(open_table(data, name="the counts", format=format), columns or {}, side="run")
+    check_mapping(columns or {}, [table])
+    needed = {"right": "the number of right answers", "wrong": "the number of wrong answers"}
+    if not any(c in table.columns for c in ("unanswered", *SPLIT, *TOTALS)):
+        needed["unanswered"] = "the number of questions without an answer"
+    require_all(table, needed | dict.fromkeys(by, "which was asked for as a slice"))
+    frame = _texts(table, by)
+    rows: list[tuple[str, tuple[str | None, ...], Counts]] = []
+    seen: dict[tuple[Any, ...], Place] = {}
+    faults: list[tuple[Place, str, str]] = []
+    for record in frame.iter_rows(named=True):
+        place = table.place(record[ROW])
+        run = record.get("run") or f"row {record[ROW] + 1}"
+        key = (run, *(record[name] for name in by))
+        if key in seen:
+            raise InputError(
+                f"run {shown(run)} stands twice{_of_slice(by, key[1:])} (first: {seen[key]})"
+                + ("" if by else "; slices are named with --by"),
+                place,
+            )
+        seen[key] = place
+        numbers = {c: _whole(record[c], c, place) for c in NUMBERS if c in table.columns}
+        if not any(numbers.get(c) is not None for c in ("unanswered", *SPLIT, *TOTALS)):
+            raise InputError("nothing says how many questions were unanswered", place)
+        wrong = _inconsistency(numbers)
+        if wrong:
+            faults.append((place, run, wrong))
+            continue
+        rows.append((run, key[1:], _counts(numbers)))
+    if frame.is_empty():
+        raise InputError("has no rows", table.name)
+    if faults and not skip_inconsistent:
+        raise InputError(_all_faults(faults))
+    notes = [
+        f"left out, the counts do not add up: {run} ({place}: {wrong})"
+        for place, run, wrong in faults
+    ]
+    return rows, notes
+
+
+def _of_slice(by: Sequence[str], values: Sequence[Any]) -> str:
+    """Where a row stands among the slices.
+
+    >>> _of_slice(["question"], ["q1"]), _of_slice([], [])
+    (" for question 'q1'", '')
+    """
+    told = [f"{name} {shown(str(value or ''))}" for name, value in zip(by, values, strict=True)]
+    return f" for {', '.join(told)}" if told else ""
+
+
+def _texts(table: Table, by: Sequence[str]) -> pl.DataFrame:
+    lazy = nw.from_native(table.frame)
+    wanted = [c for c in ("run", *NUMBERS, *by) if c in table.columns]
+    chosen = [text_column(lazy, c, table.name, trim=True).alias(c) for c in dict.fromkeys(wanted)]
+    if ROW in lazy.collect_schema().names():
+        chosen.append(nw.col(ROW))
+    frame = collect(lazy.select(*chosen), table.name)
+    return frame if ROW in frame.columns else frame.with_row_index(ROW)
+
+
+def _whole(text: str | None, column: str, place: Place) -> int | None:
+    if text is None or text == "":
+        if column in ("right", "wrong"):
+            raise InputError(f"{column} is empty, expected a whole number", place)
+        return None
+    try:
+        value = int(text) if text.lstrip("+-").isdecimal() else float(text)
+    except ValueError:
+        raise InputError(f"{column} is {shown(text)}, expected a whole number", place) from None
+    if value != value or value in (float("inf"), float("-inf")) or value != int(value):
+        raise InputError(f"{column} is {shown(text)}, expected a whole number", place)
+    if value < 0:
+        raise InputError(f"{column} is {shown(text)}, expected 0 or more", place)
+    if value > 2**53:
+        raise InputError(f"{column} is {shown(text)}, expected at most 2^53", place)
+    return int(value)
+
+
+def _inconsistency(numbers: Mapping[str, int | None]) -> str:
+    """How a row contradicts itself, or nothing."""
+    right, wrong = numbers["right"] or 0, numbers["wrong"] or 0
+    said: list[str] = []
+    answered = numbers.get("answered")
+    if answered is not None and right + wrong != answered:
+        said.append(f"{right} right + {wrong} wrong = {right + wrong}, not {answered} answered")
+    parts = [numbers[c] for c in SPLIT if numbers.get(c) is not None]
+    unanswered = numbers.get("unanswered")
+    split = sum(p for p in parts if p is not None)
+    if parts and unanswered is not None and split != unanswered:
+        said.append(f"the unanswered parts make {split}, not {unanswered}")
+    total = next((numbers[c] for c in TOTALS if numbers.get(c) is not None), None)
+    blanks = unanswered if unanswered is not None else split if parts else None
+    if total is not None and blanks is not None and right + wrong + blanks != total:
+        said.append(f"the outcomes make {right + wrong + blanks}, not {total} questions")
+    if total is not None and blanks is None and right + wrong > total:
+        said.append(f"{right} right + {wrong} wrong are more than {total} questions")
+    return "; ".join(said)
+
+
+def _counts(numbers: Mapping[str, int | None]) -> Counts:
+    right, wrong = numbers["right"] or 0, numbers["wrong"] or 0
+    if any(numbers.get(c) is not None for c in SPLIT):
+        return Counts(right, wrong, *(numbers.get(c) or 0 for c in SPLIT))
+    unanswered = numbers.get("unanswered")
+    if unanswered is None:
+        total = next((numbers[c] for c in TOTALS if numbers.get(c) is not None), None)
+        unanswered = (total or right + wrong) - right - wrong
+    return Counts(right, wrong, unsplit=unanswered)
+
+
+def _all_faults(faults: Sequence[tuple[Place, str, str]]) -> str:
+    """Every row that does not add up, one line each, and the way past them."""
+    lines = [f"{place}: {shown(run)}: {wrong}" for place, run, wrong in faults[:20]]
+    more = f" (and {len(faults) - 20:,} more)" if len(faults) > 20 else ""
+    rows = plural(len(faults), "row does not add up", "rows do not add up")
+    lines.append(f"{rows}{more}; --skip-inconsistent scores the others")
+    return "\n".join(lines)

@@ -1,0 +1,198 @@
+"""The gold: questions and what is right, small and held in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from abstain.errors import InputError, Place, UsageError, nearest, shown
+from abstain.io.columns import is_odd_moment, require_all, text_column
+from abstain.io.files import open_plain
+from abstain.io.frames import collect, open_table, rename
+from abstain.io.tables import ROW, UNTOLD, Table, sniff
+from abstain.judging.responses import OF_A_RUN
+
+NONE_WORDS = ("none", "None", "NONE", "nil", "Nil", "NIL")
+"""Answers that claim that no answer exists: right where the gold has none."""
+SPLIT = "|"
+"""Separates several accepted answers (and options) in one cell."""
+RESERVED = ("question", "correct", "options", "option_texts")
+DERIVED = ("accepted", "nothing_right")
+"""Columns that a gold is given when it is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The questions and what is right.
+
+    `frame` has `question`, `accepted` (a list of texts; what no answer can match is never
+    empty: where nothing is right it holds the words that say so), `nothing_right`, perhaps
+    `options` and `option_texts`, and the attributes as text.
+    """
+
+    name: str
+    frame: pl.DataFrame
+    attributes: tuple[str, ...]
+    table: Table
+    verdicts: bool = False
+    """Whether it is a log's: then the verdicts of logs count, and no answer is judged again."""
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    @property
+    def without_answer(self) -> int:
+        """Questions for which nothing is right."""
+        return int(self.frame["nothing_right"].sum())
+
+    def check_attributes(self, names: Sequence[str]) -> None:
+        """Refuse an attribute that the gold lacks."""
+        for name in names:
+            if name not in self.attributes:
+                found = nearest(name, self.attributes)
+                have = ", ".join(self.attributes) or "none"
+                hint = f"nearest: {', '.join(found)}" if found else f"its attributes: {have}"
+                raise UsageError(f"{self.name} has no attribute '{name}' ({hint})")
+
+
+def read_gold(
+    data: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None
+) -> Gold:
+    """Read a gold standard: `question`, `correct`, and any attributes."""
+    if isinstance(data, (str, os.PathLike)) and os.path.isdir(data):
+        from abstain.judging.joining import gold_of_folder
+
+        data = gold_of_folder(os.fspath(data), format)
+    table = open_table(data, name="gold", format=_gold_format(data, format))
+    is_log = table.verdicts is not None
+    if is_log:
+        table = questions_of(table)
+    table = rename(table, columns or {}, side="gold")
+    require_all(
+        table,
+        {
+            "question": "which names each question",
+            "correct": "which holds what is right (empty: nothing is)",
+        },
+    )
+    for name in set(table.columns) & set(DERIVED):
+        raise InputError(
+            f"column '{name}' has a name that is ours, expected another for an attribute",
+            Place(table.name, 1 if table.format in ("csv", "tsv") else None),
+        )
+    lazy = nw.from_native(table.frame)
+    attributes = tuple(c for c in table.columns if c not in RESERVED)
+    plain = [_attribute(lazy, c, table.name) for c in attributes if _is_scalar(lazy, c)]
+    attributes = tuple(c for c in attributes if _is_scalar(lazy, c))
+    lists = [
+        nw.col(c) if _is_list(lazy, c) else text_column(lazy, c, table.name).alias(c)
+        for c in ("correct", "options", "option_texts")
+        if c in table.columns
+    ]
+    row = [nw.col(ROW)] if ROW in lazy.collect_schema().names() else []
+    chosen = lazy.select(
+        text_column(lazy, "question", table.name).alias("question"), *lists, *plain, *row
+    )
+    frame = collect(chosen, table.name)
+    if ROW not in frame.columns:
+        frame = frame.with_row_index(ROW)
+    if frame.is_empty():
+        raise InputError("has no questions", table.name)
+    _check_ids(frame, table)
+    accepted = _as_list(frame, "correct")
+    frame = frame.with_columns(accepted.alias("accepted")).with_columns(
+        nothing_right=pl.col("accepted").list.len() == 0
+    )
+    nothing = pl.lit(pl.Series([list(NONE_WORDS)])).first()
+    frame = frame.with_columns(
+        accepted=pl.when("nothing_right").then(nothing).otherwise("accepted"),
+        **({"options": _as_list(frame, "options")} if "options" in frame.columns else {}),
+        **({"option_texts": _as_texts(frame)} if "option_texts" in frame.columns else {}),
+    ).drop("correct")
+    return Gold(table.name, frame, attributes, table, verdicts=is_log)
+
+
+def _gold_format(data: Any, format: str | None) -> str | None:
+    """The format of a gold: runs may be some tool's logs while their gold is a table."""
+    from abstain.io.logs.registry import READERS, split_format
+
+    if format is None or not isinstance(data, (str, os.PathLike)):
+        return format
+    name, picks = split_format(format)
+    reader = READERS.get(name)
+    if reader is None or reader.sniff is None or "gold" in picks:
+        return format
+    return format if sniff(open_plain(os.fspath(data))) == reader.name else None
+
+
+def questions_of(log: Table) -> Table:
+    """The questions of a log, each once, without what its run said."""
+    frame = collect(nw.from_native(log.frame), log.name)
+    kept = [c for c in frame.columns if c not in OF_A_RUN]
+    first = frame.select(kept).unique("question", keep="first", maintain_order=True)
+    if "correct" not in kept:
+        first = first.with_columns(correct=pl.lit(pl.Series([[UNTOLD]])).first())
+    known = pl.col("correct").fill_null(pl.lit(pl.Series([[UNTOLD]])).first())
+    first = first.with_columns(known)
+    columns = tuple(c for c in first.columns if c != ROW)
+    return replace(log, columns=columns, frame=first.lazy())
+
+
+def _attribute(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
+    """An attribute as text; an empty one is none, however its table writes that."""
+    if is_odd_moment(frame.collect_schema()[column]):
+        text = nw.col(column).cast(nw.String)  # no id that must be the same elsewhere
+    else:
+        text = text_column(frame, column, label)
+    return nw.when(text != "").then(text).alias(column)
+
+
+def _is_list(frame: nw.LazyFrame[Any], column: str) -> bool:
+    return frame.collect_schema()[column] in (nw.List, nw.Array)
+
+
+def _is_scalar(frame: nw.LazyFrame[Any], column: str) -> bool:
+    return not frame.collect_schema()[column].is_nested()
+
+
+def _as_list(frame: pl.DataFrame, column: str) -> pl.Series:
+    """A cell as a list of non-empty trimmed texts; a text cell is split at `|`."""
+    values = frame[column]
+    if values.dtype == pl.String:
+        values = values.fill_null("").str.split(SPLIT)
+    values = values.cast(pl.List(pl.String)).fill_null([])
+    trimmed = values.list.eval(pl.element().str.strip_chars())
+    return trimmed.list.eval(pl.element().filter(pl.element().fill_null("") != ""))
+
+
+def _as_texts(frame: pl.DataFrame) -> pl.Series:
+    """The options' texts: lists, or a JSON list in each cell (a text may hold any separator)."""
+    values = frame["option_texts"]
+    if values.dtype == pl.String:
+        as_json = values.str.starts_with("[").fill_null(value=False)
+        if as_json.all():
+            try:
+                return values.str.json_decode(pl.List(pl.String))
+            except pl.exceptions.PolarsError:
+                pass
+        values = values.fill_null("").str.split(SPLIT)
+    return values.cast(pl.List(pl.String)).fill_null([])
+
+
+def _check_ids(frame: pl.DataFrame, table: Table) -> None:
+    blank = frame.filter(pl.col("question").is_null() | (pl.col("question") == ""))
+    if blank.height:
+        raise InputError("a question has no id", table.place(blank[ROW][0]))
+    twice = frame.filter(pl.col("question").is_duplicated())
+    if twice.height:
+        question = twice["question"][0]
+        rows = twice.filter(pl.col("question") == question)[ROW]
+        raise InputError(
+            f"question {shown(question)} stands twice (first: {table.place(rows[0])})",
+            table.place(rows[1]),
+        )

@@ -1,0 +1,154 @@
+"""Responses: tables in one shape, lazy, in the engine they came in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from abstain.errors import Place, UsageError, plural
+from abstain.io.engines import check_engine, moved
+from abstain.io.files import bare_name
+from abstain.io.frames import collect, into_lazy, open_table, rename
+from abstain.io.tables import Table
+
+if TYPE_CHECKING:
+    from abstain.judging.gold import Gold
+
+RULE = "refusal"
+"""The column that names the rule by which a text was found to decline."""
+CLUSTER = "cluster"
+"""The column by which judged rows say what hangs together."""
+OF_A_RUN = (
+    *("answer", "answered", "candidate", "confidence", "why", "run"),
+    *("outcome", "reason", "response", RULE),
+)
+"""Columns of a log that speak of a response, not of its question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Responses:
+    """The responses of one table: a lazy frame and what its runs are called."""
+
+    table: Table
+    frame: nw.LazyFrame[Any]
+    run: str | None
+    """The one run of the table; None when a `run` column names several."""
+
+    def place(self, row: int | None) -> Place:
+        """Where a response stands."""
+        return self.table.place(row)
+
+
+def read_responses(
+    data: Any,
+    *,
+    name: str = "",
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+) -> Responses:
+    """Open one table of responses, perhaps in another engine; nothing is counted yet.
+
+    A log stays in polars until `in_its_engine`, so that it can be joined with others.
+    """
+    opened, chosen = open_table(data, name=name, format=format), check_engine(engine, master)
+    if opened.refusals and chosen != "polars":
+        raise UsageError(f"--detect-refusals reads text with polars, not with --engine {chosen}")
+    here = opened.verdicts is not None  # a log's rows are in memory: they may move later
+    table = opened if here else moved(opened, chosen, master)
+    table = rename(table, columns or {}, side="run")
+    if table.refusals:
+        from abstain.judging.refusals.detect import with_refusals
+
+        table = with_refusals(table, table.refusals)
+    if (
+        table.cluster is None
+        and CLUSTER in table.columns
+        and {"outcome", "grade"} & {*table.columns}
+    ):
+        table = replace(table, cluster=CLUSTER)
+    frame = nw.from_native(table.frame)
+    if not isinstance(frame, nw.LazyFrame):
+        frame = frame.lazy()
+    if "run" in table.columns:
+        return Responses(table, frame, None)
+    own_name = bare_name(table.name) if table.opened is not None else "run"
+    if table.run_id is not None:
+        own_name = table.run_id[0]
+    own_name = own_name.encode(errors="replace").decode()  # a file's name may be no text at all
+    return Responses(table, frame, name or own_name)
+
+
+def in_its_engine(source: Responses, engine: str | None, master: str | None) -> Responses:
+    """The rows of a log, handed to the engine that is asked for."""
+    table = source.table
+    if table.verdicts is None:
+        return source
+    table = moved(table, check_engine(engine, master), master)
+    return replace(source, table=table, frame=into_lazy(table.frame))
+
+
+def describe(gold: Gold, sources: Sequence[Responses] = ()) -> list[str]:
+    """What a reader should know of a gold and its runs before reading scores."""
+    notes = told([gold.table, *(s.table for s in sources)])
+    logs = sum(s.table.verdicts is not None for s in sources)
+    if gold.verdicts and logs:
+        notes.append(f"the verdicts are those of {plural(logs, 'log')}")
+    elif logs:
+        notes.append(
+            f"the answers of {plural(logs, 'log')} were judged against {gold.name}, "
+            "whatever their own verdicts"
+        )
+    if gold.without_answer and not gold.verdicts:
+        count = plural(gold.without_answer, "question has", "questions have")
+        notes.append(f"{count} no right answer: only an answer such as 'none' is right there")
+    return notes
+
+
+PAIRED_BY = {"lm-eval": "by doc_hash", "abstentionbench": "by what they ask"}
+"""Logs that know a question by a hash, and of what."""
+
+
+def told(tables: Iterable[Table]) -> list[str]:
+    """The notes of tables, each once, and where logs of one tool are of different questions."""
+    tables = list(tables)
+    notes = list(dict.fromkeys(note for table in tables for note in table.notes))
+    for format, how in PAIRED_BY.items():
+        notes += _different_documents([t for t in tables if t.format == format], how)
+    return notes
+
+
+def _different_documents(logs: Sequence[Table], how: str) -> list[str]:
+    """Logs of one task are paired by the hash of each document; say where they differ."""
+    frames = {t.name: collect(into_lazy(t.frame), t.name) for t in logs}
+    found = {name: set(frame["question"]) for name, frame in frames.items()}
+    plain = [
+        name
+        for name, own in frames.items()
+        if "doc_id" in own.columns and (own["question"] == own["doc_id"]).all()
+    ]
+    if plain and len(plain) < len(frames):
+        return [
+            f"{plain[0]}: has no doc_hash, which other logs have, so their documents do not pair: "
+            "--column question=doc_id takes doc_id for all"
+        ]
+    common = set.intersection(*found.values()) if found else set()
+    return [
+        f"{name}: {plural(len(own - common), 'document')} of {len(own):,} not the same in all "
+        f"logs ({how})"
+        for name, own in found.items()
+        if own - common
+    ]
+
+
+def own_cluster(tables: Iterable[Table], known: Sequence[str] | None = None) -> str | None:
+    """What hangs together by the files' own word, where they agree and the questions have it."""
+    names = {table.cluster for table in tables if table.cluster}
+    if len(names) != 1:
+        return None
+    name = names.pop()
+    return name if known is None or name in known else None

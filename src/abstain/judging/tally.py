@@ -1,0 +1,297 @@
+"""Counting: how many responses of each kind every run has in every slice."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from abstain.errors import InputError, Place, UsageError, shown
+from abstain.io.frames import collect
+from abstain.io.tables import ROW, Table
+from abstain.judging.cells import MISSING, Cells, TooManyError, census, fill, refuse_counts, streams
+from abstain.judging.duckdb_census import census_there, fits_there
+from abstain.judging.faults import Problem
+from abstain.judging.judge import FILE, INDEX, KIND, Judged
+from abstain.judging.slices import BY, slice_numbers, slice_sizes
+from abstain.outcomes import KINDS
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.judging.responses import Responses
+    from abstain.outcomes import IntArray
+
+MOST_REPEATS = 10_000
+"""Repeated questions that are looked up one by one; a file with more is no slip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tallies:
+    """For each run and slice, how many responses of each kind: rows × KINDS whole numbers."""
+
+    runs: list[str]
+    slices: list[tuple[str | None, ...]]
+    table: IntArray
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class KindMatrix:
+    """The kind of every run's response to every question: runs × questions small numbers.
+
+    A question that a run has no row for is a missing response.
+    """
+
+    runs: list[str]
+    kinds: npt.NDArray[np.uint8]
+
+    def tallies(self) -> IntArray:
+        """For each run, how many responses of each kind: runs × KINDS."""
+        return np.stack([np.bincount(own, minlength=KINDS) for own in self.kinds])
+
+
+def tally(judged: Judged, by: Sequence[str] = ()) -> Tallies:
+    """Count the kinds by run and slice, after making sure that there is nothing to refuse."""
+    parts = [
+        _tally_here(judged, frame, by) if streams(frame) else _tally_in_engine(judged, frame, by)
+        for frame in judged.frames
+    ]
+    runs = [run for part in parts for run in dict.fromkeys(part.runs)]
+    refuse_shared(runs)
+    refuse_empty(judged.sources, runs)
+    return Tallies(
+        [run for part in parts for run in part.runs],
+        [item for part in parts for item in part.slices],
+        np.concatenate([part.table for part in parts]),
+        len(judged.gold),
+    )
+
+
+# ------------------------------------------------------------ batches of cells, brought here
+
+
+def kind_matrix(judged: Judged, frame: nw.LazyFrame[Any]) -> KindMatrix:
+    """Every response in its cell; a fault or a cell that is filled twice is refused."""
+    cells = Cells(judged, frame)
+    names, kinds, repeated = fill(cells)
+    if cells.faults:
+        raise first_fault(judged, cells.faults)
+    if repeated:
+        raise _first_repeat(judged, repeated)
+    return KindMatrix(names, kinds)
+
+
+def all_kinds(judged: Judged) -> KindMatrix:
+    """The matrix of all runs, whatever engines they live in, by name."""
+    parts = [kind_matrix(judged, frame) for frame in judged.frames]
+    if len(parts) == 1:
+        return parts[0]
+    runs = [run for part in parts for run in part.runs]
+    refuse_shared(runs)
+    order = sorted(range(len(runs)), key=runs.__getitem__)
+    kinds = np.concatenate([part.kinds for part in parts])[order]
+    return KindMatrix([runs[i] for i in order], kinds)
+
+
+def refuse_shared(runs: Sequence[str]) -> None:
+    """Refuse a run that two tables have."""
+    if len(set(runs)) < len(runs):
+        name = next(run for run in runs if runs.count(run) > 1)
+        raise UsageError(f"run '{name}' is in two tables; a run belongs in one")
+
+
+def refuse_empty(sources: Sequence[Responses], runs: Collection[str]) -> None:
+    """Refuse a table of which none of the runs came."""
+    for source in sources:
+        if not runs or (source.run is not None and source.run not in runs):
+            raise InputError("has no rows", source.table.name)
+
+
+def _tally_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> Tallies:
+    """Kinds by run and slice, in memory that does not depend on the number of rows."""
+    sizes = slice_sizes(judged.gold.frame, by)
+    try:
+        if fits_there(judged, frame, sizes["size"]):
+            found = census_there(judged, frame, sizes["size"])
+        else:
+            part_of = slice_numbers(judged.gold.frame, sizes, by)
+            found = census(Cells(judged, frame), part_of, sizes.height)
+    except TooManyError:
+        return _tally_in_engine(judged, frame, by)
+    if found.faults:
+        raise first_fault(judged, found.faults)
+    if found.repeated:
+        raise _first_repeat(judged, found.repeated, found.repeating)
+    found.table[..., MISSING] += sizes["size"].to_numpy() - found.table.sum(axis=2)
+    slices: list[tuple[str | None, ...]] = sizes.drop("size").rows() if by else [()]
+    runs = [run for run in found.runs for _ in slices]
+    table = found.table.reshape(-1, KINDS)
+    return Tallies(runs, slices * len(found.runs), table, len(judged.gold))
+
+
+# ------------------------------------------------------------- other engines: their own count
+
+
+def _tally_in_engine(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> Tallies:
+    columns = [BY + name for name in by]
+    kinds = counted(frame, columns, judged.sources[0].table.name)
+    total = rows_by_run(judged, frame)
+    faults = kinds.filter(pl.col(KIND) >= KINDS)
+    if faults.height:
+        raise first_fault(judged, int(faults["n"].sum()))
+    if (total["rows"] > total["distinct"]).any():
+        raise _first_repeat(judged, int((total["rows"] - total["distinct"]).sum()))
+    sizes = slice_sizes(judged.gold.frame, by)
+    return with_missing(kinds, sizes, columns, questions=len(judged.gold))
+
+
+def rows_by_run(judged: Judged, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+    """For each run, how many rows it has and how many questions of the gold those are for."""
+    known = frame.filter(~nw.col(INDEX).is_null())
+    sizes = nw.len().alias("rows"), nw.col(INDEX).n_unique().alias("distinct")
+    return collect(known.group_by("run").agg(*sizes), judged.sources[0].table.name)
+
+
+def counted(frame: nw.LazyFrame[Any], columns: Sequence[str], label: str) -> pl.DataFrame:
+    """How many rows of each kind, by run and slice, counted by the frame's own engine."""
+    grouped = frame.group_by("run", *columns, KIND).agg(nw.len().alias("n"))
+    texts = [pl.col(name).cast(pl.String) for name in ("run", *columns)]
+    numbers = pl.col(KIND).cast(pl.Int16), pl.col("n").cast(pl.Int64)
+    return collect(grouped, label).select(*texts, *numbers)
+
+
+def with_missing(
+    kinds: pl.DataFrame, sizes: pl.DataFrame, columns: Sequence[str], *, questions: int
+) -> Tallies:
+    """Tallies for every run in every slice; what a run has no row for is a missing response."""
+    runs = kinds.select("run").unique().sort("run")
+    refuse_counts(runs.height, sizes.height, "the responses")
+    grid = runs.join(sizes.with_row_index("order"), how="cross").sort("run", "order")
+    grid = grid.with_row_index("cell")
+    placed = kinds.join(grid, on=["run", *columns], how="left", nulls_equal=True)
+    table = np.zeros((grid.height, KINDS), dtype=np.int64)
+    np.add.at(
+        table,
+        (placed["cell"].to_numpy(), placed[KIND].to_numpy()),
+        placed["n"].to_numpy(),
+    )
+    table[:, MISSING] += grid["size"].to_numpy() - table.sum(axis=1)
+    slices: list[tuple[str | None, ...]] = (
+        grid.select(columns).rows() if columns else [()] * grid.height
+    )
+    return Tallies(grid["run"].to_list(), slices, table, questions)
+
+
+# ---------------------------------------------------------------------------------- faults
+
+
+def first_fault(judged: Judged, count: int) -> Exception:
+    """The error of the first faulty row, of so many."""
+    for frame in judged.frames:
+        order = [c for c in (FILE, ROW) if c in frame.collect_schema().names()]
+        first = frame.filter(nw.col(KIND) >= KINDS).sort(order).head(1)
+        rows = collect(first, judged.sources[0].table.name)
+        if rows.height:
+            return judged.fault(rows.row(0, named=True)).error(count - 1)
+    raise AssertionError("a fault was counted but not found")
+
+
+def repeats(
+    judged: Judged, *, most: int = MOST_REPEATS, runs: Sequence[str] | None = None
+) -> list[Problem]:
+    """Responses to a question that their run has answered before, so many at most.
+
+    `runs` are those that do so, where somebody knows.
+    """
+    found: list[Problem] = []
+    for frame in judged.frames:
+        suspects = runs
+        if suspects is None:
+            sizes = rows_by_run(judged, frame)
+            suspects = sizes.filter(pl.col("rows") > pl.col("distinct"))["run"].to_list()
+        if not suspects:
+            continue
+        frame = frame.filter(nw.col("run").is_in(suspects))
+        keys = frame.group_by("run", INDEX).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
+        names = [c for c in frame.collect_schema().names() if not c.startswith("__")]
+        extra = [c for c in (FILE, ROW, INDEX, KIND) if c in frame.collect_schema().names()]
+        rows = collect(
+            frame.select(*names, *extra).join(keys, on=["run", INDEX], how="inner"),
+            judged.sources[0].table.name,
+        )
+        rows = rows.filter(pl.col(INDEX).is_not_null())
+        rows = rows.sort([c for c in (FILE, ROW) if c in rows.columns], maintain_order=True)
+        first: dict[tuple[str, int], dict[str, Any]] = {}
+        for row in rows.iter_rows(named=True):
+            key = (row["run"], row[INDEX])
+            if key not in first:
+                first[key] = row
+                continue
+            found.append(_repeat(judged, row, first[key]))
+            if len(found) >= most:
+                return found
+    return found
+
+
+def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Problem:
+    question = judged.gold.frame["question"][row[INDEX]]
+    same = row.get("answer") == first.get("answer") and row[KIND] == first[KIND]
+    how = "again, with the same answer" if same else "again, with another answer"
+    before = judged.place(first)
+    where = f" (first: {before})" if ROW in row else ""
+    return Problem(
+        "repeated question",
+        judged.place(row),
+        f"run {shown(row['run'])} has question {shown(question)} {how}{where}",
+        row["run"],
+        question,
+    )
+
+
+def _first_repeat(judged: Judged, count: int, runs: Sequence[str] | None = None) -> Exception:
+    return repeats(judged, most=1, runs=runs)[0].error(count - 1)
+
+
+def missing_problems(judged: Judged) -> list[Problem]:
+    """Questions that a run has no response to."""
+    found: list[Problem] = []
+    ids = judged.gold.frame["question"]
+    for frame in judged.frames:
+        there = frame.filter(nw.col(KIND) != MISSING)
+        sizes = rows_by_run(judged, there)
+        whole = sizes.filter(pl.col("distinct") == len(ids))["run"].to_list()
+        row = [ROW] if ROW in frame.collect_schema().names() else []
+        seen = collect(
+            there.select("run", INDEX, FILE, *row).filter(
+                ~nw.col(INDEX).is_null(), ~nw.col("run").is_in(whole)
+            ),
+            judged.sources[0].table.name,
+        ).unique(["run", INDEX])
+        seen = seen.sort(FILE, "run", INDEX)
+        for (run,), rows in seen.group_by(["run"], maintain_order=True):
+            gone = np.setdiff1d(np.arange(len(ids)), rows[INDEX].to_numpy())
+            table = judged.sources[rows[FILE][0]].table
+            found += [
+                Problem(
+                    "missing question",
+                    _place_before(table, rows, int(i)),
+                    f"run {shown(str(run))} has no response to question {shown(ids[int(i)])}",
+                    str(run),
+                    ids[int(i)],
+                )
+                for i in gone
+            ]
+    return found
+
+
+def _place_before(table: Table, rows: pl.DataFrame, index: int) -> Place:
+    """The line after which a question was expected, where lines come for nothing."""
+    if table.lines is None or ROW not in rows.columns:
+        return Place(table.name)
+    at = int(np.searchsorted(rows[INDEX].to_numpy(), index)) - 1
+    return table.place(rows[ROW][max(at, 0)])

@@ -1,0 +1,1 @@
+"""Intervals, tests and draws: pure functions of arrays."""

@@ -1,0 +1,58 @@
+"""Classical paired tests: McNemar for right against not right, Wilcoxon for scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.stats.randomisation import PValue
+from abstain.stats.swaps import EXACT_UNITS, Flips, randomise_scores
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array
+
+DECIMALS = 9
+MOST_EXACT = 50
+
+
+def mcnemar(only_one: int, only_other: int) -> float:
+    """McNemar's exact p: are the questions that just one run got right split evenly?
+
+    >>> mcnemar(0, 5)
+    0.0625
+    """
+    from scipy.special import bdtr
+
+    total = only_one + only_other
+    if total == 0:
+        return 1.0
+    return min(1.0, 2 * float(bdtr(min(only_one, only_other), total, 0.5)))
+
+
+def wilcoxon(differences: Array) -> PValue:
+    """Wilcoxon's signed-rank p; zeros are dropped, ties share their ranks.
+
+    Exact for up to 16 differences, and for up to 50 without ties; normal beyond.
+    """
+    from scipy.stats import rankdata
+    from scipy.stats import wilcoxon as signed_rank
+
+    known = _without_noise(differences[~np.isnan(differences)])
+    known = known[known != 0]
+    if not len(known):
+        return PValue(1.0, exact=True)
+    if len(known) <= EXACT_UNITS:
+        ranks = np.sign(known) * rankdata(np.abs(known))
+        return randomise_scores(ranks, Flips(len(ranks), trials=0, seed=0))
+    size = np.abs(known)
+    untied = len(np.unique(size)) == len(size)
+    exact = untied and len(known) <= MOST_EXACT
+    found = signed_rank(known, method="exact" if exact else "asymptotic")
+    return PValue(float(found.pvalue), exact=exact)
+
+
+def _without_noise(differences: Array) -> Array:
+    """Differences as shares of the largest, rounded: 0.7 − 0.5 and 0.3 − 0.1 are tied."""
+    largest = float(np.abs(differences).max(initial=0))
+    return np.round(differences / largest, DECIMALS) if largest > 0 else differences

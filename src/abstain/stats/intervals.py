@@ -1,0 +1,180 @@
+"""Intervals for a measure or a difference: each method by name.
+
+`logit` is the default, chosen by simulation (benchmarks/coverage.py).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.errors import UnknownNameError, UsageError
+from abstain.measures import Measure
+from abstain.outcomes import Counts
+from abstain.stats.bootstrap import bca_levels, resampled
+from abstain.stats.delta_method import delta, effective, logit
+from abstain.stats.functional import Functional, cells_of, one_run
+from abstain.stats.proportions import PROPORTIONS, proportion
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array
+
+METHODS = {
+    "logit": "the delta method on the logit scale with pseudo-counts",
+    "delta": "the delta method",
+    "percentile": "the percentile bootstrap",
+    "bca": "the bias-corrected and accelerated bootstrap",
+    "jeffreys": "the posterior under a Jeffreys prior",
+    "wilson": "Wilson's score interval of a proportion",
+    "clopper-pearson": "Clopper and Pearson's exact interval of a proportion",
+}
+DEFAULT = "logit"
+RANDOM = ("percentile", "bca", "jeffreys")
+OF_ONE_PROPORTION = ("wilson", "clopper-pearson")
+DRAWS = 20_000
+NO_WIDTH = "hardly a resample differs, so a bootstrap shows no width"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """From low to high, by a method; NaN with a reason where there is none."""
+
+    low: float
+    high: float
+    method: str
+    why_not: str = ""
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+
+def check_method(name: str) -> str:
+    """A method's name, or an error that lists them."""
+    if name in ("", "auto", "default"):
+        return DEFAULT
+    folded = name.strip().lower().replace("_", "-")
+    if folded not in METHODS:
+        raise UnknownNameError(
+            "interval method", name, METHODS, hint=f"there are {', '.join(METHODS)}"
+        )
+    return folded
+
+
+def check_level(level: float) -> float:
+    """A level strictly between 0 and 1."""
+    if not 0 < level < 1:
+        raise UsageError(f"a level lies between 0 and 1, such as 0.95 (got {level:g})")
+    return level
+
+
+def interval(
+    measure: Measure,
+    counts: Counts | Array,
+    *,
+    clusters: Array | None = None,
+    method: str = DEFAULT,
+    level: float = 0.95,
+    trials: int = 10_000,
+    seed: int = 0,
+) -> Interval:
+    """An interval for the measure of some counts; `clusters` holds the counts of each cluster.
+
+    >>> from abstain.measures import measure
+    >>> found = interval(measure("c@1"), Counts(right=138, wrong=87, unanswered_empty=59))
+    >>> 0.5869 in found, found.method
+    (True, 'logit')
+    """
+    method = check_method(method)
+    row = (
+        np.array([getattr(counts, f) for f in Counts.__slots__], np.float64)
+        if isinstance(counts, Counts)
+        else np.asarray(counts, np.float64)
+    )
+    own = Counts(*(float(x) for x in row))
+    reason = measure.why_undefined(own)
+    if reason is not None:
+        return Interval(math.nan, math.nan, method, reason)
+    groups = None if clusters is None else np.asarray(clusters, np.float64)
+    if groups is not None:
+        groups = groups[groups.sum(axis=-1) > 0]
+        if len(groups) < 2:
+            return Interval(math.nan, math.nan, method, "there is only one cluster")
+    cells = cells_of(measure)
+    if method in OF_ONE_PROPORTION or (method == "jeffreys" and measure.name in PROPORTIONS):
+        if measure.name not in PROPORTIONS:
+            others = ", ".join(m for m in METHODS if m not in OF_ONE_PROPORTION)
+            raise UsageError(
+                f"{method} is for proportions, and {measure} is none; take it with -m accuracy, "
+                f"precision or coverage, or one of {others}"
+            )
+        low, high = proportion(measure, row, groups, method=method, level=level)
+        return Interval(low, high, method)
+    return cell_interval(
+        one_run(measure),
+        cells.merge(row),
+        clusters=None if groups is None else cells.merge(groups),
+        method=method,
+        level=level,
+        trials=trials,
+        seed=seed,
+    )
+
+
+def cell_interval(
+    f: Functional,
+    cells: Array,
+    *,
+    clusters: Array | None = None,
+    method: str = DEFAULT,
+    level: float = 0.95,
+    trials: int = 10_000,
+    seed: int = 0,
+) -> Interval:
+    """An interval for a function of cells: one run's measure or a difference of two."""
+    if method in OF_ONE_PROPORTION:
+        raise UsageError(f"{method} is for one proportion; a difference takes logit, delta, bca, …")
+    if clusters is not None and len(clusters) < 2:
+        return Interval(math.nan, math.nan, method, "there is only one cluster")
+    if cells.sum() < 2:
+        return Interval(math.nan, math.nan, method, "there is only one question")
+    if math.isnan(float(f.value(cells))):
+        return Interval(math.nan, math.nan, method, "the value is undefined")
+    if method in ("logit", "delta"):
+        make = logit if method == "logit" else delta
+        low, high = make(f, cells, clusters, level=level)
+        return Interval(float(low), float(high), method)
+    generator = np.random.default_rng(seed)
+    tails = (1 - level) / 2, (1 + level) / 2
+    if method == "jeffreys":
+        values = posterior(f, cells, clusters, level=level, generator=generator)
+    else:
+        values = resampled(f.value, cells, clusters, trials=trials, generator=generator)
+        if method == "bca":
+            tails = bca_levels(f.value, cells, clusters, values, level=level)
+    lost = int(np.isnan(values).sum())
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return Interval(math.nan, math.nan, method, "no resample has a value")
+    low, high = np.quantile(values, tails)
+    why = f"{lost} of {lost + len(values)} resamples had no value" if lost else ""
+    if math.isclose(low, high, rel_tol=1e-12):
+        why = NO_WIDTH
+    return Interval(float(low), float(high), method, why)
+
+
+def posterior(
+    f: Functional,
+    cells: Array,
+    clusters: Array | None,
+    *,
+    level: float,
+    generator: np.random.Generator,
+    draws: int = DRAWS,
+) -> Array:
+    """Values drawn from the posterior: cells under a Dirichlet prior of ½ an outcome."""
+    worth = effective(f, cells, clusters, level=level)
+    shape = cells * (worth / cells.sum()) + f.prior
+    return f.value(generator.standard_gamma(shape, size=(draws, f.size)))

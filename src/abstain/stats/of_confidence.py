@@ -1,0 +1,175 @@
+"""Intervals of confidence measures: a bootstrap over questions, or over clusters of them.
+
+Such a measure takes a sequence of answers, not counts: there is no delta method for it. A run is
+sorted once; a block of resamples says how often each answer is there, and is scored at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.errors import UsageError
+from abstain.measures import Measure
+from abstain.measures.resampled import Resamples
+from abstain.measures.sequences import Answers
+from abstain.stats.bootstrap import levels_from_jackknife
+from abstain.stats.intervals import DEFAULT, NO_WIDTH, Interval
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import Array, IntArray
+
+METHODS = ("percentile", "bca")
+TRIALS = 1_000
+CLOSE = 1e-12
+BIASED = ("ECE", "ECE-mass")
+"""Too large in every sample, and more so in a resample: no bootstrap covers the true value."""
+ONE_SIDED = "nearly all resamples lie on one side of the score, which is biased"
+BLOCK = 1 << 19
+"""Numbers in an array of resamples: few enough to stay near the processor."""
+LEFT_OUT = 200
+"""Parts that the jackknife leaves out in turn: units, or groups of them where there are more."""
+
+
+def method_of(measure: Measure, method: str) -> str:
+    """The bootstrap that a method stands for; the default of counts stands for BCa."""
+    if method == DEFAULT:
+        return "bca"
+    if method not in METHODS:
+        raise UsageError(
+            f"{method} is for measures of counts, and {measure} is one of confidence; there are "
+            f"{', '.join((*METHODS, DEFAULT))}"
+        )
+    return method
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The answers of one run in one slice, the surest first, each with the number of its unit.
+
+    A unit is a question or a cluster of them, numbered from 0.
+    """
+
+    answers: Answers
+    unit: IntArray
+    asked: IntArray
+    """The questions of each unit, answered or not."""
+
+    @property
+    def size(self) -> int:
+        return len(self.asked)
+
+    def resamples(self, times: IntArray) -> Resamples:
+        """The answers when the units are there so many times (units, resamples)."""
+        own = self.answers
+        return Resamples(
+            own.right, own.confidence, self.asked @ times, own.given, numbers=times[self.unit]
+        )
+
+    def values(self, measure: Measure, times: IntArray) -> Array:
+        """The measure of each resample."""
+        score: Callable[..., Array] = measure
+        return score(self.resamples(times))
+
+
+def sample_of(
+    outcomes: npt.NDArray[np.int8],
+    confidence: Array,
+    clusters: IntArray | None = None,
+) -> Sample:
+    """A run's answers by its outcomes, without those that are excluded (below 0)."""
+    usable = outcomes >= 0
+    outcomes, confidence = outcomes[usable], confidence[usable]
+    units = np.arange(len(outcomes))
+    if clusters is not None:
+        units = np.unique(clusters[usable], return_inverse=True)[1]
+    has = np.flatnonzero(outcomes < 4)
+    order = has[np.argsort(-confidence[has], kind="stable")]
+    own = outcomes[order]
+    answers = Answers((own & 1) == 0, confidence[order] + 0.0, len(outcomes), own < 2)
+    return Sample(answers, units[order], np.bincount(units))
+
+
+def blocks_of(trials: int, width: int) -> Iterator[slice]:
+    """Trials in blocks of which each takes an array of bounded size."""
+    size = max(1, BLOCK // max(width, 1))
+    return (slice(start, min(start + size, trials)) for start in range(0, trials, size))
+
+
+def draws(units: int, *, trials: int, width: int, seed: int) -> Iterator[tuple[slice, IntArray]]:
+    """Resamples with replacement, block by block: how often each unit is there (units, some)."""
+    generator = np.random.default_rng([seed, 11])
+    even = np.full(units, 1 / units)
+    for some in blocks_of(trials, width):
+        drawn = generator.multinomial(units, even, size=some.stop - some.start)
+        yield some, np.ascontiguousarray(drawn.T)
+
+
+def left_out(units: int, *, width: int) -> Iterator[IntArray]:
+    """All units but one part in turn (units, some parts); many are left out by the group."""
+    parts = min(units, LEFT_OUT)
+    part = np.random.default_rng(0).permutation(units) % parts
+    for some in blocks_of(parts, width):
+        yield (part[:, None] != np.arange(some.start, some.stop)).astype(np.int64)
+
+
+def confidence_interval(
+    measure: Measure,
+    sample: Sample,
+    *,
+    clustered: bool,
+    method: str,
+    level: float = 0.95,
+    trials: int = TRIALS,
+    seed: int = 0,
+) -> Interval:
+    """An interval for a measure of confidence."""
+    method = method_of(measure, method)
+    score: Callable[..., float] = measure
+    observed = score(sample.answers)
+    why = why_none(measure, sample.size, observed, clustered=clustered)
+    if why:
+        return Interval(math.nan, math.nan, method, why)
+    values, left, width = np.empty(trials), None, sample.size
+    for some, times in draws(sample.size, trials=trials, width=width, seed=seed):
+        values[some] = sample.values(measure, times)
+    if method == "bca":
+        parts = left_out(sample.size, width=width)
+        left = np.concatenate([sample.values(measure, times) for times in parts])
+    return resampled_interval(observed, values, left, method=method, level=level)
+
+
+def why_none(measure: Measure, units: int, observed: float, *, clustered: bool) -> str:
+    """Why there can be no interval; nothing where there can."""
+    if units < 2:
+        return f"there is only one {'cluster' if clustered else 'question'}"
+    if measure.name in BIASED:
+        return f"{measure.name} is too large in any sample, and a bootstrap adds to that"
+    return "the value is undefined" if math.isnan(observed) else ""
+
+
+def resampled_interval(
+    observed: float, values: Array, left: Array | None, *, method: str, level: float
+) -> Interval:
+    """An interval from resamples, and for BCa from the values without each part in turn."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return Interval(math.nan, math.nan, method, "no resample has a value")
+    tails = (1 - level) / 2, (1 + level) / 2
+    below = (known < observed - CLOSE).mean() + (np.abs(known - observed) <= CLOSE).mean() / 2
+    if not tails[0] <= below <= tails[1]:
+        return Interval(math.nan, math.nan, method, ONE_SIDED)
+    if left is not None:
+        tails = levels_from_jackknife(observed, values, left, np.ones(len(left)), level=level)
+    low, high = np.quantile(known, tails)
+    lost = len(values) - len(known)
+    why = f"{lost} of {len(values)} resamples had no value" if lost else ""
+    if math.isclose(low, high, rel_tol=1e-12, abs_tol=CLOSE):
+        why = NO_WIDTH
+    return Interval(float(low), float(high), method, why)

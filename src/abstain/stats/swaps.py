@@ -1,0 +1,154 @@
+"""Paired randomisation of whole clusters, of scores, and of many runs against one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.measures import Measure
+from abstain.stats.functional import cells_of
+from abstain.stats.randomisation import CLOSE, PValue, extreme, score_difference
+from abstain.stats.studentised import AT_ONCE, of_clusters, varies
+from abstain.stats.studentised import CLOSE as CLOSE_STUDENTISED
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array
+
+EXACT_UNITS = 16
+BLOCK_BYTES = 1 << 26
+CLOSE_SCORES = 1e-9
+"""Of the largest difference: sums nearer than this are equal."""
+MOST_KEPT = 1 << 24
+"""Numbers kept for all runs at once."""
+
+
+class Flips:
+    """Rows of ±1, one a cluster: all of them where there are few (up to a change of all signs).
+
+    They are made block by block, the same each time: memory stays bounded.
+    """
+
+    def __init__(self, groups: int, *, trials: int, seed: int) -> None:
+        self.groups, self.seed = groups, seed
+        self.exact = groups <= EXACT_UNITS
+        self.trials = 1 << max(groups - 1, 0) if self.exact else trials
+
+    def blocks(self) -> Iterator[Array]:
+        """The rows (some, groups), block by block."""
+        if self.exact:
+            codes = np.arange(self.trials)
+            yield np.asarray(1.0 - 2.0 * (codes[:, None] >> np.arange(self.groups) & 1), np.float64)
+            return
+        generator = np.random.default_rng([self.seed, 99])
+        block = max(1, min(AT_ONCE, BLOCK_BYTES // (8 * self.groups)))
+        for start in range(0, self.trials, block):
+            shape = (min(block, self.trials - start), self.groups)
+            tossed = generator.integers(0, 2, size=shape, dtype=np.int8)
+            yield np.asarray(tossed * 2.0 - 1.0, np.float64)
+
+    def __matmul__(self, table: Array) -> Array:
+        """The rows times a table of clusters (groups, k)."""
+        return np.concatenate([signs @ table for signs in self.blocks()])
+
+
+def randomise_clusters(
+    measure: Measure,
+    tables: Array,
+    wanted: Sequence[tuple[int, int]],
+    flips: Flips,
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[PValue]:
+    """p of pairs by swapping whole clusters; `tables` (runs, groups, k) holds cell counts.
+
+    What the flips make of a run is the same in all its pairs, and is kept where memory allows.
+    """
+    if varies(measure):
+        return _studentised_clusters(measure, tables, wanted, flips, progress)
+    cells = cells_of(measure)
+    sums = tables.sum(axis=1)
+    kept = flips.trials * sums.size <= MOST_KEPT
+    flipped = [flips @ own for own in tables] if kept else []
+    found = []
+    for i, j in wanted:
+        total = sums[i] + sums[j]
+        moved = flipped[i] - flipped[j] if kept else flips @ (tables[i] - tables[j])
+        half = (total + moved) / 2
+        drawn = score_difference(measure, cells, half, total - half)
+        seen = float(score_difference(measure, cells, sums[i], sums[j]))
+        found.append(_counted(drawn, seen, exact=flips.exact))
+        progress(1)
+    return found
+
+
+def _studentised_clusters(
+    measure: Measure,
+    tables: Array,
+    wanted: Sequence[tuple[int, int]],
+    flips: Flips,
+    progress: Callable[[int], None],
+) -> list[PValue]:
+    found = []
+    for i, j in wanted:
+        drawn = cluster_statistics(measure, tables[i], tables[j], flips)
+        seen = float(of_clusters(measure, tables[i], tables[j], np.ones((1, flips.groups)))[0])
+        found.append(_counted(drawn, seen, exact=flips.exact, close=CLOSE_STUDENTISED))
+        progress(1)
+    return found
+
+
+def cluster_statistics(measure: Measure, own: Array, other: Array, flips: Flips) -> Array:
+    """A difference over its standard error (trials) when whole clusters are swapped."""
+    return np.concatenate([of_clusters(measure, own, other, signs) for signs in flips.blocks()])
+
+
+def randomise_scores(differences: Array, flips: Flips) -> PValue:
+    """p of a mean of paired differences (already summed by cluster where there are some)."""
+    return counted_scores((flips @ differences[:, None])[:, 0], differences, exact=flips.exact)
+
+
+def counted_scores(drawn: Array, differences: Array, *, exact: bool) -> PValue:
+    """p from the sums after flips; what differs by less than rounding is equal."""
+    close = CLOSE_SCORES * float(np.abs(differences).max(initial=0))
+    return _counted(drawn, float(differences.sum()), exact=exact, close=close)
+
+
+def _counted(drawn: Array, seen: float, *, exact: bool, close: float = CLOSE) -> PValue:
+    hits = int(np.count_nonzero(extreme(drawn, seen, close)))
+    if exact:
+        return PValue(hits / len(drawn), exact=True)
+    return PValue((hits + 1) / (len(drawn) + 1), exact=False)
+
+
+def max_t(drawn: Array, seen: Array, *, exact: bool, close: float = CLOSE) -> Array:
+    """Adjusted p of many runs against one, by the largest standardised difference of each trial.
+
+    `drawn` (trials, runs) holds the differences after common swaps, `seen` those observed: the
+    correlation that a shared reference brings is in the trials (Westfall and Young 1993).
+    """
+    known = ~np.isnan(seen)
+    found = np.full(len(seen), np.nan)
+    if not known.any():
+        return found
+    drawn, seen = np.nan_to_num(drawn[:, known], nan=np.inf), np.abs(seen[known])
+    finite = np.where(np.isinf(drawn), 0, drawn)
+    spread = np.sqrt((finite**2).mean(axis=0))
+    scale = np.where(spread > CLOSE, spread, 1)
+    largest = (np.abs(drawn) / scale).max(axis=1)
+    hits = np.array([np.count_nonzero(extreme(largest, z, close)) for z in seen / scale])
+    found[known] = hits / len(drawn) if exact else (hits + 1) / (len(drawn) + 1)
+    return found
+
+
+def common_swaps(measure: Measure, runs: Sequence[Array], reference: Array, flips: Flips) -> Array:
+    """Differences (trials, runs) from a reference when the same clusters are swapped for all."""
+    cells = cells_of(measure)
+    size = len(cells)
+    rows = flips @ np.concatenate([own - reference for own in runs], axis=1)
+    found = np.empty((len(rows), len(runs)))
+    for number, own in enumerate(runs):
+        total = (own + reference).sum(axis=0)
+        half = (total + rows[:, number * size : (number + 1) * size]) / 2
+        found[:, number] = score_difference(measure, cells, total - half, half)
+    return found
