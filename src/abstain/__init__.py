@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from abstain.analyses.meta import MetaResult, meta, meta_counts, meta_judged, meta_scores
     from abstain.analyses.rank.ranked import rank
     from abstain.analyses.rank.results import RankResult
+    from abstain.analyses.result import Result
     from abstain.analyses.score.result import ScoreResult
     from abstain.analyses.score.scoring import score, score_counts, score_judged
     from abstain.analyses.score.several import SeveralResult, score_several, score_several_judged
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
+    from abstain.report.view import View
 
 __version__ = "0.1.0"
 
@@ -103,6 +105,11 @@ __all__ = [
     "tune",
     "tune_judged",
 ]
+
+
+def view_of(result: Result) -> View[Result]:
+    """How a result looks. Results stand below views and ask for theirs here."""
+    return import_module("abstain.report.view").view_of(result)  # type: ignore[no-any-return]
 
 
 def __getattr__(name: str) -> Any:

@@ -181,6 +181,17 @@ def write_chart(spec: Mapping[str, Any], path: str | Path) -> None:
         draft.write_bytes(_drawn(spec, ending))
 
 
+def write_charts(charts: Mapping[str, Mapping[str, Any]], path: str | Path) -> None:
+    """Draw the first chart into a file; a name without an ending is a folder for all of them."""
+    target = Path(path)
+    if target.suffix:
+        write_chart(next(iter(charts.values())), target)
+        return
+    target.mkdir(parents=True, exist_ok=True)
+    for name, spec in charts.items():
+        write_chart(spec, target / f"{name}.svg")
+
+
 def _drawn(spec: Mapping[str, Any], ending: str) -> bytes:
     import msgspec
 

@@ -1,0 +1,186 @@
+"""What every analysis returns: facts in a frozen struct, with the same manners for every kind.
+
+A result holds numbers, names and what was asked for. How it looks is a view's affair: the same view
+makes the terminal's table, Markdown, LaTeX, CSV, the page and what a notebook shows, of a fresh
+result as of a loaded one. JSON in and out and its schema come from the fields alone.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+
+import abstain
+from abstain.errors import InputError, UnknownNameError, shown
+from abstain.judging.reading import Reading
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+SCHEMA = 1
+"""The version of the JSON form. A field may be added to it; none changes its meaning or goes."""
+
+MOST_BYTES = 512 << 20
+"""What a saved result may weigh."""
+
+KINDS: dict[str, str] = {
+    "score": "score.result:ScoreResult",
+}
+"""Every kind of result, and where its struct is (below `abstain.analyses`)."""
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A part of a result: plain data, `None` where a number does not exist."""
+
+
+class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
+    """What every kind of result has."""
+
+    abstain: str = msgspec.field(default_factory=lambda: abstain.__version__)
+    """The version that made it."""
+    schema: int = msgspec.field(default_factory=lambda: SCHEMA)
+    command: str = ""
+    """The command that gave it, without where its result went."""
+    reading: Reading | None = None
+    """How its input was read."""
+    notes: tuple[str, ...] = ()
+    """What reading and judging had to say."""
+    policy: dict[str, str] = {}
+    """What each kind of blank became."""
+    touched: dict[str, int] = {}
+    """How many responses each part of the policy touched."""
+
+    TABLES: ClassVar[tuple[str, ...]] = ("main",)
+    """The names that `to_frame` knows."""
+
+    @property
+    def kind(self) -> str:
+        """Which analysis it is of."""
+        return str(self.__struct_config__.tag)
+
+    # ------------------------------------------------------------------------------- data
+
+    def to_frame(self, table: str = "main") -> pl.DataFrame:
+        """A table of the result, tidy (polars); further tables by name."""
+        if table not in self.TABLES:
+            known = ", ".join(self.TABLES)
+            raise UnknownNameError("table", table, self.TABLES, hint=f"there are {known}")
+        return self._frame(table)
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        raise NotImplementedError
+
+    def to_pandas(self, table: str = "main") -> pd.DataFrame:
+        """As `to_frame`, for pandas."""
+        return self.to_frame(table).to_pandas()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain data: what JSON holds."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The result as JSON, written too where a path is given; `load` gives it back."""
+        from abstain.io.files import write_text
+        from abstain.io.json_text import json_of
+
+        text = json_of(self)
+        if path is not None:
+            write_text(Path(path), text)
+        return text
+
+    # ------------------------------------------------------------------------------- looks
+
+    def __str__(self) -> str:
+        return abstain.view_of(self).text()
+
+    def __repr__(self) -> str:
+        return abstain.view_of(self).line()
+
+    def _repr_html_(self) -> str:
+        return abstain.view_of(self).notebook()
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """Its charts by name, as Vega-Lite: altair and any viewer take them."""
+        return abstain.view_of(self).charts()
+
+    def page(self, path: str | os.PathLike[str] | None = None, *, title: str = "") -> str:
+        """The result as one HTML page, written too where a path is given."""
+        from abstain.io.files import write_text
+
+        text = abstain.view_of(self).html(title=title)
+        if path is not None:
+            write_text(Path(path), text)
+        return text
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it in the form that the name ends in: .json .csv .md .tex .txt .html .svg .png."""
+        abstain.view_of(self).save(Path(path))
+
+    def check(self) -> None:
+        """Refuse, with a ValueError, what types cannot say; a loaded result is checked by it."""
+
+
+# ------------------------------------------------------------------------------------- loading
+
+
+def load(path: str | os.PathLike[str]) -> Result:
+    """A saved result, equal to the one that was saved; anything else is refused."""
+    from abstain.io.files import open_plain
+
+    name = os.fspath(path)
+    with open_plain(path).stream() as file:
+        text = file.read(MOST_BYTES + 1)
+    if len(text) > MOST_BYTES:
+        raise InputError(f"has more than {MOST_BYTES >> 20} MiB, expected a saved result", name)
+    kind = _kind_of(text, name)
+    try:
+        found = msgspec.json.decode(text, type=result_class(kind))
+        found.check()
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise InputError(f"is no whole result of `abstain {kind}`: {_told(error)}", name) from None
+    return found
+
+
+def result_class(kind: str) -> type[Result]:
+    """The struct of a kind of result."""
+    module, _, name = KINDS[kind].partition(":")
+    found: type[Result] = getattr(import_module(f"abstain.analyses.{module}"), name)
+    return found
+
+
+def _kind_of(text: bytes, name: str) -> str:
+    expected = "expected what `abstain score --format json` and its kin write"
+    try:
+        head = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"is no JSON of a result, {expected}: {_told(error)}", name) from None
+    for field in ("abstain", "kind"):
+        if field not in head:
+            message = f"is no result of abstain: it has no field '{field}', {expected}"
+            raise InputError(message, name)
+    try:
+        kind = msgspec.json.decode(head["kind"], type=str)
+        schema = msgspec.json.decode(head.get("schema", b"1"), type=int)
+    except msgspec.MsgspecError:
+        raise InputError(
+            "has a 'kind' that is no text or a 'schema' that is no number", name
+        ) from None
+    if kind not in KINDS:
+        raise InputError(f"is a result of kind {shown(kind)}, expected {', '.join(KINDS)}", name)
+    if schema > SCHEMA:
+        raise InputError(
+            f"has the form {schema}, which a later abstain wrote; this one reads up to {SCHEMA}",
+            name,
+        )
+    return kind
+
+
+def _told(error: BaseException) -> str:
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,198 @@
+"""`Reading`: how files and frames are read and judged, said once for everything that is asked.
+
+The arguments of `read`, the options that commands share and what a saved result says of its input
+are these fields. A field's option and its help stand beside it in `OPTIONS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, TypeAlias, get_args
+
+import msgspec
+
+from abstain.errors import UnknownNameError, UsageError
+from abstain.outcomes import Effect, Policy, Why
+
+Match: TypeAlias = Literal["id", "text", "squad"]
+Align: TypeAlias = Literal["id", "position"]
+EngineName: TypeAlias = Literal["polars", "duckdb", "spark"]
+EffectName: TypeAlias = Literal["unanswered", "wrong", "excluded", "stop"]
+PolicyLike: TypeAlias = "Policy | Mapping[str, str] | Iterable[str] | None"
+
+
+class Reading(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True
+):
+    """How input is read and judged.
+
+    >>> Reading.of(policy={"missing": "wrong"}, match="text")
+    Reading(policy={'missing': 'wrong'}, match='text')
+    """
+
+    format: str | None = None
+    """A table format or a tool's log; None: told by the bytes and the name."""
+    pick: dict[str, str] = {}
+    """What to pick of a tool's log, such as {"filter": "strict-match"}."""
+    columns: dict[str, str] = {}
+    """Known name to actual name; `gold:` or `run:` before a known name speaks of one side."""
+    policy: dict[str, str] = {}
+    """What was said of kinds of blanks; the others keep their default."""
+    match: Match = "id"
+    """When an answer is right."""
+    align: Align = "id"
+    """How responses are paired with questions."""
+    detect_refusals: tuple[str, ...] = ()
+    """Languages in which refusals are looked for."""
+    grades: dict[str, str] = {}
+    """What unusual grades of judged rows mean."""
+    cluster: str | None = None
+    """The attribute whose values make clusters."""
+    engine: EngineName | None = None
+    """Who reads and counts files: polars unless said."""
+    master: str | None = None
+    """Where Spark runs."""
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        format: str | None = None,
+        pick: Mapping[str, str] | None = None,
+        columns: Mapping[str, str] | None = None,
+        policy: PolicyLike = None,
+        match: Match = "id",
+        align: Align = "id",
+        detect_refusals: str | Sequence[str] = (),
+        grades: Mapping[str, str] | None = None,
+        cluster: str | None = None,
+        engine: EngineName | None = None,
+        master: str | None = None,
+    ) -> Reading:
+        """What a caller gave, checked and in one form."""
+        _one_of("match", match, get_args(Match))
+        _one_of("align", align, get_args(Align))
+        if engine is not None:
+            _one_of("engine", engine, get_args(EngineName))
+        if master is not None and engine not in (None, "spark"):
+            raise UsageError(f"--master goes with --engine spark (got --engine {engine})")
+        return cls(
+            format=format,
+            pick=dict(pick or {}),
+            columns=dict(columns or {}),
+            policy=said_policy(policy),
+            match=match,
+            align=align,
+            detect_refusals=_languages(detect_refusals),
+            grades=dict(grades or {}),
+            cluster=cluster,
+            engine=engine if master is None else "spark",
+            master=master,
+        )
+
+    def rules(self, **defaults: str) -> Policy:
+        """The whole policy; `defaults` hold where nothing was said."""
+        return Policy.of({**defaults, **self.policy})
+
+
+def said_policy(given: PolicyLike) -> dict[str, str]:
+    """What a caller said of kinds of blanks: kind to effect, checked.
+
+    >>> said_policy(["error = Excluded"])
+    {'error': 'excluded'}
+    """
+    if given is None:
+        return {}
+    if isinstance(given, Policy):
+        return given.to_dict()
+    if isinstance(given, Mapping):
+        texts = [f"{kind}={effect}" for kind, effect in given.items()]
+    else:
+        texts = [given] if isinstance(given, str) else list(given)
+    whole = Policy.parse(texts).to_dict()
+    return {
+        kind: whole[kind] for kind in (text.partition("=")[0].strip().lower() for text in texts)
+    }
+
+
+def _one_of(what: str, value: object, known: Sequence[str]) -> None:
+    if value not in known:
+        raise UnknownNameError(
+            f"value of --{what}", str(value), known, hint=f"there are {', '.join(known)}"
+        )
+
+
+def _languages(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Language codes from `en,de`, `all`, or a sequence of them."""
+    if not given:
+        return ()
+    from abstain.judging.refusals.detect import languages_of
+
+    return languages_of(given if isinstance(given, str) else ",".join(given))
+
+
+KINDS_TEXT = ", ".join(Why)
+EFFECTS_TEXT = ", ".join(effect for effect in Effect if effect is not Effect.STOP)
+
+OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "format": (
+        ("--from",),
+        "FORMAT",
+        "csv, tsv, jsonl, parquet or qa4mre, where it is not evident; or a tool's log: lm-eval, "
+        "inspect, simpleqa, pan, squad, abstentionbench, promptfoo, openai-evals, deepeval.",
+    ),
+    "pick": (
+        ("--pick",),
+        "NAME=VALUE",
+        "What to pick of a tool's log: filter=strict-match of lm-eval, scorer=match of inspect. "
+        "Repeatable.",
+    ),
+    "columns": (
+        ("--column", "-c"),
+        "NAME=COLUMN",
+        "The column that holds question, answer, …: question=id; gold:correct=label for the gold "
+        "alone, run:answer=output for the runs alone. Repeatable.",
+    ),
+    "policy": (
+        ("--policy",),
+        "KIND=EFFECT",
+        f"What a kind of blank becomes. Kinds: {KINDS_TEXT}. Effects: {EFFECTS_TEXT}. Repeatable.",
+    ),
+    "match": (
+        ("--match",),
+        "WAY",
+        "When an answer is right: id (equal as given), text (case, width and punctuation aside) "
+        "or squad (also English articles).",
+    ),
+    "align": (("--align",), "HOW", "Pair responses with questions by id, or by position."),
+    "detect_refusals": (
+        ("--detect-refusals",),
+        "LANGUAGES",
+        "Look for refusals in the text of responses by declared rules: en,de,es,fr,it or all. A "
+        "column or a judge's label wins; `abstain refusals` lists what is found.",
+    ),
+    "grades": (
+        ("--grade",),
+        "WORD=OUTCOME",
+        "With --judged: what an unusual grade means, such as meh=wrong. Repeatable.",
+    ),
+    "cluster": (
+        ("--cluster",),
+        "ATTR",
+        "Questions with the same value are clustered (a test, a document).",
+    ),
+    "engine": (
+        ("--engine",),
+        "NAME",
+        "Who reads and counts the runs: polars (the default, in batches), duckdb or spark.",
+    ),
+    "master": (
+        ("--master",),
+        "URL",
+        "Where Spark runs: spark://host:7077 (default: local[*]).",
+    ),
+}
+"""For each field its option, what stands for its value, and its help."""
+
+REPEATED: tuple[str, ...] = ("pick", "columns", "policy", "grades")
+"""Fields whose option is given once for each pair."""

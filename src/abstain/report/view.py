@@ -1,0 +1,153 @@
+"""`View`: how a result looks, whatever it is shown on.
+
+A kind of result has one view (`views/<kind>.py`), which says its tables, its charts and its page.
+Everything else is here and alike for all of them: the terminal, a pipe, Markdown, LaTeX, CSV,
+JSON, a GitHub summary, a page, a notebook. A loaded result looks as the fresh one did.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_args
+
+from abstain.analyses.result import Result
+from abstain.errors import UsageError
+from abstain.io.files import write_text
+from abstain.report.grid import Grid, to_csv, to_latex, to_markdown
+
+if TYPE_CHECKING:
+    from abstain.report.pieces import Page
+
+Format: TypeAlias = Literal["table", "json", "csv", "markdown", "latex", "github", "html"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+ENDINGS: dict[str, Format] = {
+    ".json": "json",
+    ".csv": "csv",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".txt": "table",
+    ".html": "html",
+    ".htm": "html",
+}
+"""The look that a file's name asks for."""
+PICTURES = (".svg", ".png")
+
+R = TypeVar("R", bound=Result)
+Charts: TypeAlias = dict[str, dict[str, Any]]
+
+
+class View(Generic[R]):
+    """A result and how it looks; a kind's own view says `tables`, and what else it has."""
+
+    def __init__(self, result: R) -> None:
+        self.result = result
+
+    # ------------------------------------------------------------- what a kind of result says
+
+    def tables(self, **options: Any) -> list[Grid]:
+        """Its tables, the main one first; notes stand below the last."""
+        raise NotImplementedError
+
+    def whole(self, **options: Any) -> Grid:
+        """The one table that CSV holds."""
+        return self.tables(**options)[0]
+
+    def charts(self) -> Charts:
+        """Its charts by name, the main one first."""
+        return {}
+
+    def page(self) -> Page:
+        """The page: its tables and charts, unless a kind has more to say."""
+        from abstain.report.pages import plain_page
+
+        return plain_page(self)
+
+    def title(self) -> str:
+        """What its page is called."""
+        return f"abstain {self.result.kind}"
+
+    def line(self) -> str:
+        """The result in one line: what a debugger or a list of results shows."""
+        name = type(self.result).__name__
+        shape = self.result.to_frame().shape
+        return f"<{name}: {shape[0]:,} rows × {shape[1]} columns>"
+
+    # ------------------------------------------------------------------ the same for all kinds
+
+    def text(self, format: Format = "table", *, digits: int = 4, **options: Any) -> str:
+        """The result in one of its looks, as text."""
+        match format:
+            case "json":
+                return self.result.to_json()
+            case "html":
+                return self.html()
+            case "csv":
+                return to_csv(self.whole(**options))
+            case _:
+                look = LOOKS[format]
+                return "\n".join(look(grid, digits) for grid in self.tables(**options))
+
+    def html(self, *, title: str = "") -> str:
+        """The page as HTML."""
+        from abstain.report.pieces import render
+
+        page = self.page()
+        return render(replace(page, title=title) if title else page)
+
+    def notebook(self) -> str:
+        """The tables as a notebook shows them, with the main chart."""
+        from abstain.report.pages import notebook
+
+        return notebook(self)
+
+    def save(self, path: Path, *, digits: int = 4, **options: Any) -> None:
+        """Write the look that the name ends in, whole or not at all."""
+        ending = path.suffix.lower()
+        if ending in PICTURES:
+            self.draw(path)
+            return
+        if ending not in ENDINGS:
+            known = ", ".join((*ENDINGS, *PICTURES))
+            raise UsageError(f"{path}: expected a name that ends in {known}")
+        write_text(path, self.text(ENDINGS[ending], digits=digits, **options))
+
+    def draw(self, path: Path) -> None:
+        """Draw the main chart: .svg, .png, .html or .json; a folder gets all of them."""
+        from abstain.report.charts import write_charts
+
+        charts = self.charts()
+        if not charts:
+            raise UsageError(f"a result of `abstain {self.result.kind}` has no chart here")
+        write_charts(charts, path)
+
+
+def _terminal(grid: Grid, digits: int) -> str:
+    from abstain.report.terminal import print_grid
+
+    out = io.StringIO()
+    print_grid(grid, digits=digits, file=out)
+    return out.getvalue()
+
+
+def _github(grid: Grid, digits: int) -> str:
+    from abstain.report.github import to_github
+
+    return to_github(grid, digits=digits)
+
+
+LOOKS = {
+    "table": _terminal,
+    "markdown": lambda grid, digits: to_markdown(grid, digits=digits),
+    "latex": lambda grid, digits: to_latex(grid, digits=digits),
+    "github": _github,
+}
+
+
+def view_of(result: R) -> View[R]:
+    """The view of a result."""
+    view: type[View[R]] = import_module(f"abstain.report.views.{result.kind}").View
+    return view(result)

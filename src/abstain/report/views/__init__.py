@@ -1,0 +1,1 @@
+"""How each kind of result looks: one file a kind, whose class `View` says it."""
