@@ -21,7 +21,7 @@ from abstain.judging.judge import FILE, INDEX, KIND, Judged, check_align, judge
 from abstain.judging.responses import describe, told
 from abstain.judging.slices import BY
 from abstain.judging.tally import KindMatrix, kind_matrix, refuse_empty, refuse_shared
-from abstain.measures.sequences import Answers
+from abstain.measures.answers import Answers
 from abstain.outcomes import Counts, Policy, Why, blank_kind, blanks_by_reason, reasons_named
 
 if TYPE_CHECKING:
