@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.measures.sequences import Answers
+from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
 
 if TYPE_CHECKING:

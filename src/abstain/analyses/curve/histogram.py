@@ -27,7 +27,7 @@ from abstain.judging.opening import old_reading, open_runs
 from abstain.judging.responses import describe
 from abstain.judging.tally import tally
 from abstain.measures import Measure, count_measure
-from abstain.measures.sequences import Groups
+from abstain.measures.answers import Groups
 from abstain.outcomes import Counts, Policy, blanks_by_reason, reasons_named
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from abstain.judging.opening import old_reading, open_runs
 from abstain.judging.responses import describe, told
 from abstain.judging.slices import BY
 from abstain.judging.tally import KindMatrix, kind_matrix, refuse_empty, refuse_shared
-from abstain.measures.sequences import Answers
+from abstain.measures.answers import Answers
 from abstain.outcomes import Counts, Policy, Why, blank_kind, blanks_by_reason, reasons_named
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from abstain.judging.responses import describe
 from abstain.judging.slices import slice_numbers, slice_sizes
 from abstain.judging.tally import first_fault, refuse_empty
 from abstain.measures import Measure, measure
-from abstain.measures.handed_in import said_before
-from abstain.measures.sequences import Answers
+from abstain.measures.answers import Answers
+from abstain.measures.families.handed_in import said_before
 from abstain.outcomes import (
     KINDS,
     RIGHT,
