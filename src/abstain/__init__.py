@@ -122,7 +122,8 @@ __all__ = [
 
 def ask(name: str, asked: object, *arguments: object, **options: object) -> Any:
     """An analysis of an object. Objects stand below analyses and ask for them here."""
-    return getattr(import_module(f"abstain.analyses.{name}"), name)(asked, *arguments, **options)
+    module = import_module(f"abstain.analyses.{name}")
+    return getattr(module, name.rpartition(".")[2])(asked, *arguments, **options)
 
 
 def view_of(result: Result) -> View[Result]:

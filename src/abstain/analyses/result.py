@@ -29,7 +29,11 @@ MOST_BYTES = 512 << 20
 """What a saved result may weigh."""
 
 KINDS: dict[str, str] = {
+    "curve": "curve.result:CurveResult",
+    "histogram": "curve.histogram:HistogramResult",
     "score": "score.result:ScoreResult",
+    "several": "score.several:SeveralResult",
+    "tune": "tune.result:TuneResult",
 }
 """Every kind of result, and where its struct is (below `abstain.analyses`)."""
 
