@@ -12,8 +12,9 @@ import pytest
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser")
 """The shell first: the whole browser without a window at times stops drawing frames."""
-CHROMIUM = os.environ.get("ABSTAIN_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-"""The one that the environment names, or else the first that is installed."""
+NAMED = os.environ.get("ABSTAIN_CHROMIUM") or None
+CHROMIUM = next(filter(None, map(shutil.which, (NAMED,) if NAMED else NAMES)), NAMED)
+"""The one that the environment names, found or not; or else the first that is installed."""
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -28,9 +29,6 @@ TO_THE_MIDDLE = """(one) => {
 }"""
 """As a wheel scrolls: `scrollIntoView` also moves the place from which Tab goes on, in some."""
 HOSTILE = "<img src=x onerror=alert(1)>"
-needs_chromium = pytest.mark.skipif(
-    CHROMIUM is None, reason="there is no chromium here (apt-get install chromium)"
-)
 
 
 class Visit:
@@ -69,7 +67,9 @@ class Visit:
 
 
 def opened_browser() -> Iterator[Any]:
-    """A browser that is closed at the end."""
+    """A browser that is closed at the end; without one, the tests that ask for it are skipped."""
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium here (apt-get install chromium)")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
