@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
+    from abstain.rankings.scores import ScoreMatrix, read_scores
     from abstain.report.view import View
 
 __version__ = "0.1.0"
@@ -59,6 +60,8 @@ _HOME = {
     "meta_scores": "analyses.meta",
     "RankResult": "analyses.rank.results",
     "rank": "analyses.rank.ranked",
+    "ScoreMatrix": "rankings.scores",
+    "read_scores": "rankings.scores",
     "ScoreResult": "analyses.score.result",
     "score": "analyses.score.scoring",
     "score_counts": "analyses.score.scoring",
@@ -79,6 +82,7 @@ __all__ = [
     "Outcome",
     "Policy",
     "RankResult",
+    "ScoreMatrix",
     "ScoreResult",
     "SeveralResult",
     "TuneResult",
@@ -97,6 +101,7 @@ __all__ = [
     "meta_judged",
     "meta_scores",
     "rank",
+    "read_scores",
     "score",
     "score_counts",
     "score_judged",
@@ -110,6 +115,11 @@ __all__ = [
 def view_of(result: Result) -> View[Result]:
     """How a result looks. Results stand below views and ask for theirs here."""
     return import_module("abstain.report.view").view_of(result)  # type: ignore[no-any-return]
+
+
+def ask(name: str, *args: Any, **options: Any) -> Any:
+    """Ask an analysis by its name. What was read stands below analyses and asks them here."""
+    return getattr(import_module(f"abstain.analyses.{name}"), name)(*args, **options)
 
 
 def __getattr__(name: str) -> Any:
