@@ -11,18 +11,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from abstain.analyses.asking import score
     from abstain.analyses.curve.api import curve, curve_judged, tune, tune_judged
     from abstain.analyses.curve.histogram import HistogramResult, curve_histogram
     from abstain.analyses.curve.result import CurveResult
     from abstain.analyses.meta import MetaResult, meta, meta_counts, meta_judged, meta_scores
     from abstain.analyses.rank.ranked import rank
     from abstain.analyses.rank.results import RankResult
-    from abstain.analyses.result import Result
+    from abstain.analyses.result import Result, load
     from abstain.analyses.score.result import ScoreResult
-    from abstain.analyses.score.scoring import score, score_counts, score_judged
     from abstain.analyses.score.several import SeveralResult, score_several, score_several_judged
     from abstain.analyses.tune.tuned import TuneResult
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
+    from abstain.judging.evaluation import Evaluation
+    from abstain.judging.reading import Reading
+    from abstain.judging.sources import read, read_counts, read_judged
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
     from abstain.rankings.scores import ScoreMatrix, read_scores
@@ -63,9 +66,14 @@ _HOME = {
     "ScoreMatrix": "rankings.scores",
     "read_scores": "rankings.scores",
     "ScoreResult": "analyses.score.result",
-    "score": "analyses.score.scoring",
-    "score_counts": "analyses.score.scoring",
-    "score_judged": "analyses.score.scoring",
+    "score": "analyses.asking",
+    "Evaluation": "judging.evaluation",
+    "Reading": "judging.reading",
+    "Result": "analyses.result",
+    "load": "analyses.result",
+    "read": "judging.sources",
+    "read_counts": "judging.sources",
+    "read_judged": "judging.sources",
     "score_several": "analyses.score.several",
     "score_several_judged": "analyses.score.several",
 }
@@ -75,6 +83,7 @@ __all__ = [
     "Counts",
     "CountsArray",
     "CurveResult",
+    "Evaluation",
     "HistogramResult",
     "InputError",
     "Measure",
@@ -82,6 +91,8 @@ __all__ = [
     "Outcome",
     "Policy",
     "RankResult",
+    "Reading",
+    "Result",
     "ScoreMatrix",
     "ScoreResult",
     "SeveralResult",
@@ -95,16 +106,18 @@ __all__ = [
     "curve_histogram",
     "curve_judged",
     "list_measures",
+    "load",
     "measure",
     "meta",
     "meta_counts",
     "meta_judged",
     "meta_scores",
     "rank",
+    "read",
+    "read_counts",
+    "read_judged",
     "read_scores",
     "score",
-    "score_counts",
-    "score_judged",
     "score_several",
     "score_several_judged",
     "tune",
@@ -112,14 +125,14 @@ __all__ = [
 ]
 
 
+def ask(name: str, asked: object, *arguments: object, **options: object) -> Any:
+    """An analysis of an object. Objects stand below analyses and ask for them here."""
+    return getattr(import_module(f"abstain.analyses.{name}"), name)(asked, *arguments, **options)
+
+
 def view_of(result: Result) -> View[Result]:
     """How a result looks. Results stand below views and ask for theirs here."""
     return import_module("abstain.report.view").view_of(result)  # type: ignore[no-any-return]
-
-
-def ask(name: str, *args: Any, **options: Any) -> Any:
-    """Ask an analysis by its name. What was read stands below analyses and asks them here."""
-    return getattr(import_module(f"abstain.analyses.{name}"), name)(*args, **options)
 
 
 def __getattr__(name: str) -> Any:

@@ -22,7 +22,7 @@ from abstain.io.frames import collect, into_lazy, open_table
 from abstain.io.tables import ROW, Table
 
 if TYPE_CHECKING:
-    from abstain.measures.layout import Floats, Ints
+    from abstain.measures.ranked_lists import Floats, Ints
 
 UNITS = ("topic", "query", "question")
 """What the column of topics is called at best; scores then speak of topics by that word."""

@@ -17,7 +17,7 @@ from abstain.io.frames import check_mapping
 from abstain.rankings.score_tables import Columns, Given, open_scores, read_given
 
 if TYPE_CHECKING:
-    from abstain.measures.layout import Bools, Floats, Ints
+    from abstain.measures.ranked_lists import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
