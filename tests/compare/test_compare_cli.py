@@ -302,7 +302,7 @@ def test_score_has_intervals(two: Here) -> None:
         io.StringIO(two("score", "gold.csv", "one.csv", "--ci", "--format", "csv").out)
     )
     assert float(table["c@1 low"]) < float(table["c@1"]) < float(table["c@1 high"])
-    result = ab.score(two.folder / "gold.csv", two.folder / "one.csv", ci="delta")
+    result = ab.score(two.folder / "gold.csv", two.folder / "one.csv", interval="delta")
     assert {"c@1 low", "c@1 high"} <= set(result.to_frame().columns)
 
 

@@ -148,7 +148,7 @@ def test_from_python(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
     path.write_text("question,answer\nq1,1\nq2,No lo sé.\n")
     (tmp_path / "gold.csv").write_text(GOLD)
-    result = ab.score(str(tmp_path / "gold.csv"), str(path), format="csv:refusals=es")
+    result = ab.score(str(tmp_path / "gold.csv"), str(path), format="csv", detect_refusals="es")
     assert result.touched == {"declined": 1, "missing": 4}
 
 
