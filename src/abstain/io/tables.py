@@ -129,7 +129,7 @@ def read_table(path: str | Path | Opened, *, format: str | None = None) -> Table
     if chosen in READERS:
         return READERS[chosen].read(opened, picks)
     if picks:
-        raise UsageError(f"--from {chosen} has nothing to pick (got '{format}')")
+        raise UsageError(f"{chosen} has nothing to pick (got '{format}')")
     if chosen == "parquet":
         return _read_parquet(opened)
     if chosen == "qa4mre":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from abstain.analyses.score.result import Known, ScoreResult, finished, rows_of
-from abstain.errors import InputError, UsageError, plural
+from abstain.errors import InputError, UsageError, option, plural
 from abstain.measures import Measure, count_measure, measure
 from abstain.outcomes import (
     Counts,
@@ -294,7 +294,10 @@ def _scored(
     )
     if asked.ci is None:
         if asked.cluster is not None:
-            raise UsageError("--cluster goes with --ci: it makes intervals, not scores")
+            raise UsageError(
+                f"{option('cluster')} goes with {option('interval')}: it makes intervals, "
+                "not scores"
+            )
         return result
     from abstain.analyses.score.intervals import with_intervals
 
@@ -356,7 +359,7 @@ def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> 
             raise InputError(
                 f"{plural(count, 'response')} {STOPPED.get(why, 'stopped it')} ({why}), the first "
                 f"in run '{run}'; say what "
-                f"they count as: --policy {why}=unanswered, {why}=wrong or {why}=excluded"
+                f"they count as: {option('policy', {why: 'unanswered'})}, or wrong or excluded"
             )
 
 
