@@ -40,7 +40,7 @@ def test_python_is_told_of_its_arguments(here: Here) -> None:
     told = {"question": "id", "answer": "output"}
     assert ab.score("gold.csv", "named.csv", columns=told).rows[0].counts.right == 2
     with pytest.raises(ab.InputError) as caught:
-        ab.score_judged("odd.csv")  # an error that quotes another
+        ab.read_judged("odd.csv").score()  # an error that quotes another
     assert 'as in grades={"odd one": "wrong"} (an outcome' in str(caught.value)
     assert "as in --grade 'odd one=wrong' (an outcome" in caught.value.on_command_line()
 

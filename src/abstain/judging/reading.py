@@ -7,7 +7,7 @@ are these fields. A field's option and its help stand beside it in `OPTIONS`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypedDict, get_args
 
 import msgspec
 
@@ -19,6 +19,21 @@ Align: TypeAlias = Literal["id", "position"]
 EngineName: TypeAlias = Literal["polars", "duckdb", "spark"]
 EffectName: TypeAlias = Literal["unanswered", "wrong", "excluded", "stop"]
 PolicyLike: TypeAlias = "Policy | Mapping[str, str] | Iterable[str] | None"
+
+
+class ReadingOptions(TypedDict, total=False):
+    """The arguments of reading, for functions that read and ask in one line."""
+
+    format: str | None
+    pick: Mapping[str, str] | None
+    columns: Mapping[str, str] | None
+    policy: PolicyLike
+    match: Match
+    align: Align
+    detect_refusals: str | Sequence[str]
+    cluster: str | None
+    engine: EngineName | None
+    master: str | None
 
 
 class Reading(
@@ -95,6 +110,14 @@ class Reading(
     def rules(self, **defaults: str) -> Policy:
         """The whole policy; `defaults` hold where nothing was said."""
         return Policy.of({**defaults, **self.policy})
+
+
+def reading_of(given: ReadingOptions) -> Reading:
+    """A `Reading` from keyword arguments; a slip of the pen is told the nearest name."""
+    for name in given:
+        if name not in OPTIONS:
+            raise UnknownNameError("argument", name, OPTIONS)
+    return Reading.of(**given)
 
 
 def said_policy(given: PolicyLike) -> dict[str, str]:

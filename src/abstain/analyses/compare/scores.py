@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.analyses.compare.inputs import clusters_of
 from abstain.analyses.compare.pairs import (
     adjusted_pairs,
     bootstrap_p,
@@ -21,6 +20,7 @@ from abstain.analyses.compare.result import Comparison, Progress, RunRow, Settin
 from abstain.analyses.compare.score_sample import ScoreSample
 from abstain.analyses.compare.score_table import ScoreTable, read_scores
 from abstain.errors import InputError, UnknownNameError, UsageError
+from abstain.judging.slices import cluster_numbers
 from abstain.stats.hypotheses import wilcoxon
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue
@@ -66,7 +66,7 @@ def compare_scores(
     absent = {system: int(n) for system, n in zip(systems, gone, strict=True) if n}
     clusters = None
     if rules.cluster:
-        clusters = clusters_of(table.attributes.filter(known), rules.cluster)
+        clusters = cluster_numbers(table.attributes.filter(known), rules.cluster)
     scores = scores[:, known]
     means = scores.mean(axis=1)
     order = sorted(range(len(systems)), key=lambda i: (-means[i], systems[i]))
