@@ -122,7 +122,9 @@ def test_a_hand_checked_sample_gives_the_errors(here: Here) -> None:
         *("--judge-error", "judge.csv", "-m", "accuracy", "--format", "json"),
     )
     assert compared.code == 0, compared
-    assert any("--judge-error takes that" in note for note in compared.data["notes"])
+    assert any(
+        "a table of the judge's errors takes that" in note for note in compared.data["notes"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -246,7 +246,7 @@ def test_a_score_of_several_values(here: Here) -> None:
     ("text", "expected"),
     [
         (json_log([sample("a"), sample("a")]), "sample 'a' stands twice in epoch 1"),
-        (json_log([sample("a", 0.5)]), "--from inspect:right-at=0.5"),
+        (json_log([sample("a", 0.5)]), "--pick right-at=0.5"),
         (json_log([sample("a", "maybe")]), "the score 'maybe' has no known meaning"),
         (json_log([sample("a", [1, 0])]), "the score is a list"),
         (json_log([sample("a", epoch=2)]), "its header speaks of one epoch"),

@@ -278,7 +278,7 @@ def test_a_no_answer_probability_is_one(here: Here, chance: float) -> None:
         ("lm-eval:scorer=x", "there is no pick of lm-eval 'scorer'"),
         ("lm-eval:filter", "--from reads NAME:PICK=VALUE"),
         ("lm-evil", "'lm-evil' is not a table format or a log's (nearest: lm-eval; there are "),
-        ("csv:filter=x", "--from csv has nothing to pick"),
+        ("csv:filter=x", "csv has nothing to pick"),
     ],
 )
 def test_picks_that_do_not_exist(data: Path, here: Here, format: str, expected: str) -> None:
