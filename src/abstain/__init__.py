@@ -11,23 +11,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from abstain.analyses.asking import score
-    from abstain.analyses.curve.api import curve, curve_judged, tune, tune_judged
-    from abstain.analyses.curve.histogram import HistogramResult, curve_histogram
+    from abstain.analyses.asking import curve, histogram, score, several, tune
+    from abstain.analyses.curve.histogram import HistogramResult
     from abstain.analyses.curve.result import CurveResult
     from abstain.analyses.meta import MetaResult, meta, meta_counts, meta_judged, meta_scores
     from abstain.analyses.rank.ranked import rank
     from abstain.analyses.rank.results import RankResult
     from abstain.analyses.result import Result, load
     from abstain.analyses.score.result import ScoreResult
-    from abstain.analyses.score.several import SeveralResult, score_several, score_several_judged
-    from abstain.analyses.tune.tuned import TuneResult
+    from abstain.analyses.score.several import SeveralResult
+    from abstain.analyses.tune.result import TuneResult
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.judging.evaluation import Evaluation
     from abstain.judging.reading import Reading
     from abstain.judging.sources import read, read_counts, read_judged
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
+    from abstain.rankings.scores import ScoreMatrix, read_scores
     from abstain.report.view import View
 
 __version__ = "0.1.0"
@@ -35,13 +35,12 @@ __version__ = "0.1.0"
 _HOME = {
     "CurveResult": "analyses.curve.result",
     "HistogramResult": "analyses.curve.histogram",
-    "curve_histogram": "analyses.curve.histogram",
     "SeveralResult": "analyses.score.several",
-    "TuneResult": "analyses.tune.tuned",
-    "curve": "analyses.curve.api",
-    "curve_judged": "analyses.curve.api",
-    "tune": "analyses.curve.api",
-    "tune_judged": "analyses.curve.api",
+    "TuneResult": "analyses.tune.result",
+    "curve": "analyses.asking",
+    "histogram": "analyses.asking",
+    "several": "analyses.asking",
+    "tune": "analyses.asking",
     "AbstainError": "errors",
     "InputError": "errors",
     "UnknownNameError": "errors",
@@ -62,6 +61,8 @@ _HOME = {
     "meta_scores": "analyses.meta",
     "RankResult": "analyses.rank.results",
     "rank": "analyses.rank.ranked",
+    "ScoreMatrix": "rankings.scores",
+    "read_scores": "rankings.scores",
     "ScoreResult": "analyses.score.result",
     "score": "analyses.asking",
     "Evaluation": "judging.evaluation",
@@ -71,8 +72,6 @@ _HOME = {
     "read": "judging.sources",
     "read_counts": "judging.sources",
     "read_judged": "judging.sources",
-    "score_several": "analyses.score.several",
-    "score_several_judged": "analyses.score.several",
 }
 
 __all__ = [
@@ -90,6 +89,7 @@ __all__ = [
     "RankResult",
     "Reading",
     "Result",
+    "ScoreMatrix",
     "ScoreResult",
     "SeveralResult",
     "TuneResult",
@@ -99,8 +99,7 @@ __all__ = [
     "Why",
     "__version__",
     "curve",
-    "curve_histogram",
-    "curve_judged",
+    "histogram",
     "list_measures",
     "load",
     "measure",
@@ -112,11 +111,10 @@ __all__ = [
     "read",
     "read_counts",
     "read_judged",
+    "read_scores",
     "score",
-    "score_several",
-    "score_several_judged",
+    "several",
     "tune",
-    "tune_judged",
 ]
 
 

@@ -115,84 +115,58 @@ def curve(
     order of rows never changes a value.
     """
     from_format = options.reading(from_format, detect_refusals)
-    from abstain.analyses.curve import api
-    from abstain.analyses.curve.result import VIEWS
-    from abstain.errors import UnknownNameError
-    from abstain.report.charts import write_chart
-    from abstain.report.curves import curve_chart, curve_grid
+    from msgspec import structs
 
-    if show not in VIEWS:
-        raise UnknownNameError("view", show, VIEWS, hint=f"there are {', '.join(VIEWS)}")
+    from abstain.errors import UnknownNameError
+    from abstain.judging.opening import old_reading
+    from abstain.judging.reading import said_policy
+    from abstain.judging.sources import evaluate, evaluate_judged
+    from abstain.report.views.curve import SHOWN
+
+    if show not in SHOWN:
+        raise UnknownNameError("view", show, SHOWN, hint=f"there are {', '.join(SHOWN)}")
     if grade and not judged:
         raise UsageError("--grade goes with --judged")
     files = [gold, *(runs or ())]
-    columns = options.known_columns(column)
-    if histogram is not None:
-        if judged or show not in ("summary", "risk", "measure") or chart is not None:
-            raise UsageError(
-                "--histogram needs a gold and goes with --show summary, risk or measure"
-            )
-        reading = {"policy": policy, "align": align, "match": match, "columns": columns}
-        reading |= {"format": from_format, "engine": engine, "master": master}
-        _show_histogram(
-            files,
-            histogram,
-            measures,
-            reading,
-            show=show,
-            points=points,
-            looks={"format": format, "output": output, "digits": digits},
-        )
-        return
-    if engine or master:
+    reading = structs.replace(
+        old_reading(options.known_columns(column), from_format, engine, master),
+        policy=said_policy(policy),
+        match=match,
+        align=align,
+        grades=options.pairs(grade, "--grade", "meh=wrong"),
+    )
+    if histogram is not None and (show not in ("summary", "risk", "measure")):
+        raise UsageError("--histogram goes with --show summary, risk or measure")
+    if histogram is None and engine:
         raise UsageError("--engine goes with --histogram: other curves need every confidence")
-    shared: dict[str, Any] = {
-        "measures": measures or (),
-        "should_abstain": should_abstain,
-        "bins": bins,
-        "equal_mass": equal_mass,
-        "decision": decision,
-        "level": level,
-        "seed": seed,
-        "policy": policy,
-        "columns": columns,
-        "format": from_format,
-    }
+    if not judged and len(files) < 2:
+        raise UsageError("name the gold and at least one run, or say --judged")
+    result: Any
     with showing.working("sorting…"):
         if judged:
-            grades = options.pairs(grade, "--grade", "meh=wrong")
-            result = api.curve_judged(files, grades=grades, **shared)
+            read = evaluate_judged(files, reading)
         else:
-            if len(files) < 2:
-                raise UsageError("name the gold and at least one run, or say --judged")
-            result = api.curve(files[0], files[1:], align=align, match=match, **shared)
-        grid = curve_grid(result, show, most=points)
-        data = result.to_dict(show, points=points)
+            read = evaluate(files[0], files[1:], reading)
+        if histogram is not None:
+            if measures and len(measures) > 1:
+                raise UsageError("--histogram follows one measure of counts (-m c@1)")
+            result = read.histogram((measures or ["c@1"])[0], bins=histogram, points=points)
+        else:
+            how: Any = decision or show == "decision"
+            result = read.curve(
+                measures or (),
+                should_abstain=should_abstain,
+                bins=bins,
+                equal_mass=equal_mass,
+                decision=how,
+                level=level,
+                points=max(points, 500) if points else 0,
+                seed=seed,
+            )
     if chart is not None:
-        write_chart(curve_chart(result, show), chart)
-    showing.show(grid, data, format=format, output=output, digits=digits)
+        from abstain.report.view import view_of
 
-
-def _show_histogram(
-    files: list[str],
-    bins: int,
-    measures: list[str] | None,
-    reading: dict[str, Any],
-    *,
-    show: str,
-    points: int,
-    looks: dict[str, Any],
-) -> None:
-    from abstain.analyses.curve.histogram import curve_histogram
-    from abstain.report.curves import histogram_grid
-
-    if len(files) < 2:
-        raise UsageError("name the gold and at least one run")
-    if measures and len(measures) > 1:
-        raise UsageError("--histogram follows one measure of counts (-m c@1)")
-    with showing.working("counting…"):
-        result = curve_histogram(
-            files[0], files[1:], bins=bins, measure_name=(measures or ["c@1"])[0], **reading
-        )
-    grid = histogram_grid(result, show, most=points)
-    showing.show(grid, result.to_dict(points=points), **looks)
+        view_of(result).draw(chart, show=show)
+    showing.show_result(
+        result, format=format, output=output, digits=digits, show=show, points=points
+    )

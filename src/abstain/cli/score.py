@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from msgspec import structs
@@ -27,9 +27,6 @@ from abstain.cli.options import (
 )
 from abstain.errors import UsageError
 from abstain.judging.reading import said_policy
-
-if TYPE_CHECKING:
-    from abstain.analyses.score.several import SeveralResult
 
 LEVEL = 0.95
 
@@ -134,8 +131,6 @@ def score(
     if ci is None and (level != LEVEL or seed):
         raise UsageError(f"{'--level' if level != LEVEL else '--seed'} goes with --ci")
     if several:
-        from abstain.report.several import several_grid
-
         others = {
             "--counts": counts,
             "--ci": ci,
@@ -148,17 +143,6 @@ def score(
         for name, given in others.items():
             if given:
                 raise UsageError(f"--several and {name} exclude each other")
-        shared: dict[str, Any] = {
-            "measures": measures or ("K", "MRR"),
-            "by": by or (),
-            "policy": policy,
-            "columns": columns,
-            "format": from_format,
-        }
-        lists = _several(files, match, grade if judged else None, shared, judged=judged)
-        grid = several_grid(lists)
-        showing.show(grid, lists.to_dict(), format=format, output=output, digits=digits)
-        return
     from abstain.judging.opening import old_reading
     from abstain.judging.sources import evaluate, evaluate_counts, evaluate_judged
 
@@ -181,6 +165,10 @@ def score(
             if len(files) < 2:
                 raise UsageError("name the gold and at least one run, or say --judged or --counts")
             read = evaluate(files[0], files[1:], reading)
+        if several:
+            lists = read.several(measures or ("K", "MRR"), by=by or ())
+            showing.show_result(lists, format=format, output=output, digits=digits)
+            return
         how: Any = True if ci in ("", "default") else ci
         result = read.score(
             chosen,
@@ -192,22 +180,3 @@ def score(
             seed=seed,
         )
     showing.show_result(result, format=format, output=output, digits=digits, candidates=split)
-
-
-def _several(
-    files: list[str],
-    match: str,
-    grade: list[str] | None,
-    shared: dict[str, Any],
-    *,
-    judged: bool,
-) -> SeveralResult:
-    from abstain.analyses.score.several import score_several, score_several_judged
-
-    if not judged and len(files) < 2:
-        raise UsageError("name the gold and at least one run, or say --judged")
-    with showing.working("counting…"):
-        if judged:
-            grades = options.pairs(grade, "--grade", "meh=wrong")
-            return score_several_judged(files, grades=grades, **shared)
-        return score_several(files[0], files[1:], match=match, **shared)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,12 +18,15 @@ from abstain.cli.options import (
     GradeOption,
     JudgedOption,
     MatchOption,
+    OutputOption,
     PolicyOption,
 )
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
-    from abstain.analyses.tune.tuned import TuneResult
+    import polars as pl
+
+    from abstain.analyses.tune.result import TuneResult
 
 
 def tune(
@@ -47,9 +50,9 @@ def tune(
             help="Or: answer as much as keeps the share of wrong answers at most ALPHA.",
         ),
     ] = None,
-    delta: Annotated[
+    level: Annotated[
         float | None,
-        typer.Option(help="With --risk: the chance that is left of being above it (default: 0.1)."),
+        typer.Option(help="With --risk: how surely it is kept (default: 0.9)."),
     ] = None,
     next_questions: Annotated[
         bool,
@@ -59,7 +62,7 @@ def tune(
             "many as are judged on, and not only the risk behind it.",
         ),
     ] = False,
-    split: Annotated[
+    tune_on: Annotated[
         str | None,
         typer.Option(
             metavar="ATTR=VALUE", help="Tune on questions with this value, judge on the others."
@@ -79,14 +82,14 @@ def tune(
     repeats: Annotated[
         int, typer.Option(min=1, help="Cross-fit so many times, with other parts each time.")
     ] = 1,
-    per: Annotated[
+    by: Annotated[
         str | None,
         typer.Option(metavar="ATTR", help="A threshold for each value of an attribute."),
     ] = None,
     shrink: Annotated[
         float | None,
         typer.Option(
-            help="With --per: as many questions' worth of the whole are added to each slice, so "
+            help="With --by: as many questions' worth of the whole are added to each slice, so "
             "that small ones follow the common threshold (default: 50)."
         ),
     ] = None,
@@ -98,18 +101,17 @@ def tune(
         typer.Option(
             "--apply",
             metavar="FILE",
-            help="Apply thresholds that --threshold-file wrote: tune --apply FILE RUN -o OUT.",
+            help="Apply thresholds: tune --apply FILE RUN --run-file OUT.",
         ),
     ] = None,
-    output: Annotated[
+    run_file: Annotated[
         Path | None,
         typer.Option(
-            "--output",
-            "-o",
             metavar="FILE",
             help="Write the run with its threshold applied; the ending says the format.",
         ),
     ] = None,
+    output: OutputOption = None,
     threshold_file: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the threshold and how it came about, as JSON."),
@@ -130,29 +132,43 @@ def tune(
 
     \b
     abstain tune gold.csv run.csv                              (c@1, five folds)
-    abstain tune gold.csv run.csv --risk 0.05 --delta 0.1 --split part=dev
-    abstain tune gold.csv run.csv --threshold-file t.json -o silent.csv
-    abstain tune --apply t.json new.csv -o silent.csv
+    abstain tune gold.csv run.csv --risk 0.05 --level 0.9 --tune-on part=dev
+    abstain tune gold.csv run.csv --threshold-file t.json --run-file silent.csv
+    abstain tune --apply t.json new.csv --run-file silent.csv
 
     The score of the questions it was tuned on is never shown as a result, only as the optimism
     that was avoided.
     """
     from_format = options.reading(from_format, detect_refusals)
+    from msgspec import structs
+
+    from abstain.analyses.asking import both_golds
+    from abstain.analyses.tune import apply as applying
+    from abstain.judging.opening import old_reading
+    from abstain.judging.reading import said_policy
+    from abstain.judging.sources import evaluate, evaluate_judged
+
     files = [gold, *(runs or ())]
-    columns = options.known_columns(column)
+    reading = structs.replace(
+        old_reading(options.known_columns(column), from_format),
+        policy=said_policy(policy) if apply is None else {},
+        match=match,
+        align=align,
+        grades=options.pairs(grade, "--grade", "meh=wrong"),
+    )
     if apply is not None:
         tuning = {
             "--maximise": maximise,
             "--risk": risk,
             "--next": next_questions,
-            "--split": split,
+            "--tune-on": tune_on,
             "--test-gold": test_gold,
             "--folds": folds,
-            "--per": per,
+            "--by": by,
             "--run": run,
             "--threshold-file": threshold_file,
             "--judged": judged,
-            "--delta": delta,
+            "--level": level,
             "--repeats": repeats > 1,
             "--shrink": shrink,
             "--grade": grade,
@@ -165,111 +181,80 @@ def tune(
         for name, given in tuning.items():
             if given not in (None, False, 0):
                 raise UsageError(f"--apply tunes nothing: it does not go with {name}")
-        _apply(apply, files, output, columns, from_format)
+        if len(files) > 2:
+            raise UsageError("--apply takes one run (or its gold and the run)")
+        if run_file is None:
+            raise UsageError("--apply writes a run: say where with --run-file")
+        thresholds = applying.read_thresholds(apply)
+        own_gold = files[0] if len(files) == 2 else None
+        _write(run_file, *applying.apply_thresholds(files[-1], thresholds, reading, gold=own_gold))
         return
     if grade and not judged:
         raise UsageError("--grade goes with --judged")
-    if delta is not None and risk is None:
-        raise UsageError("--delta goes with --risk: it is the chance of being above it")
-    if shrink is not None and per is None:
-        raise UsageError("--shrink goes with --per: it is what small slices borrow")
-    shared: dict[str, Any] = {
-        "maximise": maximise,
-        "risk": risk,
-        **({} if delta is None else {"delta": delta}),
-        **({} if shrink is None else {"shrink": shrink}),
-        "next_questions": next_questions,
-        "split": _split(split),
-        "folds": folds,
-        "repeats": repeats,
-        "per": per,
-        "seed": seed,
-        "run": run,
-        "policy": policy,
-        "columns": columns,
-        "format": from_format,
-    }
-    result = _tuned(files, judged, grade, test_gold, align, match, shared)
-    _write(result, files, output, threshold_file, columns, from_format, align, judged=judged)
-    from abstain.report.thresholds import tune_grid
-
-    showing.show(tune_grid(result), result.to_dict(), format=format, output=None, digits=digits)
-
-
-def _tuned(
-    files: list[str],
-    judged: bool,
-    grade: list[str] | None,
-    test_gold: str | None,
-    align: str,
-    match: str,
-    shared: dict[str, Any],
-) -> TuneResult:
-    from abstain.analyses.curve import api
-
+    if level is not None and risk is None:
+        raise UsageError("--level goes with --risk: it is how surely that is kept")
+    if shrink is not None and by is None:
+        raise UsageError("--shrink goes with --by: it is what small slices borrow")
+    if run_file is not None and not judged and len(files) > 2:
+        raise UsageError("--run-file writes one run: name one, or use --threshold-file and --apply")
+    chosen = _pair(tune_on)
     with showing.working("tuning…"):
         if judged:
             if test_gold:
                 raise UsageError("--test-gold needs a gold to tune on; --judged has none")
-            grades = options.pairs(grade, "--grade", "meh=wrong")
-            return api.tune_judged(files, grades=grades, **shared)
-        if len(files) < 2:
+            read = evaluate_judged(files, reading)
+        elif len(files) < 2:
             raise UsageError("name the gold and a run, or say --judged")
-        return api.tune(
-            files[0], files[1:], test_gold=test_gold, align=align, match=match, **shared
+        else:
+            read = evaluate(both_golds(files[0], test_gold, chosen, folds), files[1:], reading)
+        result = read.tune(
+            maximise=maximise,
+            risk=risk,
+            next_questions=next_questions,
+            level=0.9 if level is None else level,
+            tune_on=chosen,
+            folds=folds,
+            repeats=repeats,
+            by=by,
+            shrink=50.0 if shrink is None else shrink,
+            run=run,
+            seed=seed,
         )
+    if run_file is not None:
+        if judged:
+            _write(run_file, applying.thresholded_rows(read, result), [])
+        else:
+            _write(
+                run_file,
+                *applying.apply_thresholds(
+                    files[1],
+                    result.chosen,
+                    reading,
+                    gold=read.source.gold,
+                    only=result.runs[0].run if len(result.runs) == 1 else None,
+                ),
+            )
+        typer.echo(f"{run_file}: {_hindsight(result)}", err=True)
+    if threshold_file is not None:
+        result.save_thresholds(threshold_file)
+    showing.show_result(result, format=format, output=output, digits=digits)
 
 
-def _split(text: str | None) -> tuple[str, str] | None:
+def _pair(text: str | None) -> dict[str, str] | None:
     if text is None:
         return None
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise UsageError(f"--split reads ATTR=VALUE, such as part=dev (got '{text}')")
-    return name.strip(), value.strip()
+        raise UsageError(f"--tune-on reads ATTR=VALUE, such as part=dev (got '{text}')")
+    return {name.strip(): value.strip()}
 
 
-def _write(
-    result: TuneResult,
-    files: list[str],
-    output: Path | None,
-    threshold_file: Path | None,
-    columns: dict[str, str],
-    from_format: str | None,
-    align: str,
-    *,
-    judged: bool,
-) -> None:
-    from abstain.analyses.tune import apply
+def _write(path: Path, frame: pl.DataFrame, notes: list[str]) -> None:
+    from abstain.analyses.tune.apply import writable
     from abstain.io.tables import write_table
 
-    if output is not None:
-        notes: list[str] = []
-        if judged:
-            frame = apply.thresholded_rows(result)
-        else:
-            if len(files) > 2:
-                raise UsageError("-o writes one run: name one, or use --threshold-file and --apply")
-            thresholds = {own.run: own.threshold for own in result.runs}
-            frame, notes = apply.apply_threshold(
-                files[1],
-                thresholds,
-                questions=result.matrix.questions if result.per else None,
-                align=align,
-                only=result.runs[0].run if len(result.runs) == 1 else None,
-                columns=columns,
-                format=from_format,
-            )
-        write_table(apply.writable(frame, output), output)
-        typer.echo("; ".join([f"{output}: {frame.height:,} responses", *notes]), err=True)
-        typer.echo(f"{output}: {_hindsight(result)}", err=True)
-    if threshold_file is not None:
-        import msgspec
-
-        from abstain.io.files import write_text
-
-        data = msgspec.json.format(msgspec.json.encode(result.threshold_data()), indent=2)
-        write_text(threshold_file, data.decode() + "\n")
+    write_table(writable(frame, path), path)
+    typer.echo("; ".join([f"{path}: {frame.height:,} responses", *notes]), err=True)
 
 
 def _hindsight(result: TuneResult) -> str:
@@ -278,28 +263,3 @@ def _hindsight(result: TuneResult) -> str:
     tuned_on = parts[0].tuned_on if len(parts) == 1 else result.questions
     which = "all" if tuned_on == result.questions else f"{tuned_on:,} of {result.questions:,}"
     return f"tuned on {which} questions here: their score is hindsight, no result"
-
-
-def _apply(
-    thresholds: Path,
-    files: list[str],
-    output: Path | None,
-    columns: dict[str, str],
-    from_format: str | None,
-) -> None:
-    from abstain.analyses.tune import apply
-    from abstain.io.tables import write_table
-
-    if len(files) > 2:
-        raise UsageError("--apply takes one run (or its gold and the run)")
-    if output is None:
-        raise UsageError("--apply writes a run: say where with -o")
-    frame, notes = apply.apply_threshold(
-        files[-1],
-        apply.read_thresholds(thresholds),
-        gold=files[0] if len(files) == 2 else None,
-        columns=columns,
-        format=from_format,
-    )
-    write_table(apply.writable(frame, output), output)
-    typer.echo("; ".join([f"{output}: {frame.height:,} responses", *notes]), err=True)

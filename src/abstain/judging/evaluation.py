@@ -17,7 +17,7 @@ import polars as pl
 from msgspec import structs
 
 import abstain
-from abstain.errors import InputError, UnknownNameError, plural
+from abstain.errors import InputError, UnknownNameError, option, plural
 from abstain.judging.binning import binned_cells
 from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice_sizes, slices_of
 from abstain.judging.tally import Tallies
@@ -216,6 +216,11 @@ class Evaluation:
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Runs × questions: the kind of every response before any policy."""
         return self._filled()[1]
+
+    @property
+    def states_confidence(self) -> bool:
+        """Whether any of the tables has a column of confidences."""
+        return any("confidence" in own.table.columns for own in self.source.responses)
 
     @property
     def confidence(self) -> Array:
@@ -512,5 +517,5 @@ def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> 
             raise InputError(
                 f"{plural(count, 'response')} {STOPPED.get(why, 'stopped it')} ({why}), the first "
                 f"in run '{run}'; say what "
-                f"they count as: --policy {why}=unanswered, {why}=wrong or {why}=excluded"
+                f"they count as: {option('policy', {why: 'unanswered'})}, or wrong or excluded"
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from abstain.analyses.campaign.stability import MOST_CELLS
@@ -9,7 +10,7 @@ from abstain.errors import plural
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, PageTable, Section
-from abstain.report.results.curve import curve_sections, rows_table
+from abstain.report.views.curve import View
 from abstain.stats.ties import places as places_of
 
 if TYPE_CHECKING:
@@ -23,15 +24,14 @@ def confidence_sections(c: Campaign) -> list[Section]:
     """Risk, coverage, calibration and decisions of the best runs that state a confidence."""
     if c.sureness is None:
         return []
-    sections = curve_sections(c.sureness.pictures(), str(c.measure))
-    runs = len(c.sureness.curves)
-    sections[0].said = [
-        f"{plural(runs, 'run')} with a confidence, the best by {c.measure}; `abstain curve` shows "
-        "any other."
+    view = View(c.sureness)
+    sure, decisions = view.confidence(("risk", "measure", "reliability")), view.decisions()
+    sure.said = [
+        f"{plural(len(c.sureness.runs), 'run')} with a confidence, the best by {c.measure}; "
+        "`abstain curve` shows any other."
     ]
-    summary = rows_table("sureness", "Measures of confidence", c.sureness.plain_rows("summary"))
-    sections[0].tables = [summary]
-    return [section for section in sections if section.figures]
+    sure.tables = [replace(view.table("main"), name="sureness", title="Measures of confidence")]
+    return [section for section in (sure, decisions) if section.figures]
 
 
 def stability_section(c: Campaign) -> Section:

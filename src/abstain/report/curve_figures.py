@@ -160,8 +160,8 @@ class Drawing:
         titles = {"x_title": "t: answering pays above this chance", "y_title": PENALISED}
         layer = _legend(lines("t", "S", colour="run", **titles))
         caption = (
-            "Every run answers where it is at least t sure; at t a wrong answer costs t/(1−t) right "
-            f"ones. {crossing_words(self.runs)}"
+            "Every run answers where it is at least t sure; at t a wrong answer costs t/(1−t) "
+            f"right ones. {crossing_words(self.runs)}"
         )
         title = "If a wrong answer cost more, answering only where sure"
         return Figure("decisions", caption, chart("", rows, [layer]), title=title)

@@ -124,14 +124,17 @@ def run_campaign(
     Another engine reads and judges; what comes back is one byte for every run and question.
     """
     from abstain.analyses.campaign.stability import rank_stability
-    from abstain.analyses.campaign.sureness import sure_curves
+    from abstain.analyses.campaign.sureness import MOST_CELLS, sure_curves
     from abstain.analyses.campaign.uncertainty import run_intervals, told_apart
     from abstain.analyses.compare.result import Settings
     from abstain.io.frames import check_mapping
+    from abstain.judging.evaluation import Evaluation
     from abstain.judging.gold import read_gold
     from abstain.judging.judge import check_align, judge
     from abstain.judging.opening import open_runs
+    from abstain.judging.reading import Reading
     from abstain.judging.responses import describe, own_cluster
+    from abstain.judging.sources import GoldRuns
 
     if not 0 <= pass_mark <= 1:
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
@@ -143,6 +146,8 @@ def run_campaign(
     settings = Settings(method=ci, cluster=cluster, seed=seed).checked()
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
+    how: Any = {"match": match, "align": align}
+    reading = Reading.of(policy=rules, **how)
     matrix = with_role(outcome_matrix(judged, rules))
     attributes = _attributes(matrix.questions, by, topic, test)
     slices = {name: slices_of(matrix.questions, name) for name in attributes}
@@ -175,7 +180,11 @@ def run_campaign(
         comparison=comparison,
         seed=seed,
         stability=rank_stability(matrix, chosen, seed),
-        sureness=sure_curves(judged, matrix, order, chosen, rules),
+        sureness=(
+            sure_curves(Evaluation(GoldRuns(standard, sources, reading), reading), order, chosen)
+            if matrix.outcomes.size <= MOST_CELLS
+            else None
+        ),
     )
 
 

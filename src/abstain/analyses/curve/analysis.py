@@ -10,7 +10,7 @@ import polars as pl
 from abstain.analyses.curve.decision import decision as decision_curves
 from abstain.analyses.curve.result import CurveResult, Way
 from abstain.analyses.curve.runs import Asked, best_first
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.judging.judge import NO, YES
 from abstain.measures import Measure, measure
 from abstain.stats.intervals import check_level
@@ -54,9 +54,9 @@ def curve(
         seed: For the draws behind the bands.
     """
     if not 1 <= bins <= 10_000:
-        raise UsageError(f"--bins is from 1 to 10,000 (got {bins})")
+        raise UsageError(f"{option('bins')} is from 1 to 10,000 (got {bins})")
     if points < 0:
-        raise UsageError(f"--points is 0 or more (got {points})")
+        raise UsageError(f"{option('points')} is 0 or more (got {points})")
     check_level(level)
     given = [measures] if isinstance(measures, (str, Measure)) else measures
     summed, along = split_measures(given)
@@ -112,5 +112,7 @@ def _should_abstain(evaluation: Evaluation, attribute: str) -> npt.NDArray[np.bo
     said = values.str.strip_chars().str.to_lowercase()
     strange = values.filter(~said.is_in([*YES, *NO, ""]))
     if len(strange):
-        raise UsageError(f"--should-abstain reads yes or no in '{attribute}' (got '{strange[0]}')")
+        raise UsageError(
+            f"{option('should_abstain')} reads yes or no in '{attribute}' (got '{strange[0]}')"
+        )
     return said.is_in(YES).to_numpy()

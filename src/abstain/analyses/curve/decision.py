@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.analyses.curve.result import Band, Comparison, Decision, Way
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.judging.answers import EXCLUDED, has_answer, stated
 from abstain.stats.intervals import check_level
 
@@ -55,14 +55,16 @@ def decision(
 ) -> Decision:
     """Decision curves of all runs; they act on their confidence where one has some."""
     if way not in (None, "confidence", "given"):
-        raise UsageError(f"--decision is confidence or given (got '{way}')")
+        raise UsageError(f"{option('decision')} is confidence or given (got '{way}')")
     check_level(level)
     sure, codes, runs = evaluation.confidence, evaluation.codes, evaluation.runs
     able = [n for n in range(len(runs)) if stated(codes[n], sure[n])[0]]
     chosen: Way = way or ("confidence" if able else "given")
     numbers = able if chosen == "confidence" else list(range(len(runs)))
     if not numbers:
-        raise UsageError("no run has a confidence to act on: --decision given compares them as is")
+        raise UsageError(
+            f"no run has a confidence to act on: {option('decision', 'given')} compares them as is"
+        )
     t = np.arange(GRID) / GRID
     scale = 1 / (1 - t)
     curves, sums = {}, {}

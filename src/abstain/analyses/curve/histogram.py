@@ -17,7 +17,7 @@ from abstain.analyses.curve.curves import Curve, top
 from abstain.analyses.curve.result import Points
 from abstain.analyses.curve.runs import finite, held_points, some
 from abstain.analyses.result import Facts, Result
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.judging.judge import KIND
 from abstain.measures import count_measure
 from abstain.measures.answers import Groups
@@ -145,7 +145,9 @@ def histogram(
 def check_bins(bins: int) -> None:
     """Bins are a power of two: only then are their edges exact."""
     if not 2 <= bins <= MOST_BINS or bins & (bins - 1):
-        raise UsageError(f"--histogram is a power of two, from 2 to {MOST_BINS:,} (got {bins:,})")
+        raise UsageError(
+            f"{option('histogram')} is a power of two, from 2 to {MOST_BINS:,} (got {bins:,})"
+        )
 
 
 def _binned(

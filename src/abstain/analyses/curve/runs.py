@@ -126,7 +126,7 @@ def some(value: float) -> float | None:
 
 def finite(value: float) -> float | None:
     """A threshold, or none where it answers nothing or everything."""
-    return value if math.isfinite(value) else None
+    return float(value) if math.isfinite(value) else None
 
 
 def blank_quality(against: str, blank: BoolArray, should: BoolArray, kept: BoolArray) -> Blanks:

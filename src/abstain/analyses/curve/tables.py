@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 
 if TYPE_CHECKING:
     from abstain.analyses.curve.result import CurveResult, Points, RunCurve
@@ -133,7 +133,8 @@ def _reliability(result: CurveResult, points: int) -> pl.DataFrame:
 def _decision(result: CurveResult, points: int) -> pl.DataFrame:
     found = result.decision
     if found is None:
-        raise UsageError("the result holds no decision curves: ask for them with decision=True")
+        asked = option("decision", value=True)
+        raise UsageError(f"the result holds no decision curves: ask for them with {asked}")
     step = math.ceil(len(found.t) / points) if points else 1
     blocks = (
         (

@@ -17,7 +17,7 @@ from msgspec import structs
 
 from abstain.analyses.result import Facts, Result
 from abstain.analyses.score.scoring import chosen_measures
-from abstain.errors import InputError, UsageError, shown
+from abstain.errors import InputError, UsageError, option, shown
 from abstain.io.frames import collect
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
@@ -128,7 +128,9 @@ def several(
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
     reading = evaluation.reading
     if reading.align != "id":
-        raise UsageError("several answers a question are paired by id, not by --align position")
+        raise UsageError(
+            f"several answers a question are paired by id, not by {option('align', 'position')}"
+        )
     rules = evaluation.policy
     if Effect.EXCLUDED in rules.effects.values():
         raise UsageError("with several answers a question none can be excluded: say unanswered")

@@ -20,7 +20,7 @@ import numpy as np
 
 from abstain.analyses.curve.curves import Curve
 from abstain.analyses.tune.choose import SILENCE, Maximise
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -55,7 +55,7 @@ class KeepRisk:
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
-            raise UsageError(f"--risk must be between 0 and 1 (got {self.alpha:g})")
+            raise UsageError(f"{option('risk')} must be between 0 and 1 (got {self.alpha:g})")
 
     @property
     def least(self) -> int:

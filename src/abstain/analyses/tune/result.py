@@ -155,22 +155,21 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
         """One row a run, or one row a part of it."""
         import polars as pl
 
-        names = ("threshold", self.measure, "answer everything", "gain", "optimism")
-        if table == "parts":
-            names = ("threshold", self.measure, "answer everything")
-        rows: list[tuple[Any, ...]] = []
-        for own in self.runs:
-            for part in own.parts if table == "parts" else (own,):
-                judged = part.judged
-                more = (own.gain, own.optimism_avoided) if table == "main" else ()
-                rows.append(
-                    (
-                        *(own.run, part.threshold, judged.score, part.answer_everything.score),
-                        *(*more, judged.risk, judged.coverage),
-                    )
-                )
-        schema = {"run": pl.String(), **dict.fromkeys((*names, "risk", "coverage"), pl.Float64())}
-        return pl.DataFrame(rows, schema=schema, orient="row")
+        whole = table == "main"
+        rows = [
+            {
+                "run": own.run,
+                "threshold": part.threshold,
+                self.measure: part.judged.score,
+                "answer everything": part.answer_everything.score,
+                **({"gain": own.gain, "optimism": own.optimism_avoided} if whole else {}),
+                "risk": part.judged.risk,
+                "coverage": part.judged.coverage,
+            }
+            for own in self.runs
+            for part in ((own,) if whole else own.parts)
+        ]
+        return pl.DataFrame(rows, schema={**dict.fromkeys(rows[0], pl.Float64()), "run": pl.String()})
 
     # ------------------------------------------------------------------- thresholds at work
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.analyses.result import Facts
-from abstain.errors import UsageError, nearest, plural
+from abstain.errors import UsageError, nearest, option, plural
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -69,17 +69,19 @@ def split_of(
     tune_on: dict[str, str], folds: int | None, repeats: int, judged_on: str | None = None
 ) -> Split:
     """How to part questions, as it was asked for."""
-    said = "--tune-on" if judged_on is None else "--test-gold"
+    said = option("tune_on" if judged_on is None else "test_gold")
     if tune_on and folds is not None:
-        raise UsageError(f"{said} and --folds exclude each other")
+        raise UsageError(f"{said} and {option('folds')} exclude each other")
     if tune_on and repeats > 1:
-        raise UsageError(f"{said} parts the questions one way: --repeats goes with --folds")
+        raise UsageError(
+            f"{said} parts the questions one way: {option('repeats')} goes with {option('folds')}"
+        )
     if repeats < 1:
-        raise UsageError(f"--repeats is 1 or more (got {repeats})")
+        raise UsageError(f"{option('repeats')} is 1 or more (got {repeats})")
     if folds is not None and folds < 2:
         raise UsageError(
-            "tuned and judged on the same questions a threshold flatters itself: --folds is 2 or "
-            f"more (got {folds})"
+            "tuned and judged on the same questions a threshold flatters itself: "
+            f"{option('folds')} is 2 or more (got {folds})"
         )
     if tune_on:
         return Split(tuned_on=tune_on, judged_on=judged_on)

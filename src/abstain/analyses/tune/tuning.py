@@ -19,7 +19,7 @@ from abstain.analyses.tune.bounds import KeepNext, KeepRisk
 from abstain.analyses.tune.choose import SHRINK, Maximise, Threshold
 from abstain.analyses.tune.result import Aim, Kept, Part, Standing, Tuned, TuneResult, number
 from abstain.analyses.tune.split import split_of
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.judging.answers import EXCLUDED, answers_of, has_answer, stated
 from abstain.judging.gold import GOLD
 from abstain.measures import Measure, count_measure
@@ -75,9 +75,12 @@ def tune(
     """
     chooser, aim = _aim(maximise, risk, level, next_questions=next_questions)
     if by is not None and isinstance(chooser, KeepRisk):
-        raise UsageError("--by goes with --maximise: a bound for each slice needs its own --risk")
+        raise UsageError(
+            f"{option('by')} goes with {option('maximise')}: a bound for each slice needs its own "
+            f"{option('risk')}"
+        )
     if shrink < 0 or not math.isfinite(shrink):
-        raise UsageError(f"--shrink is 0 or more questions (got {shrink:g})")
+        raise UsageError(f"{option('shrink')} is 0 or more questions (got {shrink:g})")
     gold = evaluation.source.gold
     golds = () if gold is None else gold.golds
     chosen, judged_on = dict(tune_on or {}), None
@@ -120,11 +123,14 @@ def _aim(
     check_level(level)
     if risk is None:
         if next_questions:
-            raise UsageError("--next goes with --risk: it is about the share of wrong answers")
+            raise UsageError(
+                f"{option('next_questions')} goes with {option('risk')}: it is about the share of "
+                "wrong answers"
+            )
         measure = count_measure(maximise or "c@1")
         return Maximise(measure), Aim(maximise=str(measure))
     if maximise is not None:
-        raise UsageError("--maximise and --risk exclude each other")
+        raise UsageError(f"{option('maximise')} and {option('risk')} exclude each other")
     delta = round(1 - level, 12)  # 1 − 0.9 is 0.1
     keep = KeepNext(risk, delta) if next_questions else KeepRisk(risk, delta)
     return keep, Aim(risk=risk, level=level, next_questions=next_questions, least=keep.least)
@@ -179,9 +185,7 @@ class Run:
 
     def hindsight(self, where: BoolArray) -> IntArray:
         """The counts at the best one threshold for these very questions."""
-        curve, chooser = Curve.of(self.answers(where)), self.choosing.chooser
-        keeps = isinstance(chooser, KeepRisk)
-        best = chooser.hindsight(curve) if keeps else chooser.choose(curve)
+        best = self.choosing.chooser.hindsight(Curve.of(self.answers(where)))
         return counted(self.decided(Threshold(best))[where])
 
 

@@ -10,7 +10,6 @@ from abstain.report.results.reading import read_result
 from abstain.report.results.saved import (
     CampaignResults,
     Compare,
-    Curve,
     Meta,
     Rank,
     Result,
@@ -38,10 +37,6 @@ def page_of(result: Result) -> Page:
             from abstain.report.results.compare import compare_page
 
             return compare_page(result)
-        case Curve():
-            from abstain.report.results.curve import curve_page
-
-            return curve_page(result)
         case Meta():
             from abstain.report.results.meta import meta_page
 

@@ -14,7 +14,6 @@ from abstain.report.results.saved import (
     CampaignResults,
     CampaignTable,
     Compare,
-    Curve,
     Meta,
     Rank,
     Result,
@@ -24,19 +23,9 @@ MOST_BYTES = 512 << 20
 COUNTED = {"leaderboard": ("right", "wrong", "unanswered")}
 """Columns of a campaign's tables that are drawn, so that they must be numbers."""
 
-POINTS = {
-    "risk": ("run", "coverage"),
-    "measure": ("run", "coverage"),
-    "reliability": ("run", "confidence", "accuracy", "answers"),
-    "roc": ("run",),
-    "decision": ("run", "t", "S"),
-}
-"""Fields that a curve is drawn from."""
-
 SIGNS = {
     "campaign": {"tables", "summary"},
     "compare": {"pairs"},
-    "curve": {"view", "along"},
     "meta": {"trials", "measures"},
     "rank": {"queries", "results"},
     "score": {"results"},
@@ -117,25 +106,8 @@ def _fits(result: Result, name: str) -> None:
                 cells = plural(len(own.columns), "cell")
                 raise InputError(f"table {shown(table)}, row {bad}: expected {cells}", name)
             _counted(table, own, name)
-    if isinstance(result, Curve):
-        _drawable(result, name)
     if isinstance(result, Meta):
         _complete(result, name)
-
-
-def _drawable(result: Curve, name: str) -> None:
-    """Every point of a curve has a run and a place."""
-    for view, rows in (*result.curves.items(), (result.view, result.results)):
-        for number, row in enumerate(rows, 1):
-            gone = [key for key in POINTS.get(view, ()) if key not in row]
-            if gone or (view in POINTS and not isinstance(row["run"], str)):
-                field = gone[0] if gone else "run"
-                raise InputError(f"{view}, point {number}: expected a {field}", name)
-    if result.decision is not None:
-        size = len(result.decision.t)
-        for run, curve in result.decision.curves.items():
-            if {len(curve.S), len(curve.low), len(curve.high)} != {size}:
-                raise InputError(f"the decision curve of {shown(run)} lacks points", name)
 
 
 def _complete(result: Meta, name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from abstain.analyses.curve.result import CurveResult, RunCurve
@@ -10,8 +11,8 @@ from abstain.errors import UnknownNameError, plural
 from abstain.report import view
 from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts
 from abstain.report.decision_words import decision_words
-from abstain.report.grid import Column, Grid
-from abstain.report.pieces import Page, PageTable, Section
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.results.common import again, blanks_table, facts, known_measure, number
 from abstain.report.scores import policy_sentence, sentence
 from abstain.report.thresholds import few, frame_grid, missing_notes, threshold_text
@@ -28,6 +29,7 @@ TITLES = {
     "roc": "ROC of the decision to give an answer",
 }
 """Of the charts in files."""
+CURVES = ("risk", "measure", "reliability", "roc")
 MOST_RUNS = 8
 """Runs that a page draws."""
 
@@ -152,59 +154,53 @@ class View(view.View[CurveResult]):
             for own in result.runs
             for name, why in own.undefined.items()
         ]
-        summary = Section("leaderboard", "Summary", said=said, tables=[self._table("main")])
+        summary = Section("leaderboard", "Summary", said=said, tables=[self.table("main")])
+        tables = [self.table("parts"), self.table("blanks")]
+        blanks = Section("abstaining", "Abstaining", tables=tables)
         more = [("questions", f"{result.questions:,}"), *result.conventions.items()]
         return Page(
             title=f"When should it have stayed silent? {plural(len(result.runs), 'run')}",
             lead=self._lead(),
-            sections=[summary, *self.sections()],
+            sections=[summary, self.confidence(), self.decisions(), blanks],
             again=again(result),
             again_facts=facts(result, *more),
             again_tables=blanks_table(result),
             command=result.command,
         )
 
-    def sections(self) -> list[Section]:
-        """Risk, coverage and calibration; decisions; what blanks are worth."""
-        figures = Drawing(self.result, ON_PAGE, MOST_RUNS).figures()
-        curves = ("risk", "measure", "reliability", "roc")
-        found = [
-            Section(
-                "confidence",
-                "Risk, coverage and calibration",
-                short="Confidence",
-                figures=[figures[name] for name in curves if name in figures],
-                folded=[self._table(name) for name in curves if name in figures],
-            ),
-            Section(
-                "decisions",
-                "Decisions",
-                figures=[figures[name] for name in ("penalised",) if name in figures],
-            ),
-            Section(
-                "abstaining", "Abstaining", tables=[self._table("parts"), self._table("blanks")]
-            ),
-        ]
-        if (decision := self.result.decision) is not None:
-            said = [decision_words(c) for c in decision.comparisons]
-            crossed = Grid(
-                [Column("first"), Column("second"), Column("cross at t"), Column("in words")],
-                [
-                    [
-                        c.first,
-                        c.second,
-                        ", ".join(f"{t:.3f}" for t in c.crossings) or "nowhere",
-                        text,
-                    ]
-                    for c, text in zip(decision.comparisons, said, strict=True)
-                ],
-            )
-            tables = [PageTable("crossings", "Crossings", "", crossed)] if said else []
-            found[1].said, found[1].tables = said, tables
-            found[1].figures.append(figures["decision"])
+    def confidence(self, names: Sequence[str] = CURVES) -> Section:
+        """Risk, coverage and calibration: the charts, and their points folded away."""
+        figures = self._on_page()
+        there = [name for name in names if name in figures]
+        return Section(
+            "confidence",
+            "Risk, coverage and calibration",
+            short="Confidence",
+            figures=[figures[name] for name in there],
+            folded=[self.table(name) for name in there],
+        )
+
+    def decisions(self) -> Section:
+        """What runs are worth as a wrong answer costs more."""
+        figures = self._on_page()
+        found = Section("decisions", "Decisions")
+        found.figures = [figures[name] for name in ("penalised", "decision") if name in figures]
+        if self.result.decision is not None:
+            compared = self.result.decision.comparisons
+            found.said = [decision_words(c) for c in compared]
+            columns = [Column("first"), Column("second"), Column("cross at t"), Column("in words")]
+            cells: list[list[Cell]] = [
+                [c.first, c.second, ", ".join(f"{t:.3f}" for t in c.crossings) or "nowhere", text]
+                for c, text in zip(compared, found.said, strict=True)
+            ]
+            if cells:
+                found.tables = [PageTable("crossings", "Crossings", "", Grid(columns, cells))]
         return found
 
-    def _table(self, name: str) -> PageTable:
+    def _on_page(self) -> dict[str, Figure]:
+        return Drawing(self.result, ON_PAGE, MOST_RUNS).figures()
+
+    def table(self, name: str) -> PageTable:
         """A table of the page."""
         frame = self.result.thinned(name, ON_PAGE)
         grid = frame_grid(frame, on_page=True)

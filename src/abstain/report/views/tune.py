@@ -167,8 +167,8 @@ class View(view.View[TuneResult]):
             )
         return (
             f"Promised, {sure}: a risk of at most {aim.risk:g}, which is what the share of wrong "
-            "answers tends to. What is seen on few questions lies around it; --next bounds that "
-            "too."
+            "answers tends to. What is seen on few questions lies around it; a bound for the next "
+            "questions covers that too."
         )
 
     def _warnings(self) -> list[str]:
