@@ -57,7 +57,7 @@ def test_a_person_is_told_of_options(here: Here) -> None:
         ("take --trials 1,000 or fewer", "take trials=1_000 or fewer"),
         ("name it: --from simpleqa:grade=NAME", 'name it: format="simpleqa:grade=NAME"'),
         ("--nil-as-answer needs --nil NIL", "nil_as_answer needs nil=NIL"),
-        ("`abstain compare --reference` does it", "`abstain compare --reference` does it"),
+        ("`abstain compare --against` does it", "`abstain compare --against` does it"),
         ("question '--x' is not in the gold", "question '--x' is not in the gold"),
         ("a – b -- c", "a – b -- c"),
     ],

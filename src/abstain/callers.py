@@ -56,7 +56,7 @@ def in_callers_words(message: str) -> str:
     'say what they count as: policy="error=wrong"'
     >>> in_callers_words("mapped with --column question=id --column answer=output")
     'mapped with columns={"question": "id", "answer": "output"}'
-    >>> in_callers_words("--cluster goes with --ci: it makes intervals")
+    >>> in_callers_words("--cluster goes with --interval: it makes intervals")
     'cluster goes with ci: it makes intervals'
     """
     if _on_command_line or "--" not in message:

@@ -58,7 +58,7 @@ def test_few_clusters_and_many_pairs_show_nothing_after_holm() -> None:
     said = told(compare_judged(frame, cluster="document"))
     assert "With 8 clusters no p is below 0.0078, which Holm's correction for 10 pairs" in said
     assert "makes 0.078: no pair can be told apart at the 5 % level" in said
-    assert "--correction bh, --reference RUN or fewer runs ask for less" in said
+    assert "--correction bh, --against RUN or fewer runs ask for less" in said
     relaxed = compare_judged(frame, cluster="document", correction="bh")
     assert sum(relaxed.differs(p) for p in relaxed.pairs) == 4
     assert "no p is below" not in told(relaxed)
@@ -191,7 +191,7 @@ def test_a_plan_for_precision_knows_that_one_answer_says_little() -> None:
 
 def test_a_reference_and_a_correction_exclude_each_other(here: Here) -> None:
     graded(dict.fromkeys("vwx", "ab" * 10)).write_csv(here.folder / "graded.csv")
-    args = ("compare", "--judged", "graded.csv", "--reference", "v", "--correction")
+    args = ("compare", "--judged", "graded.csv", "--against", "v", "--correction")
     for word in ("none", "holm"):
         assert f"--correction {word} is for all pairs" in here.refuses(*args, word)
 

@@ -78,7 +78,7 @@ def _resolution(c: Comparison) -> list[str]:
         else "only runs that are ahead in nearly every cluster can be told apart"
     )
     last = trials if by_trials else "fewer runs"
-    return [f"{text}. --correction bh, --reference RUN or {last} ask for less."]
+    return [f"{text}. --correction bh, --against RUN or {last} ask for less."]
 
 
 def _smallest_p(c: Comparison, many: int) -> tuple[float, str, bool]:

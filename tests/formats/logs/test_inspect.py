@@ -213,7 +213,7 @@ def test_a_log_of_epochs_beside_one_without(here: Here) -> None:
     twice = [sample(name, epoch=epoch) for name in "ab" for epoch in (1, 2)]
     here.write("several.json", json.dumps({**several, "samples": twice}))
     here.write("one.json", json_log([sample("a"), sample("b", "I")]))
-    said = here("score", "--judged", "several.json", "one.json", "--ci", "--format", "json")
+    said = here("score", "--judged", "several.json", "one.json", "--interval", "--format", "json")
     assert said.code == 0, said
     assert any("clustered by sample" in note for note in said.data["notes"])
 

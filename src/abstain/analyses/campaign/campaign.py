@@ -80,6 +80,7 @@ class Campaign:
     comparison: Comparison | None = None
     """All pairs of runs, where there are not too many."""
     seed: int = 0
+    level: float = 0.95
     stability: RankStability | None = None
     """Ranks over resamples of the questions, where there are not too many responses."""
     sureness: CurveResult | None = None
@@ -113,6 +114,7 @@ def run_campaign(
     baselines: bool = True,
     seed: int = 0,
     ci: str = "",
+    level: float = 0.95,
     cluster: str | None = None,
     engine: str | None = None,
     master: str | None = None,
@@ -139,7 +141,7 @@ def run_campaign(
     standard = read_gold(gold, columns=columns, format=format)
     sources = open_runs(runs, columns=columns, format=format, engine=engine, master=master)
     cluster = cluster or own_cluster((s.table for s in sources), standard.attributes)
-    settings = Settings(method=ci, cluster=cluster, seed=seed).checked()
+    settings = Settings(method=ci, level=level, cluster=cluster, seed=seed).checked()
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
     matrix = with_role(outcome_matrix(judged, rules))
@@ -173,6 +175,7 @@ def run_campaign(
         intervals=tuple(run_intervals(matrix, overall, chosen, settings, comparison)),
         comparison=comparison,
         seed=seed,
+        level=level,
         stability=rank_stability(matrix, chosen, seed),
         sureness=sure_curves(judged, matrix, order, chosen, rules),
     )

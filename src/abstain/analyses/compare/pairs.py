@@ -53,7 +53,7 @@ def wanted_pairs(
     if len(runs) * (len(runs) - 1) // 2 > MOST_PAIRS:
         raise UsageError(
             f"{len(runs):,} runs make more than {MOST_PAIRS:,} pairs; compare them with one: "
-            "--reference RUN"
+            "--against RUN"
         )
     return [(i, j) for at, i in enumerate(order) for j in order[at + 1 :]]
 

@@ -64,7 +64,7 @@ class Settings:
         adjust(np.array([]), correction)
         if self.reference is not None and self.correction:
             raise UsageError(
-                f"--correction {self.correction} is for all pairs; --reference has max-T, leave "
+                f"--correction {self.correction} is for all pairs; --against has max-T, leave "
                 "one of them out"
             )
         if not LEAST_TRIALS <= self.trials <= MOST_TRIALS:

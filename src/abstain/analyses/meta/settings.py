@@ -152,7 +152,7 @@ class Settings:
         elif source.questions < 2:
             raise UsageError(
                 f"other samples need at least 2 questions (got {source.questions}); agreement "
-                "alone does without: --only agreement"
+                "alone does without: --part agreement"
             )
 
     def _check_sizes(self, questions: int) -> None:
@@ -166,7 +166,7 @@ class Settings:
             raise UsageError(
                 f"a subset of {self.size:,} leaves no disjoint one of its size: with "
                 f"{plural(questions, 'question')} at most {half:,} "
-                "(stability alone takes larger ones: --only stability)"
+                "(stability alone takes larger ones: --part stability)"
             )
         for size in () if self.sizes is None else self.sizes:
             if not 1 <= size <= half:

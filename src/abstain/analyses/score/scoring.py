@@ -294,7 +294,7 @@ def _scored(
     )
     if asked.ci is None:
         if asked.cluster is not None:
-            raise UsageError("--cluster goes with --ci: it makes intervals, not scores")
+            raise UsageError("--cluster goes with --interval: it makes intervals, not scores")
         return result
     from abstain.analyses.score.intervals import with_intervals
 
