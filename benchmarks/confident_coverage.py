@@ -26,7 +26,7 @@ from abstain.analyses.compare.confident import compare_confidence
 from abstain.analyses.compare.inputs import Paired
 from abstain.analyses.compare.result import Settings
 from abstain.measures import measure
-from abstain.measures.sequences import Answers
+from abstain.measures.answers import Answers
 from abstain.outcomes import Policy
 
 Array = npt.NDArray[np.float64]

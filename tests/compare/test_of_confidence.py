@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import abstain as ab
-from abstain.measures.sequences import Answers
+from abstain.measures.answers import Answers
 from abstain.stats.intervals import Interval
 from abstain.stats.of_confidence import Sample, confidence_interval, sample_of
 from tests.helpers import Here

@@ -13,7 +13,7 @@ from abstain.analyses.curve.curve import Curve
 from abstain.analyses.tune.bounds import KeepNext, KeepRisk, allowed_wrong
 from abstain.analyses.tune.split import Split
 from abstain.analyses.tune.tuning import tune_matrix
-from abstain.measures.sequences import Answers
+from abstain.measures.answers import Answers
 from tests.confidence.data import Row, informed, matrix_of
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import abstain as ab
 from abstain.analyses.curve.curve import Curve, curves, reliability
 from abstain.analyses.curve.decomposition import decompose
-from abstain.measures.sequences import Answers
+from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
 from tests.confidence.data import Row, informed, matrix_of, slow_counts
 

@@ -14,7 +14,7 @@ from abstain.analyses.curve.curve import Curve
 from abstain.analyses.tune.choose import Maximise, Threshold
 from abstain.analyses.tune.split import Split
 from abstain.analyses.tune.tuning import _mean_standing, tune_matrix
-from abstain.measures.sequences import Answers
+from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
 from tests.confidence.data import Row, informed, matrix_of, slow_counts
 

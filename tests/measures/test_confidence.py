@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.measures.sequences import Answers, Groups
+from abstain.measures.answers import Answers, Groups
 from tests.measures.confidence_reference import REFERENCE, Answer
 
 few = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5, 2 / 3, 0.9, 1.0])

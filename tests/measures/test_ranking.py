@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.measures import definitions
-from abstain.measures.layout import Pool
+from abstain.measures.ranked_lists import Pool
 from tests.rankings import slow
 from tests.rankings.given import frames, rankings_of, values
 

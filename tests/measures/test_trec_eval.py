@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import abstain as ab
-from abstain.measures.layout import Rankings
+from abstain.measures.ranked_lists import RankedLists
 from tests.helpers import needs
 from tests.rankings.given import opened, values
 
@@ -43,7 +43,7 @@ def data() -> Path:
     return needs("data/trec_eval")
 
 
-def value(rankings: Rankings, name: str, query: str, *, rel: int | None = None) -> float:
+def value(rankings: RankedLists, name: str, query: str, *, rel: int | None = None) -> float:
     text = MEASURES[name]
     takes_rel = any(p.name == "rel" for p in ab.measure(text).definition.parameters)
     if rel is not None and takes_rel:

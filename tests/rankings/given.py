@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from abstain.measures import measure
-from abstain.measures.layout import Floats, Rankings
 from abstain.measures.of_rankings import RankingMeasure
+from abstain.measures.ranked_lists import Floats, RankedLists
 from abstain.rankings.load import load
 from abstain.rankings.sources import open_source
 
@@ -38,19 +38,19 @@ def write(path: Path, *, qrels: Numbers | None = None, run: Numbers | None = Non
     return path
 
 
-def opened(qrels: Any, *runs: Any, **options: Any) -> Rankings:
+def opened(qrels: Any, *runs: Any, **options: Any) -> RankedLists:
     """Rankings from anything that `rank` takes."""
     gold = open_source(qrels, side="gold")
     return load(gold, [open_source(run, side="run") for run in runs], **options)
 
 
-def rankings_of(qrels: Numbers, run: Numbers, **options: Any) -> Rankings:
+def rankings_of(qrels: Numbers, run: Numbers, **options: Any) -> RankedLists:
     """Rankings of one run; an empty run is one too."""
     gold, rows = frames(qrels, run)
     return opened(gold, rows if rows.height else rows.lazy(), **options)
 
 
-def values(name: str, rankings: Rankings, *, empty: float = np.nan) -> Floats:
+def values(name: str, rankings: RankedLists, *, empty: float = np.nan) -> Floats:
     """A measure's scores by row; what does not exist is nan, or 0 where that is asked for."""
     item = measure(name)
     assert isinstance(item, RankingMeasure)

@@ -72,8 +72,8 @@ def _opened(source: str | Path, format: str | None) -> Table:
     """The table of a file; a folder stands for the logs in it, each model's tasks as one run."""
     if not os.path.isdir(source):
         return open_table(source, format=format)
-    from abstain.analyses.score.scoring import open_runs
     from abstain.judging.joining import together
+    from abstain.judging.opening import open_runs
 
     sources: list[Responses] = open_runs(os.fspath(source), format=format)
     if len(sources) == 1:

@@ -9,7 +9,7 @@ import click
 
 from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, Words, argument, command, option
-from abstain.cli.reading import keywords, reading_options
+from abstain.cli.reading import reading_options
 from abstain.judging.reading import Reading
 
 KINDS = ("random", "first", "nca", "majority", "blank", "oracle")
@@ -50,7 +50,7 @@ def baseline(
     from abstain.io.tables import write_table
     from abstain.judging.gold import read_gold
 
-    made = baselines.baseline(read_gold(gold, **keywords(reading)), kind, seed=seed)
+    made = baselines.baseline(read_gold(gold, reading), kind, seed=seed)
     responses = made.responses.with_columns(run=pl.lit(run or kind))
     if output is None:
         sys.stdout.write(responses.write_csv())

@@ -9,7 +9,7 @@ import click
 
 from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, command, option
-from abstain.cli.reading import Source, keywords, reads
+from abstain.cli.reading import Input, keywords, reads
 from abstain.cli.showing import Showing, counting, working
 from abstain.report.view import FORMATS, Format
 
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 @click.pass_context
 def campaign(
     context: click.Context,
-    source: Source,
+    given: Input,
     measure: str,
     by: tuple[str, ...],
     topic_by: str,
@@ -69,7 +69,7 @@ def campaign(
     pass_mark: float,
     runs_info: str | None,
     references: bool,
-    interval: str | None,
+    interval: str | bool,
     level: float,
     seed: int,
     output: Path,
@@ -86,11 +86,11 @@ def campaign(
     from abstain.report.campaign_folder import whole_folder_free, write_campaign
 
     whole_folder_free(output, force=force)
-    own = keywords(source.reading, "policy", "align", "match", "cluster", "engine", "master")
+    own = keywords(given.reading, "policy", "align", "match", "cluster", "engine", "master")
     with counting("judging and comparing…") as progress:
         result = run_campaign(
-            source.gold,
-            source.runs,
+            given.gold,
+            given.runs,
             measure_name=measure,
             by=by or None,
             topic=topic_by,
@@ -99,7 +99,7 @@ def campaign(
             runs_info=runs_info,
             baselines=references,
             seed=seed,
-            ci=interval or "",
+            ci=interval if isinstance(interval, str) else "",
             level=level,
             progress=progress,
             **own,

@@ -8,7 +8,7 @@ import click
 
 from abstain.cli import options
 from abstain.cli.command import Words, command, option
-from abstain.cli.reading import Source, keywords, reads
+from abstain.cli.reading import Input, keywords, reads
 from abstain.cli.showing import Showing, counting, shows
 from abstain.errors import UsageError
 
@@ -65,12 +65,12 @@ WHOLE = "compare needs every outcome, which it reads with polars"
 )
 @shows(chart=True)
 def compare(
-    source: Source,
+    given: Input,
     measure: str | None,
     against: str | None,
     test: str,
     correction: str | None,
-    interval: str | None,
+    interval: str | bool,
     level: float,
     by: tuple[str, ...],
     trials: int,
@@ -98,19 +98,19 @@ def compare(
         "reference": against,
         "test": test,
         "correction": correction or "",
-        "method": interval or "",
+        "method": interval if isinstance(interval, str) else "",
         "level": level,
         "trials": trials,
         "seed": seed,
         "detect": detect,
         "power": power,
     }
-    if source.kind == "scores" and (judge_error or by):
+    if given.kind == "scores" and (judge_error or by):
         raise UsageError("--judge-error and --by do not go with --scores")
-    if source.kind != "scores":
+    if given.kind != "scores":
         settings |= {"measure_name": measure or "c@1", "by": by, "judge_error": judge_error}
     with counting("comparing…") as progress:
-        result = _compared(source, measure, {**settings, "progress": progress})
+        result = _compared(given, measure, {**settings, "progress": progress})
     if out.chart is not None:
         from abstain.report.charts import write_charts
 
@@ -121,17 +121,17 @@ def compare(
     out.show_grids(grids, result.to_dict(), whole=whole)
 
 
-def _compared(source: Source, measure: str | None, settings: dict[str, Any]) -> Comparison:
+def _compared(given: Input, measure: str | None, settings: dict[str, Any]) -> Comparison:
     from abstain.analyses.compare import compare, compare_judged
     from abstain.analyses.compare.scores import compare_scores
 
-    if source.kind == "scores":
-        if len(source.files) > 1:
+    if given.kind == "scores":
+        if len(given.files) > 1:
             raise UsageError("--scores takes one file")
-        own = keywords(source.reading, "cluster")
-        return compare_scores(source.gold, measure_name=measure, **own, **settings)
-    if source.kind == "judged":
-        own = keywords(source.reading, "policy", "cluster", "grades")
-        return compare_judged(list(source.files), **own, **settings)
-    own = keywords(source.reading, "policy", "cluster", "match", "align")
-    return compare(source.gold, source.runs, **own, **settings)
+        own = keywords(given.reading, "cluster")
+        return compare_scores(given.gold, measure_name=measure, **own, **settings)
+    if given.kind == "judged":
+        own = keywords(given.reading, "policy", "cluster", "grades")
+        return compare_judged(list(given.files), **own, **settings)
+    own = keywords(given.reading, "policy", "cluster", "match", "align")
+    return compare(given.gold, given.runs, **own, **settings)

@@ -8,7 +8,7 @@ import click
 
 from abstain.cli import options
 from abstain.cli.command import Words, command, option
-from abstain.cli.reading import Source, keywords, reads
+from abstain.cli.reading import Input, keywords, reads
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UnknownNameError, UsageError
 
@@ -72,7 +72,7 @@ SHOWN = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts"
 @options.seed("For the draws behind the bands.")
 @shows(chart=True)
 def curve(
-    source: Source,
+    given: Input,
     measures: tuple[str, ...],
     show: str,
     points: int,
@@ -101,14 +101,14 @@ def curve(
     if show not in SHOWN:
         raise UnknownNameError("view", show, SHOWN, hint=f"there are {', '.join(SHOWN)}")
     if histogram is not None:
-        counted = source.kind == "responses" and show in ("summary", "risk", "measure")
+        counted = given.kind == "gold" and show in ("summary", "risk", "measure")
         if not counted or out.chart is not None:
             raise UsageError(
                 "--histogram needs a gold and goes with --show summary, risk or measure"
             )
-        _show_histogram(source, histogram, measures, out, show=show, points=points)
+        _show_histogram(given, histogram, measures, out, show=show, points=points)
         return
-    if source.reading.engine:
+    if given.reading.engine:
         raise UsageError("--engine goes with --histogram: other curves need every confidence")
     shared: dict[str, Any] = {
         "measures": measures,
@@ -120,12 +120,12 @@ def curve(
         "seed": seed,
     }
     with working("sorting…"):
-        if source.kind == "judged":
-            own = keywords(source.reading, "policy", "grades")
-            result = api.curve_judged(list(source.files), **own, **shared)
+        if given.kind == "judged":
+            own = keywords(given.reading, "policy", "grades")
+            result = api.curve_judged(list(given.files), **own, **shared)
         else:
-            own = keywords(source.reading, "policy", "match", "align")
-            result = api.curve(source.gold, source.runs, **own, **shared)
+            own = keywords(given.reading, "policy", "match", "align")
+            result = api.curve(given.gold, given.runs, **own, **shared)
         grid = curve_grid(result, show, most=points)
         data = result.to_dict(show, points=points)
     if out.chart is not None:
@@ -136,16 +136,16 @@ def curve(
 
 
 def _show_histogram(
-    source: Source, bins: int, measures: tuple[str, ...], out: Showing, *, show: str, points: int
+    given: Input, bins: int, measures: tuple[str, ...], out: Showing, *, show: str, points: int
 ) -> None:
     from abstain.analyses.curve.histogram import curve_histogram
     from abstain.report.curves import histogram_grid
 
     if len(measures) > 1:
         raise UsageError("--histogram follows one measure of counts (-m c@1)")
-    own = keywords(source.reading, "policy", "match", "align", "engine", "master")
+    own = keywords(given.reading, "policy", "match", "align", "engine", "master")
     with working("counting…"):
         result = curve_histogram(
-            source.gold, source.runs, bins=bins, measure_name=(measures or ("c@1",))[0], **own
+            given.gold, given.runs, bins=bins, measure_name=(measures or ("c@1",))[0], **own
         )
     out.show_grids([histogram_grid(result, show, most=points)], result.to_dict(points=points))

@@ -11,7 +11,7 @@ import click
 
 from abstain.cli import options
 from abstain.cli.command import Words, command, option
-from abstain.cli.reading import Source, keywords, reads
+from abstain.cli.reading import Input, keywords, reads
 from abstain.cli.showing import Showing, shows
 from abstain.errors import UsageError
 
@@ -111,7 +111,7 @@ WHOLE = "meta needs every outcome, which it reads with polars"
 )
 @shows(chart=True)
 def meta(
-    source: Source,
+    given: Input,
     measures: tuple[str, ...],
     parts: tuple[str, ...],
     fuzziness: tuple[float, ...],
@@ -134,7 +134,7 @@ def meta(
     """
     from abstain.report.meta import meta_grids, tidy_grid
 
-    if source.kind == "scores" and measures:
+    if given.kind == "scores" and measures:
         raise UsageError("with --scores each file is a measure: -m has nothing to choose")
     how |= {"sizes": list(sizes) or None, "confidence": _percent(level)}
     if parts:
@@ -142,7 +142,7 @@ def meta(
     if fuzziness:
         how["fuzziness"] = list(fuzziness)
     with _progress() as progress:
-        result = _judged(source, measures, {**how, "progress": progress})
+        result = _judged(given, measures, {**how, "progress": progress})
     if out.chart is not None:
         from abstain.report.charts import write_charts
         from abstain.report.meta_charts import meta_chart
@@ -151,20 +151,20 @@ def meta(
     out.show_grids(meta_grids(result), result.to_dict(), whole=tidy_grid(result))
 
 
-def _judged(source: Source, measures: tuple[str, ...], how: dict[str, Any]) -> MetaResult:
+def _judged(given: Input, measures: tuple[str, ...], how: dict[str, Any]) -> MetaResult:
     from abstain.analyses.meta import inputs
 
     chosen = measures or inputs.DEFAULT_MEASURES
-    if source.kind == "scores":
-        return inputs.meta_scores(list(source.files), **keywords(source.reading), **how)
-    if source.kind == "counts":
-        own = keywords(source.reading)
-        return inputs.meta_counts(source.gold, measures=chosen, **own, **how)
-    if source.kind == "judged":
-        own = keywords(source.reading, "policy", "grades")
-        return inputs.meta_judged(list(source.files), measures=chosen, **own, **how)
-    own = keywords(source.reading, "policy", "match", "align")
-    return inputs.meta(source.gold, source.runs, measures=chosen, **own, **how)
+    if given.kind == "scores":
+        return inputs.meta_scores(list(given.files), **keywords(given.reading), **how)
+    if given.kind == "counts":
+        own = keywords(given.reading)
+        return inputs.meta_counts(given.gold, measures=chosen, **own, **how)
+    if given.kind == "judged":
+        own = keywords(given.reading, "policy", "grades")
+        return inputs.meta_judged(list(given.files), measures=chosen, **own, **how)
+    own = keywords(given.reading, "policy", "match", "align")
+    return inputs.meta(given.gold, given.runs, measures=chosen, **own, **how)
 
 
 def _percent(level: float) -> float:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from abstain.cli.command import Words, option
+from abstain.cli.command import BARE, Words, option
 from abstain.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -67,15 +67,20 @@ def seed(help: str) -> Callable[[F], F]:
     return option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help=help)
 
 
+def _method(_: click.Context, __: click.Parameter, given: str | None) -> str | bool:
+    return True if given == BARE else given or False
+
+
 interval = option(
     "--interval",
+    callback=_method,
     metavar="[METHOD]",
     type=Words(METHODS),
     methods=METHODS,
     help="An interval for each score: logit (the default), delta, percentile, bca, jeffreys; for a "
     "proportion also wilson and clopper-pearson.",
 )
-"""`--interval [METHOD]`; `BARE` without a method, None where it is not given."""
+"""`--interval [METHOD]`: the method, True for the default one, False where it is not given."""
 
 
 def pairs(texts: Iterable[str], what: str, example: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The options of reading, which every command that reads runs has: what they say is one `Source`.
+"""The options of reading, which every command that reads runs has: what they say is one `Input`.
 
 A command takes them all, by the same names and with the same effect. Where one of them cannot mean
 anything, for a command or for a kind of input, it is refused in one line that says why.
@@ -9,17 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from abstain.cli.command import READING, Words, argument, option
 from abstain.cli.options import pairs
 from abstain.errors import UnknownNameError, UsageError
 from abstain.judging import reading as fields
-from abstain.judging.reading import OPTIONS, REPEATED, Reading
+from abstain.judging.reading import (
+    OPTIONS,
+    REPEATED,
+    Kind,
+    Reading,
+    refuse,
+    refuse_meaningless,
+)
+
+if TYPE_CHECKING:
+    from abstain.judging.evaluation import Evaluation
 
 F = TypeVar("F", bound=Callable[..., Any])
-Kind: TypeAlias = Literal["responses", "judged", "counts", "scores"]
-
 COLUMNS = (
     *("question", "correct", "options", "answer", "answered", "candidate", "confidence", "why"),
     *("run", "rank", "known", "outcome", "grade", "right", "wrong", "unanswered"),
@@ -41,37 +49,9 @@ KINDS: dict[str, str] = {
 }
 """Kinds of input besides a gold and runs: each an option of its name, with its help."""
 
-WITHOUT: dict[Kind, dict[str, str]] = {
-    "responses": {"grades": "--grade goes with --judged"},
-    "judged": {
-        "match": "--match goes with a gold and runs; --judged has no gold",
-        "align": "--align goes with a gold and runs; --judged has no gold",
-    },
-    "counts": {
-        "policy": "--policy goes with responses, not with counts or scores",
-        "match": "--match goes with a gold and runs; --counts has no gold",
-        "align": "--align goes with a gold and runs; --counts has no gold",
-        "detect_refusals": "--detect-refusals goes with responses, not with counts or scores",
-        "grades": "--grade goes with --judged",
-        "cluster": "counts have no questions to cluster",
-        "master": "--master counts responses; --counts has them counted",
-        "engine": "--engine counts responses; --counts has them counted",
-    },
-    "scores": {
-        "policy": "--policy goes with responses, not with counts or scores",
-        "match": "--match goes with a gold and runs; --scores has no gold",
-        "align": "--align goes with a gold and runs; --scores has no gold",
-        "detect_refusals": "--detect-refusals goes with responses, not with counts or scores",
-        "grades": "--grade goes with --judged",
-        "master": "--master counts responses; --scores has none",
-        "engine": "--engine counts responses; --scores has none",
-    },
-}
-"""Why an option means nothing for a kind of input."""
-
 
 @dataclass(frozen=True)
-class Source:
+class Input:
     """What a command is to read: files, what kind of input they are, and how to read them."""
 
     files: tuple[str, ...]
@@ -80,13 +60,25 @@ class Source:
 
     @property
     def gold(self) -> str:
-        """The gold of responses."""
+        """The gold, or the first file of another kind."""
         return self.files[0]
 
     @property
     def runs(self) -> list[str]:
-        """The runs of responses."""
+        """The runs that are judged against the gold."""
         return list(self.files[1:])
+
+    def evaluation(self, *, skip_inconsistent: bool = False) -> Evaluation:
+        """The runs, read and judged."""
+        from abstain.judging import sources
+
+        if self.kind == "counts":
+            return sources.evaluate_counts(
+                self.gold, self.reading, skip_inconsistent=skip_inconsistent
+            )
+        if self.kind == "judged":
+            return sources.evaluate_judged(list(self.files), self.reading)
+        return sources.evaluate(self.gold, self.runs, self.reading)
 
 
 def reads(
@@ -97,7 +89,7 @@ def reads(
     without: Mapping[str, str] | None = None,
     columns: Sequence[str] = COLUMNS,
 ) -> Callable[[F], F]:
-    """A decorator: give a command GOLD, RUN… and the options of reading; it gets a `source`.
+    """A decorator: give a command GOLD, RUN… and the options of reading; it gets `given`.
 
     `kinds` are the other kinds of input that it takes. `without` says of fields why they mean
     nothing for this command. `alone` is a parameter that makes one file enough.
@@ -105,28 +97,28 @@ def reads(
     flags = " or ".join(f"--{name}" for name in (*kinds, alone) if name)
     first = f"{gold}; with {flags} the first file." if flags else f"{gold}."
 
-    def check(given: dict[str, Any], reading: Reading) -> Source:
+    def check(given: dict[str, Any], reading: Reading) -> Input:
         chosen = [kind for kind in kinds if given.pop(kind)]
         files = (given.pop("gold"), *given.pop("runs"))
         if len(chosen) > 1:
             names = " and ".join(f"--{kind}" for kind in chosen)
             raise UsageError(f"{names} exclude each other")
-        kind: Kind = chosen[0] if chosen else "responses"
-        refuse(reading, WITHOUT[kind])
-        if kind == "responses" and len(files) < 2 and not given.get(alone):
+        kind: Kind = chosen[0] if chosen else "gold"
+        refuse_meaningless(reading, kind)
+        if kind == "gold" and len(files) < 2 and not given.get(alone):
             hint = f", or say {flags}" if flags else ""
             raise UsageError(f"name the gold and at least one run{hint}")
         if kind == "counts" and len(files) > 1:
             raise UsageError("--counts takes one file")
-        return Source(files, kind, reading)
+        return Input(files, kind, reading)
 
     def decorate(function: F) -> F:
         @wraps(function)
-        def with_source(**given: Any) -> Any:
+        def with_input(**given: Any) -> Any:
             reading = read_options(given, without or {}, columns)
-            return function(source=check(given, reading), **given)
+            return function(given=check(given, reading), **given)
 
-        made: Any = with_source
+        made: Any = with_input
         for field in reversed(OPTIONS):
             made = reading_option(field, hidden=field in (without or {}))(made)
         for kind in reversed(kinds):
@@ -198,14 +190,6 @@ def read_options(
     reading = Reading.of(**{field: value for field, value in own.items() if value is not None})
     refuse(reading, without)
     return reading
-
-
-def refuse(reading: Reading, without: Mapping[str, str]) -> None:
-    """Refuse what was said although it means nothing."""
-    plain = Reading()
-    for field, why in without.items():
-        if getattr(reading, field) != getattr(plain, field):
-            raise UsageError(why)
 
 
 def known_columns(texts: Iterable[str], known: Sequence[str] = COLUMNS) -> dict[str, str]:

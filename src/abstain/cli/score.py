@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from abstain.cli import options
 from abstain.cli.command import command, option
-from abstain.cli.reading import Source, keywords, reads
+from abstain.cli.reading import Input, keywords, reads
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
-    from abstain.analyses.score.result import ScoreResult
     from abstain.analyses.score.several import SeveralResult
+    from abstain.stats.intervals import IntervalMethod
 
 LEVEL = 0.95
 
@@ -37,13 +37,13 @@ LEVEL = 0.95
     is_flag=True,
     help="With --counts: leave out rows that do not add up.",
 )
-@shows()
+@shows(page=True, chart=True)
 def score(
-    source: Source,
+    given: Input,
     measures: tuple[str, ...],
     by: tuple[str, ...],
     several: bool,
-    interval: str | None,
+    interval: IntervalMethod | bool,
     level: float,
     seed: int,
     references: bool,
@@ -63,82 +63,49 @@ def score(
     A gold has the columns question, correct and any attributes; a run has question, answer and
     perhaps answered, candidate, confidence, why, run. An empty answer is a blank.
     """
-    from abstain.analyses.score.scoring import DEFAULT_MEASURES
-    from abstain.report.scores import score_grid
-
-    if skip_inconsistent and source.kind != "counts":
+    if skip_inconsistent and given.kind != "counts":
         raise UsageError("--skip-inconsistent goes with --counts")
-    if interval is None and (level != LEVEL or seed):
+    if not interval and (level != LEVEL or seed):
         raise UsageError(f"{'--level' if level != LEVEL else '--seed'} goes with --interval")
     if several:
         others = {
-            "--counts": source.kind == "counts",
+            "--counts": given.kind == "counts",
             "--interval": interval,
-            "--cluster": source.reading.cluster,
+            "--cluster": given.reading.cluster,
             "--references": references,
             "--break-even": break_even,
             "--candidates": candidates,
-            "--align": source.reading.align != "id",
-            "--engine": source.reading.engine,
+            "--align": given.reading.align != "id",
+            "--engine": given.reading.engine,
         }
-        for name, given in others.items():
-            if given:
+        for name, said in others.items():
+            if said:
                 raise UsageError(f"--several and {name} exclude each other")
         from abstain.report.several import several_grid
 
-        lists = _several(source, measures or ("K", "MRR"), by)
+        lists = _several(given, measures or ("K", "MRR"), by)
         out.show_grids([several_grid(lists)], lists.to_dict())
         return
-    how: dict[str, Any] = {
-        "measures": list(measures or DEFAULT_MEASURES),
-        "by": by,
-        "baselines": references,
-        "ci": interval,
-        "level": level,
-        "seed": seed,
-    }
-    result = _scored(source, how, skip_inconsistent=skip_inconsistent)
-    data = result.to_dict()
-    if break_even:
-        _add_break_even(data, result)
-    grid = score_grid(result, split=candidates, break_even=break_even)
-    out.show_grids([grid], data)
-
-
-def _scored(source: Source, how: dict[str, Any], *, skip_inconsistent: bool) -> ScoreResult:
-    from abstain.analyses.score import scoring
-
-    shared = ("policy", "cluster", "engine", "master")
     with working("counting…"):
-        if source.kind == "counts":
-            how["skip_inconsistent"] = skip_inconsistent
-            return scoring.score_counts(source.gold, **how, **keywords(source.reading))
-        if source.kind == "judged":
-            own = keywords(source.reading, *shared, "grades")
-            return scoring.score_judged(list(source.files), **how, **own)
-        own = keywords(source.reading, *shared, "match", "align")
-        return scoring.score(source.gold, source.runs, **how, **own)
+        result = given.evaluation(skip_inconsistent=skip_inconsistent).score(
+            measures,
+            by=by,
+            interval=interval,
+            level=level,
+            references=references,
+            break_even=break_even,
+            seed=seed,
+        )
+    out.show(result, candidates=candidates)
 
 
-def _several(source: Source, measures: tuple[str, ...], by: tuple[str, ...]) -> SeveralResult:
+def _several(given: Input, measures: tuple[str, ...], by: tuple[str, ...]) -> SeveralResult:
     from abstain.analyses.score.several import score_several, score_several_judged
 
     how: dict[str, Any] = {"measures": measures, "by": by}
     with working("counting…"):
-        if source.kind == "judged":
-            own = keywords(source.reading, "policy", "grades")
-            return score_several_judged(list(source.files), **how, **own)
-        own = keywords(source.reading, "policy", "match")
-        return score_several(source.gold, source.runs, **how, **own)
-
-
-def _add_break_even(data: dict[str, Any], result: ScoreResult) -> None:
-    import math
-
-    for plain, row in zip(data["results"], result.rows, strict=True):
-        values = {
-            str(m): m.break_even(row.counts)
-            for m in result.measures
-            if m.definition.break_even is not None
-        }
-        plain["break_even"] = {k: None if math.isnan(v) else v for k, v in values.items()}
+        if given.kind == "judged":
+            own = keywords(given.reading, "policy", "grades")
+            return score_several_judged(list(given.files), **how, **own)
+        own = keywords(given.reading, "policy", "match")
+        return score_several(given.gold, given.runs, **how, **own)

@@ -9,7 +9,7 @@ import click
 
 from abstain.cli import options
 from abstain.cli.command import FILE, NEW_FILE, SHOWING, command, option
-from abstain.cli.reading import Source, keywords, reads
+from abstain.cli.reading import Input, keywords, reads
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
 
@@ -104,7 +104,7 @@ WHOLE = "tune needs every confidence, which it reads with polars"
 )
 @shows()
 def tune(
-    source: Source,
+    given: Input,
     measure: str | None,
     risk: float | None,
     level: float | None,
@@ -148,16 +148,16 @@ def tune(
         "seed": seed,
     }
     if apply is not None:
-        _refuse_tuning(source, tuning, threshold_file, out)
-        _apply(apply, source, run_file)
+        _refuse_tuning(given, tuning, threshold_file, out)
+        _apply(apply, given, run_file)
         return
     if level is not None and risk is None:
         raise UsageError("--level goes with --risk: it is the chance with which the risk is kept")
     if shrink is not None and by is None:
         raise UsageError("--shrink goes with --by: it is what small slices borrow")
-    result = _tuned(source, tuning)
+    result = _tuned(given, tuning)
     if run_file is not None:
-        _write_run(result, source, run_file)
+        _write_run(result, given, run_file)
     if threshold_file is not None:
         from abstain.io.files import write_text
         from abstain.io.json_text import json_of
@@ -169,11 +169,11 @@ def tune(
 
 
 def _refuse_tuning(
-    source: Source, tuning: dict[str, Any], threshold_file: Path | None, out: Showing
+    given: Input, tuning: dict[str, Any], threshold_file: Path | None, out: Showing
 ) -> None:
     """Refuse what says how to tune where thresholds are applied."""
-    reading = source.reading
-    given = {
+    reading = given.reading
+    said = {
         "--measure": tuning["maximise"],
         "--next": tuning["next_questions"],
         "--repeats": tuning["repeats"] > 1,
@@ -183,19 +183,19 @@ def _refuse_tuning(
         },
         "--seed": tuning["seed"],
         "--threshold-file": threshold_file,
-        "--judged": source.kind == "judged",
+        "--judged": given.kind == "judged",
         "--policy": reading.policy,
         "--align": reading.align != "id",
         "--match": reading.match != "id",
         "--format": out.format,
         "-o": out.output,
     }
-    for name, value in given.items():
+    for name, value in said.items():
         if value not in (None, False, 0, {}):
             raise UsageError(f"--apply tunes nothing: it does not go with {name}")
 
 
-def _tuned(source: Source, tuning: dict[str, Any]) -> TuneResult:
+def _tuned(given: Input, tuning: dict[str, Any]) -> TuneResult:
     from abstain.analyses.curve import api
 
     shared = dict(tuning)
@@ -207,13 +207,13 @@ def _tuned(source: Source, tuning: dict[str, Any]) -> TuneResult:
     if shrink is not None:
         shared["shrink"] = shrink
     with working("tuning…"):
-        if source.kind == "judged":
+        if given.kind == "judged":
             if test_gold:
                 raise UsageError("--test-gold needs a gold to tune on; --judged has none")
-            own = keywords(source.reading, "policy", "grades")
-            return api.tune_judged(list(source.files), **own, **shared)
-        own = keywords(source.reading, "policy", "match", "align")
-        return api.tune(source.gold, source.runs, test_gold=test_gold, **own, **shared)
+            own = keywords(given.reading, "policy", "grades")
+            return api.tune_judged(list(given.files), **own, **shared)
+        own = keywords(given.reading, "policy", "match", "align")
+        return api.tune(given.gold, given.runs, test_gold=test_gold, **own, **shared)
 
 
 def _left_over(level: float) -> float:
@@ -232,24 +232,24 @@ def _part(text: str | None) -> tuple[str, str] | None:
     return name.strip(), value.strip()
 
 
-def _write_run(result: TuneResult, source: Source, target: Path) -> None:
+def _write_run(result: TuneResult, given: Input, target: Path) -> None:
     from abstain.analyses.tune import apply
     from abstain.io.tables import write_table
 
     notes: list[str] = []
-    if source.kind == "judged":
+    if given.kind == "judged":
         frame = apply.thresholded_rows(result)
     else:
-        if len(source.runs) > 1:
+        if len(given.runs) > 1:
             raise UsageError(
                 "--run-file writes one run: name one, or use --threshold-file and --apply"
             )
         frame, notes = apply.apply_threshold(
-            source.runs[0],
+            given.runs[0],
             {own.run: own.threshold for own in result.runs},
             questions=result.matrix.questions if result.per else None,
             only=result.runs[0].run if len(result.runs) == 1 else None,
-            **keywords(source.reading, "align"),
+            **keywords(given.reading, "align"),
         )
     write_table(apply.writable(frame, target), target)
     _say_written(target, frame.height, notes)
@@ -264,19 +264,19 @@ def _hindsight(result: TuneResult) -> str:
     return f"tuned on {which} questions here: their score is hindsight, no result"
 
 
-def _apply(thresholds: Path, source: Source, target: Path | None) -> None:
+def _apply(thresholds: Path, given: Input, target: Path | None) -> None:
     from abstain.analyses.tune import apply
     from abstain.io.tables import write_table
 
-    if len(source.files) > 2:
+    if len(given.files) > 2:
         raise UsageError("--apply takes one run (or its gold and the run)")
     if target is None:
         raise UsageError("--apply writes a run: say where with --run-file")
     frame, notes = apply.apply_threshold(
-        source.files[-1],
+        given.files[-1],
         apply.read_thresholds(thresholds),
-        gold=source.gold if len(source.files) == 2 else None,
-        **keywords(source.reading),
+        gold=given.gold if len(given.files) == 2 else None,
+        **keywords(given.reading),
     )
     write_table(apply.writable(frame, target), target)
     _say_written(target, frame.height, notes)

@@ -8,7 +8,7 @@ import click
 
 from abstain.cli import EXIT_NO
 from abstain.cli.command import command, option
-from abstain.cli.reading import Source, keywords, reads
+from abstain.cli.reading import Input, keywords, reads
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import InputError
 
@@ -39,7 +39,7 @@ NO_VERDICT = "validate checks responses, it does not count them"
     help="How many problems a table shows (0: all, with details).",
 )
 @shows(digits=False)
-def validate(source: Source, max_runs: int | None, most: int, out: Showing) -> None:
+def validate(given: Input, max_runs: int | None, most: int, out: Showing) -> None:
     """Would these runs be accepted? Every problem with its place; exit code 1 if there is one.
 
     \b
@@ -51,11 +51,11 @@ def validate(source: Source, max_runs: int | None, most: int, out: Showing) -> N
     from abstain.io.files import STDIN
     from abstain.report.problems import problems_grid
 
-    if not any(run == STDIN or os.path.exists(run) for run in source.runs):
-        raise InputError("there is no such file", source.runs[0])
+    if not any(run == STDIN or os.path.exists(run) for run in given.runs):
+        raise InputError("there is no such file", given.runs[0])
     with working("checking…"):
-        own = keywords(source.reading, "align", "match")
-        verdict = validate_runs(source.gold, source.runs, max_runs=max_runs, **own)
+        own = keywords(given.reading, "align", "match")
+        verdict = validate_runs(given.gold, given.runs, max_runs=max_runs, **own)
     out.show_grids([problems_grid(verdict, most=most)], verdict.to_dict())
     if verdict.problems:
         raise click.exceptions.Exit(EXIT_NO)

@@ -7,7 +7,7 @@ are these fields. A field's option and its help stand beside it in `OPTIONS`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypedDict, get_args
 
 import msgspec
 
@@ -19,6 +19,25 @@ Align: TypeAlias = Literal["id", "position"]
 EngineName: TypeAlias = Literal["polars", "duckdb", "spark"]
 EffectName: TypeAlias = Literal["unanswered", "wrong", "excluded", "stop"]
 PolicyLike: TypeAlias = "Policy | Mapping[str, str] | Iterable[str] | None"
+
+
+Kind: TypeAlias = Literal["gold", "judged", "counts", "scores"]
+"""What kind of input is read: a gold and runs, judged rows, counts, scores."""
+
+
+class ReadingOptions(TypedDict, total=False):
+    """The arguments of reading, for functions that read and ask in one line."""
+
+    format: str | None
+    pick: Mapping[str, str] | None
+    columns: Mapping[str, str] | None
+    policy: PolicyLike
+    match: Match
+    align: Align
+    detect_refusals: str | Sequence[str]
+    cluster: str | None
+    engine: EngineName | None
+    master: str | None
 
 
 class Reading(
@@ -93,6 +112,14 @@ class Reading(
     def rules(self, **defaults: str) -> Policy:
         """The whole policy; `defaults` hold where nothing was said."""
         return Policy.of({**defaults, **self.policy})
+
+
+def reading_of(given: ReadingOptions) -> Reading:
+    """A `Reading` from keyword arguments; a slip of the pen is told the nearest name."""
+    for name in given:
+        if name not in OPTIONS:
+            raise UnknownNameError("argument", name, OPTIONS)
+    return Reading.of(**given)
 
 
 def said_policy(given: PolicyLike) -> dict[str, str]:
@@ -196,3 +223,50 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
 
 REPEATED: tuple[str, ...] = ("pick", "columns", "policy", "grades")
 """Fields whose option is given once for each pair."""
+
+_NO_GOLD = "goes with a gold and runs"
+_COUNTED = "is for responses; --counts has them counted already"
+_SCORED = "is for responses; --scores has them scored already"
+
+MEANINGLESS: dict[Kind, dict[str, str]] = {
+    "gold": {"grades": "goes with --judged: a gold says what is right"},
+    "judged": {
+        "match": f"{_NO_GOLD}, not with --judged",
+        "align": f"{_NO_GOLD}, not with --judged",
+    },
+    "counts": {
+        "match": f"{_NO_GOLD}, not with --counts",
+        "align": f"{_NO_GOLD}, not with --counts",
+        "grades": "goes with --judged",
+        "cluster": "is for questions; counts have no questions to cluster",
+        "policy": _COUNTED,
+        "detect_refusals": _COUNTED,
+        "master": _COUNTED,
+        "engine": _COUNTED,
+    },
+    "scores": {
+        "match": f"{_NO_GOLD}, not with --scores",
+        "align": f"{_NO_GOLD}, not with --scores",
+        "grades": "goes with --judged",
+        "policy": _SCORED,
+        "detect_refusals": _SCORED,
+        "master": _SCORED,
+        "engine": _SCORED,
+    },
+}
+"""For each kind of input the fields that mean nothing there, and why."""
+
+
+def refuse_meaningless(reading: Reading, kind: Kind) -> None:
+    """Refuse what was said although it means nothing for this kind of input."""
+    refuse(
+        reading, {name: f"{OPTIONS[name][0][0]} {why}" for name, why in MEANINGLESS[kind].items()}
+    )
+
+
+def refuse(reading: Reading, why: Mapping[str, str]) -> None:
+    """Refuse, for a reason each, the fields that were said."""
+    plain = Reading()
+    for name, reason in why.items():
+        if getattr(reading, name) != getattr(plain, name):
+            raise UsageError(reason)

@@ -1,4 +1,4 @@
-"""What measures of rankings take: the gains listed, and what there was to find."""
+"""Measures of rankings: how they are called and declared."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from abstain.measures.registry import (
 from abstain.outcomes import Counts, CountsArray, Undefined
 
 if TYPE_CHECKING:
-    from abstain.measures.layout import Floats, Rankings
+    from abstain.measures.ranked_lists import Floats, RankedLists
 
 
 class RankingMeasure(Measure):
@@ -48,18 +48,18 @@ class RankingMeasure(Measure):
             raise UsageError(
                 f"{self} needs to know what there was to find: pool=3, or the gains, pool=[1, 1, 1]"
             )
-        from abstain.measures.layout import one
+        from abstain.measures.ranked_lists import one
 
         rankings = one(gains, pool, top=top)
         reason = self.reasons(rankings)[0]
         return float(self.values(rankings)[0]) if reason is None else Undefined(reason)
 
-    def values(self, rankings: Rankings) -> Floats:
+    def values(self, rankings: RankedLists) -> Floats:
         """The score of each row of some rankings; nan where it does not exist."""
         values: Floats = self.definition.function(rankings, **self.arguments)
         return values
 
-    def reasons(self, rankings: Rankings) -> list[str | None]:
+    def reasons(self, rankings: RankedLists) -> list[str | None]:
         """Why the score of each row does not exist; None where it does."""
         reasons: list[str | None] = [None] * rankings.size
         for rule in self.definition.undefined:
@@ -78,7 +78,7 @@ def ranked(
     undefined: tuple[Undefinedness, ...] = (),
     **more: Any,
 ) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
-    """Declare a measure of rankings: a function of `Rankings` that gives a number a row."""
+    """Declare a measure of rankings: a function of `RankedLists` that gives a number a row."""
 
     def declare(function: Callable[..., Floats]) -> Callable[..., Floats]:
         define(

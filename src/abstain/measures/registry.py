@@ -14,7 +14,7 @@ from abstain.measures.arguments import arguments_of
 from abstain.outcomes import Counts, CountsArray, Undefined
 
 if TYPE_CHECKING:
-    from abstain.measures.sequences import Answers
+    from abstain.measures.answers import Answers
     from abstain.outcomes import Array
 
 Numeric: TypeAlias = Any
@@ -409,4 +409,4 @@ FAMILIES = (
 def _load() -> None:
     """Importing the families declares them, in this order."""
     for family in FAMILIES:
-        import_module(f"abstain.measures.{family}")
+        import_module(f"abstain.measures.families.{family}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from abstain.measures.answers import Answers
 from abstain.measures.registry import Numeric
-from abstain.measures.sequences import Answers
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from abstain.measures.layout import Bools, Floats, Ints, Pool, Rankings
+from abstain.measures.ranked_lists import Bools, Floats, Ints, Pool, RankedLists
 from abstain.rankings.collector import Collected
 from abstain.rankings.judgments import NIL, Judgments
 
@@ -26,7 +26,7 @@ def assemble(
     *,
     limit: int | None = None,
     nil_means: NilMeans = "end",
-) -> Rankings:
+) -> RankedLists:
     """Rankings of the runs for gold's queries, run by run.
 
     ``nil_means="answer"`` is TREC 2001's way: NIL does not end the list but is a document in
@@ -43,7 +43,7 @@ def assemble(
         kept = ~is_nil | _nothing(judgments.pool)[row % max(queries, 1)]
         grade = np.where(is_nil, pool.top, grade)[kept]
         row, rank, is_nil = row[kept], rank[kept], is_nil[kept]
-    rankings = Rankings(
+    rankings = RankedLists(
         runs=tuple(name for name, _ in runs),
         queries=judgments.queries,
         pool=pool,

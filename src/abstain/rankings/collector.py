@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from abstain.measures.layout import Floats, Ints
+from abstain.measures.ranked_lists import Floats, Ints
 from abstain.rankings.judgments import Judgments
 from abstain.rankings.keys import Keys, row_keys
 from abstain.rankings.order import Codes, block_starts, by_code, in_blocks

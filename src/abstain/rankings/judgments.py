@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import UsageError
-from abstain.measures.layout import Bools, Floats, Ints, Pool, spread
+from abstain.measures.ranked_lists import Bools, Floats, Ints, Pool, spread
 from abstain.rankings.keys import KeyIndex, Keys, find_any, row_keys
 from abstain.rankings.order import Codes, RepeatedError
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from abstain.measures.layout import Bools, Ints
+from abstain.measures.ranked_lists import Bools, Ints
 from abstain.rankings.order import Codes
 
 Keys = NDArray[np.uint64]

@@ -12,7 +12,7 @@ import polars as pl
 
 from abstain.analyses.rank.notes import some_of
 from abstain.errors import InputError, plural, shown
-from abstain.measures.layout import Rankings
+from abstain.measures.ranked_lists import RankedLists
 from abstain.rankings.assemble import NilMeans, assemble
 from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError
 from abstain.rankings.engine import collect_in_engine, lives_elsewhere
@@ -31,7 +31,7 @@ def load(
     limit: int | None = None,
     top: float | None = None,
     also: Sequence[str] = (),
-) -> Rankings:
+) -> RankedLists:
     """The rankings of all runs for the queries of the qrels, and for those in `also`.
 
     Rows are ordered by falling score and equal scores by falling document id, as trec_eval
@@ -85,7 +85,7 @@ def _refuse_same_files(runs: Sequence[Source]) -> None:
         seen.add(path)
 
 
-def refuse_missing(rankings: Rankings) -> None:
+def refuse_missing(rankings: RankedLists) -> None:
     """Stop where a run lacks a query."""
     for run, missing in zip(rankings.runs, rankings.by_run(rankings.missing), strict=True):
         names = [q for q, gone in zip(rankings.queries, missing, strict=True) if gone]

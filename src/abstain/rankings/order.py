@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.measures.layout import Bools, Floats, Ints
+from abstain.measures.ranked_lists import Bools, Floats, Ints
 
 Codes = NDArray[np.uint32]
 """The query of each row, as a number."""

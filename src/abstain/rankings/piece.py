@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from abstain.measures.layout import Bools, Floats, Ints, spread
+from abstain.measures.ranked_lists import Bools, Floats, Ints, spread
 from abstain.rankings.judgments import Judgments, TextOf
 from abstain.rankings.keys import Keys
 from abstain.rankings.order import (

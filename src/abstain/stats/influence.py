@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from abstain.measures import Measure
-from abstain.measures.resampled import Resamples
-from abstain.measures.sequences import Groups, harmonic_numbers
+from abstain.measures.answers import Groups, harmonic_numbers
+from abstain.measures.resamples import Resamples
 from abstain.measures.terms import first_covering
 
 if TYPE_CHECKING:
-    from abstain.measures.sequences import BoolArray
+    from abstain.measures.answers import BoolArray
     from abstain.outcomes import Array, IntArray
 
 Slopes: TypeAlias = "tuple[Array, Array]"

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from abstain.measures import Measure
-from abstain.measures.sequences import WITHOUT_LEFT_OUT, Answers
+from abstain.measures.answers import WITHOUT_LEFT_OUT, Answers
 from abstain.measures.terms import earnings, squares, surprises
 from abstain.stats.functional import JEFFREYS
 from abstain.stats.of_confidence import Sample
 
 if TYPE_CHECKING:
-    from abstain.measures.sequences import BoolArray
+    from abstain.measures.answers import BoolArray
     from abstain.outcomes import Array, IntArray
 
 Terms: TypeAlias = "Callable[[Answers], Array]"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.measures import Measure
-from abstain.measures.resampled import Resamples
+from abstain.measures.resamples import Resamples
 from abstain.stats.functional import JEFFREYS
 from abstain.stats.influence import has_influence, influence_of
 from abstain.stats.means_of_answers import over_error

@@ -26,7 +26,7 @@ from abstain.analyses.compare.pairs import (
 from abstain.analyses.compare.result import Comparison, Progress, RunRow, Settings
 from abstain.errors import UsageError, plural
 from abstain.measures import Measure
-from abstain.measures.sequences import WITHOUT_LEFT_OUT
+from abstain.measures.answers import WITHOUT_LEFT_OUT
 from abstain.outcomes import Counts
 from abstain.stats.intervals import DEFAULT, Interval
 from abstain.stats.means_of_answers import MeansOfAnswers, is_mean, used_by

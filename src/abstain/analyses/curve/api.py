@@ -21,6 +21,7 @@ from abstain.analyses.tune.tuning import tune_matrix
 from abstain.errors import UsageError, shown
 from abstain.judging.gold import Gold, read_gold
 from abstain.judging.judge import NO, YES
+from abstain.judging.opening import old_reading
 from abstain.measures import Measure, measure
 
 
@@ -220,7 +221,7 @@ def _both(
     gold: Any, test_gold: Any, columns: Mapping[str, str] | None
 ) -> tuple[Gold, np.ndarray[Any, Any]]:
     """Two golds as one, and which of its questions are of the first."""
-    first, second = (read_gold(g, columns=columns) for g in (gold, test_gold))
+    first, second = (read_gold(g, old_reading(columns)) for g in (gold, test_gold))
     common = set(first.frame["question"]) & set(second.frame["question"])
     if common:
         raise UsageError(

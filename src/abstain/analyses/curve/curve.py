@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.analyses.curve.matrix import WIDTH, ConfidenceMatrix
-from abstain.measures.sequences import Answers, Groups
+from abstain.measures.answers import Answers, Groups
 from abstain.outcomes import Counts, CountsArray
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class Bin:
 
 def reliability(answers: Answers, bins: int = 10, *, mass: bool = False) -> list[Bin]:
     """The bins of a reliability diagram, the empty ones left out."""
-    from abstain.measures.calibration import mass_bins, width_bins
+    from abstain.measures.families.calibration import mass_bins, width_bins
 
     own = answers.calibrated
     if not own.size:

@@ -8,12 +8,12 @@ import numpy as np
 
 from abstain.analyses.rank.results import Settings
 from abstain.errors import plural, shown
-from abstain.measures.layout import Bools, Rankings
 from abstain.measures.of_rankings import RankingMeasure
+from abstain.measures.ranked_lists import Bools, RankedLists
 
 
 def notes(
-    rankings: Rankings, measures: Sequence[RankingMeasure], settings: Settings
+    rankings: RankedLists, measures: Sequence[RankingMeasure], settings: Settings
 ) -> Iterator[str]:
     """How many lists and queries there were of each kind, and what became of them."""
     primed = [str(m) for m in measures if m.definition.family == "truncated"]
@@ -38,7 +38,7 @@ def notes(
         yield "averages as trec_eval takes them: what does not exist counts 0"
 
 
-def _grades(rankings: Rankings, measures: Sequence[RankingMeasure]) -> Iterator[str]:
+def _grades(rankings: RankedLists, measures: Sequence[RankingMeasure]) -> Iterator[str]:
     """What becomes of grades that are not 0 and 1."""
     scaled = [m for m in measures if _is_scaled(m)]
     top, grade = rankings.pool.top, rankings.pool.grade
@@ -66,7 +66,7 @@ def _is_scaled(item: RankingMeasure) -> bool:
 
 
 def _queries(
-    rankings: Rankings,
+    rankings: RankedLists,
     measures: Sequence[RankingMeasure],
     primed: Sequence[str],
     settings: Settings,
@@ -90,7 +90,7 @@ def _queries(
 
 
 def _too_low(
-    rankings: Rankings, measures: Sequence[RankingMeasure], settings: Settings
+    rankings: RankedLists, measures: Sequence[RankingMeasure], settings: Settings
 ) -> Iterator[str]:
     """Queries where something is relevant, but too little for what a measure asks."""
     known = np.zeros_like(rankings.nil) if settings.nil_as_answer else rankings.nil
@@ -114,7 +114,7 @@ def _lowest(item: RankingMeasure) -> float | None:
     return item.arguments.get("rel", default)
 
 
-def _nothing(rankings: Rankings, lowest: float | None) -> Bools:
+def _nothing(rankings: RankedLists, lowest: float | None) -> Bools:
     """The queries for which no judged document counts."""
     pool = rankings.pool
     return np.equal(pool.count(pool.grade > 0 if lowest is None else pool.grade >= lowest), 0)
@@ -124,7 +124,7 @@ def _do(names: Sequence[str], verb: str) -> str:
     return f"{', '.join(names)} {verb if len(names) > 1 else verb + 's'}"
 
 
-def _missing(rankings: Rankings, settings: Settings) -> Iterator[str]:
+def _missing(rankings: RankedLists, settings: Settings) -> Iterator[str]:
     gone = rankings.by_run(rankings.missing)
     if not gone.any():
         yield "no query is missing from a run"
@@ -136,7 +136,7 @@ def _missing(rankings: Rankings, settings: Settings) -> Iterator[str]:
     yield f"missing queries, {becomes}{how}: {runs}"
 
 
-def _each(rankings: Rankings, counts: np.ndarray, noun: str, many: str) -> str:
+def _each(rankings: RankedLists, counts: np.ndarray, noun: str, many: str) -> str:
     """Which runs have how many, the first few of them."""
     some = [
         f"{run} lacks {plural(int(count), noun, many)}"
@@ -146,7 +146,7 @@ def _each(rankings: Rankings, counts: np.ndarray, noun: str, many: str) -> str:
     return ", ".join(some[:3]) + (f" and {len(some) - 3} more runs lack some" if some[3:] else "")
 
 
-def _unjudged(rankings: Rankings) -> Iterator[str]:
+def _unjudged(rankings: RankedLists) -> Iterator[str]:
     names = list(dict.fromkeys(name for run in rankings.unjudged for name in run))
     if names:
         count = plural(len(names), "query", "queries")
@@ -154,7 +154,7 @@ def _unjudged(rankings: Rankings) -> Iterator[str]:
         yield f"not judged: {count} of the runs ({some_of(names)}{first}), not scored"
 
 
-def _ends(rankings: Rankings, settings: Settings) -> str:
+def _ends(rankings: RankedLists, settings: Settings) -> str:
     nil, limit = settings.nil, settings.limit
     counted = ~rankings.missing if settings.missing == "skip" else np.ones(rankings.size, bool)
     lists = plural(int(counted.sum()), "list")
@@ -175,7 +175,9 @@ def _ends(rankings: Rankings, settings: Settings) -> str:
     return text
 
 
-def _full_where_nothing_is(rankings: Rankings, measures: Sequence[RankingMeasure]) -> Iterator[str]:
+def _full_where_nothing_is(
+    rankings: RankedLists, measures: Sequence[RankingMeasure]
+) -> Iterator[str]:
     """Lists at the limit for nil queries, which have found nothing and not stopped either."""
     full = ~rankings.by_run(rankings.stopped)
     primed = [m for m in measures if m.definition.family == "truncated"]

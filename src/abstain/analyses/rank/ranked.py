@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from abstain.analyses.rank.scoring import Slices
-    from abstain.measures.layout import Rankings
+    from abstain.measures.ranked_lists import RankedLists
 
 DEFAULT_MEASURES = ("AP", "NDCG@10", "P@10", "RR")
 PRIMED_MEASURES = ("AP'", "NDCG'", "RR'")
@@ -179,7 +179,7 @@ def read_rankings(
     format: str | None = None,
     engine: str | None = None,
     master: str | None = None,
-) -> tuple[Rankings, Slices]:
+) -> tuple[RankedLists, Slices]:
     """The rankings of all runs, and the value of each attribute in `by` for each query."""
     from abstain.analyses.rank.queries import (
         open_queries,

@@ -11,8 +11,8 @@ import numpy as np
 
 from abstain.analyses.rank.notes import notes
 from abstain.analyses.rank.results import RankResult, RankRow, Settings
-from abstain.measures.layout import Bools, Floats, Ints, Rankings
 from abstain.measures.of_rankings import RankingMeasure
+from abstain.measures.ranked_lists import Bools, Floats, Ints, RankedLists
 from abstain.outcomes import Undefined
 from abstain.stats.ties import places
 
@@ -23,7 +23,7 @@ NOT_IN_RUN = "the run has none of these queries"
 
 
 def score_rankings(
-    rankings: Rankings,
+    rankings: RankedLists,
     measures: Sequence[RankingMeasure],
     settings: Settings,
     *,
@@ -63,7 +63,7 @@ def score_rankings(
 class _Scored:
     """A measure's scores, runs × queries; where they do not exist, nan and the reasons."""
 
-    def __init__(self, item: RankingMeasure, rankings: Rankings, settings: Settings) -> None:
+    def __init__(self, item: RankingMeasure, rankings: RankedLists, settings: Settings) -> None:
         self.item, self.rankings = item, rankings
         values = rankings.by_run(item.values(rankings))
         # as trec_eval has it, what does not exist is 0
@@ -79,7 +79,7 @@ class _Scored:
 
 
 def _mean_row(
-    rankings: Rankings,
+    rankings: RankedLists,
     run: int,
     where: dict[str, str | None],
     chosen: Ints,
@@ -115,7 +115,7 @@ def _mean_row(
     )
 
 
-def _counted(rankings: Rankings, run: int, chosen: Ints, settings: Settings) -> Ints:
+def _counted(rankings: RankedLists, run: int, chosen: Ints, settings: Settings) -> Ints:
     """The queries that count for a run: without the missing ones where these are skipped."""
     if settings.missing != "skip":
         return chosen
@@ -124,7 +124,7 @@ def _counted(rankings: Rankings, run: int, chosen: Ints, settings: Settings) -> 
 
 
 def _query_rows(
-    rankings: Rankings,
+    rankings: RankedLists,
     mean: RankRow,
     chosen: Ints,
     scored: Sequence[_Scored],

@@ -20,7 +20,7 @@ from abstain.measures.of_rankings import RankingMeasure
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
-    from abstain.measures.layout import Floats, Ints, Rankings
+    from abstain.measures.ranked_lists import Floats, Ints, RankedLists
 
 BINS = 40
 """Lengths are counted one by one up to so many, in as many ranges beyond."""
@@ -131,7 +131,7 @@ def plain(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def truncation(rankings: Rankings, settings: Settings, *, p: float = 0.8) -> Truncation:
+def truncation(rankings: RankedLists, settings: Settings, *, p: float = 0.8) -> Truncation:
     """Report on rankings that were read.
 
     The original measures count 0 where a query has nothing relevant, as trec_eval does, so that
@@ -147,7 +147,7 @@ def truncation(rankings: Rankings, settings: Settings, *, p: float = 0.8) -> Tru
     )
 
 
-def _names(rankings: Rankings, settings: Settings, p: float) -> list[tuple[str, str]]:
+def _names(rankings: RankedLists, settings: Settings, p: float) -> list[tuple[str, str]]:
     """The pairs, such that the end of a list is all that they differ in.
 
     With grades other than 1, AP and RR ask what is relevant, and so must their kin. NDCG' compares
@@ -164,7 +164,7 @@ def _names(rankings: Rankings, settings: Settings, p: float) -> list[tuple[str, 
     ]
 
 
-def _lengths(rankings: Rankings, settings: Settings) -> list[Lengths]:
+def _lengths(rankings: RankedLists, settings: Settings) -> list[Lengths]:
     returned, depth = rankings.by_run(rankings.returned), rankings.by_run(rankings.depth)
     stopped = rankings.by_run(rankings.stopped)
     reach = returned if settings.limit is None else np.minimum(returned, settings.limit)
@@ -183,7 +183,7 @@ def _lengths(rankings: Rankings, settings: Settings) -> list[Lengths]:
     ]
 
 
-def _pair(rankings: Rankings, settings: Settings, original: object, primed: object) -> Pair:
+def _pair(rankings: RankedLists, settings: Settings, original: object, primed: object) -> Pair:
     assert isinstance(original, RankingMeasure)
     assert isinstance(primed, RankingMeasure)
     first, second = (_means(rankings, settings, item) for item in (original, primed))
@@ -196,7 +196,7 @@ def _pair(rankings: Rankings, settings: Settings, original: object, primed: obje
     )
 
 
-def _means(rankings: Rankings, settings: Settings, item: RankingMeasure) -> Floats:
+def _means(rankings: RankedLists, settings: Settings, item: RankingMeasure) -> Floats:
     values = rankings.by_run(np.nan_to_num(item.values(rankings), nan=0.0))
     if settings.missing != "skip":
         return np.asarray(values.mean(axis=1))

@@ -16,11 +16,11 @@ from abstain.analyses.tune.tuned import KIND, VERSION
 from abstain.errors import InputError, UsageError, plural, shown
 from abstain.io.columns import require_all, text_column
 from abstain.io.frames import collect, open_table, rename
-from abstain.io.logs.registry import log_format
 from abstain.io.tables import ROW, format_of_name
 from abstain.judging.faults import bad_confidence
 from abstain.judging.gold import read_gold
 from abstain.judging.judge import NO
+from abstain.judging.opening import old_reading
 from abstain.judging.responses import RULE
 from abstain.outcomes import OUTCOMES
 
@@ -193,7 +193,7 @@ def _questions(
     columns: Mapping[str, str] | None,
     format: str | None,
 ) -> pl.DataFrame:
-    standard = read_gold(gold, columns=columns, format=log_format(format))
+    standard = read_gold(gold, old_reading(columns, format))
     standard.check_attributes([t.per for t in thresholds.values() if t.per is not None])
     return standard.frame
 

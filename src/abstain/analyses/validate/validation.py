@@ -33,6 +33,7 @@ from abstain.judging.judge import (
     in_engine,
     judge,
 )
+from abstain.judging.opening import old_reading
 from abstain.judging.responses import Responses, read_responses, told
 from abstain.judging.run_names import name_runs, parse_run_name
 from abstain.judging.tally import missing_problems, repeats
@@ -97,13 +98,13 @@ def validate_runs(
     format: str | None = None,
 ) -> Verdict:
     """Check runs against a gold; a run that cannot be read is a problem of its own."""
-    standard = read_gold(gold, columns=columns, format=format)
+    standard = read_gold(gold, old_reading(columns, format))
     problems: list[Problem] = []
     sources: list[Responses] = []
     files = _files(runs, format, problems)
     for run in files:
         try:
-            source = read_responses(run, columns=columns, format=format)
+            source = read_responses(run, old_reading(columns, format))
             judge(standard, [source], match=match, align=check_align(align))
             sources.append(source)
         except InputError as error:

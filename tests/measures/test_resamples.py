@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.measures.sequences import Answers
+from abstain.measures.answers import Answers
 from abstain.stats.of_confidence import sample_of
 from tests.measures.confidence_reference import REFERENCE
 

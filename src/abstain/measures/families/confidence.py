@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from abstain.measures.registry import Numeric, Parameter
-from abstain.measures.sequences import (
+from abstain.measures.answers import (
     ALL_RIGHT,
     ALL_WRONG,
     MISSING_LAST,
@@ -21,6 +20,7 @@ from abstain.measures.sequences import (
     confident,
     harmonic_numbers,
 )
+from abstain.measures.registry import Numeric, Parameter
 from abstain.measures.terms import first_covering
 from abstain.outcomes import Undefined
 

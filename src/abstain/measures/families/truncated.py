@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from abstain.measures.families.ranking import REL_IF_ANY, P, gains
 from abstain.measures.of_rankings import ranked
-from abstain.measures.ranking import REL_IF_ANY, P, gains
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from abstain.measures.layout import Floats, Rankings
+    from abstain.measures.ranked_lists import Floats, RankedLists
 else:
     from abstain.measures.lazy import numpy as np
 
@@ -60,7 +60,7 @@ class _Gains:
     aliases=("RRt",),
     parameters=(REL_IF_ANY,),
 )
-def reciprocal_rank_t(rankings: Rankings, *, rel: float | None = None) -> Floats:
+def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Reciprocal rank that rewards stopping at once where there is nothing to find.
 
     Every document with a gain is relevant; with `rel`, every one of that grade or above.
@@ -83,7 +83,7 @@ def reciprocal_rank_t(rankings: Rankings, *, rel: float | None = None) -> Floats
     aliases=("RBPt",),
     parameters=(P, REL_IF_ANY),
 )
-def rbp_t(rankings: Rankings, *, p: float = 0.8, rel: float | None = None) -> Floats:
+def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) -> Floats:
     """Rank-biased precision with the list's end as one more document."""
     gain = _gains(rankings, rel)
     listed = (1 - p) * rankings.total(gain.listed * np.power(p, rankings.rank - 1.0))
@@ -100,7 +100,7 @@ def rbp_t(rankings: Rankings, *, p: float = 0.8, rel: float | None = None) -> Fl
     parameters=(REL_IF_ANY,),
     bounds=lambda rel=None: (0.0, math.inf if rel is None else 1.0),
 )
-def ndcg_t(rankings: Rankings, *, rel: float | None = None) -> Floats:
+def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Discounted gain with the list's end as one more document, over that of the ideal list.
 
     The ideal is the pool in descending order, then one 1 in the first empty place if there
@@ -129,7 +129,7 @@ def ndcg_t(rankings: Rankings, *, rel: float | None = None) -> Floats:
     aliases=("APt",),
     parameters=(REL_IF_ANY,),
 )
-def average_precision_t(rankings: Rankings, *, rel: float | None = None) -> Floats:
+def average_precision_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Average precision with the list's end as one more relevant document.
 
     Without a terminal document (1 / R) Σ over the d.
@@ -146,7 +146,7 @@ def _share(above: Floats, below: Floats) -> Floats:
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
 
 
-def _gains(rankings: Rankings, rel: float | None) -> _Gains:
+def _gains(rankings: RankedLists, rel: float | None) -> _Gains:
     """Sums of grades, which are exact, made gains at the end: all found is exactly r_t = 1."""
     pool = rankings.pool
     top = pool.top if rel is None and pool.top > 0 else 1.0

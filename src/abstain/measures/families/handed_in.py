@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from abstain.measures.registry import Numeric, Undefinedness
-from abstain.measures.sequences import (
+from abstain.measures.answers import (
     ALL_RIGHT,
     ALL_WRONG,
     MISSING_LAST,
@@ -21,10 +20,11 @@ from abstain.measures.sequences import (
     Answers,
     confident,
 )
+from abstain.measures.registry import Numeric, Undefinedness
 from abstain.measures.terms import earnings
 
 if TYPE_CHECKING:
-    from abstain.measures.sequences import BoolArray
+    from abstain.measures.answers import BoolArray
     from abstain.outcomes import IntArray
 
 ALL_EQUAL = Undefinedness(

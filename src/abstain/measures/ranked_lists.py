@@ -1,4 +1,4 @@
-"""Many rankings at once, in a form in which every measure is a few array operations.
+"""What measures of rankings take: many ranked lists at once, as arrays.
 
 Only judged documents are kept, each with its rank: what is not judged adds nothing to any
 measure but to how long the list is, which is kept as a number.
@@ -78,7 +78,7 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Rankings:
+class RankedLists:
     """The rankings of some runs for the same queries: a row a run and query, run by run."""
 
     runs: tuple[str, ...]
@@ -147,7 +147,7 @@ class Rankings:
         """Values of rows as a table: a line a run, a column a query."""
         return values.reshape(len(self.runs), len(self.queries))
 
-    def first(self, depth: Ints) -> Rankings:
+    def first(self, depth: Ints) -> RankedLists:
         """The same lists, cut after the given depths."""
         kept = self.rank <= depth[self.row]
         offsets = np.concatenate(([0], np.cumsum(self.count(kept))))
@@ -196,7 +196,7 @@ def spread(lengths: Ints) -> tuple[Ints, Ints]:
 
 def one(
     gains: Sequence[float], pool: int | Sequence[float], *, top: float | None = None
-) -> Rankings:
+) -> RankedLists:
     """A single ranking given by its gains, with its pool: how many are relevant, or their gains.
 
     Gains lie in [0, 1] unless ``top`` says which grade is worth 1; grades above 1 without it
@@ -216,7 +216,7 @@ def one(
     ideal = np.append(ideal, np.zeros(max(others, 0)))  # what is listed is judged
     if top is not None and not largest <= top < np.inf:
         raise UsageError(f"top must be at least the largest gain, {largest:g} (got {top:g})")
-    return Rankings(
+    return RankedLists(
         runs=("",),
         queries=("",),
         pool=Pool(np.array([0, len(ideal)]), ideal, max(1.0, largest) if top is None else top),

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.measures.sequences import Answers, Groups
+from abstain.measures.answers import Answers, Groups
 
 if TYPE_CHECKING:
-    from abstain.measures.sequences import BoolArray
+    from abstain.measures.answers import BoolArray
     from abstain.outcomes import Array, IntArray
 
 

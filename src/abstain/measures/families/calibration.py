@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from abstain.measures.answers import WITHOUT_LEFT_OUT, Answers, confident
 from abstain.measures.registry import Numeric, Parameter
-from abstain.measures.sequences import WITHOUT_LEFT_OUT, Answers, confident
 from abstain.measures.terms import squares, surprises
 
 if TYPE_CHECKING:

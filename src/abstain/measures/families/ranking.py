@@ -17,7 +17,7 @@ from abstain.measures.registry import Parameter, Undefinedness
 if TYPE_CHECKING:
     import numpy as np
 
-    from abstain.measures.layout import Bools, Floats, Pool, Rankings
+    from abstain.measures.ranked_lists import Bools, Floats, Pool, RankedLists
 else:
     from abstain.measures.lazy import numpy as np
 
@@ -55,11 +55,11 @@ BETA = Parameter(
 NOTHING_RELEVANT = "the query has no relevant document"
 
 
-def _no_relevant(rankings: Rankings, rel: float = 1, **_: object) -> Bools:
+def _no_relevant(rankings: RankedLists, rel: float = 1, **_: object) -> Bools:
     return np.equal(rankings.per_row(rankings.pool.count(rankings.pool.grade >= rel)), 0)
 
 
-def _no_gain(rankings: Rankings, **_: object) -> Bools:
+def _no_gain(rankings: RankedLists, **_: object) -> Bools:
     return np.equal(rankings.per_row(rankings.pool.count(rankings.pool.grade > 0)), 0)
 
 
@@ -78,7 +78,7 @@ standard = partial(ranked, family="ranking")
     gaming="Always list k documents: a shorter list is divided by k all the same.",
     parameters=(REL, K),
 )
-def precision(rankings: Rankings, *, k: float, rel: float = 1) -> Floats:
+def precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     """The share of relevant documents among the first k.
 
     It is divided by k even where the list is shorter.
@@ -97,7 +97,7 @@ def precision(rankings: Rankings, *, k: float, rel: float = 1) -> Floats:
     parameters=(REL, K_IF_ANY),
     undefined=(NO_RELEVANT,),
 )
-def recall(rankings: Rankings, *, k: float | None = None, rel: float = 1) -> Floats:
+def recall(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """The share of the relevant documents that are among the first k."""
     return ratio(num_rel_ret(rankings, rel=rel, k=k), num_rel(rankings, rel=rel))
 
@@ -112,7 +112,7 @@ def recall(rankings: Rankings, *, k: float | None = None, rel: float = 1) -> Flo
     aliases=("hit-rate",),
     parameters=(REL, K),
 )
-def success(rankings: Rankings, *, k: float, rel: float = 1) -> Floats:
+def success(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     """1 if one of the first k is relevant, else 0."""
     return (num_rel_ret(rankings, rel=rel, k=k) > 0).astype(np.float64)
 
@@ -127,7 +127,7 @@ def success(rankings: Rankings, *, k: float, rel: float = 1) -> Floats:
     aliases=("reciprocal-rank", "recip-rank"),
     parameters=(REL, K_IF_ANY),
 )
-def reciprocal_rank(rankings: Rankings, *, k: float | None = None, rel: float = 1) -> Floats:
+def reciprocal_rank(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """1 / rank of the first relevant document, 0 if there is none."""
     chosen = _relevant(rankings, rel, k)
     rows = rankings.row[chosen]
@@ -148,7 +148,7 @@ def reciprocal_rank(rankings: Rankings, *, k: float | None = None, rel: float = 
     parameters=(REL, K_IF_ANY),
     undefined=(NO_RELEVANT,),
 )
-def average_precision(rankings: Rankings, *, k: float | None = None, rel: float = 1) -> Floats:
+def average_precision(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """(1/R) Σ precision at the rank of each relevant document."""
     chosen = _relevant(rankings, rel, k)
     found = rankings.total(np.where(chosen, rankings.running(chosen) / rankings.rank, 0.0))
@@ -166,7 +166,7 @@ def average_precision(rankings: Rankings, *, k: float | None = None, rel: float 
     parameters=(REL,),
     undefined=(NO_RELEVANT,),
 )
-def r_precision(rankings: Rankings, *, rel: float = 1) -> Floats:
+def r_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """Precision after R documents, R being the number of relevant ones."""
     relevant = num_rel(rankings, rel=rel)
     early = _relevant(rankings, rel, None) & (rankings.rank <= relevant[rankings.row])
@@ -183,7 +183,7 @@ def r_precision(rankings: Rankings, *, rel: float = 1) -> Floats:
     parameters=(K_IF_ANY,),
     undefined=(NO_GAIN,),
 )
-def ndcg(rankings: Rankings, *, k: float | None = None) -> Floats:
+def ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats:
     """DCG / ideal DCG, DCG = Σ grade / log2(1 + rank).
 
     Grades are the gains, so there is no `rel`; the ideal ranks the whole pool.
@@ -205,7 +205,7 @@ def ndcg(rankings: Rankings, *, k: float | None = None) -> Floats:
     parameters=(REL,),
     undefined=(NO_RELEVANT,),
 )
-def bpref(rankings: Rankings, *, rel: float = 1) -> Floats:
+def bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """(1/R) Σ 1 − min(n, R) / min(N, R) over the relevant documents listed.
 
     n counts the documents judged not relevant that stand before, N all of the query.
@@ -230,7 +230,7 @@ def bpref(rankings: Rankings, *, rel: float = 1) -> Floats:
     parameters=(P, REL_IF_ANY, K_IF_ANY),
 )
 def rbp(
-    rankings: Rankings, *, p: float = 0.8, k: float | None = None, rel: float | None = None
+    rankings: RankedLists, *, p: float = 0.8, k: float | None = None, rel: float | None = None
 ) -> Floats:
     """(1 − p) Σ gain · p^(rank − 1).
 
@@ -251,7 +251,7 @@ def rbp(
     parameters=(P, K_IF_ANY),
     higher_is_better=False,
 )
-def rbp_residual(rankings: Rankings, *, p: float = 0.8, k: float | None = None) -> Floats:
+def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = None) -> Floats:
     """What RBP could still gain: the weight of all ranks whose document is not judged.
 
     1 − (1 − p) Σ p^(rank − 1) over the judged, so the ranks after the list's end count too, and
@@ -275,7 +275,7 @@ def rbp_residual(rankings: Rankings, *, p: float = 0.8, k: float | None = None) 
     parameters=(BETA, REL),
     undefined=(NO_RELEVANT,),
 )
-def q_measure(rankings: Rankings, *, beta: float = 1.0, rel: float = 1) -> Floats:
+def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Floats:
     """(1/R) Σ (C(i) + β cg(i)) / (i + β cg*(i)) over the ranks i of relevant documents.
 
     C counts the relevant up to i, cg adds their grades, cg* those of the ideal ranking.
@@ -303,7 +303,7 @@ def q_measure(rankings: Rankings, *, beta: float = 1.0, rel: float = 1) -> Float
     bounds=(0.0, math.inf),
     total=True,
 )
-def num_ret(rankings: Rankings) -> Floats:
+def num_ret(rankings: RankedLists) -> Floats:
     """Documents in the list."""
     return rankings.depth.astype(np.float64)
 
@@ -320,7 +320,7 @@ def num_ret(rankings: Rankings) -> Floats:
     bounds=(0.0, math.inf),
     total=True,
 )
-def num_rel(rankings: Rankings, *, rel: float = 1) -> Floats:
+def num_rel(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """Relevant documents known of."""
     return rankings.per_row(rankings.pool.count(rankings.pool.grade >= rel))
 
@@ -337,7 +337,7 @@ def num_rel(rankings: Rankings, *, rel: float = 1) -> Floats:
     bounds=(0.0, math.inf),
     total=True,
 )
-def num_rel_ret(rankings: Rankings, *, rel: float = 1, k: float | None = None) -> Floats:
+def num_rel_ret(rankings: RankedLists, *, rel: float = 1, k: float | None = None) -> Floats:
     """Relevant documents in the list."""
     return rankings.count(_relevant(rankings, rel, k)).astype(np.float64)
 
@@ -349,7 +349,7 @@ def gains(grade: Floats, pool: Pool, rel: float | None = None) -> Floats:
     return grade / pool.top if pool.top > 0 else np.zeros_like(grade)
 
 
-def _relevant(rankings: Rankings, rel: float, k: float | None) -> Bools:
+def _relevant(rankings: RankedLists, rel: float, k: float | None) -> Bools:
     chosen: Bools = rankings.grade >= rel
     return chosen if k is None else chosen & (rankings.rank <= k)
 
@@ -359,7 +359,7 @@ def _discounted(grade: Floats, rank: Floats | np.ndarray, k: float | None) -> Fl
     return discounted if k is None else np.where(rank <= k, discounted, 0.0)
 
 
-def _persistence(rankings: Rankings, p: float, k: float | None) -> Floats:
+def _persistence(rankings: RankedLists, p: float, k: float | None) -> Floats:
     weight = np.power(p, rankings.rank - 1.0)
     return weight if k is None else np.where(rankings.rank <= k, weight, 0.0)
 
