@@ -223,7 +223,7 @@ def test_nan_scores_leave_their_topics_out(here: Here) -> None:
         (("gold.csv", "one.csv", "two.csv", "--cluster", "topics"), "no attribute 'topics'"),
         (("gold.csv", "one.csv", "two.csv", "--detect", "0"), "more than 0"),
         (("gold.csv", "one.csv", "two.csv", "--level", "95"), "a level lies between 0 and 1"),
-        (("gold.csv", "one.csv", "two.csv", "--test", "wilcoxon"), "per-query scores (--scores)"),
+        (("gold.csv", "one.csv", "two.csv", "--test", "wilcoxon"), "is for per-query scores"),
         (("--judged", "--scores", "one.csv"), "exclude each other"),
         (("--scores", "one.csv"), "has no column of scores, expected a system a column"),
     ],
@@ -308,7 +308,7 @@ def test_score_has_intervals(two: Here) -> None:
         io.StringIO(two("score", "gold.csv", "one.csv", "--interval", "--format", "csv").out)
     )
     assert float(table["c@1 low"]) < float(table["c@1"]) < float(table["c@1 high"])
-    result = ab.score(two.folder / "gold.csv", two.folder / "one.csv", ci="delta")
+    result = ab.score(two.folder / "gold.csv", two.folder / "one.csv", interval="delta")
     assert {"c@1 low", "c@1 high"} <= set(result.to_frame().columns)
 
 

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, TypedDict, get_args
 
 import msgspec
 
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UnknownNameError, UsageError, option
 from abstain.outcomes import Effect, Policy, Why
 
 Match: TypeAlias = Literal["id", "text", "squad"]
@@ -94,7 +94,9 @@ class Reading(
         if engine is not None:
             _one_of("engine", engine, get_args(EngineName))
         if master is not None and engine not in (None, "spark"):
-            raise UsageError(f"--master goes with --engine spark (got --engine {engine})")
+            raise UsageError(
+                f"{option('master')} goes with {option('engine', 'spark')} (got '{engine}')"
+            )
         return cls(
             format=format,
             pick=dict(pick or {}),
@@ -145,7 +147,7 @@ def said_policy(given: PolicyLike) -> dict[str, str]:
 def _one_of(what: str, value: object, known: Sequence[str]) -> None:
     if value not in known:
         raise UnknownNameError(
-            f"value of --{what}", str(value), known, hint=f"there are {', '.join(known)}"
+            f"value of {option(what)}", str(value), known, hint=f"there are {', '.join(known)}"
         )
 
 
@@ -224,20 +226,18 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
 REPEATED: tuple[str, ...] = ("pick", "columns", "policy", "grades")
 """Fields whose option is given once for each pair."""
 
-_NO_GOLD = "goes with a gold and runs"
-_COUNTED = "is for responses; --counts has them counted already"
-_SCORED = "is for responses; --scores has them scored already"
+_COUNTED = "is for responses; these are counted already"
+_SCORED = "is for responses; these are scored already"
+_NO_GOLD = "goes with a gold and runs: it judges answers"
+_UNJUDGED = f"goes with {option('judged')}: it says what a grade means"
 
 MEANINGLESS: dict[Kind, dict[str, str]] = {
-    "gold": {"grades": "goes with --judged: a gold says what is right"},
-    "judged": {
-        "match": f"{_NO_GOLD}, not with --judged",
-        "align": f"{_NO_GOLD}, not with --judged",
-    },
+    "gold": {"grades": _UNJUDGED},
+    "judged": {"match": _NO_GOLD, "align": _NO_GOLD},
     "counts": {
-        "match": f"{_NO_GOLD}, not with --counts",
-        "align": f"{_NO_GOLD}, not with --counts",
-        "grades": "goes with --judged",
+        "match": _NO_GOLD,
+        "align": _NO_GOLD,
+        "grades": _UNJUDGED,
         "cluster": "is for questions; counts have no questions to cluster",
         "policy": _COUNTED,
         "detect_refusals": _COUNTED,
@@ -245,9 +245,9 @@ MEANINGLESS: dict[Kind, dict[str, str]] = {
         "engine": _COUNTED,
     },
     "scores": {
-        "match": f"{_NO_GOLD}, not with --scores",
-        "align": f"{_NO_GOLD}, not with --scores",
-        "grades": "goes with --judged",
+        "match": _NO_GOLD,
+        "align": _NO_GOLD,
+        "grades": _UNJUDGED,
         "policy": _SCORED,
         "detect_refusals": _SCORED,
         "master": _SCORED,
