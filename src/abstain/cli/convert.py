@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from abstain.cli.command import NEW_FILE, SHOWING, Words, argument, command, option
-from abstain.cli.reading import keywords, reading_options
+from abstain.cli.reading import reading_options
 from abstain.errors import UsageError, plural
 from abstain.judging.reading import Reading
 
@@ -49,9 +49,7 @@ def convert(
     if target.exists() and not force:
         raise UsageError(f"{target} exists; --force overwrites it")
     notes: list[str] = []
-    own = keywords(reading)
-    own["from_format"] = own.pop("format")
-    rows = convert_table(source, target, to_format=to_format, notes=notes, **own)
+    rows = convert_table(source, target, reading=reading, to_format=to_format, notes=notes)
     for note in notes:
         click.echo(note, err=True)
     click.echo(f"{target}: {plural(rows, 'row')}", err=True)

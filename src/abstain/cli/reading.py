@@ -184,6 +184,9 @@ def read_options(
     languages = own["detect_refusals"]
     if languages is not None and not languages.strip(" ,"):
         raise UsageError("--detect-refusals names languages: en,de,es,fr,it or all")
+    if ":" in (own["format"] or ""):
+        name, _, pick = own["format"].partition(":")
+        raise UsageError(f"--from names a format: {name}; what to pick of it is --pick {pick}")
     own["pick"] = pairs(own["pick"], "--pick", "filter=strict-match")
     own["columns"] = known_columns(own["columns"], columns)
     own["grades"] = pairs(own["grades"], "--grade", "meh=wrong")
