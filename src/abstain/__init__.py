@@ -11,20 +11,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from abstain.analyses.asking import score
     from abstain.analyses.curve.api import curve, curve_judged, tune, tune_judged
     from abstain.analyses.curve.histogram import HistogramResult, curve_histogram
     from abstain.analyses.curve.result import CurveResult
     from abstain.analyses.meta import MetaResult, meta, meta_counts, meta_judged, meta_scores
     from abstain.analyses.rank.ranked import rank
     from abstain.analyses.rank.results import RankResult
-    from abstain.analyses.result import Result
+    from abstain.analyses.result import Result, load
     from abstain.analyses.score.result import ScoreResult
-    from abstain.analyses.score.scoring import score, score_counts, score_judged
     from abstain.analyses.score.several import SeveralResult, score_several, score_several_judged
     from abstain.analyses.tune.tuned import TuneResult
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
+    from abstain.judging.evaluation import Evaluation
+    from abstain.judging.reading import Reading
+    from abstain.judging.sources import read, read_counts, read_judged
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
+    from abstain.rankings.scores import ScoreMatrix, read_scores
     from abstain.report.view import View
 
 __version__ = "0.1.0"
@@ -59,10 +63,17 @@ _HOME = {
     "meta_scores": "analyses.meta",
     "RankResult": "analyses.rank.results",
     "rank": "analyses.rank.ranked",
+    "ScoreMatrix": "rankings.scores",
+    "read_scores": "rankings.scores",
     "ScoreResult": "analyses.score.result",
-    "score": "analyses.score.scoring",
-    "score_counts": "analyses.score.scoring",
-    "score_judged": "analyses.score.scoring",
+    "score": "analyses.asking",
+    "Evaluation": "judging.evaluation",
+    "Reading": "judging.reading",
+    "Result": "analyses.result",
+    "load": "analyses.result",
+    "read": "judging.sources",
+    "read_counts": "judging.sources",
+    "read_judged": "judging.sources",
     "score_several": "analyses.score.several",
     "score_several_judged": "analyses.score.several",
 }
@@ -72,6 +83,7 @@ __all__ = [
     "Counts",
     "CountsArray",
     "CurveResult",
+    "Evaluation",
     "HistogramResult",
     "InputError",
     "Measure",
@@ -79,6 +91,9 @@ __all__ = [
     "Outcome",
     "Policy",
     "RankResult",
+    "Reading",
+    "Result",
+    "ScoreMatrix",
     "ScoreResult",
     "SeveralResult",
     "TuneResult",
@@ -91,20 +106,28 @@ __all__ = [
     "curve_histogram",
     "curve_judged",
     "list_measures",
+    "load",
     "measure",
     "meta",
     "meta_counts",
     "meta_judged",
     "meta_scores",
     "rank",
+    "read",
+    "read_counts",
+    "read_judged",
+    "read_scores",
     "score",
-    "score_counts",
-    "score_judged",
     "score_several",
     "score_several_judged",
     "tune",
     "tune_judged",
 ]
+
+
+def ask(name: str, asked: object, *arguments: object, **options: object) -> Any:
+    """An analysis of an object. Objects stand below analyses and ask for them here."""
+    return getattr(import_module(f"abstain.analyses.{name}"), name)(asked, *arguments, **options)
 
 
 def view_of(result: Result) -> View[Result]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from abstain.errors import AbstainError, UsageError, plural, shown
+from abstain.judging.opening import old_reading
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import Counts, Undefined
 
@@ -151,11 +152,13 @@ class _Reading:
     options: dict[str, Any] = field(default_factory=dict)
 
     def score(self, gold: Any, runs: Any, measure: Measure, **more: Any) -> Any:
-        from abstain.analyses.score.scoring import score, score_judged
+        from abstain.judging.reading import Reading
+        from abstain.judging.sources import evaluate, evaluate_judged
 
-        if gold is None:
-            return score_judged(runs, measures=[measure], **self.options, **more)
-        return score(gold, runs, measures=[measure], **self.options, **more)
+        options = {**self.options, "cluster": more.pop("cluster", None)}
+        reading = Reading.of(**options)
+        read = evaluate_judged(runs, reading) if gold is None else evaluate(gold, runs, reading)
+        return read.score([measure], **more)
 
 
 def assert_at_least(
@@ -210,7 +213,7 @@ def _gate(
     level = 2 * confidence - 1
     if baseline is not None:
         _nameless(baseline, how)  # a passing gate needs none, but says at once that one is broken
-    result = how.score(gold, run, chosen, ci=method, cluster=cluster, level=level)
+    result = how.score(gold, run, chosen, interval=method, cluster=cluster, level=level)
     _refuse_several({row.run: None for row in result.rows}, "run")
     row = result.rows[0]
     low, high = row.intervals[str(chosen)]
@@ -303,7 +306,7 @@ def _attributes(run: Any, gold: Any, by: Sequence[str] | None, how: _Reading) ->
         values = collect(into_lazy(table.frame).select(*names), table.name) if names else None
     else:
         options = how.options
-        found = read_gold(gold, columns=options.get("columns"), format=options.get("format"))
+        found = read_gold(gold, old_reading(options.get("columns"), options.get("format")))
         values = found.frame.select(found.attributes)
     if values is None:
         return []
@@ -329,7 +332,7 @@ def _by_slice(
     """The score and the questions of every slice of one run, whatever it is called."""
     rows = how.score(gold, run, measure, by=[name]).rows
     _refuse_several({row.run: None for row in rows}, what)
-    return {row.slice[name]: (row.scores[str(measure)], int(row.counts.n)) for row in rows}
+    return {row.slice[name]: (row.score(str(measure)), int(row.counts.n)) for row in rows}
 
 
 def _difference(

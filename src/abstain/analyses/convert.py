@@ -72,8 +72,8 @@ def _opened(source: str | Path, format: str | None) -> Table:
     """The table of a file; a folder stands for the logs in it, each model's tasks as one run."""
     if not os.path.isdir(source):
         return open_table(source, format=format)
-    from abstain.analyses.score.scoring import open_runs
     from abstain.judging.joining import together
+    from abstain.judging.opening import open_runs
 
     sources: list[Responses] = open_runs(os.fspath(source), format=format)
     if len(sources) == 1:
@@ -90,7 +90,7 @@ def _with_cluster(frame: pl.DataFrame, own: str, name: str) -> tuple[pl.DataFram
     if CLUSTER not in frame.columns:
         frame = frame.with_columns(pl.col(own).alias(CLUSTER))
     elif own != CLUSTER:
-        return frame, f"{name}: intervals over it need --cluster {own}, as the log took it"
+        return frame, f"{name}: intervals over it need the cluster {own}, as the log took it"
     return frame, f"{name}: its column {CLUSTER} says what hangs together: intervals take it"
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from abstain import __version__
 from abstain.errors import InputError, UsageError, nearest, plural, shown
+from abstain.judging.opening import old_reading
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def verify(truth: str, answers: Sequence[str], *, year: int = 2023) -> Verificat
         raise InputError(f"problem {shown(twice)} stands twice", truth)
     same = (frame["same"] == "yes").to_numpy()
     runs = []
-    for source in name_runs([read_responses(path, format="pan") for path in answers]):
+    for source in name_runs([read_responses(path, old_reading(None, "pan")) for path in answers]):
         if "value" not in source.table.columns:
             raise InputError("is a truth, expected answers (id, value)", source.table.name)
         given = source.table.frame.select("question", "value").collect()

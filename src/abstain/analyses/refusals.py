@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 
 from abstain.analyses.compare.bounds import WORDS
-from abstain.analyses.score.scoring import open_runs, refuse_undecided
 from abstain.errors import InputError, shown
 from abstain.io.columns import require, require_all
 from abstain.io.frames import collect, into_lazy, open_table
+from abstain.judging.evaluation import refuse_undecided
 from abstain.judging.grades import grade_rows
 from abstain.judging.judge import KIND
+from abstain.judging.opening import open_runs
 from abstain.judging.responses import RULE, Responses
 from abstain.outcomes import KINDS, RIGHT, WRONG, Policy, blanks_by_reason
 

@@ -147,6 +147,20 @@ def load(path: str | os.PathLike[str]) -> Result:
     return found
 
 
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """The kind that a file says it is of; empty where it says none."""
+    from abstain.io.files import open_plain
+
+    class Head(msgspec.Struct):
+        kind: str = ""
+
+    with open_plain(path).stream() as file:
+        try:
+            return msgspec.json.decode(file.read(MOST_BYTES + 1), type=Head).kind
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return ""
+
+
 def result_class(kind: str) -> type[Result]:
     """The struct of a kind of result."""
     module, _, name = KINDS[kind].partition(":")

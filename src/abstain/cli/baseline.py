@@ -10,6 +10,7 @@ import typer
 
 from abstain.cli import options
 from abstain.cli.options import ColumnOption, FromOption
+from abstain.judging.opening import old_reading
 
 
 def baseline(
@@ -47,7 +48,7 @@ def baseline(
     from abstain.judging.gold import read_gold
 
     columns = options.known_columns(column)
-    made = baselines.baseline(read_gold(gold, columns=columns, format=from_format), kind, seed=seed)
+    made = baselines.baseline(read_gold(gold, old_reading(columns, from_format)), kind, seed=seed)
     responses = made.responses.with_columns(run=pl.lit(run or kind))
     if output is None:
         sys.stdout.write(responses.write_csv())

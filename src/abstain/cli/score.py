@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec import structs
 
 from abstain.cli import options, showing
 from abstain.cli.options import (
@@ -25,6 +26,7 @@ from abstain.cli.options import (
     PolicyOption,
 )
 from abstain.errors import UsageError
+from abstain.judging.reading import said_policy
 
 if TYPE_CHECKING:
     from abstain.analyses.score.several import SeveralResult
@@ -117,7 +119,6 @@ def score(
     """
     from_format = options.reading(from_format, detect_refusals)
     from abstain.analyses.score import scoring
-    from abstain.report.scores import score_grid
 
     files = [gold, *(runs or ())]
     if judged and counts:
@@ -158,72 +159,39 @@ def score(
         grid = several_grid(lists)
         showing.show(grid, lists.to_dict(), format=format, output=output, digits=digits)
         return
+    from abstain.judging.opening import old_reading
+    from abstain.judging.sources import evaluate, evaluate_counts, evaluate_judged
+
+    reading = structs.replace(
+        old_reading(columns, from_format, engine, master),
+        policy=said_policy(policy),
+        match=match,
+        align=align,
+        cluster=cluster,
+        grades=options.pairs(grade, "--grade", "meh=wrong"),
+    )
     with showing.working("counting…"):
         if counts:
             if len(files) > 1:
                 raise UsageError("--counts takes one file")
-            if cluster:
-                raise UsageError("counts have no questions to cluster")
-            result = scoring.score_counts(
-                files[0],
-                measures=chosen,
-                by=by or (),
-                columns=columns,
-                format=from_format,
-                baselines=baselines,
-                skip_inconsistent=skip_inconsistent,
-                ci=ci,
-                level=level,
-                seed=seed,
-            )
+            read = evaluate_counts(files[0], reading, skip_inconsistent=skip_inconsistent)
         elif judged:
-            result = scoring.score_judged(
-                files,
-                measures=chosen,
-                by=by or (),
-                policy=policy,
-                grades=options.pairs(grade, "--grade", "meh=wrong"),
-                columns=columns,
-                format=from_format,
-                baselines=baselines,
-                ci=ci,
-                cluster=cluster,
-                level=level,
-                seed=seed,
-                engine=engine,
-                master=master,
-            )
+            read = evaluate_judged(files, reading)
         else:
             if len(files) < 2:
                 raise UsageError("name the gold and at least one run, or say --judged or --counts")
-            result = scoring.score(
-                files[0],
-                files[1:],
-                measures=chosen,
-                by=by or (),
-                policy=policy,
-                align=align,
-                match=match,
-                columns=columns,
-                format=from_format,
-                baselines=baselines,
-                ci=ci,
-                cluster=cluster,
-                level=level,
-                seed=seed,
-                engine=engine,
-                master=master,
-            )
-    data = result.to_dict()
-    if break_even:
-        _add_break_even(data, result)
-    showing.show(
-        score_grid(result, split=split, break_even=break_even),
-        data,
-        format=format,
-        output=output,
-        digits=digits,
-    )
+            read = evaluate(files[0], files[1:], reading)
+        how: Any = True if ci in ("", "default") else ci
+        result = read.score(
+            chosen,
+            by=by or (),
+            interval=False if ci is None else how,
+            level=level,
+            references=baselines,
+            break_even=break_even,
+            seed=seed,
+        )
+    showing.show_result(result, format=format, output=output, digits=digits, candidates=split)
 
 
 def _several(
@@ -243,20 +211,3 @@ def _several(
             grades = options.pairs(grade, "--grade", "meh=wrong")
             return score_several_judged(files, grades=grades, **shared)
         return score_several(files[0], files[1:], match=match, **shared)
-
-
-def _add_break_even(data: dict[str, object], result: object) -> None:
-    import math
-
-    from abstain.analyses.score.result import ScoreResult
-
-    assert isinstance(result, ScoreResult)
-    rows = data["results"]
-    assert isinstance(rows, list)
-    for plain, row in zip(rows, result.rows, strict=True):
-        values = {
-            str(m): m.break_even(row.counts)
-            for m in result.measures
-            if m.definition.break_even is not None
-        }
-        plain["break_even"] = {k: None if math.isnan(v) else v for k, v in values.items()}

@@ -8,10 +8,13 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from abstain.cli.options import Format
 from abstain.report.grid import Grid, to_csv, to_latex, to_markdown
+
+if TYPE_CHECKING:
+    from abstain.analyses.result import Result
 
 STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
@@ -38,6 +41,33 @@ def show(
     if on_terminal and chosen_format(format, output) is Format.table:
         grid = narrow or grid
     show_all([grid], data, format=format, output=output, digits=digits)
+
+
+def show_result(
+    result: Result, *, format: Format | None, output: Path | None, digits: int = 4, **options: Any
+) -> None:
+    """Print a result, or write it to a file, in the look that is asked for."""
+    from msgspec import structs
+
+    from abstain.cli.again import command
+    from abstain.report.view import view_of
+
+    view = view_of(structs.replace(result, command=command()))
+    chosen = chosen_format(format, output)
+    look: Any = chosen.value
+    if output is not None:
+        from abstain.io.files import write_text
+
+        write_text(output, view.text(look, digits=digits, **options))
+    elif chosen is Format.table:
+        from abstain.report.terminal import print_grid
+
+        for number, grid in enumerate(view.tables(**options)):
+            if number:
+                sys.stdout.write("\n")
+            print_grid(grid, digits=digits)
+    else:
+        sys.stdout.write(view.text(look, digits=digits, **options))
 
 
 def show_all(

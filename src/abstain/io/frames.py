@@ -21,13 +21,18 @@ if TYPE_CHECKING:
 
 
 def open_table(
-    data: Any, *, name: str = "", format: str | None = None, may_be_empty: bool = False
+    data: Any,
+    *,
+    name: str = "",
+    format: str | None = None,
+    pick: Mapping[str, str] | None = None,
+    may_be_empty: bool = False,
 ) -> Table:
     """A table from a path or from any dataframe that narwhals knows, eager or lazy."""
     if isinstance(data, Table):
         return data
     if isinstance(data, (str, os.PathLike)):
-        return read_table(os.fspath(data), format=format)
+        return read_table(os.fspath(data), format=format, pick=pick)
     try:
         frame = nw.from_native(data)
     except nw.exceptions.DuplicateError:

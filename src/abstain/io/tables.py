@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from abstain.errors import InputError, Place, UsageError, nearest, shown
+from abstain.errors import InputError, Place, UsageError, nearest, option, shown
 from abstain.io.files import (
     BLOCK,
     BOM,
@@ -102,11 +102,22 @@ class Table:
         return Place(self.name, row=row + 1)
 
 
-def read_table(path: str | Path | Opened, *, format: str | None = None) -> Table:
-    """Read a table; its format is what is asked for, or what its bytes and its name say."""
-    from abstain.io.logs.registry import READERS, split_format
+def read_table(
+    path: str | Path | Opened, *, format: str | None = None, pick: Mapping[str, str] | None = None
+) -> Table:
+    """Read a table; its format is what is asked for, or what its bytes and its name say.
 
-    name, picks = split_format(format) if format else ("", {})
+    `pick` says what to pick of a tool's log.
+    """
+    from abstain.io.logs.registry import READERS
+
+    name, picks = format or "", dict(pick or {})
+    if ":" in name:  # on its way out: picks have an option of their own
+        from abstain.io.logs.registry import split_format
+
+        name, inside = split_format(name)
+        inside.pop("refusals", None)
+        picks = {**inside, **picks}
     known = (*FORMATS, *READERS)
     if name and name not in known:
         near = nearest(name, known)
@@ -114,13 +125,6 @@ def read_table(path: str | Path | Opened, *, format: str | None = None) -> Table
         raise UsageError(
             f"'{name}' is not a table format or a log's ({hint}there are {', '.join(known)})"
         )
-    if languages := picks.pop("refusals", None):
-        from abstain.judging.refusals.detect import languages_of
-
-        wanted = languages_of(languages)
-        rest = ",".join(f"{key}={value}" for key, value in picks.items())
-        plain = read_table(path, format=f"{name}:{rest}" if rest else name or None)
-        return replace(plain, refusals=wanted)
     opened = path if isinstance(path, Opened) else open_plain(path)
     refuse_workbook(opened)
     if "qa4mre" not in (name, format_of_name(opened.name)):  # whose reader says it of XML
@@ -129,7 +133,7 @@ def read_table(path: str | Path | Opened, *, format: str | None = None) -> Table
     if chosen in READERS:
         return READERS[chosen].read(opened, picks)
     if picks:
-        raise UsageError(f"--from {chosen} has nothing to pick (got '{format}')")
+        raise UsageError(f"{option('pick')} is for tools' logs: {chosen} has nothing to pick")
     if chosen == "parquet":
         return _read_parquet(opened)
     if chosen == "qa4mre":

@@ -50,25 +50,32 @@ class Batch:
     run: IntArray
     index: IntArray
     kind: npt.NDArray[np.uint8]
+    confidence: npt.NDArray[np.float64] | None = None
+    """NaN where none was given; None: nobody asked."""
 
 
 class Cells:
     """The responses of a frame in batches; runs are numbered as they come."""
 
-    def __init__(self, judged: Judged, frame: nw.LazyFrame[Any]) -> None:
+    def __init__(
+        self, judged: Judged, frame: nw.LazyFrame[Any], *, confident: bool = False
+    ) -> None:
         self.width = len(judged.gold)
         self.label = judged.sources[0].table.name
         self.rows = 0
         """Responses seen so far, without those at fault."""
         self.faults = 0
-        self._frame = frame
+        stated = "confidence" in frame.collect_schema().names()
+        self.confident = confident
+        more = ["confidence"] if confident and stated else []
+        self._frame = frame.select("run", INDEX, KIND, *more)
         self._categories = pl.Categories.random()
         # polars forgets categories of which no column is left, so one is kept
         self._held = pl.Series([], dtype=pl.Categorical(self._categories))
 
     def __iter__(self) -> Iterator[Batch]:
         with reading(self.label):
-            for rows in _batches(self._frame.select("run", INDEX, KIND), self._categories):
+            for rows in _batches(self._frame, self._categories):
                 kind = rows[KIND].to_numpy()
                 faulty = int(np.count_nonzero(kind >= KINDS))
                 if faulty:
@@ -78,7 +85,13 @@ class Cells:
                 self.rows += rows.height
                 if rows.height:
                     run = rows["run"].to_physical().to_numpy().astype(np.int64)
-                    yield Batch(run, rows[INDEX].to_numpy().astype(np.int64), kind.view(np.uint8))
+                    index = rows[INDEX].to_numpy().astype(np.int64)
+                    yield Batch(run, index, kind.view(np.uint8), self._confidence(rows))
+
+    def _confidence(self, rows: pl.DataFrame) -> npt.NDArray[np.float64] | None:
+        if "confidence" not in rows.columns:
+            return None
+        return rows["confidence"].cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     def names(self) -> list[str]:
         """The runs by number."""
@@ -117,9 +130,15 @@ def _arrow(frame: nw.LazyFrame[Any]) -> Any:
 # ------------------------------------------------------------------------------ every kind
 
 
-def fill(cells: Cells) -> tuple[list[str], npt.NDArray[np.uint8], int]:
-    """The runs by name, the kind of each of their cells, and how many cells were filled again."""
+def fill(
+    cells: Cells,
+) -> tuple[list[str], npt.NDArray[np.uint8], npt.NDArray[np.float64] | None, int]:
+    """The runs by name, the kind of each cell, its confidence, how many cells were filled again.
+
+    There are confidences where they were asked for: NaN where a response has none.
+    """
     width, held = cells.width, np.zeros((1, cells.width), np.uint8)
+    sure = np.full((1, cells.width if cells.confident else 0), np.nan)
     for batch in cells:
         runs = int(batch.run.max()) + 1
         if runs * width > MAX_CELLS:
@@ -127,7 +146,11 @@ def fill(cells: Cells) -> tuple[list[str], npt.NDArray[np.uint8], int]:
                 f"{runs:,} runs × {width:,} questions are more than fit in memory", cells.label
             )
         held = grown(held, runs)
-        held.reshape(-1)[batch.run * width + batch.index] = batch.kind + 1  # 0: nothing yet
+        at = batch.run * width + batch.index
+        held.reshape(-1)[at] = batch.kind + 1  # 0: nothing yet
+        if batch.confidence is not None:
+            sure = grown(sure, runs, np.nan)
+            sure.reshape(-1)[at] = batch.confidence
     names = cells.names()
     held = grown(held, len(names))[: len(names)]  # a run may have nothing but faults
     repeated = cells.rows - int(np.count_nonzero(held))
@@ -138,17 +161,21 @@ def fill(cells: Cells) -> tuple[list[str], npt.NDArray[np.uint8], int]:
     order = sorted(range(len(names)), key=names.__getitem__)
     if order != list(range(len(names))):
         held = held[order]
-    return [names[i] for i in order], held, repeated
+    if not cells.confident:
+        return [names[i] for i in order], held, None, repeated
+    sure = grown(sure, len(names), np.nan)[order]
+    return [names[i] for i in order], held, sure, repeated
 
 
-def grown(table: Any, rows: int) -> Any:
+def grown(table: Any, rows: int, empty: float = 0) -> Any:
     """A table with room for so many rows, twice as many as it had if it had too few.
 
     Zeros that nobody has written to take no memory.
     """
     if rows <= len(table):
         return table
-    larger = np.zeros((max(rows, 2 * len(table)), *table.shape[1:]), table.dtype)
+    shape = (max(rows, 2 * len(table)), *table.shape[1:])
+    larger = np.full(shape, empty, table.dtype) if empty else np.zeros(shape, table.dtype)
     larger[: len(table)] = table
     return larger
 

@@ -3,52 +3,116 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import polars as pl
 
-from abstain.errors import InputError, Place, plural, shown
+from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io.columns import require_all, text_column
 from abstain.io.frames import check_mapping, collect, open_table, rename
 from abstain.io.tables import ROW, Table
-from abstain.outcomes import OUTCOMES, Counts
+from abstain.judging.evaluation import Counted
+from abstain.outcomes import OUTCOMES, Counts, CountsArray
 
+if TYPE_CHECKING:
+    from abstain.judging.evaluation import Kind
+    from abstain.judging.matrix import Filled
+    from abstain.judging.reading import Reading
+    from abstain.judging.responses import Responses
+    from abstain.judging.tally import Tallies
+
+NO_QUESTIONS = "counts tell nothing of single questions: they can be scored, no more"
 SPLIT = OUTCOMES[2:]
 TOTALS = ("questions", "n", "total")
 NUMBERS = (*OUTCOMES, "unanswered", "answered", *TOTALS)
 
 
-def read_counts(
-    data: Any,
-    *,
-    by: Sequence[str] = (),
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    skip_inconsistent: bool = False,
-) -> tuple[list[tuple[str, tuple[str | None, ...], Counts]], list[str]]:
-    """Runs, slices and counts of a table, with notes on rows that were left out."""
-    table = rename(open_table(data, name="the counts", format=format), columns or {}, side="run")
-    check_mapping(columns or {}, [table])
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One row of counts."""
+
+    run: str
+    counts: Counts
+    attributes: dict[str, str | None]
+    place: Place | None = None
+
+
+class GivenCounts:
+    """Counts by run, with whatever else a table says of each row."""
+
+    kind: Kind = "counts"
+    gold = None
+    responses: tuple[Responses, ...] = ()
+    cluster = None
+
+    def __init__(self, rows: Sequence[Given], notes: Sequence[str], table: Table | None) -> None:
+        self.rows = tuple(rows)
+        self.notes = tuple(notes)
+        self.table = table
+
+    def counted(self, by: Sequence[str]) -> Counted:
+        """The counts of every run and slice; none may stand twice."""
+        if by and self.table is None:
+            raise UsageError("counts given by name have no attributes to slice by")
+        if self.table is not None:
+            require_all(self.table, dict.fromkeys(by, "which was asked for as a slice"))
+        seen: dict[tuple[str | None, ...], Place | None] = {}
+        for row in self.rows:
+            key = (row.run, *(row.attributes.get(name) for name in by))
+            if key in seen:
+                raise InputError(
+                    f"run {shown(row.run)} stands twice{_of_slice(by, key[1:])} "
+                    f"(first: {seen[key]})"
+                    + ("" if by else f"; slices are named with {option('by')}"),
+                    row.place,
+                )
+            seen[key] = row.place
+        counts = CountsArray.of(row.counts for row in self.rows)
+        sizes = {row.counts.n for row in self.rows}
+        return Counted(
+            [str(key[0]) for key in seen],
+            [key[1:] for key in seen],
+            counts,
+            int(sizes.pop()) if len(sizes) == 1 else None,
+        )
+
+    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """Counts have no questions."""
+        raise UsageError(NO_QUESTIONS)
+
+    def tally(self, by: Sequence[str]) -> Tallies:
+        """Counts have no kinds of response."""
+        raise UsageError(NO_QUESTIONS)
+
+    def fill(self, *, confident: bool) -> Filled:
+        """Counts have no responses."""
+        raise UsageError(NO_QUESTIONS)
+
+
+def read_given(data: Any, reading: Reading, *, skip_inconsistent: bool = False) -> GivenCounts:
+    """The counts of a table, a frame, or a mapping of names to `Counts`."""
+    if isinstance(data, Mapping) and all(isinstance(own, Counts) for own in data.values()):
+        if not data:
+            raise UsageError("there are no counts to score")
+        return GivenCounts([Given(str(run), own, {}) for run, own in data.items()], (), None)
+    opened = open_table(data, name="the counts", format=reading.format, pick=reading.pick)
+    table = rename(opened, reading.columns, side="run")
+    check_mapping(reading.columns, [table])
     needed = {"right": "the number of right answers", "wrong": "the number of wrong answers"}
     if not any(c in table.columns for c in ("unanswered", *SPLIT, *TOTALS)):
         needed["unanswered"] = "the number of questions without an answer"
-    require_all(table, needed | dict.fromkeys(by, "which was asked for as a slice"))
-    frame = _texts(table, by)
-    rows: list[tuple[str, tuple[str | None, ...], Counts]] = []
-    seen: dict[tuple[Any, ...], Place] = {}
+    require_all(table, needed)
+    frame = _texts(table)
+    if frame.is_empty():
+        raise InputError("has no rows", table.name)
+    others = [c for c in frame.columns if c not in (ROW, "run", *NUMBERS)]
+    rows: list[Given] = []
     faults: list[tuple[Place, str, str]] = []
     for record in frame.iter_rows(named=True):
         place = table.place(record[ROW])
         run = record.get("run") or f"row {record[ROW] + 1}"
-        key = (run, *(record[name] for name in by))
-        if key in seen:
-            raise InputError(
-                f"run {shown(run)} stands twice{_of_slice(by, key[1:])} (first: {seen[key]})"
-                + ("" if by else "; slices are named with --by"),
-                place,
-            )
-        seen[key] = place
         numbers = {c: _whole(record[c], c, place) for c in NUMBERS if c in table.columns}
         if not any(numbers.get(c) is not None for c in ("unanswered", *SPLIT, *TOTALS)):
             raise InputError("nothing says how many questions were unanswered", place)
@@ -56,16 +120,16 @@ def read_counts(
         if wrong:
             faults.append((place, run, wrong))
             continue
-        rows.append((run, key[1:], _counts(numbers)))
-    if frame.is_empty():
-        raise InputError("has no rows", table.name)
+        rows.append(Given(run, _counts(numbers), {c: record[c] for c in others}, place))
     if faults and not skip_inconsistent:
         raise InputError(_all_faults(faults))
+    if not rows:
+        raise UsageError("there are no counts to score")
     notes = [
         f"left out, the counts do not add up: {run} ({place}: {wrong})"
         for place, run, wrong in faults
     ]
-    return rows, notes
+    return GivenCounts(rows, notes, table)
 
 
 def _of_slice(by: Sequence[str], values: Sequence[Any]) -> str:
@@ -78,10 +142,11 @@ def _of_slice(by: Sequence[str], values: Sequence[Any]) -> str:
     return f" for {', '.join(told)}" if told else ""
 
 
-def _texts(table: Table, by: Sequence[str]) -> pl.DataFrame:
+def _texts(table: Table) -> pl.DataFrame:
     lazy = nw.from_native(table.frame)
-    wanted = [c for c in ("run", *NUMBERS, *by) if c in table.columns]
-    chosen = [text_column(lazy, c, table.name, trim=True).alias(c) for c in dict.fromkeys(wanted)]
+    schema = lazy.collect_schema()
+    wanted = [c for c in table.columns if c in NUMBERS or not schema[c].is_nested()]
+    chosen = [text_column(lazy, c, table.name, trim=True).alias(c) for c in wanted]
     if ROW in lazy.collect_schema().names():
         chosen.append(nw.col(ROW))
     frame = collect(lazy.select(*chosen), table.name)
@@ -143,5 +208,5 @@ def _all_faults(faults: Sequence[tuple[Place, str, str]]) -> str:
     lines = [f"{place}: {shown(run)}: {wrong}" for place, run, wrong in faults[:20]]
     more = f" (and {len(faults) - 20:,} more)" if len(faults) > 20 else ""
     rows = plural(len(faults), "row does not add up", "rows do not add up")
-    lines.append(f"{rows}{more}; --skip-inconsistent scores the others")
+    lines.append(f"{rows}{more}; {option('skip_inconsistent', value=True)} scores the others")
     return "\n".join(lines)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import polars as pl
+from msgspec import structs
 
 from abstain.errors import InputError, Place, UsageError, nearest, shown
 from abstain.io.columns import is_odd_moment, require_all, text_column
 from abstain.io.files import open_plain
 from abstain.io.frames import collect, open_table, rename
 from abstain.io.tables import ROW, UNTOLD, Table, sniff
-from abstain.judging.responses import OF_A_RUN
+from abstain.judging.reading import Reading
+from abstain.judging.responses import OF_A_RUN, PLAIN
 
 NONE_WORDS = ("none", "None", "NONE", "nil", "Nil", "NIL")
 """Answers that claim that no answer exists: right where the gold has none."""
@@ -60,19 +62,18 @@ class Gold:
                 raise UsageError(f"{self.name} has no attribute '{name}' ({hint})")
 
 
-def read_gold(
-    data: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None
-) -> Gold:
+def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
     """Read a gold standard: `question`, `correct`, and any attributes."""
+    reading = _for_gold(data, reading)
     if isinstance(data, (str, os.PathLike)) and os.path.isdir(data):
         from abstain.judging.joining import gold_of_folder
 
-        data = gold_of_folder(os.fspath(data), format)
-    table = open_table(data, name="gold", format=_gold_format(data, format))
+        data = gold_of_folder(os.fspath(data), reading)
+    table = open_table(data, name="gold", format=reading.format, pick=reading.pick)
     is_log = table.verdicts is not None
     if is_log:
         table = questions_of(table)
-    table = rename(table, columns or {}, side="gold")
+    table = rename(table, reading.columns, side="gold")
     require_all(
         table,
         {
@@ -117,17 +118,21 @@ def read_gold(
     return Gold(table.name, frame, attributes, table, verdicts=is_log)
 
 
-def _gold_format(data: Any, format: str | None) -> str | None:
-    """The format of a gold: runs may be some tool's logs while their gold is a table."""
-    from abstain.io.logs.registry import READERS, split_format
+def _for_gold(data: Any, reading: Reading) -> Reading:
+    """How the gold is read: runs may be some tool's logs while their gold is a table."""
+    from abstain.io.logs.registry import READERS
 
-    if format is None or not isinstance(data, (str, os.PathLike)):
-        return format
-    name, picks = split_format(format)
-    reader = READERS.get(name)
-    if reader is None or reader.sniff is None or "gold" in picks:
-        return format
-    return format if sniff(open_plain(os.fspath(data))) == reader.name else None
+    plain = structs.replace(reading, detect_refusals=(), engine=None, master=None)
+    reader = READERS.get(reading.format or "")
+    of_runs = reader is not None and reader.sniff is not None
+    if not (of_runs or (reading.format is None and reading.pick)) or "gold" in reading.pick:
+        return plain
+    if not isinstance(data, (str, os.PathLike)) or os.path.isdir(data):
+        return plain
+    found = sniff(open_plain(os.fspath(data)))
+    if found in READERS and reading.format in (None, found):
+        return plain
+    return structs.replace(plain, format=None, pick={})
 
 
 def questions_of(log: Table) -> Table:

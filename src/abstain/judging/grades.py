@@ -3,30 +3,159 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, Place, UsageError, nearest, shown
+from abstain.errors import InputError, Place, UsageError, nearest, option, shown
 from abstain.io.columns import USUAL_NAMES, require_all, text_column
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
+from abstain.judging.faults import UNREAD, bad_confidence
 from abstain.judging.judge import FILE, KIND, with_confidence
-from abstain.judging.responses import Responses
+from abstain.judging.responses import OF_A_RUN, Responses, own_cluster, told
 from abstain.judging.scales import read_scale
 from abstain.judging.slices import BY, slice_sizes
 from abstain.judging.tally import KindMatrix, Tallies, counted, with_missing
 from abstain.outcomes import KINDS, RIGHT, WRONG, Why, blank_kind
 
+if TYPE_CHECKING:
+    from abstain.judging.evaluation import Kind
+    from abstain.judging.matrix import Filled
+    from abstain.judging.reading import Reading
+
 EMPTY = blank_kind(Why.EMPTY)
 COLUMNS = ("outcome", "grade")
+NAMELESS = "the rows name no question: each is counted as one"
+NOT_ATTRIBUTES = (*OF_A_RUN, "question", "grade", "rank", "known")
+
+
+class JudgedRows:
+    """Rows that say what became of each response."""
+
+    kind: Kind = "judged"
+    gold = None
+
+    def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
+        self.responses = tuple(responses)
+        self.cluster = own_cluster(own.table for own in responses)
+        self._reading = reading
+        self._tallies: dict[tuple[str, ...], Tallies] = {}
+        self._questions: dict[tuple[str, ...], pl.DataFrame] = {}
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the rows."""
+        said = told(own.table for own in self.responses)
+        return tuple(said) if self.named else (*said, NAMELESS)
+
+    @property
+    def named(self) -> bool:
+        """Whether the rows name their questions."""
+        return all("question" in own.table.columns for own in self.responses)
+
+    def tally(self, by: Sequence[str]) -> Tallies:
+        """Judged rows by run and slice, counted by the engine that they live in."""
+        key = tuple(by)
+        if key not in self._tallies:
+            self._tallies[key] = tally_grades(self.responses, by=by, grades=self._reading.grades)
+        return self._tallies[key]
+
+    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """The questions that the rows are about; rows that name none are counted by place."""
+        wanted = self._attributes() if attributes is None else tuple(attributes)
+        if wanted not in self._questions:
+            self._questions[wanted] = self._found(wanted)
+        return self._questions[wanted]
+
+    def _attributes(self) -> tuple[str, ...]:
+        """Columns that say one thing of each question, whatever run the row is of."""
+        shared = [
+            name
+            for name in self.responses[0].table.columns
+            if name not in NOT_ATTRIBUTES and all(name in s.table.columns for s in self.responses)
+        ]
+        if not self.named or not shared:
+            return tuple(shared) if self.named else ()
+        frames, _ = _read(self.responses, shared, self._reading.grades)
+        rows = pl.concat(
+            collect(frame.select("question", *(BY + name for name in shared)), own.table.name)
+            for own, frame in zip(self.responses, frames, strict=True)
+        )
+        differ = rows.group_by("question").agg(pl.exclude("question").n_unique()).max()
+        return tuple(name for name in shared if (differ[BY + name][0] or 0) <= 1)
+
+    def _found(self, attributes: Sequence[str]) -> pl.DataFrame:
+        frames, questions = graded(self.responses, by=attributes, grades=self._reading.grades)
+        if questions is not None:
+            return questions
+        rows = _numbered(
+            pl.concat([judged_rows(s, f) for s, f in zip(self.responses, frames, strict=True)])
+        )
+        named = [pl.col(BY + name).first().alias(name) for name in attributes]
+        return rows.group_by("question").agg(*named).sort("question")
+
+    def fill(self, *, confident: bool) -> Filled:
+        """The kind of every run's row for every question; a run without one is missing there."""
+        frames, questions = graded(self.responses, by=(), grades=self._reading.grades)
+        tables = [judged_rows(s, f) for s, f in zip(self.responses, frames, strict=True)]
+        rows = pl.concat(tables, how="diagonal")
+        if rows.is_empty():
+            raise InputError("has no rows", self.responses[0].table.name)
+        if questions is None:
+            rows = _numbered(rows)
+            questions = rows.select("question").unique().sort("question")
+        runs = sorted(rows["run"].unique())
+        placed = rows.join(
+            questions.select("question").with_row_index("column"), on="question", how="left"
+        ).join(pl.DataFrame({"run": runs}).with_row_index("row"), on="run", how="left")
+        width = questions.height
+        at = placed["row"].to_numpy().astype(np.int64) * width + placed["column"].to_numpy()
+        if len(np.unique(at)) < len(at):
+            raise UsageError("a run is in two tables with the same question; a run belongs in one")
+        kinds = np.full((len(runs), width), blank_kind(Why.MISSING), np.uint8)
+        kinds.reshape(-1)[at] = placed[KIND].to_numpy()
+        if not confident:
+            return runs, kinds, None
+        sure = np.full((len(runs), width), np.nan)
+        sure.reshape(-1)[at] = placed["confidence"].fill_null(np.nan).to_numpy()
+        return runs, kinds, sure
+
+
+def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows that name no question, each known by its place in its run."""
+    place = (pl.int_range(pl.len()).over("run") + 1).cast(pl.String).str.zfill(9)
+    return rows.with_columns(question=place)
+
+
+def judged_rows(source: Responses, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+    """The judged rows of one table with their confidence, null where there is none."""
+    rows = collect(frame, source.table.name).drop(FILE, "grade", "why", strict=False)
+    return checked_confidence(source, rows)
+
+
+def checked_confidence(source: Responses, rows: pl.DataFrame) -> pl.DataFrame:
+    """Judged rows with a confidence from 0 to 1 or none; anything else is refused."""
+    if "confidence" not in rows.columns:
+        return rows.with_columns(confidence=pl.lit(None, pl.Float64))
+    value = pl.col("confidence")
+    bad = (value < 0) | (value > 1) | value.is_nan()
+    if UNREAD in rows.columns:
+        bad = bad | pl.col(UNREAD).is_not_null()
+    faulty = rows.filter(bad.fill_null(value=False))
+    if faulty.height:
+        first = faulty.row(0, named=True)
+        message = bad_confidence(first.get(UNREAD) or first["confidence"])
+        raise InputError(message, source.place(first.get(ROW)))
+    return rows.drop(UNREAD, strict=False)
 
 
 def tally_grades(
     sources: Sequence[Responses], *, by: Sequence[str], grades: Mapping[str, str]
-) -> tuple[Tallies, list[str]]:
+) -> Tallies:
     """Count judged rows by run and slice."""
     frames, named = _read(sources, by, grades)
     columns = [BY + name for name in by]
@@ -43,9 +172,9 @@ def tally_grades(
     if named:
         known = _all_questions(pl.concat(questions), sources, by)
         sizes = slice_sizes(known, by)
-        return with_missing(kinds, sizes, columns, questions=known.height), []
+        return with_missing(kinds, sizes, columns, questions=known.height)
     _refuse_different_lengths(kinds, sources)
-    return _without_questions(kinds, columns), ["the rows name no question: each is counted as one"]
+    return _without_questions(kinds, columns)
 
 
 def graded(
@@ -100,8 +229,6 @@ def grade_rows(
 
     Where asked for they have a confidence too, null where none was given.
     """
-    from abstain.analyses.curve.matrix import judged_rows
-
     frames, questions = graded(sources, by=by, grades=grades, questions=True)
     assert questions is not None
     columns = ["run", "question", KIND]
@@ -170,7 +297,7 @@ def _scales(
             try:
                 together = read_scale([v for some in values for v in some], grades)
             except UsageError:
-                raise InputError(str(alone), source.table.name) from None
+                raise InputError(alone.quoted(), source.table.name) from None
             found.append(together)
     return found
 
@@ -185,7 +312,8 @@ def _refuse_different_lengths(kinds: pl.DataFrame, sources: Sequence[Responses])
     guess = next((c for c in USUAL_NAMES["question"] if c in columns), "NAME")
     raise InputError(
         f"run {shown(short[0])} has {short[1]:,} rows and run {shown(long[0])} {long[1]:,}, and "
-        f"no column 'question' says which are missing (--column question={guess} names one)",
+        f"no column 'question' says which are missing ({option('columns', {'question': guess})} "
+        "names one)",
         sources[0].table.name,
     )
 

@@ -16,8 +16,9 @@ import polars as pl
 from abstain.errors import InputError, UsageError, plural, shown
 from abstain.io.files import open_plain
 from abstain.io.frames import into_lazy
-from abstain.io.logs.registry import READERS, split_format
+from abstain.io.logs.registry import READERS
 from abstain.io.tables import ROW, Table, sniff
+from abstain.judging.reading import Reading
 from abstain.judging.responses import Responses, read_responses
 
 TASK = "task"
@@ -178,7 +179,7 @@ def together(tables: Sequence[Table], name: str) -> Table:
 
 def logs_in(folder: str, format: str | None) -> list[str]:
     """The logs in a folder and below, told by their bytes, in the order of their names."""
-    wanted = split_format(format)[0] if format else ""
+    wanted = format or ""
     if wanted and (wanted not in READERS or READERS[wanted].sniff is None):
         raise InputError("is a directory, expected a file", folder)
     names = sorted(
@@ -202,9 +203,10 @@ def _sniffed(name: str) -> str | None:
         return None
 
 
-def gold_of_folder(folder: str, format: str | None) -> Table:
+def gold_of_folder(folder: str, reading: Reading) -> Table:
     """The rows of all logs in a folder, from which its questions are taken."""
-    sources = join_tasks([read_responses(path, format=format) for path in logs_in(folder, format)])
+    logs = logs_in(folder, reading.format)
+    sources = join_tasks([read_responses(path, reading) for path in logs])
     if len(sources) == 1:
         return sources[0].table
     return together([source.table for source in sources], folder)

@@ -7,11 +7,11 @@ are these fields. A field's option and its help stand beside it in `OPTIONS`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypedDict, get_args
 
 import msgspec
 
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UnknownNameError, UsageError, option
 from abstain.outcomes import Effect, Policy, Why
 
 Match: TypeAlias = Literal["id", "text", "squad"]
@@ -19,6 +19,21 @@ Align: TypeAlias = Literal["id", "position"]
 EngineName: TypeAlias = Literal["polars", "duckdb", "spark"]
 EffectName: TypeAlias = Literal["unanswered", "wrong", "excluded", "stop"]
 PolicyLike: TypeAlias = "Policy | Mapping[str, str] | Iterable[str] | None"
+
+
+class ReadingOptions(TypedDict, total=False):
+    """The arguments of reading, for functions that read and ask in one line."""
+
+    format: str | None
+    pick: Mapping[str, str] | None
+    columns: Mapping[str, str] | None
+    policy: PolicyLike
+    match: Match
+    align: Align
+    detect_refusals: str | Sequence[str]
+    cluster: str | None
+    engine: EngineName | None
+    master: str | None
 
 
 class Reading(
@@ -75,7 +90,9 @@ class Reading(
         if engine is not None:
             _one_of("engine", engine, get_args(EngineName))
         if master is not None and engine not in (None, "spark"):
-            raise UsageError(f"--master goes with --engine spark (got --engine {engine})")
+            raise UsageError(
+                f"{option('master')} goes with {option('engine', 'spark')} (got '{engine}')"
+            )
         return cls(
             format=format,
             pick=dict(pick or {}),
@@ -93,6 +110,14 @@ class Reading(
     def rules(self, **defaults: str) -> Policy:
         """The whole policy; `defaults` hold where nothing was said."""
         return Policy.of({**defaults, **self.policy})
+
+
+def reading_of(given: ReadingOptions) -> Reading:
+    """A `Reading` from keyword arguments; a slip of the pen is told the nearest name."""
+    for name in given:
+        if name not in OPTIONS:
+            raise UnknownNameError("argument", name, OPTIONS)
+    return Reading.of(**given)
 
 
 def said_policy(given: PolicyLike) -> dict[str, str]:
@@ -118,7 +143,7 @@ def said_policy(given: PolicyLike) -> dict[str, str]:
 def _one_of(what: str, value: object, known: Sequence[str]) -> None:
     if value not in known:
         raise UnknownNameError(
-            f"value of --{what}", str(value), known, hint=f"there are {', '.join(known)}"
+            f"value of {option(what)}", str(value), known, hint=f"there are {', '.join(known)}"
         )
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from abstain.errors import Place, UsageError, plural
+from abstain.errors import Place, UsageError, option, plural
 from abstain.io.engines import check_engine, moved
 from abstain.io.files import bare_name
 from abstain.io.frames import collect, into_lazy, open_table, rename
 from abstain.io.tables import Table
+from abstain.judging.reading import Reading
 
 if TYPE_CHECKING:
     from abstain.judging.gold import Gold
@@ -26,6 +27,7 @@ OF_A_RUN = (
     *("outcome", "reason", "response", RULE),
 )
 """Columns of a log that speak of a response, not of its question."""
+PLAIN = Reading()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +44,23 @@ class Responses:
         return self.table.place(row)
 
 
-def read_responses(
-    data: Any,
-    *,
-    name: str = "",
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    engine: str | None = None,
-    master: str | None = None,
-) -> Responses:
-    """Open one table of responses, perhaps in another engine; nothing is counted yet.
+def read_responses(data: Any, reading: Reading = PLAIN, *, name: str = "") -> Responses:
+    """Open one table of responses, in the engine that is asked for; nothing is counted yet.
 
     A log stays in polars until `in_its_engine`, so that it can be joined with others.
     """
-    opened, chosen = open_table(data, name=name, format=format), check_engine(engine, master)
-    if opened.refusals and chosen != "polars":
-        raise UsageError(f"--detect-refusals reads text with polars, not with --engine {chosen}")
+    opened = open_table(data, name=name, format=reading.format, pick=reading.pick)
+    chosen, master = check_engine(reading.engine, reading.master), reading.master
+    if reading.detect_refusals:
+        if chosen != "polars":
+            raise UsageError(
+                f"{option('detect_refusals')} reads text with polars, not with "
+                f"{option('engine', chosen)}"
+            )
+        opened = replace(opened, refusals=reading.detect_refusals)
     here = opened.verdicts is not None  # a log's rows are in memory: they may move later
     table = opened if here else moved(opened, chosen, master)
-    table = rename(table, columns or {}, side="run")
+    table = rename(table, reading.columns, side="run")
     if table.refusals:
         from abstain.judging.refusals.detect import with_refusals
 
@@ -83,12 +83,12 @@ def read_responses(
     return Responses(table, frame, name or own_name)
 
 
-def in_its_engine(source: Responses, engine: str | None, master: str | None) -> Responses:
+def in_its_engine(source: Responses, reading: Reading) -> Responses:
     """The rows of a log, handed to the engine that is asked for."""
     table = source.table
     if table.verdicts is None:
         return source
-    table = moved(table, check_engine(engine, master), master)
+    table = moved(table, check_engine(reading.engine, reading.master), reading.master)
     return replace(source, table=table, frame=into_lazy(table.frame))
 
 
@@ -134,7 +134,7 @@ def _different_documents(logs: Sequence[Table], how: str) -> list[str]:
     if plain and len(plain) < len(frames):
         return [
             f"{plain[0]}: has no doc_hash, which other logs have, so their documents do not pair: "
-            "--column question=doc_id takes doc_id for all"
+            "map the column question to doc_id to take doc_id for all"
         ]
     common = set.intersection(*found.values()) if found else set()
     return [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +12,8 @@ import polars as pl
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from abstain.outcomes import Array, IntArray
 
 BY = "by:"
 """Prefix of a slice attribute's column, so that no attribute can take another column's name."""
@@ -45,3 +49,49 @@ def spots(slice_of: npt.NDArray[np.int64]) -> pl.Series:
     """The place of each question among those of its slice."""
     number = pl.Series("slice", slice_of)
     return number.to_frame().select(pl.int_range(pl.len()).over("slice").cast(pl.Int32)).to_series()
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """The slices that an attribute makes of the questions."""
+
+    attribute: str
+    names: list[str]
+    part_of: npt.NDArray[np.int64]
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many questions each slice has."""
+        return np.bincount(self.part_of[self.part_of >= 0], minlength=len(self.names))
+
+    def sums(self, table: Array) -> Array:
+        """Sums over each slice of numbers that every question has: questions × k to slices × k."""
+        inside = self.part_of >= 0
+        columns = [
+            np.bincount(self.part_of[inside], column[inside], minlength=len(self.names))
+            for column in table.T
+        ]
+        return np.stack(columns, axis=-1)
+
+
+def slices_of(questions: pl.DataFrame, attribute: str) -> Slices:
+    """The slices by an attribute, in natural order; questions without a value are in none."""
+    column = questions[attribute].cast(pl.String)
+    column = column.set(column == "", None)
+    names = sorted(column.drop_nulls().unique().to_list(), key=natural)
+    places = column.cast(pl.Enum(names)).to_physical().cast(pl.Int64)
+    return Slices(attribute, names, places.fill_null(-1).to_numpy())
+
+
+def natural(text: str) -> tuple[tuple[int, float, str], ...]:
+    """A sort key by which test 2 comes before test 10."""
+    pieces = re.split(r"(\d+)", text)
+    return tuple((0, float(p), "") if p.isdecimal() else (1, 0.0, p) for p in pieces if p)
+
+
+def cluster_numbers(questions: pl.DataFrame, attribute: str) -> npt.NDArray[np.int64]:
+    """A number for each cluster; a question without a value is a cluster of its own."""
+    numbers = slices_of(questions, attribute).part_of.copy()
+    alone = numbers < 0
+    numbers[alone] = numbers.max(initial=-1) + 1 + np.arange(int(alone.sum()))
+    return numbers

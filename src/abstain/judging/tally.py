@@ -78,11 +78,11 @@ def tally(judged: Judged, by: Sequence[str] = ()) -> Tallies:
 def kind_matrix(judged: Judged, frame: nw.LazyFrame[Any]) -> KindMatrix:
     """Every response in its cell; a fault or a cell that is filled twice is refused."""
     cells = Cells(judged, frame)
-    names, kinds, repeated = fill(cells)
+    names, kinds, _, repeated = fill(cells)
     if cells.faults:
         raise first_fault(judged, cells.faults)
     if repeated:
-        raise _first_repeat(judged, repeated)
+        raise first_repeat(judged, repeated)
     return KindMatrix(names, kinds)
 
 
@@ -126,7 +126,7 @@ def _tally_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> 
     if found.faults:
         raise first_fault(judged, found.faults)
     if found.repeated:
-        raise _first_repeat(judged, found.repeated, found.repeating)
+        raise first_repeat(judged, found.repeated, found.repeating)
     found.table[..., MISSING] += sizes["size"].to_numpy() - found.table.sum(axis=2)
     slices: list[tuple[str | None, ...]] = sizes.drop("size").rows() if by else [()]
     runs = [run for run in found.runs for _ in slices]
@@ -145,7 +145,7 @@ def _tally_in_engine(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]
     if faults.height:
         raise first_fault(judged, int(faults["n"].sum()))
     if (total["rows"] > total["distinct"]).any():
-        raise _first_repeat(judged, int((total["rows"] - total["distinct"]).sum()))
+        raise first_repeat(judged, int((total["rows"] - total["distinct"]).sum()))
     sizes = slice_sizes(judged.gold.frame, by)
     return with_missing(kinds, sizes, columns, questions=len(judged.gold))
 
@@ -253,7 +253,8 @@ def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Probl
     )
 
 
-def _first_repeat(judged: Judged, count: int, runs: Sequence[str] | None = None) -> Exception:
+def first_repeat(judged: Judged, count: int, runs: Sequence[str] | None = None) -> Exception:
+    """The error of the first question that a run has again, of so many."""
     return repeats(judged, most=1, runs=runs)[0].error(count - 1)
 
 

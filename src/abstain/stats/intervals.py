@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,11 @@ from abstain.stats.proportions import proportion
 if TYPE_CHECKING:
     from abstain.outcomes import Array
 
-METHODS = {
+IntervalMethod: TypeAlias = Literal[
+    "logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson"
+]
+
+METHODS: dict[str, str] = {
     "logit": "the delta method on the logit scale with pseudo-counts",
     "delta": "the delta method",
     "percentile": "the percentile bootstrap",

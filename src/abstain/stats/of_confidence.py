@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from abstain.errors import UsageError
 from abstain.measures import Measure
 from abstain.measures.answers import Answers
 from abstain.measures.resamples import Resamples
+from abstain.outcomes import OUTCOMES
 from abstain.stats.bootstrap import levels_from_jackknife
 from abstain.stats.intervals import DEFAULT, NO_WIDTH, Interval
 
@@ -77,12 +78,12 @@ class Sample:
 
 
 def sample_of(
-    outcomes: npt.NDArray[np.int8],
+    outcomes: npt.NDArray[np.integer[Any]],
     confidence: Array,
     clusters: IntArray | None = None,
 ) -> Sample:
-    """A run's answers by its outcomes, without those that are excluded (below 0)."""
-    usable = outcomes >= 0
+    """A run's answers by its outcomes, without those that are excluded (no outcome's position)."""
+    usable = (outcomes >= 0) & (outcomes < len(OUTCOMES))
     outcomes, confidence = outcomes[usable], confidence[usable]
     units = np.arange(len(outcomes))
     if clusters is not None:

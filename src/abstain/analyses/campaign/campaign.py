@@ -13,6 +13,7 @@ import polars as pl
 from abstain.analyses.campaign.matrix import OutcomeMatrix, Slices, outcome_matrix, slices_of
 from abstain.analyses.campaign.pairs import Pairs, find_pairs
 from abstain.errors import InputError, UsageError, nearest, plural, shown
+from abstain.judging.opening import old_reading
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import (
     RIGHT,
@@ -126,17 +127,17 @@ def run_campaign(
     from abstain.analyses.campaign.sureness import sure_curves
     from abstain.analyses.campaign.uncertainty import run_intervals, told_apart
     from abstain.analyses.compare.result import Settings
-    from abstain.analyses.score.scoring import open_runs
     from abstain.io.frames import check_mapping
     from abstain.judging.gold import read_gold
     from abstain.judging.judge import check_align, judge
+    from abstain.judging.opening import open_runs
     from abstain.judging.responses import describe, own_cluster
 
     if not 0 <= pass_mark <= 1:
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
     chosen = count_measure(measure_name)
     rules = Policy.of(policy)
-    standard = read_gold(gold, columns=columns, format=format)
+    standard = read_gold(gold, old_reading(columns, format))
     sources = open_runs(runs, columns=columns, format=format, engine=engine, master=master)
     cluster = cluster or own_cluster((s.table for s in sources), standard.attributes)
     settings = Settings(method=ci, cluster=cluster, seed=seed).checked()

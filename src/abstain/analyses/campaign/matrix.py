@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from abstain.analyses.score.scoring import refuse_undecided
 from abstain.errors import InputError
+from abstain.judging.evaluation import refuse_undecided
 from abstain.judging.judge import Judged
+from abstain.judging.slices import Slices, natural, slices_of
 from abstain.judging.tally import all_kinds
 from abstain.outcomes import OUTCOMES, RIGHT, CountsArray, Policy, blanks_by_reason
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from abstain.outcomes import Array, IntArray
+    from abstain.outcomes import IntArray
 
 EXCLUDED = len(OUTCOMES)
+__all__ = ["EXCLUDED", "OutcomeMatrix", "Slices", "natural", "outcome_matrix", "slices_of"]
 BYTE = 255
 
 
@@ -63,46 +65,6 @@ class OutcomeMatrix:
     def right(self) -> npt.NDArray[np.bool_]:
         """Runs × questions: whether the response was right."""
         return np.equal(self.outcomes, RIGHT)
-
-
-@dataclass(frozen=True, slots=True)
-class Slices:
-    """The parts that an attribute makes of the questions."""
-
-    attribute: str
-    names: list[str]
-    part_of: npt.NDArray[np.int64]
-
-    @property
-    def sizes(self) -> IntArray:
-        """How many questions each part has."""
-        return np.bincount(self.part_of[self.part_of >= 0], minlength=len(self.names))
-
-    def sums(self, table: Array) -> Array:
-        """Sums over each part of numbers that every question has: questions × k to parts × k."""
-        inside = self.part_of >= 0
-        columns = [
-            np.bincount(self.part_of[inside], column[inside], minlength=len(self.names))
-            for column in table.T
-        ]
-        return np.stack(columns, axis=-1)
-
-
-def slices_of(questions: pl.DataFrame, attribute: str) -> Slices:
-    """The parts by an attribute, in natural order; questions without a value are in none."""
-    column = questions[attribute].cast(pl.String)
-    column = column.set(column == "", None)
-    names = sorted(column.drop_nulls().unique().to_list(), key=natural)
-    places = column.cast(pl.Enum(names)).to_physical().cast(pl.Int64)
-    return Slices(attribute, names, places.fill_null(-1).to_numpy())
-
-
-def natural(text: str) -> tuple[tuple[int, float, str], ...]:
-    """A sort key by which test 2 comes before test 10."""
-    import re
-
-    pieces = re.split(r"(\d+)", text)
-    return tuple((0, float(p), "") if p.isdecimal() else (1, 0.0, p) for p in pieces if p)
 
 
 def outcome_matrix(judged: Judged, policy: Policy) -> OutcomeMatrix:

@@ -9,9 +9,10 @@ import polars as pl
 
 from abstain.analyses.campaign.matrix import EXCLUDED, OutcomeMatrix
 from abstain.analyses.compare.comparing import compare_outcomes
-from abstain.analyses.compare.inputs import Paired, clusters_of
+from abstain.analyses.compare.inputs import Paired
 from abstain.analyses.compare.result import Comparison, Progress, Settings
 from abstain.errors import UsageError, nearest
+from abstain.judging.slices import cluster_numbers
 from abstain.measures import Measure
 from abstain.outcomes import Policy
 from abstain.stats.intervals import Interval, interval
@@ -98,4 +99,4 @@ def _clusters(questions: pl.DataFrame, attribute: str | None) -> npt.NDArray[np.
         near = nearest(attribute, questions.columns)
         hint = f" (nearest: {', '.join(near)})" if near else ""
         raise UsageError(f"the gold has no attribute '{attribute}' to cluster by{hint}")
-    return clusters_of(questions, attribute)
+    return cluster_numbers(questions, attribute)

@@ -12,6 +12,8 @@ import polars as pl
 
 from abstain.analyses.campaign.matrix import EXCLUDED, slices_of
 from abstain.errors import InputError, UsageError, plural
+from abstain.judging.opening import old_reading
+from abstain.judging.slices import cluster_numbers
 from abstain.outcomes import KINDS, Effect, Policy, Why, blank_kind, blanks_by_reason
 
 if TYPE_CHECKING:
@@ -65,15 +67,14 @@ def from_gold(
 ) -> Paired:
     """Judge runs against a gold and pair them, where asked for with their confidences."""
     from abstain.analyses.curve.matrix import filled
-    from abstain.analyses.score.scoring import open_runs
     from abstain.io.frames import check_mapping
-    from abstain.io.logs.registry import log_format
     from abstain.judging.gold import read_gold
     from abstain.judging.judge import check_align, judge
+    from abstain.judging.opening import open_runs
     from abstain.judging.responses import describe, own_cluster
     from abstain.judging.tally import kind_matrix
 
-    standard = read_gold(gold, columns=columns, format=log_format(format))
+    standard = read_gold(gold, old_reading(columns, format))
     sources = open_runs(runs, columns=columns, format=format)
     cluster = cluster or own_cluster((s.table for s in sources), standard.attributes)
     standard.check_attributes([*by, *([cluster] if cluster else [])])
@@ -114,10 +115,10 @@ def from_judged(
     confident: bool = False,
 ) -> Paired:
     """Pair rows that carry their own outcome, where asked for with their confidences."""
-    from abstain.analyses.score.scoring import open_runs
     from abstain.io.frames import check_mapping
     from abstain.judging.grades import grade_rows
     from abstain.judging.judge import KIND
+    from abstain.judging.opening import open_runs
     from abstain.judging.responses import own_cluster, told
 
     sources = open_runs(runs, columns=columns, format=format)
@@ -158,7 +159,7 @@ def _rules_err(sources: Sequence[Any]) -> list[str]:
         return []
     return [
         "rules that find refusals err: `abstain refusals --check` measures how often, and "
-        "--judge-error takes that into the corrected scores"
+        "a table of the judge's errors takes that into the corrected scores"
     ]
 
 
@@ -180,7 +181,7 @@ def pair(
     notes: Sequence[str] = (),
 ) -> Paired:
     """Apply a policy to kinds (runs × questions) and keep the questions that all runs have."""
-    from abstain.analyses.score.scoring import refuse_undecided
+    from abstain.judging.evaluation import refuse_undecided
 
     if len(runs) < 2:
         raise UsageError(f"a comparison needs two runs (got {plural(len(runs), 'run')})")
@@ -205,7 +206,7 @@ def pair(
         outcomes=outcomes[:, common],
         in_all=questions.height,
         absent=absent,
-        clusters=None if cluster is None else clusters_of(kept, cluster),
+        clusters=None if cluster is None else cluster_numbers(kept, cluster),
         parts=tuple((n, (s := slices_of(kept, n)).names, s.part_of) for n in by),
         known=known,
         unknown=unknown,
@@ -237,14 +238,6 @@ def _nothing_common(runs: list[str], usable: npt.NDArray[np.bool_]) -> InputErro
             if not (usable[i] & usable[j]).any():
                 return InputError(f"runs '{runs[j]}' and '{runs[i]}' have no question in common")
     return InputError("there is no question that all runs have")
-
-
-def clusters_of(questions: pl.DataFrame, attribute: str) -> npt.NDArray[np.int64]:
-    """A number for each cluster; a question without a value is a cluster of its own."""
-    numbers = slices_of(questions, attribute).part_of.copy()
-    alone = numbers < 0
-    numbers[alone] = numbers.max(initial=-1) + 1 + np.arange(int(alone.sum()))
-    return numbers
 
 
 def _unknown(tallies: IntArray, policy: Policy) -> tuple[Array, IntArray]:

@@ -18,12 +18,12 @@ import polars as pl
 from abstain import __version__
 from abstain.analyses.curve.curve import Curve
 from abstain.analyses.curve.matrix import missing_notes
-from abstain.analyses.score.scoring import open_runs, refuse_undecided
-from abstain.errors import InputError, UsageError
+from abstain.errors import InputError, UsageError, option
 from abstain.io.frames import check_mapping, collect
-from abstain.io.logs.registry import log_format
+from abstain.judging.evaluation import refuse_undecided
 from abstain.judging.gold import read_gold
 from abstain.judging.judge import KIND, Judged, check_align, judge
+from abstain.judging.opening import old_reading, open_runs
 from abstain.judging.responses import describe
 from abstain.judging.tally import tally
 from abstain.measures import Measure, count_measure
@@ -128,7 +128,7 @@ def curve_histogram(
     along = count_measure(measure_name)
     rules = Policy.of(policy)
     check_bins(bins)
-    standard = read_gold(gold, columns=columns, format=log_format(format))
+    standard = read_gold(gold, old_reading(columns, format))
     sources = open_runs(runs, columns=columns, format=format, engine=engine, master=master)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
@@ -155,7 +155,9 @@ def curve_histogram(
 def check_bins(bins: int) -> None:
     """Bins are a power of two: only then are their edges exact."""
     if not 2 <= bins <= MOST_BINS or bins & (bins - 1):
-        raise UsageError(f"--histogram is a power of two, from 2 to {MOST_BINS:,} (got {bins:,})")
+        raise UsageError(
+            f"{option('histogram')} is a power of two, from 2 to {MOST_BINS:,} (got {bins:,})"
+        )
 
 
 def _counted(judged: Judged, bins: int) -> pl.DataFrame:

@@ -10,14 +10,12 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from abstain.analyses.score.scoring import open_runs, refuse_undecided
-from abstain.errors import InputError, UnknownNameError, UsageError, plural
+from abstain.errors import UnknownNameError, UsageError, plural
 from abstain.io.frames import check_mapping, collect
-from abstain.io.logs.registry import log_format
-from abstain.io.tables import ROW
-from abstain.judging.faults import UNREAD, bad_confidence
+from abstain.judging.evaluation import refuse_undecided
 from abstain.judging.gold import Gold, read_gold
-from abstain.judging.judge import FILE, INDEX, KIND, Judged, check_align, judge
+from abstain.judging.judge import INDEX, KIND, Judged, check_align, judge
+from abstain.judging.opening import old_reading, open_runs
 from abstain.judging.responses import describe, told
 from abstain.judging.slices import BY
 from abstain.judging.tally import KindMatrix, kind_matrix, refuse_empty, refuse_shared
@@ -27,7 +25,6 @@ from abstain.outcomes import Counts, Policy, Why, blank_kind, blanks_by_reason, 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from abstain.judging.responses import Responses
     from abstain.outcomes import Array, IntArray
 
     BoolArray = npt.NDArray[np.bool_]
@@ -147,11 +144,7 @@ def read_matrix(
     format: str | None = None,
 ) -> ConfidenceMatrix:
     """Judge runs against a gold; `gold` may be one that was read already."""
-    standard = (
-        gold
-        if isinstance(gold, Gold)
-        else read_gold(gold, columns=columns, format=log_format(format))
-    )
+    standard = gold if isinstance(gold, Gold) else read_gold(gold, old_reading(columns, format))
     standard.check_attributes(attributes)
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
@@ -206,7 +199,7 @@ def read_judged_matrix(
     format: str | None = None,
 ) -> ConfidenceMatrix:
     """Rows that carry their own outcome, in a column `outcome` or `grade`."""
-    from abstain.judging.grades import graded
+    from abstain.judging.grades import graded, judged_rows
 
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [s.table for s in sources])
@@ -242,28 +235,6 @@ def read_judged_matrix(
         notes=notes,
         sources=tuple(s.table.name for s in sources),
     )
-
-
-def judged_rows(source: Responses, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
-    """The judged rows of one table with their confidence, null where there is none."""
-    rows = collect(frame, source.table.name).drop(FILE, "grade", "why", strict=False)
-    return checked_confidence(source, rows)
-
-
-def checked_confidence(source: Responses, rows: pl.DataFrame) -> pl.DataFrame:
-    """Judged rows with a confidence from 0 to 1 or none; anything else is refused."""
-    if "confidence" not in rows.columns:
-        return rows.with_columns(confidence=pl.lit(None, pl.Float64))
-    value = pl.col("confidence")
-    bad = (value < 0) | (value > 1) | value.is_nan()
-    if UNREAD in rows.columns:
-        bad = bad | pl.col(UNREAD).is_not_null()
-    faulty = rows.filter(bad.fill_null(value=False))
-    if faulty.height:
-        first = faulty.row(0, named=True)
-        message = bad_confidence(first.get(UNREAD) or first["confidence"])
-        raise InputError(message, source.place(first.get(ROW)))
-    return rows.drop(UNREAD, strict=False)
 
 
 def _with_policy(

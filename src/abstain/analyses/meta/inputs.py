@@ -10,14 +10,15 @@ import numpy as np
 from abstain.analyses.meta.cells import BLANK, EXCLUDED, of_outcomes
 from abstain.analyses.meta.evaluation import evaluate
 from abstain.analyses.meta.result import MetaResult
-from abstain.analyses.meta.score_matrices import read_matrices
-from abstain.analyses.meta.sources import Source, of_counts
+from abstain.analyses.meta.sources import Source, of_counts, of_scores
 from abstain.errors import InputError, UsageError, plural
 from abstain.io.frames import check_mapping
 from abstain.judging.gold import read_gold
+from abstain.judging.opening import old_reading
 from abstain.judging.responses import describe, told
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import OUTCOMES, Policy, Why, blanks_by_reason, reasons_named
+from abstain.rankings.scores import read_scores
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
@@ -39,12 +40,12 @@ def meta(
 ) -> MetaResult:
     """Judge measures by how they order the runs of a campaign; `options` as in `Settings`."""
     from abstain.analyses.campaign.matrix import outcome_matrix
-    from abstain.analyses.score.scoring import open_runs
     from abstain.judging.judge import check_align, judge
+    from abstain.judging.opening import open_runs
 
     chosen = _measures(measures)
     rules = Policy.of(policy)
-    standard = read_gold(gold, columns=columns, format=format)
+    standard = read_gold(gold, old_reading(columns, format))
     sources = open_runs(runs, columns=columns, format=format)
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
@@ -70,8 +71,9 @@ def meta_judged(
     **options: Any,
 ) -> MetaResult:
     """The same for rows that carry their own outcome: run, question, and outcome or grade."""
-    from abstain.analyses.score.scoring import open_runs, refuse_undecided
+    from abstain.judging.evaluation import refuse_undecided
     from abstain.judging.grades import grade_matrix
+    from abstain.judging.opening import open_runs
 
     chosen = _measures(measures)
     rules = Policy.of(policy)
@@ -102,12 +104,16 @@ def meta_counts(
 
     A question may have been asked several times, so that a row has several outcomes.
     """
-    from abstain.judging.given_counts import read_counts
+    from abstain.judging.sources import read_counts
 
     chosen = _measures(measures)
-    rows, notes = read_counts(counts, by=["question"], columns=columns, format=format)
-    runs = sorted({run for run, _, _ in rows})
-    cells = {(run, str(question)): own for run, (question,), own in rows}
+    given = read_counts(counts, columns=columns, format=format)
+    found, notes = given.counted(["question"]), list(given.notes)
+    runs = sorted(set(found.runs))
+    cells = {
+        (run, str(question)): found.counts[i]
+        for i, (run, (question,)) in enumerate(zip(found.runs, found.slices, strict=True))
+    }
     asked = sorted({question for _, question in cells})
     shared = [q for q in asked if all((run, q) in cells for run in runs)]
     if not shared:
@@ -136,13 +142,10 @@ def meta_scores(
     matrices: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None,
     **options: Any,
 ) -> MetaResult:  # fmt: skip
-    """The same for ready scores: matrices of topics × systems, one a measure.
-
-    `matrices` is a path or a dataframe, a sequence of them, or a mapping of measures to them. Of
-    `columns`, `question` names the column of topics where its name does not tell.
-    """
-    source, notes = read_matrices(matrices, columns=columns, format=format)
-    return evaluate(source, notes=notes, **options)
+    """The same for ready scores by topic and system: all that `read_scores` takes."""
+    found = read_scores(matrices, columns=columns, format=format).complete()
+    scores = {name: found.scores(name) for name in found.measures}
+    return evaluate(of_scores(found.runs, scores), notes=found.notes, **options)
 
 
 # ----------------------------------------------------------------------------------- small

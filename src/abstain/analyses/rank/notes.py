@@ -25,13 +25,13 @@ def notes(
         yield _ends(rankings, settings)
         yield from _full_where_nothing_is(rankings, measures)
     elif primed:
-        yield "no --limit was given: every list counts as ended by its system"
+        yield "no limit was given: every list counts as ended by its system"
     yield from rankings.remarks
     for word in rankings.nil_words:
         other = "" if settings.nil is None else f", which is not {shown(settings.nil)}"
         yield (
             f"a list has a document {shown(word)}{other}: where it says that there is nothing "
-            f"more to find, give --nil {word}"
+            f"more to find, name it as nil"
         )
     yield from _grades(rankings, measures)
     if settings.trec_eval:

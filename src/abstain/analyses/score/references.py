@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from abstain.outcomes import Counts
 
 if TYPE_CHECKING:
-    from abstain.analyses.score.result import Reference, Row
+    from abstain.analyses.score.result import Reference
 
 
 def reference_counts(
-    rows: Sequence[Row],
+    rows: Sequence[tuple[str, dict[str, str | None], Counts]],
 ) -> Iterator[tuple[str, dict[str, str | None], Reference, Counts]]:
     """For each slice "answer nothing"; for each run its blanks drawn at random, and the best.
 
@@ -22,19 +22,18 @@ def reference_counts(
     behind every blank. The best blanking answers exactly what its answers get right.
     """
     silent: set[tuple[str | None, ...]] = set()
-    for row in list(rows):
-        k = row.counts
-        part = tuple(row.slice.values())
+    for run, slice_, k in rows:
+        part = tuple(slice_.values())
         if part not in silent:
             silent.add(part)
-            yield "(nobody)", row.slice, "answer nothing", Counts(unanswered_empty=k.n)
+            yield "(nobody)", slice_, "answer nothing", Counts(unanswered_empty=k.n)
         if k.n == 0:
             continue
         if k.unanswered and not k.unsplit and not k.unanswered_empty:
             forced = (k.right + k.unanswered_right) / k.n
             yield (
-                row.run,
-                row.slice,
+                run,
+                slice_,
                 "random blanking",
                 Counts(
                     right=forced * k.answered,
@@ -43,7 +42,7 @@ def reference_counts(
                     unanswered_wrong=(1 - forced) * k.unanswered,
                 ),
             )
-        yield row.run, row.slice, "best blanking", _best(k)
+        yield run, slice_, "best blanking", _best(k)
 
 
 def _best(k: Counts) -> Counts:

@@ -1,377 +1,172 @@
-"""`score`: runs and a gold (or judged rows, or counts) to a table of scores."""
+"""`score`: the scores of every run, by slices where asked for."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from abstain.analyses.score.result import Known, ScoreResult, finished, rows_of
-from abstain.errors import InputError, UsageError, plural
+from msgspec import structs
+
+from abstain.analyses.score.references import reference_counts
+from abstain.analyses.score.result import Reference, Row, ScoreResult
+from abstain.errors import UsageError, option
 from abstain.measures import Measure, count_measure, measure
-from abstain.outcomes import (
-    Counts,
-    CountsArray,
-    Effect,
-    Policy,
-    Why,
-    blanks_by_reason,
-    reasons_named,
-)
+from abstain.outcomes import CountsArray, reasons_named
+from abstain.stats.ties import places
 
 if TYPE_CHECKING:
-    from abstain.analyses.curve.matrix import ConfidenceMatrix
-    from abstain.judging.tally import Tallies
-    from abstain.outcomes import IntArray
+    from abstain.judging.evaluation import Counted, Evaluation
+    from abstain.stats.intervals import IntervalMethod
 
 DEFAULT_MEASURES = ("c@1", "accuracy", "precision", "coverage")
 
-STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
-
-# ---------------------------------------------------------------------------- three ways in
+Known = dict[tuple[str, tuple[str | None, ...]], dict[str, float]]
+"""Run and slice to scores that counts alone do not give."""
 
 
 def score(
-    gold: Any,
-    runs: Any,
+    evaluation: Evaluation,
+    measures: Sequence[str | Measure] | str | Measure = (),
     *,
-    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
-    by: Sequence[str] = (),
-    policy: Policy | Mapping[str, str] | Iterable[str] | None = None,
-    align: str = "id",
-    match: str = "id",
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    baselines: bool = False,
-    ci: str | None = None,
-    cluster: str | None = None,
+    by: Sequence[str] | str = (),
+    interval: IntervalMethod | bool = False,
     level: float = 0.95,
-    seed: int = 0,
-    engine: str | None = None,
-    master: str | None = None,
-) -> ScoreResult:
-    """Score runs against a gold; with `ci` each score has an interval, by question or cluster.
-
-    `gold` is a path or a dataframe; `runs` is one of those, a sequence of them, or a mapping of
-    names to them. Dataframes are those that narwhals knows: polars, pandas, pyarrow, duckdb,
-    Spark; a lazy one is counted by its own engine. `engine` is who reads paths: polars, duckdb or
-    spark (at `master`).
-    """
-    from abstain.io.frames import check_mapping
-    from abstain.judging.gold import read_gold
-    from abstain.judging.judge import check_align, judge
-    from abstain.judging.responses import describe, own_cluster
-    from abstain.judging.tally import tally
-
-    chosen, by, rules = _measures(measures), _names(by), Policy.of(policy)
-    standard = read_gold(gold, columns=columns, format=format)
-    sources = open_runs(runs, columns=columns, format=format, engine=engine, master=master)
-    check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
-    if ci is not None and cluster is None:
-        cluster = own_cluster((s.table for s in sources), standard.attributes)
-    asked = _Asked(chosen, by, rules, baselines, ci, cluster, level, seed)
-    judged = judge(standard, sources, match=match, align=check_align(align), by=asked.grouped)
-
-    def sure() -> ConfidenceMatrix:
-        from abstain.analyses.curve.matrix import read_matrix
-
-        return read_matrix(
-            standard,
-            runs,
-            policy=rules,
-            align=align,
-            match=match,
-            columns=columns,
-            format=format,
-        )
-
-    return _scored(
-        asked, tally(judged, asked.grouped), notes=describe(standard, sources), confidences=sure
-    )
-
-
-def score_judged(
-    runs: Any,
-    *,
-    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
-    by: Sequence[str] = (),
-    policy: Policy | Mapping[str, str] | Iterable[str] | None = None,
-    grades: Mapping[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    baselines: bool = False,
-    ci: str | None = None,
-    cluster: str | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-    engine: str | None = None,
-    master: str | None = None,
-) -> ScoreResult:
-    """Score rows that carry their own outcome, in a column `outcome` or `grade`."""
-    from abstain.io.frames import check_mapping
-    from abstain.judging.grades import tally_grades
-    from abstain.judging.responses import own_cluster, told
-
-    chosen, by, rules = _measures(measures), _names(by), Policy.of(policy)
-    sources = open_runs(runs, columns=columns, format=format, engine=engine, master=master)
-    check_mapping(columns or {}, [s.table for s in sources])
-    if ci is not None and cluster is None:
-        cluster = own_cluster(s.table for s in sources)
-    asked = _Asked(chosen, by, rules, baselines, ci, cluster, level, seed)
-    tallies, notes = tally_grades(sources, by=asked.grouped, grades=grades or {})
-
-    def sure() -> ConfidenceMatrix:
-        from abstain.analyses.curve.matrix import read_judged_matrix
-
-        return read_judged_matrix(
-            runs,
-            attributes=asked.grouped,
-            policy=rules,
-            grades=grades,
-            columns=columns,
-            format=format,
-        )
-
-    notes = [*told(s.table for s in sources), *notes]
-    return _scored(asked, tallies, notes=notes, confidences=sure)
-
-
-def score_counts(
-    counts: Any,
-    *,
-    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
-    by: Sequence[str] = (),
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    baselines: bool = False,
-    skip_inconsistent: bool = False,
-    ci: str | None = None,
-    level: float = 0.95,
+    references: bool = False,
+    break_even: bool = False,
     seed: int = 0,
 ) -> ScoreResult:
-    """Score given counts: a path, a dataframe, or a mapping of names to `Counts`."""
-    from abstain.judging.given_counts import read_counts
-
-    chosen = tuple(count_measure(item) for item in _measures(measures))
-    by = _names(by)
-    if isinstance(counts, Mapping) and all(isinstance(v, Counts) for v in counts.values()):
-        if by:
-            raise UsageError("counts given by name have no attributes to slice by")
-        rows: list[tuple[str, tuple[str | None, ...], Counts]]
-        rows = [(str(run), (), value) for run, value in counts.items()]
-        notes: list[str] = []
-    else:
-        rows, notes = read_counts(
-            counts, by=by, columns=columns, format=format, skip_inconsistent=skip_inconsistent
+    """Score every run; with `interval` each score has one, by question or cluster."""
+    by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+    chosen = chosen_measures(measures or DEFAULT_MEASURES)
+    if evaluation.kind == "counts":
+        chosen = tuple(count_measure(item) for item in chosen)
+    if not interval and evaluation.reading.cluster is not None:
+        raise UsageError(
+            f"{option('cluster')} goes with {option('interval')}: it makes intervals, not scores"
         )
-    if not rows:
-        raise UsageError("there are no counts to score")
-    built = rows_of(
-        [run for run, _, _ in rows],
-        [dict(zip(by, values, strict=True)) for _, values, _ in rows],
-        CountsArray.of(value for _, _, value in rows),
-        chosen,
-    )
-    sizes = {row.counts.n for row in built}
-    questions = int(next(iter(sizes))) if len(sizes) == 1 else None
-    if questions is None and not by:
-        notes.append(f"the runs cover from {min(sizes):,.0f} to {max(sizes):,.0f} questions")
-    result = finished(built, chosen, by, questions=questions, notes=notes, baselines=baselines)
-    if ci is None:
-        return result
-    from abstain.analyses.score.intervals import with_intervals
-
-    return with_intervals(result, ci, None, cluster=None, level=level, seed=seed)
-
-
-def open_runs(
-    runs: Any,
-    *,
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    engine: str | None = None,
-    master: str | None = None,
-) -> list[Any]:
-    """The response tables that a caller named, each with the name of its run."""
-    from abstain.judging.joining import join_tasks
-    from abstain.judging.responses import in_its_engine, read_responses
-    from abstain.judging.run_names import name_runs
-
-    sources = [
-        read_responses(
-            data,
-            name=name,
-            columns=columns,
-            format=format if _is_path(data) else None,
-            engine=engine,
-            master=master,
-        )
-        for name, data in _named_runs(runs, format)
-    ]
-    return [in_its_engine(own, engine, master) for own in name_runs(join_tasks(sources))]
-
-
-def _named_runs(runs: Any, format: str | None) -> list[tuple[str, Any]]:
-    """The runs with the names that the caller gave; a folder stands for the logs in it."""
-    if isinstance(runs, Mapping):
-        named = [(str(name), data) for name, data in runs.items()]
-    elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
-        every = [part for data in runs for part in _logs_of(data, format)]
-        several = sum(not _is_path(data) for data in every) > 1
-        named = [
-            (f"run {i + 1}" if several and not _is_path(data) else "", data)
-            for i, data in enumerate(every)
-        ]
-    else:
-        named = [("", data) for data in _logs_of(runs, format)]
-    if not named:
-        raise UsageError("there is no run to score")
-    return named
-
-
-def _logs_of(data: Any, format: str | None) -> list[Any]:
-    if not _is_path(data) or not os.path.isdir(data):
-        return [data]
-    from abstain.judging.joining import logs_in
-
-    return list(logs_in(os.fspath(data), format))
-
-
-# ------------------------------------------------------------------------- tallies to result
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What is asked for, however the outcomes are come by."""
-
-    measures: tuple[Measure, ...]
-    by: tuple[str, ...]
-    policy: Policy
-    baselines: bool
-    ci: str | None
-    cluster: str | None
-    level: float
-    seed: int
-
-    @property
-    def grouped(self) -> tuple[str, ...]:
-        """What to count by: the slices, and the cluster within them."""
-        return tuple(dict.fromkeys((*self.by, self.cluster))) if self.cluster else self.by
-
-
-def _scored(
-    asked: _Asked,
-    tallies: Tallies,
-    *,
-    notes: Sequence[str],
-    confidences: Callable[[], ConfidenceMatrix],
-) -> ScoreResult:
-    """Tallies, scored; `confidences` are read where a measure needs them.
-
-    Intervals come from the clusters, or from the questions.
-    """
-    clusters = matrix = None
     known: Known = {}
-    if asked.cluster is not None:
-        from abstain.analyses.score.intervals import regroup
-
-        place = asked.grouped.index(asked.cluster)
-        tallies, clusters = regroup(tallies, len(asked.by), place)
-    if any(item.definition.takes == "confidence" for item in asked.measures):
+    if any(item.definition.takes == "confidence" for item in chosen):
         from abstain.analyses.score.confident import scores_by_slice
 
-        matrix = confidences()
-        known = scores_by_slice(matrix, asked.measures, asked.by)
-    result = from_tallies(
-        tallies,
-        asked.measures,
-        asked.by,
-        asked.policy,
-        notes=notes,
-        baselines=asked.baselines,
-        known=known,
+        known = scores_by_slice(evaluation, chosen, by)
+    found = evaluation.counted(by)
+    rows = rows_of(found, by, chosen, known=known)
+    if references:
+        rows += [
+            _reference(by, chosen, *one)
+            for one in reference_counts([(row.run, row.slice, row.counts) for row in rows])
+        ]
+    if break_even:
+        rows = [structs.replace(row, break_even=_break_even(row, chosen)) for row in rows]
+    result = ScoreResult(
+        reading=evaluation.reading,
+        notes=evaluation.notes,
+        policy=evaluation.policy.to_dict() if evaluation.kind != "counts" else {},
+        touched={} if found.blanks is None else reasons_named(found.blanks.sum(axis=0)),
+        measures=tuple(str(item) for item in chosen),
+        by=by,
+        questions=found.questions,
+        rows=tuple(_ranked(rows, chosen[0], by)),
     )
-    if asked.ci is None:
-        if asked.cluster is not None:
-            raise UsageError("--cluster goes with --ci: it makes intervals, not scores")
+    if not interval:
         return result
     from abstain.analyses.score.intervals import with_intervals
 
-    return with_intervals(
-        result,
-        asked.ci,
-        clusters,
-        cluster=asked.cluster,
-        level=asked.level,
-        seed=asked.seed,
-        matrix=matrix,
-    )
+    method = "" if interval is True else interval
+    return with_intervals(result, evaluation, chosen, method, level=level, seed=seed)
 
 
-def from_tallies(
-    tallies: Tallies,
-    measures: Sequence[Measure],
-    by: Sequence[str],
-    policy: Policy,
-    *,
-    notes: Sequence[str] = (),
-    baselines: bool = False,
-    known: Known | None = None,
-) -> ScoreResult:
-    """Apply a policy to tallies and score what comes out.
-
-    `known` holds scores that counts alone do not give.
-    """
-    reasons = blanks_by_reason(tallies.table)
-    refuse_undecided(reasons, tallies.runs, policy)
-    counts = policy.apply(tallies.table)
-    rows = rows_of(
-        tallies.runs,
-        [dict(zip(by, values, strict=True)) for values in tallies.slices],
-        CountsArray(counts),
-        measures,
-        blanks=reasons,
-        excluded=tallies.table.sum(axis=1) - counts.sum(axis=1),
-        known=known,
-    )
-    return finished(
-        rows,
-        measures,
-        by,
-        questions=tallies.questions,
-        policy=policy,
-        touched=reasons_named(reasons.sum(axis=0)),
-        notes=notes,
-        baselines=baselines,
-    )
-
-
-def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:
-    """Stop where the policy does not say what a kind of blank becomes and there are some."""
-    for position, why in enumerate(Why):
-        if policy.effects[why] is Effect.STOP and reasons[:, position].any():
-            count = int(reasons[:, position].sum())
-            run = runs[int(reasons[:, position].argmax())]
-            raise InputError(
-                f"{plural(count, 'response')} {STOPPED.get(why, 'stopped it')} ({why}), the first "
-                f"in run '{run}'; say what "
-                f"they count as: --policy {why}=unanswered, {why}=wrong or {why}=excluded"
-            )
-
-
-def _measures(given: Sequence[str | Measure]) -> tuple[Measure, ...]:
-    if isinstance(given, (str, Measure)):
-        given = [given]
-    chosen = tuple(dict.fromkeys(measure(item) for item in given))
+def chosen_measures(given: Sequence[str | Measure] | str | Measure) -> tuple[Measure, ...]:
+    """The measures that are asked for, each once."""
+    listed = [given] if isinstance(given, (str, Measure)) else given
+    chosen = tuple(dict.fromkeys(measure(item) for item in listed))
     if not chosen:
         raise UsageError("name at least one measure")
     return chosen
 
 
-def _names(by: Sequence[str]) -> tuple[str, ...]:
-    return (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+def rows_of(
+    found: Counted,
+    by: Sequence[str],
+    measures: Sequence[Measure],
+    *,
+    known: Known | None = None,
+    reference: Reference | None = None,
+) -> list[Row]:
+    """Counts of runs in slices, scored; what counts alone do not give is `known`."""
+    scores = {str(m): m(found.counts) for m in measures if m.definition.takes == "counts"}
+    built = []
+    for i, (run, values) in enumerate(zip(found.runs, found.slices, strict=True)):
+        own = found.counts[i]
+        given = (known or {}).get((run, values), {})
+        defined: dict[str, float | None] = {}
+        undefined: dict[str, str] = {}
+        for item in measures:
+            name = str(item)
+            value = float(scores[name][i]) if name in scores else given.get(name, math.nan)
+            if math.isnan(value):
+                defined[name] = None
+                undefined[name] = _why_not(item, own, value)
+            else:
+                defined[name] = float(value)
+        built.append(
+            Row(
+                run=run,
+                slice=dict(zip(by, values, strict=True)),
+                numbers=own.to_dict(),
+                scores=defined,
+                undefined=undefined,
+                blanks={} if found.blanks is None else reasons_named(found.blanks[i]),
+                excluded=0 if found.excluded is None else int(found.excluded[i]),
+                reference=reference,
+            )
+        )
+    return built
 
 
-def _is_path(data: Any) -> bool:
-    return isinstance(data, (str, os.PathLike))
+def _why_not(item: Measure, counts: object, value: float) -> str:
+    if item.definition.takes == "counts":
+        return item.why_undefined(counts) or "undefined"  # type: ignore[arg-type]
+    return getattr(value, "reason", "counts alone do not give it")
+
+
+def _reference(
+    by: Sequence[str],
+    measures: Sequence[Measure],
+    run: str,
+    part: dict[str, str | None],
+    reference: Reference,
+    counts: object,
+) -> Row:
+    from abstain.judging.evaluation import Counted
+
+    slices = [tuple(part[name] for name in by)]
+    one = Counted([run], slices, CountsArray.of([counts]), None)  # type: ignore[list-item]
+    return rows_of(one, by, measures, reference=reference)[0]
+
+
+def _break_even(row: Row, measures: Sequence[Measure]) -> dict[str, float | None]:
+    values = {
+        str(m): m.break_even(row.counts) for m in measures if m.definition.break_even is not None
+    }
+    return {name: None if math.isnan(value) else value for name, value in values.items()}
+
+
+def _ranked(rows: list[Row], first: Measure, by: Sequence[str]) -> list[Row]:
+    """By slice, then by the first measure, the undefined last; ties share their rank."""
+    name = str(first)
+    sign = -1 if first.higher_is_better else 1
+    slices: dict[tuple[str | None, ...], list[Row]] = {}
+    for row in rows:
+        slices.setdefault(tuple(row.slice[b] for b in by), []).append(row)
+    ordered: list[Row] = []
+    for members in slices.values():
+        members.sort(key=lambda r: (r.scores[name] is None, sign * (r.scores[name] or 0.0), r.run))
+        ranked = [row.score(name) for row in members if row.reference is None]
+        ranks = iter(places(ranked, higher_is_better=first.higher_is_better))
+        ordered += [
+            row if row.reference is not None else structs.replace(row, rank=next(ranks))
+            for row in members
+        ]
+    return ordered

@@ -15,15 +15,15 @@ import numpy as np
 import polars as pl
 
 from abstain import __version__
-from abstain.analyses.curve.matrix import checked_confidence
-from abstain.analyses.score.scoring import open_runs, refuse_undecided
 from abstain.errors import InputError, UsageError, shown
 from abstain.io.frames import check_mapping, collect
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
+from abstain.judging.evaluation import refuse_undecided
 from abstain.judging.gold import Gold, read_gold
-from abstain.judging.grades import graded_lists
+from abstain.judging.grades import checked_confidence, graded_lists
 from abstain.judging.judge import FILE, INDEX, KIND, Judged, judge
+from abstain.judging.opening import old_reading, open_runs
 from abstain.judging.responses import describe
 from abstain.judging.slices import slice_numbers, slice_sizes
 from abstain.judging.tally import first_fault, refuse_empty
@@ -142,7 +142,7 @@ def score_several(
 
     A question has as many known answers as its gold accepts, or as its attribute `known` says.
     """
-    standard = read_gold(gold, columns=columns)
+    standard = read_gold(gold, old_reading(columns))
     by = (by,) if isinstance(by, str) else tuple(by)
     standard.check_attributes(by)
     sources = open_runs(runs, columns=columns, format=format)

@@ -16,11 +16,11 @@ from abstain.analyses.tune.tuned import KIND, VERSION
 from abstain.errors import InputError, UsageError, plural, shown
 from abstain.io.columns import require_all, text_column
 from abstain.io.frames import collect, open_table, rename
-from abstain.io.logs.registry import log_format
 from abstain.io.tables import ROW, format_of_name
 from abstain.judging.faults import bad_confidence
 from abstain.judging.gold import read_gold
 from abstain.judging.judge import NO
+from abstain.judging.opening import old_reading
 from abstain.judging.responses import RULE
 from abstain.outcomes import OUTCOMES
 
@@ -48,7 +48,9 @@ def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
     except RecursionError:
         raise InputError("is nested too deeply for a file of thresholds", name) from None
     if not isinstance(data, dict) or data.get("kind") != KIND:
-        raise InputError("is not a file of thresholds, as --threshold-file writes it", name)
+        raise InputError(
+            "is not a file of thresholds, as `abstain tune --threshold-file` writes it", name
+        )
     if data.get("version", VERSION) != VERSION:
         raise InputError(
             f"is of version {data['version']!r}, written by abstain {data.get('abstain')}; this "
@@ -67,7 +69,7 @@ def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
         try:
             found[entry["run"]] = Threshold.from_dict(entry)
         except UsageError as error:
-            raise InputError(str(error), name) from None
+            raise InputError(error.quoted(), name) from None
     attributes = sorted({t.per for t in found.values() if t.per is not None})
     if len(attributes) > 1:
         raise InputError(f"is per {attributes[0]} and per {attributes[1]}, expected one", name)
@@ -193,7 +195,7 @@ def _questions(
     columns: Mapping[str, str] | None,
     format: str | None,
 ) -> pl.DataFrame:
-    standard = read_gold(gold, columns=columns, format=log_format(format))
+    standard = read_gold(gold, old_reading(columns, format))
     standard.check_attributes([t.per for t in thresholds.values() if t.per is not None])
     return standard.frame
 

@@ -32,6 +32,7 @@ from abstain.judging.judge import (
     in_engine,
     judge,
 )
+from abstain.judging.opening import old_reading
 from abstain.judging.responses import Responses, read_responses, told
 from abstain.judging.run_names import name_runs, parse_run_name
 from abstain.judging.tally import missing_problems, repeats
@@ -95,18 +96,18 @@ def validate_runs(
     format: str | None = None,
 ) -> Verdict:
     """Check runs against a gold; a run that cannot be read is a problem of its own."""
-    standard = read_gold(gold, columns=columns, format=format)
+    standard = read_gold(gold, old_reading(columns, format))
     problems: list[Problem] = []
     sources: list[Responses] = []
     files = _files(runs, format, problems)
     for run in files:
         try:
-            source = read_responses(run, columns=columns, format=format)
+            source = read_responses(run, old_reading(columns, format))
             judge(standard, [source], align=check_align(align))
             sources.append(source)
         except InputError as error:
             place = error.place or Place(run)
-            problems.append(Problem("unreadable", place, error.message))
+            problems.append(Problem("unreadable", place, error.message, typed=error.typed))
     unread = len(files) - len(sources)
     sources = join_tasks(sources)
     if sources:
@@ -136,7 +137,8 @@ def _files(runs: Sequence[str], format: str | None, problems: list[Problem]) -> 
         try:
             files += logs_in(run, format) if os.path.isdir(run) else [run]
         except InputError as error:
-            problems.append(Problem("unreadable", error.place or Place(run), error.message))
+            place = error.place or Place(run)
+            problems.append(Problem("unreadable", place, error.message, typed=error.typed))
     return files
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
+from abstain.analyses.result import Result
 from abstain.errors import AbstainError
 from abstain.measures import Measure, measure
 from abstain.outcomes import Counts, Policy
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid, cell_text
 from abstain.report.pieces import Figure, PageTable
-from abstain.report.results.saved import Numbers, Row, Saved
+from abstain.report.results.saved import Numbers, Saved
 from abstain.report.scores import policy_sentence, sentence
 
 MOST_DOTS = 60
@@ -45,12 +46,46 @@ def counts_of(given: Numbers | None) -> Counts | None:
     return Counts(*(n or 0 for n in numbers))
 
 
-def slice_text(row: Row) -> str:
+class ScoredRow(Protocol):
+    """A run with scores, in a slice or on all questions."""
+
+    @property
+    def run(self) -> str:
+        """Its name."""
+
+    @property
+    def slice(self) -> dict[str, str | None]:
+        """Attribute to value."""
+
+    @property
+    def scores(self) -> dict[str, float | None]:
+        """Measure to score."""
+
+    @property
+    def undefined(self) -> dict[str, str]:
+        """Why scores do not exist."""
+
+    @property
+    def intervals(self) -> dict[str, tuple[float | None, float | None]]:
+        """Measure to interval."""
+
+    @property
+    def reference(self) -> str | None:
+        """What kind of reference it is, if it is one."""
+
+
+def tally_of(row: ScoredRow) -> Counts | None:
+    """The counts of a row, where it has some."""
+    found = getattr(row, "counts", None)
+    return found if isinstance(found, Counts) else counts_of(found)
+
+
+def slice_text(row: ScoredRow) -> str:
     """The slice of a row in words."""
     return ", ".join(f"{name} {value or '–'}" for name, value in row.slice.items())
 
 
-def again(saved: Saved) -> list[str]:
+def again(saved: Saved | Result) -> list[str]:
     """The policy and the notes of a result, as sentences."""
     said = []
     if saved.policy:
@@ -58,19 +93,20 @@ def again(saved: Saved) -> list[str]:
             said.append(policy_sentence(Policy.of(saved.policy), saved.touched))
         except AbstainError:  # of another version
             said.append("Policy: " + ", ".join(f"{k} → {v}" for k, v in saved.policy.items()) + ".")
-    names = {row.run for row in getattr(saved, "results", ()) if isinstance(row, Row)}
+    rows: Any = getattr(saved, "results", None) or getattr(saved, "rows", ())
+    names = {str(row.run) for row in rows if hasattr(row, "run")}
     notes = [note for note in saved.notes if not note.startswith("Policy: ")]
     return [*said, *(sentence(note, names) for note in notes)]
 
 
-def facts(saved: Saved, *more: tuple[str, Any]) -> list[tuple[str, str]]:
+def facts(saved: Saved | Result, *more: tuple[str, Any]) -> list[tuple[str, str]]:
     """The version and the settings of a result; what it does not say is left out."""
     found = [("written by", f"abstain {saved.abstain}")]
-    given = [*more, ("seed", saved.seed)]
+    given = [*more, ("seed", getattr(saved, "seed", None))]
     return [*found, *((name, str(value)) for name, value in given if value not in (None, ""))]
 
 
-def blanks_table(saved: Saved) -> list[PageTable]:
+def blanks_table(saved: Saved | Result) -> list[PageTable]:
     """How many blanks of each kind, and what became of them."""
     if not saved.policy:
         return []

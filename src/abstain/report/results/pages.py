@@ -14,12 +14,15 @@ from abstain.report.results.saved import (
     Meta,
     Rank,
     Result,
-    Score,
 )
 
 
 def report(path: str | Path, *, title: str = "") -> str:
     """The page of a saved result as HTML."""
+    from abstain.analyses.result import KINDS, kind_of, load
+
+    if kind_of(path) in KINDS:
+        return load(path).page(title=title)
     page = page_of(read_result(path))
     return render(replace(page, title=title) if title else page)
 
@@ -27,10 +30,6 @@ def report(path: str | Path, *, title: str = "") -> str:
 def page_of(result: Result) -> Page:
     """The page of a result."""
     match result:
-        case Score():
-            from abstain.report.results.score import score_page
-
-            return score_page(result)
         case Rank():
             from abstain.report.results.rank import rank_page
 

@@ -18,7 +18,6 @@ from abstain.report.results.saved import (
     Meta,
     Rank,
     Result,
-    Score,
 )
 
 MOST_BYTES = 512 << 20
@@ -99,9 +98,9 @@ def _told(error: BaseException) -> str:
 
 def _fits(result: Result, name: str) -> None:
     """What types cannot say."""
-    if isinstance(result, (Score, Rank, Compare, CampaignResults)) and not result.results:
+    if isinstance(result, (Rank, Compare, CampaignResults)) and not result.results:
         raise InputError("has no results, expected at least one run", name)
-    if isinstance(result, (Score, Rank)):
+    if isinstance(result, Rank):
         first = list(result.results[0].scores)
         if not first:
             raise InputError("result 1 has no scores, expected at least one measure", name)

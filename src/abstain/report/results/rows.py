@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from abstain.errors import plural
 from abstain.report.charts import cells, chart
 from abstain.report.pieces import Figure
+from abstain.report.results.common import ScoredRow as Row
 from abstain.report.results.common import (
     count_text,
-    counts_of,
     higher_is_better,
     number,
     score_figure,
     slice_text,
+    tally_of,
 )
-from abstain.report.results.saved import Row
 from abstain.report.undefined import label, undefined_sentences
 from abstain.stats.ties import following, places, same
 
@@ -28,7 +28,7 @@ def flat_labels(count: int) -> dict[str, float | bool]:
     return {"labelAngle": 0, "labelOverlap": True} if count <= 6 else {"labelOverlap": True}
 
 
-def best_first(rows: list[Row], name: str) -> list[Row]:
+def best_first(rows: Sequence[Row], name: str) -> list[Row]:
     """Rows from the best score to the worst."""
     sign = -1 if higher_is_better(name) else 1
 
@@ -39,7 +39,7 @@ def best_first(rows: list[Row], name: str) -> list[Row]:
     return sorted(rows, key=key)
 
 
-def lead_words(rows: list[Row], names: list[str]) -> str:
+def lead_words(rows: Sequence[Row], names: list[str]) -> str:
     """The result in one sentence."""
     if not names or not rows:
         return "There is nothing to rank."
@@ -58,7 +58,7 @@ def lead_words(rows: list[Row], names: list[str]) -> str:
     best = ordered[0]
     if best.scores[name] is None:
         return f"No run has a {name}: {best.undefined.get(name, 'it is undefined')}."
-    k = counts_of(best.counts)
+    k = tally_of(best)
     text = f"{name} {number(best.scores[name])}"
     if k is not None:
         three = (("right", k.right), ("wrong", k.wrong), ("blank", k.unanswered))
@@ -77,7 +77,7 @@ def lead_words(rows: list[Row], names: list[str]) -> str:
     return f"{text}; {following(_tied(rest, rest[0], name))} ({number(rest[0].scores[name])})."
 
 
-def _tied(rows: list[Row], one: Row, name: str) -> list[str]:
+def _tied(rows: Sequence[Row], one: Row, name: str) -> list[str]:
     """Runs that have the same score as one of them."""
     value = one.scores[name]
     if value is None:
@@ -86,7 +86,7 @@ def _tied(rows: list[Row], one: Row, name: str) -> list[str]:
     return [row.run for row, tied in zip(rows, same(scores, value), strict=True) if tied]
 
 
-def ranks_of(rows: list[Row], name: str) -> list[str]:
+def ranks_of(rows: Sequence[Row], name: str) -> list[str]:
     """The place of every row among those of its slice; references have none."""
     found = [""] * len(rows)
     parts: dict[str, list[int]] = {}
@@ -103,12 +103,12 @@ def ranks_of(rows: list[Row], name: str) -> list[str]:
     return found
 
 
-def undefined_words(rows: list[Row]) -> list[str]:
+def undefined_words(rows: Sequence[Row]) -> list[str]:
     """Which scores do not exist, and why."""
     return undefined_sentences((label(row.run, row.reference), row.undefined) for row in rows)
 
 
-def dot_figures(rows: list[Row], names: list[str]) -> Iterator[Figure]:
+def dot_figures(rows: Sequence[Row], names: list[str]) -> Iterator[Figure]:
     """The runs by their first score."""
     if not rows or not names:
         return
@@ -119,7 +119,7 @@ def dot_figures(rows: list[Row], names: list[str]) -> Iterator[Figure]:
         yield figure
 
 
-def slice_figures(rows: list[Row], names: list[str]) -> Iterator[Figure]:
+def slice_figures(rows: Sequence[Row], names: list[str]) -> Iterator[Figure]:
     """Runs × slices as a heat map."""
     attributes = list(rows[0].slice) if rows else []
     alone = attributes[0] if len(attributes) == 1 else None

@@ -44,15 +44,6 @@ class Row(msgspec.Struct, kw_only=True):
     truncated: int | bool = 0
 
 
-class Score(Saved, kw_only=True):
-    """Of `abstain score`."""
-
-    questions: int | None = None
-    interval_method: str | None = None
-    level: float | None = None
-    results: list[Row]
-
-
 class Lengths(msgspec.Struct, kw_only=True):
     """How long a run's lists are."""
 
@@ -320,9 +311,8 @@ class CampaignResults(Saved, kw_only=True):
     tables: dict[str, CampaignTable]
 
 
-Result: TypeAlias = Score | Rank | Compare | Curve | Meta | CampaignResults
+Result: TypeAlias = Rank | Compare | Curve | Meta | CampaignResults
 KINDS: dict[str, type[Result]] = {
-    "score": Score,
     "rank": Rank,
     "compare": Compare,
     "curve": Curve,

@@ -34,14 +34,14 @@ def disagreements(rows: Sequence[Row], measures: Sequence[Measure]) -> list[str]
 
 
 def _winner(rows: Sequence[Row], item: Measure) -> Row | None:
-    defined = [row for row in rows if not math.isnan(row.scores[str(item)])]
+    defined = [row for row in rows if row.scores[str(item)] is not None]
     best = max if item.higher_is_better else min
-    return best(defined, key=lambda row: row.scores[str(item)]) if defined else None
+    return best(defined, key=lambda row: row.score(str(item))) if defined else None
 
 
 def _tied(a: Row, b: Row, item: Measure) -> bool:
     """Whether a measure puts two runs level."""
-    x, y = a.scores[str(item)], b.scores[str(item)]
+    x, y = a.score(str(item)), b.score(str(item))
     return math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12)
 
 

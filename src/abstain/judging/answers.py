@@ -1,0 +1,45 @@
+"""One run's codes and confidences as what measures of confidence take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.measures.answers import Answers
+from abstain.outcomes import OUTCOMES
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import Array, IntArray
+
+EMPTY, EXCLUDED = len(OUTCOMES) - 1, len(OUTCOMES)
+
+
+def has_answer(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """Which responses have an answer or a candidate."""
+    found: npt.NDArray[np.bool_] = codes < EMPTY
+    return found
+
+
+def answers_of(
+    codes: npt.NDArray[np.uint8],
+    confidence: Array,
+    where: npt.NDArray[np.bool_] | IntArray | None = None,
+) -> Answers:
+    """The answers and candidates of a run, over all or some of the questions."""
+    if where is not None:
+        codes, confidence = codes[where], confidence[where]
+    has = has_answer(codes)
+    asked = len(codes)
+    if not has.all():
+        asked = int(np.count_nonzero(codes < EXCLUDED))
+        codes, confidence = codes[has], confidence[has]
+    return Answers((codes & 1) == 0, confidence, asked, codes < 2)
+
+
+def stated(codes: npt.NDArray[np.uint8], confidence: Array) -> tuple[int, int]:
+    """How many answers and candidates of a run have a confidence, and how many there are."""
+    has = has_answer(codes)
+    return int(np.count_nonzero(has & ~np.isnan(confidence))), int(has.sum())

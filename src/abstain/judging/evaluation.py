@@ -1,0 +1,398 @@
+"""`Evaluation`: runs, read and judged once; every question is asked of it.
+
+What is held is the kind of every response before any policy: right, wrong, or a blank with its
+reason and its candidate. Another policy maps it anew and reads nothing again. Where counts are
+enough nothing is held: the engine that the responses live in counts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+import polars as pl
+from msgspec import structs
+
+import abstain
+from abstain.errors import InputError, UnknownNameError, option, plural
+from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice_sizes, slices_of
+from abstain.judging.tally import Tallies
+from abstain.outcomes import (
+    CANDIDATES,
+    KINDS,
+    OUTCOMES,
+    CountsArray,
+    Effect,
+    Policy,
+    Why,
+    blanks_by_reason,
+    reasons_named,
+)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.analyses.score.result import ScoreResult
+    from abstain.judging.gold import Gold
+    from abstain.judging.matrix import Filled
+    from abstain.judging.reading import PolicyLike, Reading
+    from abstain.judging.responses import Responses
+    from abstain.measures import Measure
+    from abstain.outcomes import Array, IntArray
+    from abstain.stats.intervals import IntervalMethod
+
+EXCLUDED = len(OUTCOMES)
+"""The code of a response that the policy excludes; those below are positions in `OUTCOMES`."""
+
+STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
+
+Kind = Literal["gold", "judged", "counts"]
+"""What an evaluation was read from."""
+
+
+class Source(Protocol):
+    """Where the responses are, and what is known of them before anything is counted."""
+
+    @property
+    def kind(self) -> Kind:
+        """What it is."""
+
+    @property
+    def gold(self) -> Gold | None:
+        """The gold, where there is one."""
+
+    @property
+    def responses(self) -> tuple[Responses, ...]:
+        """The tables of responses as they were opened."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What reading had to say."""
+
+    @property
+    def cluster(self) -> str | None:
+        """The attribute by which the data themselves say that questions are clustered."""
+
+    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """The questions in order, with some of their attributes (None: all there are)."""
+
+    def tally(self, by: Sequence[str]) -> Tallies:
+        """How many responses of each kind, by run and slice, counted where they are."""
+
+    def fill(self, *, confident: bool) -> Filled:
+        """The kind of every response, and its confidence where that is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Counts of runs in slices under a policy."""
+
+    runs: list[str]
+    slices: list[tuple[str | None, ...]]
+    counts: CountsArray
+    questions: int | None
+    blanks: IntArray | None = None
+    """Blanks of each row by reason, before the policy."""
+    excluded: IntArray | None = None
+    """Responses of each row that the policy excludes."""
+
+
+@runtime_checkable
+class CountedSource(Protocol):
+    """A source that somebody else has counted."""
+
+    def counted(self, by: Sequence[str]) -> Counted:
+        """The counts by run and slice."""
+
+
+class Evaluation:
+    """Runs judged against a gold, or by others; read once, asked anything."""
+
+    def __init__(
+        self,
+        source: Source,
+        reading: Reading,
+        *,
+        held: Filled | None = None,
+        questions: pl.DataFrame | None = None,
+    ) -> None:
+        self.source = source
+        self.reading = reading
+        self._held = held
+        self._questions = questions
+        """Given where it is a view of some of them; then everything is held."""
+
+    # ------------------------------------------------------------------------- what it holds
+
+    @property
+    def kind(self) -> Kind:
+        """What it was read from: a gold and runs, judged rows, or counts."""
+        return self.source.kind
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs by name."""
+        if self._held is not None:
+            return tuple(self._held[0])
+        return tuple(dict.fromkeys(self.source.tally(()).runs))
+
+    @property
+    def runs_as_given(self) -> list[str]:
+        """The runs in the order in which their files were named, those of one file by name."""
+        place = {own.run: i for i, own in enumerate(self.source.responses) if own.run is not None}
+        return sorted(self.runs, key=lambda run: (place.get(run, len(place)), run))
+
+    @property
+    def questions(self) -> pl.DataFrame:
+        """The questions with their attributes, a row each."""
+        return self.with_attributes(None)
+
+    def with_attributes(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """The questions with some of their attributes, which must be there."""
+        if self._questions is not None:
+            for name in attributes or ():
+                if name not in self._questions.columns:
+                    raise UnknownNameError("attribute", name, self._questions.columns)
+            return self._questions
+        return self.source.questions(attributes)
+
+    def __len__(self) -> int:
+        return int(self.kinds.shape[1])
+
+    def __repr__(self) -> str:
+        files = plural(len(self.source.responses), "table")
+        return f"<Evaluation of {files}, {self.kind}>"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What reading had to say."""
+        return self.source.notes
+
+    @property
+    def cluster(self) -> str | None:
+        """The attribute by which questions are clustered: as asked for, or as the data declare."""
+        return self.reading.cluster or self.source.cluster
+
+    @property
+    def policy(self) -> Policy:
+        """What each kind of blank becomes."""
+        return self.reading.rules()
+
+    @property
+    def touched(self) -> dict[str, int]:
+        """How many responses each part of the policy touches."""
+        table = self.tallies(()).table
+        return reasons_named(blanks_by_reason(table).sum(axis=0))
+
+    # ------------------------------------------------------------------------------ matrices
+
+    def _filled(self, *, confident: bool = False) -> Filled:
+        if self._held is None or (confident and self._held[2] is None):
+            self._held = self.source.fill(confident=confident)
+        return self._held
+
+    @property
+    def kinds(self) -> npt.NDArray[np.uint8]:
+        """Runs × questions: the kind of every response before any policy."""
+        return self._filled()[1]
+
+    @property
+    def confidence(self) -> Array:
+        """Runs × questions: how sure each response was; NaN where it does not say."""
+        sure = self._filled(confident=True)[2]
+        assert sure is not None
+        return sure
+
+    @cached_property
+    def codes(self) -> npt.NDArray[np.uint8]:
+        """Runs × questions: what became of every response under the policy.
+
+        Positions in `OUTCOMES`, or `EXCLUDED`. A kind of blank that the policy leaves open is
+        refused.
+        """
+        self._refuse_undecided()
+        return self.policy.outcomes(EXCLUDED).astype(np.uint8)[self.kinds]
+
+    def _refuse_undecided(self) -> None:
+        table = self.tallies(())
+        refuse_undecided(blanks_by_reason(table.table), table.runs, self.policy)
+
+    @property
+    def nothing_right(self) -> npt.NDArray[np.bool_] | None:
+        """Which questions have no right answer, where a gold says so."""
+        questions = self.questions
+        if "nothing_right" not in questions.columns:
+            return None
+        nothing = questions["nothing_right"].to_numpy()
+        return nothing if nothing.any() else None
+
+    # -------------------------------------------------------------------------------- counts
+
+    def tallies(self, by: Sequence[str]) -> Tallies:
+        """How many responses of each kind there are, by run and slice."""
+        if self._held is None:
+            return self.source.tally(by)
+        runs, kinds, _ = self._held
+        questions = self.with_attributes(by)
+        sizes = slice_sizes(questions, by)
+        part_of = slice_numbers(questions, sizes, by) * KINDS
+        slices: list[tuple[str | None, ...]] = sizes.drop("size").rows() if by else [()]
+        width = len(slices) * KINDS
+        table = np.stack([np.bincount(part_of + own, minlength=width) for own in kinds])
+        names = [run for run in runs for _ in slices]
+        rows = table.reshape(-1, KINDS).astype(np.int64)
+        return Tallies(names, slices * len(runs), rows, questions.height)
+
+    def counted(self, by: Sequence[str] = ()) -> Counted:
+        """Counts under the policy, by run and slice."""
+        if isinstance(self.source, CountedSource):
+            return self.source.counted(by)
+        found = self.tallies(by)
+        reasons = blanks_by_reason(found.table)
+        refuse_undecided(reasons, found.runs, self.policy)
+        counts = self.policy.apply(found.table)
+        return Counted(
+            found.runs,
+            found.slices,
+            CountsArray(counts),
+            found.questions,
+            reasons,
+            found.table.sum(axis=1) - counts.sum(axis=1),
+        )
+
+    def sliced(self, slices: Slices) -> CountsArray:
+        """Counts by run and slice: runs × slices; questions in no slice count nowhere."""
+        inside = np.flatnonzero(slices.part_of >= 0)
+        starts = slices.part_of[inside] * (EXCLUDED + 1)
+        everything = len(inside) == len(slices.part_of)
+        size = len(slices.names) * (EXCLUDED + 1)
+        table = np.zeros((len(self.codes), len(slices.names), EXCLUDED + 1), np.int64)
+        for number, own in enumerate(self.codes):
+            bins = np.bincount(starts + (own if everything else own[inside]), minlength=size)
+            table[number] = bins.reshape(-1, EXCLUDED + 1)
+        table[..., EXCLUDED] = 0
+        return CountsArray(table)
+
+    def overall(self) -> CountsArray:
+        """Counts by run over all questions."""
+        everywhere = Slices("", [""], np.zeros(len(self), np.int64))
+        return CountsArray(self.sliced(everywhere).table[:, 0])
+
+    def slices(self, attribute: str) -> Slices:
+        """The slices that an attribute makes, in natural order."""
+        return slices_of(self.with_attributes([attribute]), attribute)
+
+    def clusters(self, attribute: str | None = None) -> npt.NDArray[np.int64] | None:
+        """The number of each question's cluster; None where questions are independent."""
+        name = attribute or self.cluster
+        return None if name is None else cluster_numbers(self.with_attributes([name]), name)
+
+    # ---------------------------------------------------------------------------------- views
+
+    def with_policy(self, policy: PolicyLike) -> Evaluation:
+        """The same responses under another policy; nothing is read again."""
+        from abstain.judging.reading import said_policy
+
+        reading = structs.replace(self.reading, policy=said_policy(policy))
+        return Evaluation(self.source, reading, held=self._held, questions=self._questions)
+
+    def only(
+        self,
+        *,
+        runs: Collection[str] | None = None,
+        where: Mapping[str, str | Collection[str]] | None = None,
+    ) -> Evaluation:
+        """Some of the runs, on some of the questions: those whose attributes have given values."""
+        names = self._filled()[0]
+        for run in runs or ():
+            if run not in names:
+                raise UnknownNameError("run", run, names)
+        rows = [i for i, run in enumerate(names) if runs is None or run in runs]
+        questions = self.with_attributes(list(where) if where else None)
+        inside = np.ones(questions.height, bool)
+        for name, values in (where or {}).items():
+            wanted = [values] if isinstance(values, str) else list(values)
+            kept = questions[name].cast(pl.String).is_in(wanted)
+            inside &= kept.fill_null(value=False).to_numpy()
+        return self.where(inside, rows)
+
+    def where(self, inside: npt.NDArray[np.bool_], rows: Sequence[int] | None = None) -> Evaluation:
+        """The questions that a mask keeps, of all runs or of those at some positions."""
+        names, kinds, sure = self._filled()
+        own = list(range(len(names))) if rows is None else list(rows)
+        at = np.ix_(np.array(own, np.int64), np.flatnonzero(inside))
+        held = ([names[i] for i in own], kinds[at], None if sure is None else sure[at])
+        questions = self.questions.filter(pl.Series(inside))
+        return Evaluation(self.source, self.reading, held=held, questions=questions)
+
+    # ------------------------------------------------------------------- for people: frames
+
+    def counts(self, *, by: Sequence[str] = ()) -> pl.DataFrame:
+        """Counts under the policy, a row for each run and slice (polars)."""
+        by = (by,) if isinstance(by, str) else tuple(by)
+        found = self.counted(by)
+        columns: dict[str, Any] = {"run": found.runs}
+        columns |= {name: [own[i] for own in found.slices] for i, name in enumerate(by)}
+        table = found.counts.table
+        columns |= {name: table[:, i] for i, name in enumerate(OUTCOMES)}
+        return pl.DataFrame(columns)
+
+    def outcomes(self) -> pl.DataFrame:
+        """Every response: run, question, outcome, why it is blank, confidence (polars)."""
+        names, kinds, sure = self._filled(confident=True)
+        assert sure is not None
+        ids = self.questions["question"]
+        reasons = pl.Series([None, None, *(why.value for why in Why for _ in CANDIDATES)])
+        ends = pl.Series([*OUTCOMES, None])
+        return pl.DataFrame(
+            {
+                "run": pl.Series(names).gather(np.repeat(np.arange(len(names)), len(ids))),
+                "question": ids.gather(np.tile(np.arange(len(ids)), len(names))),
+                "outcome": ends.gather(self.codes.reshape(-1)),
+                "why": reasons.gather(kinds.reshape(-1)),
+                "confidence": pl.Series(sure.reshape(-1)).fill_nan(None),
+            },
+        )
+
+    # ------------------------------------------------------------------------------- analyses
+
+    def score(
+        self,
+        measures: Sequence[str | Measure] | str | Measure = (),
+        *,
+        by: Sequence[str] | str = (),
+        interval: IntervalMethod | bool = False,
+        level: float = 0.95,
+        references: bool = False,
+        break_even: bool = False,
+        seed: int = 0,
+    ) -> ScoreResult:
+        """Scores of every run, by slices where asked for."""
+        found: ScoreResult = abstain.ask(
+            "score",
+            self,
+            measures,
+            by=by,
+            interval=interval,
+            level=level,
+            references=references,
+            break_even=break_even,
+            seed=seed,
+        )
+        return found
+
+
+def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:
+    """Stop where the policy does not say what a kind of blank becomes and there are some."""
+    for position, why in enumerate(Why):
+        if policy.effects[why] is Effect.STOP and reasons[:, position].any():
+            count = int(reasons[:, position].sum())
+            run = runs[int(reasons[:, position].argmax())]
+            raise InputError(
+                f"{plural(count, 'response')} {STOPPED.get(why, 'stopped it')} ({why}), the first "
+                f"in run '{run}'; say what "
+                f"they count as: {option('policy', {why: 'unanswered'})}, or wrong or excluded"
+            )

@@ -1,0 +1,215 @@
+"""Where responses come from: a gold and runs, judged rows, or counts that somebody else made.
+
+Each is opened once. What is asked of it is counted where the responses live, and remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from msgspec import structs
+
+from abstain.errors import UsageError, option
+from abstain.io.frames import check_mapping
+from abstain.judging.evaluation import Evaluation, Kind
+from abstain.judging.given_counts import read_given
+from abstain.judging.gold import Gold, read_gold
+from abstain.judging.grades import JudgedRows
+from abstain.judging.judge import Judged, judge
+from abstain.judging.matrix import Filled, filled
+from abstain.judging.opening import open_sources
+from abstain.judging.reading import Reading
+from abstain.judging.responses import Responses, describe, own_cluster
+from abstain.judging.tally import Tallies, tally
+
+if TYPE_CHECKING:
+    from abstain.judging.reading import Align, EngineName, Match, PolicyLike
+
+
+class GoldRuns:
+    """Runs that are judged against a gold."""
+
+    kind: Kind = "gold"
+
+    def __init__(self, gold: Gold, responses: Sequence[Responses], reading: Reading) -> None:
+        self.gold = gold
+        self.responses = tuple(responses)
+        self.cluster = own_cluster((own.table for own in responses), gold.attributes)
+        self._reading = reading
+        self._judged: dict[tuple[tuple[str, ...], tuple[str, ...]], Judged] = {}
+        self._tallies: dict[tuple[str, ...], Tallies] = {}
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the gold and the runs."""
+        return tuple(describe(self.gold, self.responses))
+
+    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """The gold's questions; attributes that it lacks are refused."""
+        self.gold.check_attributes(attributes or ())
+        return self.gold.frame
+
+    def judged(self, by: Sequence[str] = (), keep: Sequence[str] = ()) -> Judged:
+        """Every response with its kind, still lazy; `keep` names other columns to keep."""
+        key = tuple(by), tuple(keep)
+        if key not in self._judged:
+            how = self._reading
+            self._judged[key] = judge(
+                self.gold, self.responses, match=how.match, align=how.align, by=by, keep=keep
+            )
+        return self._judged[key]
+
+    def tally(self, by: Sequence[str]) -> Tallies:
+        """How many responses of each kind, counted by the engine that they live in."""
+        key = tuple(by)
+        if key not in self._tallies:
+            self._tallies[key] = tally(self.judged(by), by)
+        return self._tallies[key]
+
+    def fill(self, *, confident: bool) -> Filled:
+        """The kind of every response, one byte each."""
+        return filled(self.judged(), confident=confident)
+
+
+def read(
+    gold: Any,
+    runs: Any,
+    *,
+    format: str | None = None,
+    pick: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    policy: PolicyLike = None,
+    match: Match = "id",
+    align: Align = "id",
+    detect_refusals: str | Sequence[str] = (),
+    cluster: str | None = None,
+    engine: EngineName | None = None,
+    master: str | None = None,
+) -> Evaluation:
+    """Read runs and judge them against a gold, once: everything is asked of what comes back.
+
+    Args:
+        gold: A path or a dataframe with `question`, `correct` and any attributes.
+        runs: A path, a folder of logs, a dataframe, a sequence of those, or a mapping of names to
+            them. Dataframes are those that narwhals knows: polars, pandas, pyarrow, duckdb, Spark.
+        format: The format of the files where it is not evident, or a tool's log.
+        pick: What to pick of a tool's log, such as `{"filter": "strict-match"}`.
+        columns: Known name to actual name, such as `{"question": "id"}`.
+        policy: What kinds of blanks become, such as `{"missing": "wrong"}`.
+        match: When an answer is right: as given, as text, or as SQuAD has it.
+        align: How responses are paired with questions.
+        detect_refusals: Languages in which refusals are looked for: `"en,de"` or `"all"`.
+        cluster: The attribute whose values make clusters of questions.
+        engine: Who reads and counts files: polars unless said.
+        master: Where Spark runs.
+    """
+    reading = Reading.of(
+        format=format,
+        pick=pick,
+        columns=columns,
+        policy=policy,
+        match=match,
+        align=align,
+        detect_refusals=detect_refusals,
+        cluster=cluster,
+        engine=engine,
+        master=master,
+    )
+    return evaluate(gold, runs, reading)
+
+
+def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
+    """As `read`, for a `Reading` that is there already; so may the gold be."""
+    if reading.grades:
+        raise UsageError(f"{option('grades')} goes with judged rows: a gold says what is right")
+    standard = gold if isinstance(gold, Gold) else read_gold(gold, reading)
+    responses = open_sources(runs, reading)
+    check_mapping(reading.columns, [standard.table, *(own.table for own in responses)])
+    if reading.cluster is not None:
+        standard.check_attributes([reading.cluster])
+    return Evaluation(GoldRuns(standard, responses, reading), reading)
+
+
+def read_judged(
+    runs: Any,
+    *,
+    format: str | None = None,
+    pick: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    policy: PolicyLike = None,
+    grades: Mapping[str, str] | None = None,
+    detect_refusals: str | Sequence[str] = (),
+    cluster: str | None = None,
+    engine: EngineName | None = None,
+    master: str | None = None,
+) -> Evaluation:
+    """Read rows that carry their own outcome, in a column `outcome` or `grade`.
+
+    Args:
+        runs: As for `read`.
+        format: The format of the files where it is not evident, or a tool's log.
+        pick: What to pick of a tool's log.
+        columns: Known name to actual name.
+        policy: What kinds of blanks become.
+        grades: What unusual grades mean, such as `{"meh": "wrong"}`.
+        detect_refusals: Languages in which refusals are looked for.
+        cluster: The attribute whose values make clusters of questions.
+        engine: Who reads and counts files.
+        master: Where Spark runs.
+    """
+    reading = Reading.of(
+        format=format,
+        pick=pick,
+        columns=columns,
+        policy=policy,
+        grades=grades,
+        detect_refusals=detect_refusals,
+        cluster=cluster,
+        engine=engine,
+        master=master,
+    )
+    return evaluate_judged(runs, reading)
+
+
+def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
+    """As `read_judged`, for a `Reading` that is there already."""
+    for name, value in (("match", reading.match), ("align", reading.align)):
+        if value != "id":
+            raise UsageError(f"{option(name)} judges answers against a gold; these are judged")
+    responses = open_sources(runs, reading)
+    check_mapping(reading.columns, [own.table for own in responses])
+    return Evaluation(JudgedRows(responses, reading), reading)
+
+
+def read_counts(
+    counts: Any,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    skip_inconsistent: bool = False,
+) -> Evaluation:
+    """Read counts that somebody else made; what needs questions says so when it is asked.
+
+    Args:
+        counts: A path, a dataframe, or a mapping of names to `Counts`.
+        format: The format of the file where it is not evident.
+        columns: Known name to actual name, such as `{"right": "correct"}`.
+        skip_inconsistent: Whether rows that do not add up are left out, with a note.
+    """
+    reading = Reading.of(format=format, columns=columns)
+    return evaluate_counts(counts, reading, skip_inconsistent=skip_inconsistent)
+
+
+def evaluate_counts(
+    counts: Any, reading: Reading, *, skip_inconsistent: bool = False
+) -> Evaluation:
+    """As `read_counts`, for a `Reading` that is there already."""
+    plain = Reading(format=reading.format, pick=reading.pick, columns=reading.columns)
+    for name in structs.asdict(plain):
+        if getattr(reading, name) != getattr(plain, name):
+            raise UsageError(f"{option(name)} is for responses; these are counted already")
+    source = read_given(counts, reading, skip_inconsistent=skip_inconsistent)
+    return Evaluation(source, reading)
