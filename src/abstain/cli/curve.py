@@ -2,107 +2,96 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from abstain.cli import options, showing
-from abstain.cli.options import (
-    AlignOption,
-    ChartOption,
-    ColumnOption,
-    DetectOption,
-    DigitsOption,
-    EngineOption,
-    FormatOption,
-    FromOption,
-    GradeOption,
-    JudgedOption,
-    MasterOption,
-    MatchOption,
-    OutputOption,
-    PolicyOption,
+from abstain.cli import options
+from abstain.cli.command import Words, command, option
+from abstain.cli.reading import Input, reads
+from abstain.cli.showing import Showing, shows, working
+from abstain.errors import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from abstain.analyses.curve.result import Way
+    from abstain.analyses.result import Result
+
+SHOWN = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
+COUNTED = SHOWN[:3]
+"""What can be shown of confidences that were counted in bins."""
+DRAWN = 500
+"""Points of a curve that a result holds at least, for its charts."""
+
+
+@command
+@reads(
+    "judged",
+    runs="Runs with a confidence.",
+    without={"cluster": "--cluster: the bands of curves are of questions, not of clusters"},
 )
-from abstain.errors import UsageError
-
-
+@options.measures(
+    "Of confidence, for the summary: AUROC, ECE, 'risk@coverage(c=0.8)', …; and one of counts to "
+    "follow over the threshold (default: c@1)."
+)
+@option(
+    "--show",
+    type=Words(SHOWN),
+    default="summary",
+    metavar="WHAT",
+    help="summary, risk (risk and coverage), measure (over the threshold), reliability, "
+    "decision, roc, parts (knowing and choosing) or blanks (their quality).",
+)
+@option(
+    "--points",
+    type=click.IntRange(min=0),
+    default=21,
+    metavar="N",
+    help="At most so many points of a curve; 0: all.",
+)
+@option(
+    "--histogram",
+    type=int,
+    metavar="BINS",
+    help="For runs that no memory holds: confidences counted in bins (a power of two, such as "
+    "1024), exact at their edges. With --show summary, risk or measure.",
+)
+@option(
+    "--bins",
+    type=int,
+    default=10,
+    metavar="N",
+    help="Bins of the reliability diagram (an ECE names its own).",
+)
+@option("--equal-mass", is_flag=True, help="Equally full bins instead of equally wide ones.")
+@option(
+    "--decision",
+    type=Words(("confidence", "given")),
+    metavar="HOW",
+    help="Decision curve: runs act on their confidence (confidence, where they have one) or stay "
+    "as they are (given).",
+)
+@option(
+    "--should-abstain",
+    metavar="ATTR",
+    help="An attribute that says yes where a question should be left blank, for --show blanks "
+    "(default: questions without a right answer).",
+)
+@options.level("The level of the bands.")
+@options.seed("For the draws behind the bands.")
+@shows(page=True, chart=True)
 def curve(
-    gold: Annotated[
-        str,
-        typer.Argument(metavar="GOLD", help="The gold standard; with --judged the first file."),
-    ],
-    runs: Annotated[
-        list[str] | None, typer.Argument(metavar="RUN", help="Runs with a confidence.")
-    ] = None,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measure",
-            "-m",
-            metavar="MEASURE",
-            help="Of confidence, for the summary: AUROC, ECE, 'risk@coverage(c=0.8)', … "
-            "Repeatable. And one of counts to follow over the threshold (default: c@1).",
-        ),
-    ] = None,
-    show: Annotated[
-        str,
-        typer.Option(
-            "--show",
-            metavar="WHAT",
-            help="summary, risk (risk and coverage), measure (over the threshold), reliability, "
-            "decision, roc, parts (knowing and choosing) or blanks (their quality).",
-        ),
-    ] = "summary",
-    chart: ChartOption = None,
-    points: Annotated[
-        int, typer.Option(min=0, help="At most so many points of a curve; 0: all.")
-    ] = 21,
-    histogram: Annotated[
-        int | None,
-        typer.Option(
-            "--histogram",
-            metavar="BINS",
-            help="For runs that no memory holds: confidences counted in bins (a power of two, "
-            "such as 1024), exact at their edges. With --show summary, risk or measure.",
-        ),
-    ] = None,
-    bins: Annotated[
-        int, typer.Option(help="Bins of the reliability diagram (an ECE names its own).")
-    ] = 10,
-    equal_mass: Annotated[
-        bool, typer.Option("--equal-mass", help="Equally full bins instead of equally wide ones.")
-    ] = False,
-    decision: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOW",
-            help="Decision curve: runs act on their confidence (confidence, where they have one) "
-            "or stay as they are (given).",
-        ),
-    ] = None,
-    level: Annotated[float, typer.Option(help="Confidence of the bands.")] = 0.95,
-    should_abstain: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ATTR",
-            help="An attribute that says yes where a question should be left blank, for --show "
-            "blanks (default: questions without a right answer).",
-        ),
-    ] = None,
-    judged: JudgedOption = False,
-    grade: GradeOption = None,
-    policy: PolicyOption = None,
-    align: AlignOption = "id",
-    match: MatchOption = "id",
-    seed: Annotated[int, typer.Option(min=0, help="For the draws behind the bands.")] = 0,
-    column: ColumnOption = None,
-    from_format: FromOption = None,
-    detect_refusals: DetectOption = None,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    format: FormatOption = None,
-    output: OutputOption = None,
-    digits: DigitsOption = 4,
+    given: Input,
+    measures: tuple[str, ...],
+    show: str,
+    points: int,
+    histogram: int | None,
+    bins: int,
+    equal_mass: bool,
+    decision: Way | None,
+    should_abstain: str | None,
+    level: float,
+    seed: int,
+    out: Showing,
 ) -> None:
     """When should it have stayed silent? Runs over all thresholds of their confidence.
 
@@ -114,59 +103,29 @@ def curve(
     A row needs a confidence from 0 to 1. Answers of one confidence are answered together, so the
     order of rows never changes a value.
     """
-    from_format = options.reading(from_format, detect_refusals)
-    from msgspec import structs
-
-    from abstain.errors import UnknownNameError
-    from abstain.judging.opening import old_reading
-    from abstain.judging.reading import said_policy
-    from abstain.judging.sources import evaluate, evaluate_judged
-    from abstain.report.views.curve import SHOWN
-
     if show not in SHOWN:
         raise UnknownNameError("view", show, SHOWN, hint=f"there are {', '.join(SHOWN)}")
-    if grade and not judged:
-        raise UsageError("--grade goes with --judged")
-    files = [gold, *(runs or ())]
-    reading = structs.replace(
-        old_reading(options.known_columns(column), from_format, engine, master),
-        policy=said_policy(policy),
-        match=match,
-        align=align,
-        grades=options.pairs(grade, "--grade", "meh=wrong"),
-    )
-    if histogram is not None and (show not in ("summary", "risk", "measure")):
-        raise UsageError("--histogram goes with --show summary, risk or measure")
-    if histogram is None and engine:
-        raise UsageError("--engine goes with --histogram: other curves need every confidence")
-    if not judged and len(files) < 2:
-        raise UsageError("name the gold and at least one run, or say --judged")
-    result: Any
-    with showing.working("sorting…"):
-        if judged:
-            read = evaluate_judged(files, reading)
-        else:
-            read = evaluate(files[0], files[1:], reading)
+    if histogram is not None:
+        if show not in COUNTED:
+            raise UsageError("--histogram goes with --show summary, risk or measure")
+        if len(measures) > 1:
+            raise UsageError("--histogram follows one measure of counts (-m c@1)")
+    held = max(points, DRAWN) if points else 0
+    result: Result
+    with working("sorting…" if histogram is None else "counting…"):
+        read = given.evaluation()
         if histogram is not None:
-            if measures and len(measures) > 1:
-                raise UsageError("--histogram follows one measure of counts (-m c@1)")
-            result = read.histogram((measures or ["c@1"])[0], bins=histogram, points=points)
+            along = measures[0] if measures else "c@1"
+            result = read.histogram(along, bins=histogram, points=held)
         else:
-            how: Any = decision or show == "decision"
             result = read.curve(
-                measures or (),
+                measures,
                 should_abstain=should_abstain,
                 bins=bins,
                 equal_mass=equal_mass,
-                decision=how,
+                decision=decision or show == "decision",
                 level=level,
-                points=max(points, 500) if points else 0,
+                points=held,
                 seed=seed,
             )
-    if chart is not None:
-        from abstain.report.view import view_of
-
-        view_of(result).draw(chart, show=show)
-    showing.show_result(
-        result, format=format, output=output, digits=digits, show=show, points=points
-    )
+    out.show(result, show=show, points=points)

@@ -3,130 +3,122 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from abstain.cli import options, showing
-from abstain.cli.options import (
-    AlignOption,
-    ColumnOption,
-    DetectOption,
-    DigitsOption,
-    FormatOption,
-    FromOption,
-    GradeOption,
-    JudgedOption,
-    MatchOption,
-    OutputOption,
-    PolicyOption,
-)
+from abstain.cli import options
+from abstain.cli.command import FILE, NEW_FILE, SHOWING, command, option
+from abstain.cli.reading import Input, reads
+from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
-    import polars as pl
+    from polars import DataFrame
 
     from abstain.analyses.tune.result import TuneResult
+    from abstain.judging.evaluation import Evaluation
 
 
+@command
+@reads(
+    "judged",
+    runs="A run with a confidence.",
+    alone="apply",
+    without={"cluster": "--cluster: folds are of questions, not of clusters"},
+)
+@options.measure("Tune for a measure of counts (default: c@1).", "--maximise")
+@option(
+    "--risk",
+    type=float,
+    metavar="ALPHA",
+    help="Or: answer as much as keeps the share of wrong answers at most ALPHA.",
+)
+@options.level("With --risk: the chance with which the risk is kept (default: 0.9).", default=None)
+@option(
+    "--next",
+    "next_questions",
+    is_flag=True,
+    help="With --risk: bound the share of wrong answers seen on the next questions, as many as "
+    "are judged on, and not only the risk behind it.",
+)
+@option(
+    "--tune-on",
+    metavar="ATTR=VALUE",
+    help="Tune on questions with this value, judge on the others.",
+)
+@option(
+    "--test-gold",
+    type=FILE,
+    metavar="FILE",
+    help="Tune on GOLD, judge on these other questions.",
+)
+@option(
+    "--folds",
+    type=int,
+    metavar="K",
+    help="Cross-fitting: judge each of K parts with what the others say (default: 5).",
+)
+@option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Cross-fit so many times, with other parts each time.",
+)
+@option("--by", metavar="ATTR", help="A threshold for each value of an attribute.")
+@option(
+    "--shrink",
+    type=float,
+    metavar="N",
+    help="With --by: as many questions' worth of the whole are added to each slice, so that small "
+    "ones follow the common threshold (default: 50).",
+)
+@option("--run", metavar="NAME", help="Only this run of the table.")
+@options.seed("For the random folds.")
+@option(
+    "--apply",
+    type=NEW_FILE,
+    metavar="FILE",
+    help="Apply the thresholds of a file that --threshold-file or -o FILE.json wrote: "
+    "tune --apply FILE RUN --run-file OUT.",
+)
+@option(
+    "--run-file",
+    type=NEW_FILE,
+    writes=True,
+    metavar="FILE",
+    section=SHOWING,
+    help="Write the run with its threshold applied, so that it stays silent; the ending says the "
+    "format.",
+)
+@option(
+    "--threshold-file",
+    type=NEW_FILE,
+    writes=True,
+    metavar="FILE",
+    section=SHOWING,
+    help="Write the threshold and how it was chosen, as JSON.",
+)
+@shows(page=True, chart=True)
 def tune(
-    gold: Annotated[
-        str,
-        typer.Argument(
-            metavar="GOLD", help="The gold standard; with --judged or --apply the first file."
-        ),
-    ],
-    runs: Annotated[
-        list[str] | None, typer.Argument(metavar="RUN", help="A run with a confidence.")
-    ] = None,
-    maximise: Annotated[
-        str | None,
-        typer.Option(metavar="MEASURE", help="Tune for a measure of counts (default: c@1)."),
-    ] = None,
-    risk: Annotated[
-        float | None,
-        typer.Option(
-            metavar="ALPHA",
-            help="Or: answer as much as keeps the share of wrong answers at most ALPHA.",
-        ),
-    ] = None,
-    level: Annotated[
-        float | None,
-        typer.Option(help="With --risk: how surely it is kept (default: 0.9)."),
-    ] = None,
-    next_questions: Annotated[
-        bool,
-        typer.Option(
-            "--next",
-            help="With --risk: bound the share of wrong answers seen on the next questions, as "
-            "many as are judged on, and not only the risk behind it.",
-        ),
-    ] = False,
-    tune_on: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ATTR=VALUE", help="Tune on questions with this value, judge on the others."
-        ),
-    ] = None,
-    test_gold: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Tune on GOLD, judge on these other questions."),
-    ] = None,
-    folds: Annotated[
-        int | None,
-        typer.Option(
-            metavar="K",
-            help="Cross-fitting: judge each of K parts with what the others say (default: 5).",
-        ),
-    ] = None,
-    repeats: Annotated[
-        int, typer.Option(min=1, help="Cross-fit so many times, with other parts each time.")
-    ] = 1,
-    by: Annotated[
-        str | None,
-        typer.Option(metavar="ATTR", help="A threshold for each value of an attribute."),
-    ] = None,
-    shrink: Annotated[
-        float | None,
-        typer.Option(
-            help="With --by: as many questions' worth of the whole are added to each slice, so "
-            "that small ones follow the common threshold (default: 50)."
-        ),
-    ] = None,
-    run: Annotated[
-        str | None, typer.Option("--run", metavar="NAME", help="Only this run of the table.")
-    ] = None,
-    apply: Annotated[
-        Path | None,
-        typer.Option(
-            "--apply",
-            metavar="FILE",
-            help="Apply thresholds: tune --apply FILE RUN --run-file OUT.",
-        ),
-    ] = None,
-    run_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the run with its threshold applied; the ending says the format.",
-        ),
-    ] = None,
-    output: OutputOption = None,
-    threshold_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the threshold and how it came about, as JSON."),
-    ] = None,
-    judged: JudgedOption = False,
-    grade: GradeOption = None,
-    policy: PolicyOption = None,
-    align: AlignOption = "id",
-    match: MatchOption = "id",
-    seed: Annotated[int, typer.Option(min=0, help="Where the random parting begins.")] = 0,
-    column: ColumnOption = None,
-    from_format: FromOption = None,
-    detect_refusals: DetectOption = None,
-    format: FormatOption = None,
-    digits: DigitsOption = 4,
+    given: Input,
+    measure: str | None,
+    risk: float | None,
+    level: float | None,
+    next_questions: bool,
+    tune_on: str | None,
+    test_gold: str | None,
+    folds: int | None,
+    repeats: int,
+    by: str | None,
+    shrink: float | None,
+    run: str | None,
+    seed: int,
+    apply: Path | None,
+    run_file: Path | None,
+    threshold_file: Path | None,
+    out: Showing,
 ) -> None:
     """The threshold to abstain at: chosen on some questions, judged on others.
 
@@ -139,76 +131,35 @@ def tune(
     The score of the questions it was tuned on is never shown as a result, only as the optimism
     that was avoided.
     """
-    from_format = options.reading(from_format, detect_refusals)
-    from msgspec import structs
-
-    from abstain.analyses.asking import both_golds
-    from abstain.analyses.tune import apply as applying
-    from abstain.judging.opening import old_reading
-    from abstain.judging.reading import said_policy
-    from abstain.judging.sources import evaluate, evaluate_judged
-
-    files = [gold, *(runs or ())]
-    reading = structs.replace(
-        old_reading(options.known_columns(column), from_format),
-        policy=said_policy(policy) if apply is None else {},
-        match=match,
-        align=align,
-        grades=options.pairs(grade, "--grade", "meh=wrong"),
-    )
+    tuning: dict[str, Any] = {
+        "maximise": measure,
+        "risk": risk,
+        "level": level,
+        "next_questions": next_questions,
+        "tune_on": tune_on,
+        "test_gold": test_gold,
+        "folds": folds,
+        "repeats": repeats,
+        "by": by,
+        "shrink": shrink,
+        "run": run,
+        "seed": seed,
+    }
     if apply is not None:
-        tuning = {
-            "--maximise": maximise,
-            "--risk": risk,
-            "--next": next_questions,
-            "--tune-on": tune_on,
-            "--test-gold": test_gold,
-            "--folds": folds,
-            "--by": by,
-            "--run": run,
-            "--threshold-file": threshold_file,
-            "--judged": judged,
-            "--level": level,
-            "--repeats": repeats > 1,
-            "--shrink": shrink,
-            "--grade": grade,
-            "--policy": policy,
-            "--align": align != "id",
-            "--match": match != "id",
-            "--seed": seed,
-            "--format": format,
-        }
-        for name, given in tuning.items():
-            if given not in (None, False, 0):
-                raise UsageError(f"--apply tunes nothing: it does not go with {name}")
-        if len(files) > 2:
-            raise UsageError("--apply takes one run (or its gold and the run)")
-        if run_file is None:
-            raise UsageError("--apply writes a run: say where with --run-file")
-        thresholds = applying.read_thresholds(apply)
-        own_gold = files[0] if len(files) == 2 else None
-        _write(run_file, *applying.apply_thresholds(files[-1], thresholds, reading, gold=own_gold))
+        _refuse_tuning(given, tuning, threshold_file, out)
+        _apply(apply, given, run_file)
         return
-    if grade and not judged:
-        raise UsageError("--grade goes with --judged")
     if level is not None and risk is None:
-        raise UsageError("--level goes with --risk: it is how surely that is kept")
+        raise UsageError("--level goes with --risk: it is the chance with which the risk is kept")
     if shrink is not None and by is None:
         raise UsageError("--shrink goes with --by: it is what small slices borrow")
-    if run_file is not None and not judged and len(files) > 2:
+    if run_file is not None and given.kind == "gold" and len(given.runs) > 1:
         raise UsageError("--run-file writes one run: name one, or use --threshold-file and --apply")
-    chosen = _pair(tune_on)
-    with showing.working("tuning…"):
-        if judged:
-            if test_gold:
-                raise UsageError("--test-gold needs a gold to tune on; --judged has none")
-            read = evaluate_judged(files, reading)
-        elif len(files) < 2:
-            raise UsageError("name the gold and a run, or say --judged")
-        else:
-            read = evaluate(both_golds(files[0], test_gold, chosen, folds), files[1:], reading)
+    chosen = None if tune_on is None else options.pairs([tune_on], "--tune-on", "part=dev")
+    with working("tuning…"):
+        read = _read(given, test_gold, chosen, folds)
         result = read.tune(
-            maximise=maximise,
+            maximise=measure,
             risk=risk,
             next_questions=next_questions,
             level=0.9 if level is None else level,
@@ -221,40 +172,81 @@ def tune(
             seed=seed,
         )
     if run_file is not None:
-        if judged:
-            _write(run_file, applying.thresholded_rows(read, result), [])
-        else:
-            _write(
-                run_file,
-                *applying.apply_thresholds(
-                    files[1],
-                    result.chosen,
-                    reading,
-                    gold=read.source.gold,
-                    only=result.runs[0].run if len(result.runs) == 1 else None,
-                ),
-            )
-        typer.echo(f"{run_file}: {_hindsight(result)}", err=True)
+        _write_run(read, result, given, run_file)
     if threshold_file is not None:
         result.save_thresholds(threshold_file)
-    showing.show_result(result, format=format, output=output, digits=digits)
+    out.show(result)
 
 
-def _pair(text: str | None) -> dict[str, str] | None:
-    if text is None:
-        return None
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise UsageError(f"--tune-on reads ATTR=VALUE, such as part=dev (got '{text}')")
-    return {name.strip(): value.strip()}
+def _read(
+    given: Input, test_gold: str | None, tune_on: dict[str, str] | None, folds: int | None
+) -> Evaluation:
+    """The runs, judged against their gold and perhaps against one of its own to judge on."""
+    from abstain.analyses.asking import both_golds
+    from abstain.judging.sources import evaluate
+
+    if test_gold is None:
+        return given.evaluation()
+    if given.kind == "judged":
+        raise UsageError("--test-gold needs a gold to tune on; --judged has none")
+    golds = both_golds(given.gold, test_gold, tune_on, folds)
+    return evaluate(golds, given.runs, given.reading)
 
 
-def _write(path: Path, frame: pl.DataFrame, notes: list[str]) -> None:
-    from abstain.analyses.tune.apply import writable
-    from abstain.io.tables import write_table
+def _refuse_tuning(
+    given: Input, tuning: dict[str, Any], threshold_file: Path | None, out: Showing
+) -> None:
+    """Refuse what says how to tune where thresholds are applied."""
+    reading = given.reading
+    said = {
+        "--measure": tuning["maximise"],
+        "--next": tuning["next_questions"],
+        "--repeats": tuning["repeats"] > 1,
+        **{
+            f"--{name.replace('_', '-')}": tuning[name]
+            for name in ("risk", "level", "tune_on", "test_gold", "folds", "by", "shrink", "run")
+        },
+        "--seed": tuning["seed"],
+        "--threshold-file": threshold_file,
+        "--judged": given.kind == "judged",
+        "--policy": reading.policy,
+        "--align": reading.align != "id",
+        "--match": reading.match != "id",
+        "--engine": reading.engine,
+        "--format": out.format,
+        "-o": out.output,
+        "--chart": out.chart,
+    }
+    for name, value in said.items():
+        if value not in (None, False, 0, {}):
+            raise UsageError(f"--apply tunes nothing: it does not go with {name}")
 
-    write_table(writable(frame, path), path)
-    typer.echo("; ".join([f"{path}: {frame.height:,} responses", *notes]), err=True)
+
+def _apply(thresholds: Path, given: Input, target: Path | None) -> None:
+    from abstain.analyses.tune.apply import apply_thresholds, read_thresholds
+
+    if len(given.files) > 2:
+        raise UsageError("--apply takes one run (or its gold and the run)")
+    if target is None:
+        raise UsageError("--apply writes a run: say where with --run-file")
+    gold = given.gold if len(given.files) == 2 else None
+    chosen = read_thresholds(thresholds)
+    _write(target, *apply_thresholds(given.files[-1], chosen, given.reading, gold=gold))
+
+
+def _write_run(read: Evaluation, result: TuneResult, given: Input, target: Path) -> None:
+    from abstain.analyses.tune.apply import apply_thresholds, thresholded_rows
+
+    if given.kind == "judged":
+        _write(target, thresholded_rows(read, result), [])
+    else:
+        only = result.runs[0].run if len(result.runs) == 1 else None
+        gold = read.source.gold
+        _write(
+            target,
+            *apply_thresholds(given.runs[0], result.chosen, given.reading, gold=gold, only=only),
+        )
+    click.echo(f"{target}: {_hindsight(result)}", err=True)
 
 
 def _hindsight(result: TuneResult) -> str:
@@ -263,3 +255,11 @@ def _hindsight(result: TuneResult) -> str:
     tuned_on = parts[0].tuned_on if len(parts) == 1 else result.questions
     which = "all" if tuned_on == result.questions else f"{tuned_on:,} of {result.questions:,}"
     return f"tuned on {which} questions here: their score is hindsight, no result"
+
+
+def _write(target: Path, frame: DataFrame, notes: list[str]) -> None:
+    from abstain.analyses.tune.apply import writable
+    from abstain.io.tables import write_table
+
+    write_table(writable(frame, target), target)
+    click.echo("; ".join([f"{target}: {frame.height:,} responses", *notes]), err=True)

@@ -196,7 +196,7 @@ def _of_rows(source: JudgedRows, by: Sequence[str]) -> Lists:
 def _chosen(measures: Sequence[str | Measure] | str | Measure) -> tuple[Measure, ...]:
     chosen = chosen_measures(measures)
     for item in chosen:
-        if str(item) not in MEASURES:
+        if not item.definition.several:
             raise UsageError(
                 f"several answers a question are for {' and '.join(MEASURES)}, not for {item}"
             )

@@ -169,7 +169,9 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
             for own in self.runs
             for part in ((own,) if whole else own.parts)
         ]
-        return pl.DataFrame(rows, schema={**dict.fromkeys(rows[0], pl.Float64()), "run": pl.String()})
+        return pl.DataFrame(
+            rows, schema={**dict.fromkeys(rows[0], pl.Float64()), "run": pl.String()}
+        )
 
     # ------------------------------------------------------------------- thresholds at work
 

@@ -17,7 +17,7 @@ from abstain.report.results.common import again, blanks_table, facts, known_meas
 from abstain.report.scores import policy_sentence, sentence
 from abstain.report.thresholds import few, frame_grid, missing_notes, threshold_text
 
-SHOWN = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
+SHOWN = ("summary", *CurveResult.TABLES[1:])
 """What `--show` knows."""
 TITLES = {
     "summary": "Summary",
