@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import abstain as ab
-from abstain.analyses.tune.apply import apply_threshold
+from abstain.analyses.tune.apply import apply_thresholds
 from abstain.analyses.tune.choose import Threshold
 from tests.helpers import Here
 
