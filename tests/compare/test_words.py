@@ -200,7 +200,7 @@ def test_trials_beyond_what_can_be_asked_for_are_not_advised() -> None:
     letters = {"one": "ab" * 10, "two": "ba" * 10}
     said = told(compare_judged(graded(letters), test="bootstrap", level=0.9999999))
     assert "; take randomisation tests." in said
-    assert " trials" not in said
+    assert " trials." not in said
 
 
 def test_wilcoxon_says_when_it_is_exact() -> None:

@@ -228,14 +228,14 @@ def test_a_limit_that_came_after_the_answer_changes_nothing(here: Here) -> None:
 )
 def test_partial(here: Here, format: str, outcome: str) -> None:
     here.write("log.json", json_log([sample("a", "P"), sample("b")]))
-    assert "inspect:partial=wrong" in here.refuses("score", "--judged", "log.json")
+    assert "--pick partial=wrong" in here.refuses("score", "--judged", "log.json")
     said = here("score", "--judged", "log.json", "--from", format, "--format", "json")
     assert said.data["results"][0]["counts"]["wrong"] == (outcome == "wrong")
 
 
 def test_a_score_of_several_values(here: Here) -> None:
     here.write("log.json", json_log([sample("a", {"exact": 1, "style": 0.2})]))
-    assert "--from inspect:scorer=s.exact" in here.refuses("score", "--judged", "log.json")
+    assert "--pick scorer=s.exact" in here.refuses("score", "--judged", "log.json")
     said = here(
         *("score", "--judged", "log.json", "--from", "inspect:scorer=s.exact", "--format", "json")
     )

@@ -232,7 +232,7 @@ def test_a_picked_file_may_have_a_comma_in_its_name(here: Here) -> None:
 
 def test_predictions_need_their_data_set(here: Here) -> None:
     here.write("p.json", json.dumps(SAID))
-    assert "squad:gold=" in here.refuses("score", "--judged", "p.json", "--from", "squad")
+    assert "--pick gold=" in here.refuses("score", "--judged", "p.json", "--from", "squad")
     here.write("dev.json", GOLD)
     assert "expected predictions" in here.refuses(
         "score", "--judged", "dev.json", "--from", "squad:gold=dev.json"
