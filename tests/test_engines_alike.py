@@ -247,7 +247,7 @@ def rank(here: Here, *options: str) -> Any:
 
 
 @pytest.mark.parametrize("engine", OTHERS)
-def test_only_what_orders_documents_must_be_read(engine: str, here: Here) -> None:
+def test_only_what_orders_documents_must_be_read(engine: Any, here: Here) -> None:
     needs(engine)
     (here.folder / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n")
     (here.folder / "run.txt").write_text("1 Q0 a x 2.0 r\n1 Q0 b 2 1.0 r\n")
@@ -275,7 +275,7 @@ def test_only_what_orders_documents_must_be_read(engine: str, here: Here) -> Non
     ],
 )
 def test_scores_are_held_to_the_same_standard(
-    engine: str, scores: dict[str, Any], said: str, tmp_path: Path
+    engine: Any, scores: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
     needs(engine)
     qrels = pl.DataFrame({"query": ["1"], "doc": ["a"], "rel": [1]})
@@ -289,7 +289,7 @@ def test_scores_are_held_to_the_same_standard(
 
 
 @pytest.mark.parametrize("engine", ENGINES[:2])
-def test_documents_may_be_called_by_numbers(engine: str, tmp_path: Path) -> None:
+def test_documents_may_be_called_by_numbers(engine: Any, tmp_path: Path) -> None:
     needs(engine)
     qrels = pl.DataFrame({"query": ["1"], "doc": ["0.00001"], "rel": [1]})
     run = pl.DataFrame({"query": [1.0, 1.0], "doc": [1e17, 1e-5], "score": ["2e0", "3"]})

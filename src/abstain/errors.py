@@ -8,7 +8,7 @@ AbstainError                 anything that ends in one clear line and exit code 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from abstain.callers import in_callers_words
@@ -94,6 +94,15 @@ def shown(text: str, *, most: int = 60) -> str:
     """
     short = text if len(text) <= most else text[: most - 1] + "…"
     return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in short) + "'"
+
+
+def some_of(names: Sequence[str], most: int = 3) -> str:
+    """The first few of somebody's names.
+
+    >>> some_of(["q1", "q2", "q3", "q4"])
+    "'q1', 'q2', 'q3', …"
+    """
+    return ", ".join(map(shown, names[:most])) + (", …" if names[most:] else "")
 
 
 def reason_of(error: BaseException) -> str:

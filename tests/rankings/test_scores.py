@@ -218,7 +218,7 @@ def test_a_column_of_numbers_may_be_the_clusters() -> None:
     ("data", "said"),
     [
         ('{"kind": "rank", "results": [{"run": "a", "scores": {"AP": 1}}]}', "no scores of single"),
-        ('{"kind": "rank", "results": [{"run": 1}]}', "is no whole result of `abstain rank`"),
+        ('{"kind": "rank", "per_query": [{"run": 1}]}', "is no whole result of `abstain rank`"),
         ('{"kind": "rank", "results"', "is no whole result of `abstain rank`"),
     ],
 )

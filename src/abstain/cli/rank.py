@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from abstain.cli import options, showing
 from abstain.cli.options import (
+    ChartOption,
     DigitsOption,
     EngineOption,
     FormatOption,
@@ -57,14 +57,14 @@ def rank(
         ),
     ] = False,
     missing: Annotated[
-        str | None,
+        Any,
         typer.Option(
             metavar="WHAT",
             help="A query that a run lacks: empty (an empty list, the default), error or skip.",
         ),
     ] = None,
     ties: Annotated[
-        str,
+        Any,
         typer.Option(
             metavar="HOW",
             help="trec: by score, equal ones by falling document id; rank: by the rank column.",
@@ -110,12 +110,7 @@ def rank(
             "inverted pairs, Kendall's τ.",
         ),
     ] = False,
-    charts: Annotated[
-        Path | None,
-        typer.Option(
-            "--charts", metavar="DIR", help="Draw that report's charts (SVG) into a folder."
-        ),
-    ] = None,
+    chart: ChartOption = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
@@ -144,58 +139,51 @@ def rank(
     \b
     abstain rank qrels.txt run1.txt run2.txt.gz -m NDCG@10 -m NDCGt
     abstain rank qrels.txt run.txt --nil NIL --limit 10       (lists that say where they end)
-    abstain rank qrels.txt runs/* --limit 1000 --truncation --charts charts
+    abstain rank qrels.txt runs/* --limit 1000 --truncation --chart charts
     abstain rank qrels.csv run.parquet --queries queries.csv --by type
 
     TREC files (plain, .gz, .zst) or tables: query, doc, rel for the judgments; query, doc, score
     and perhaps run for the runs. A query that a run lacks is an empty list; one without relevant
     documents is scored by the primed measures (RR', RBP', NDCG', AP'; typed RRt, RBPt, …).
     """
-    from abstain.analyses.rank import ranked
-    from abstain.analyses.rank.scoring import score_rankings
-    from abstain.report.ranks import rank_grid
+    from abstain.rankings.chosen import ranking_measures
+    from abstain.rankings.read import read_rankings
+    from abstain.report.view import view_of
 
-    settings = ranked.check_settings(
-        nil=nil,
-        nil_as_answer=nil_as_answer,
-        limit=limit,
-        missing=missing,
-        ties=ties,
-        trec_eval=trec_eval,
-    )
-    chosen = ranked.ranking_measures(measures or None, settings)
+    ranking_measures(measures or "AP")  # a name that nobody knows is told before anything is read
     is_csv = showing.chosen_format(format, output) is options.Format.csv
     if truncation and is_csv and (by or per_query):
         raise UsageError(
             "CSV is one table, a row a run with --truncation: leave out --by and --per-query, "
             "or take --format json"
         )
+    if by and queries is None:
+        raise UsageError("--by needs a table of the queries: --queries FILE")
     with showing.working("reading and ranking…"):
-        rankings, slices = ranked.read_rankings(
+        rankings = read_rankings(
             qrels,
             runs,
-            settings,
-            by=by or (),
+            nil=nil,
+            nil_as_answer=nil_as_answer,
+            limit=limit,
+            missing=missing,
+            ties=ties,
+            trec_eval=trec_eval,
+            top=top,
             queries=queries,
             all_queries=all_queries,
-            top=top,
             columns=options.known_columns(column, COLUMNS),
             format=from_format,
-            engine=engine,
+            engine=engine,  # type: ignore[arg-type]
             master=master,
         )
-        result = score_rankings(rankings, chosen, settings, slices=slices, per_query=per_query)
-    grids, data = [rank_grid(result)], result.to_dict()
-    whole = grids[0]
-    if truncation or charts is not None:
-        from abstain.analyses.rank.truncation import truncation as report_on
-        from abstain.report.truncation import truncation_grids, with_truncation, write_charts
-
-        report = report_on(rankings, settings)
-        data["truncation"] = report.to_dict()
-        grids += truncation_grids(report)
-        whole = with_truncation(whole, report) if truncation else whole
-        if charts is not None:
-            with showing.working("drawing…"):
-                write_charts(report, charts)
-    showing.show_all(grids, data, format=format, output=output, digits=digits, whole=whole)
+        result = rankings.score(
+            measures or (),
+            by=by or (),
+            per_query=per_query,
+            truncation=truncation,
+        )
+    if chart is not None:
+        with showing.working("drawing…"):
+            view_of(result).draw(chart)
+    showing.show_result(result, format=format, output=output, digits=digits)

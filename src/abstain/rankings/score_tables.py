@@ -100,22 +100,21 @@ def open_scores(data: Any, *, name: str = "", format: str | None = None) -> Tabl
 
 class _Row(msgspec.Struct):
     run: str
+    query: str
     scores: dict[str, float | None]
-    query: str | None = None
     slice: dict[str, str | None] = {}
 
 
 class _Saved(msgspec.Struct):
-    results: list[_Row]
+    per_query: list[_Row] = []
 
 
 def _table_of_result(text: bytes, name: str) -> Table:
     """A saved result of `rank` as the rows that its CSV has."""
     try:
-        rows = msgspec.json.decode(text.removeprefix(BOM), type=_Saved).results
+        single = msgspec.json.decode(text.removeprefix(BOM), type=_Saved).per_query
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError(f"is no whole result of `abstain rank`: {error}", name) from None
-    single = [row for row in rows if row.query is not None]
     if not single:
         raise InputError("has no scores of single queries: `rank --per-query` writes them", name)
     names = list(dict.fromkeys(n for row in single for n in row.scores))
