@@ -180,7 +180,7 @@ def test_names_of_measures_as_everywhere() -> None:
     rows = WIDE.drop_nulls().unpivot(index="topic", variable_name="run", value_name="AP'")
     found = ab.read_scores(rows.with_columns(RR=pl.lit(1.0)))
     assert found.single("APt").measures == found.single("ap′").measures == ("AP'",)
-    with pytest.raises(UsageError, match=r"more than one score: say which with -m \(AP', RR\)"):
+    with pytest.raises(UsageError, match="say which with measure"):
         found.single()
     with pytest.raises(UsageError, match=r"no score 'PA' .*there are AP', RR|no score 'PA'; there"):
         found.single("PA")

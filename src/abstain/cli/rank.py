@@ -147,6 +147,7 @@ def rank(
     documents is scored by the primed measures (RR', RBP', NDCG', AP'; typed RRt, RBPt, …).
     """
     from abstain.rankings.chosen import ranking_measures
+    from abstain.rankings.queries import needs_queries
     from abstain.rankings.read import read_rankings
     from abstain.report.view import view_of
 
@@ -155,10 +156,10 @@ def rank(
     if truncation and is_csv and (by or per_query):
         raise UsageError(
             "CSV is one table, a row a run with --truncation: leave out --by and --per-query, "
-            "or take --format json"
+            "or take JSON"
         )
     if by and queries is None:
-        raise UsageError("--by needs a table of the queries: --queries FILE")
+        raise needs_queries("by")
     with showing.working("reading and ranking…"):
         rankings = read_rankings(
             qrels,

@@ -8,12 +8,18 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from abstain.errors import InputError, UsageError, nearest, shown
+from abstain.errors import InputError, UsageError, nearest, option, shown
 from abstain.io.columns import require, text_column
 from abstain.io.frames import collect, open_table, rename
 from abstain.io.tables import ROW, Table
 
 QUERY = "query"
+
+
+def needs_queries(argument: str) -> UsageError:
+    """The error of who asks for attributes where there is no table of them."""
+    asked, needed = option(argument), option("queries", "FILE")
+    return UsageError(f"{asked} needs a table of the queries: {needed}")
 
 
 def open_queries(data: Any, *, columns: Mapping[str, str] | None = None) -> Table:

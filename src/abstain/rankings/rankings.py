@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 import abstain
-from abstain.errors import UsageError, plural
+from abstain.errors import plural
 from abstain.rankings.chosen import default_measures, ranking_measures
-from abstain.rankings.queries import QUERY, query_attributes, read_queries
+from abstain.rankings.queries import QUERY, needs_queries, query_attributes, read_queries
 from abstain.rankings.scores import ScoreMatrix
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Rankings:
         """Each attribute's value for each query, and the queries that the table does not have."""
         if self._attributes is None:
             if names:
-                raise UsageError("--by needs a table of the queries: --queries FILE")
+                raise needs_queries("by")
             return {}, ()
         table = read_queries(self._attributes, names)
         listed = set(table[QUERY])

@@ -10,7 +10,7 @@ from typing import Any
 from abstain.errors import UsageError
 from abstain.io.frames import check_mapping
 from abstain.rankings.load import load, refuse_missing
-from abstain.rankings.queries import open_queries, read_queries
+from abstain.rankings.queries import needs_queries, open_queries, read_queries
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.settings import Engine, ListSettings, Missing, Ties
 from abstain.rankings.sources import open_source
@@ -69,7 +69,7 @@ def read_rankings(
     if top is not None and (isinstance(top, bool) or not isinstance(top, Real)):
         raise UsageError(f"the top grade must be a number (got {top!r})")
     if queries is None and all_queries:
-        raise UsageError("--all-queries needs a table of the queries: --queries FILE")
+        raise needs_queries("all_queries")
     table = None if queries is None else open_queries(queries, columns=columns)
     listed = [] if table is None else read_queries(table)["query"].to_list()
     gold = open_source(qrels, side="gold", columns=columns, format=_of_path(qrels, format))

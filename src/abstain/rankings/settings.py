@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import msgspec
 
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UnknownNameError, UsageError, option
 
 Missing: TypeAlias = Literal["empty", "error", "skip"]
 Ties: TypeAlias = Literal["trec", "rank"]
@@ -64,11 +64,13 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
     ) -> ListSettings:
         """What a caller gave, if it makes sense together."""
         if nil_as_answer and nil is None:
-            raise UsageError("--nil-as-answer needs to know what says so: --nil NIL")
+            raise UsageError(
+                f"{option('nil_as_answer')} needs to know what says so: {option('nil', 'NIL')}"
+            )
         if nil is not None and not isinstance(nil, str):
             raise UsageError(f"nil must be text, such as 'NIL' or '-1' (got {nil!r})")
         if nil is not None and not nil.strip():
-            raise UsageError("--nil names a document, such as NIL or -1 (got nothing)")
+            raise UsageError(f"{option('nil')} names a document, such as NIL or -1 (got nothing)")
         chosen: Missing = missing or ("skip" if trec_eval else "empty")
         for what, value, known in (
             ("missing", chosen, get_args(Missing)),

@@ -54,9 +54,9 @@ def _resolution(c: Comparison) -> list[str]:
         return []
     floor, source, by_trials = _smallest_p(c, many)
     enough_trials = 10 ** math.ceil(math.log10(2 * tested / c.alpha) - 1e-9)
-    trials = f"--trials {enough_trials}"
+    trials = f"{enough_trials:,} trials"
     if enough_trials > MOST_TRIALS:
-        trials = "--test randomisation" if c.settings.test == "bootstrap" else "a lower --level"
+        trials = "randomisation tests" if c.settings.test == "bootstrap" else "a lower level"
     times = tested if c.settings.correction == "holm" and not c.settings.reference else 1
     level = f"at the {100 * c.alpha:g} % level"
     if floor > c.alpha:
@@ -78,7 +78,7 @@ def _resolution(c: Comparison) -> list[str]:
         else "only runs that are ahead in nearly every cluster can be told apart"
     )
     last = trials if by_trials else "fewer runs"
-    return [f"{text}. --correction bh, --reference RUN or {last} ask for less."]
+    return [f"{text}. The correction bh, a comparison with one run or {last} ask for less."]
 
 
 def _smallest_p(c: Comparison, many: int) -> tuple[float, str, bool]:
@@ -402,7 +402,7 @@ def rounded_away(c: Comparison, digits: int) -> list[str]:
     if not gone or (len(gone) < len(there) and not any(c.differs(p) for p in gone)):
         return []
     which = plural(len(gone), "difference is", "differences are")
-    return [f"{which} shown as 0 for want of decimals (--digits {digits})."]
+    return [f"{which} shown as 0 with {plural(digits, 'digit')}."]
 
 
 def p_text(p: float) -> str:

@@ -35,7 +35,7 @@ def number_of_questions(sheet: Sheet, audit: Audit | None = None) -> int | None:
     if audit is not None and common != said:
         audit.note(
             f"{sheet.name}: {common} questions, as {rows} of {everything} rows add up to that "
-            "(--questions says another number)."
+            "(another number of questions can be given)."
         )
     return common
 

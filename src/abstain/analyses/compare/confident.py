@@ -24,7 +24,7 @@ from abstain.analyses.compare.pairs import (
     wanted_pairs,
 )
 from abstain.analyses.compare.result import Comparison, Progress, RunRow, Settings
-from abstain.errors import UsageError, plural
+from abstain.errors import UsageError, option, plural
 from abstain.measures import Measure
 from abstain.measures.answers import WITHOUT_LEFT_OUT
 from abstain.outcomes import Counts
@@ -137,28 +137,32 @@ def _refuse(paired: Paired, chosen: Measure, settings: Settings) -> None:
     )
     of_confidence = f"{chosen} is a measure of confidence"
     if settings.test == "wilcoxon":
-        raise UsageError("wilcoxon is for per-query scores (--scores); take randomisation here")
+        raise UsageError("wilcoxon is for per-query scores; take randomisation here")
     if settings.test == "mcnemar":
         raise UsageError(
             f"McNemar's test looks at right and wrong, and {of_confidence}; take randomisation"
         )
     if settings.judge_error is not None:
-        raise UsageError(f"--judge-error corrects counts, and {of_confidence}")
+        raise UsageError(f"{option('judge_error')} corrects counts, and {of_confidence}")
     if paired.parts:
-        raise UsageError(f"--by divides the difference of a measure of counts; {of_confidence}")
+        raise UsageError(
+            f"{option('by')} divides the difference of a measure of counts; {of_confidence}"
+        )
     if chosen.name in BIASED:
         biased = f"{chosen.name} is too large in any sample, and a bootstrap adds to that"
         if settings.test == "bootstrap":
             raise UsageError(f"{biased}; take randomisation")
         if settings.detect is not None:
-            raise UsageError(f"{biased}: there is no standard error to plan with (--detect)")
+            raise UsageError(
+                f"{biased}: there is no standard error to plan with ({option('detect')})"
+            )
 
 
 def _refuse_too_many(settings: Settings, runs: int) -> None:
     if settings.trials * runs > MOST_DRAWN:
         raise UsageError(
             f"{settings.trials:,} trials of {runs:,} runs are too many to hold; take "
-            f"--trials {MOST_DRAWN // runs} or fewer"
+            f"{option('trials', MOST_DRAWN // runs)} or fewer"
         )
 
 

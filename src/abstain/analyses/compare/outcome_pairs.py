@@ -10,7 +10,7 @@ import numpy as np
 from abstain.analyses.compare.pairs import bootstrap_p
 from abstain.analyses.compare.result import Progress, Settings
 from abstain.analyses.compare.table import PairedTable
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.measures import Measure
 from abstain.stats.bootstrap import resampled
 from abstain.stats.delta_method import delta, logit, standard_error
@@ -157,7 +157,7 @@ def against_reference(
         most = MOST_DRAWN // len(wanted)
         raise UsageError(
             f"{settings.trials:,} trials of {len(wanted):,} runs against one are too many to hold; "
-            f"take --trials {most} or fewer"
+            f"take {option('trials', most)} or fewer"
         )
     rows = table.groups if table.of is not None else table.size
     flips = Flips(rows, trials=settings.trials, seed=settings.seed)

@@ -36,7 +36,7 @@ def notes_of(
     if settings.trials == 1 and stability:
         found.append("a single trial cannot contradict itself: its error rate is 0 whatever it is")
     if settings.trials == 1 and swap:
-        found.append("a single trial has no Monte Carlo error: take more --trials")
+        found.append("a single trial has no Monte Carlo error: take more trials")
     if settings.width is None:
         found += _widths(source, swap)
     found += [*_beyond(swap), *_tied_elsewhere(swap), *_rising(source, requirements)]
@@ -98,7 +98,7 @@ def _not_resampled(power: Sequence[Power]) -> list[str]:
 def _widths(source: Source, swap: Sequence[Swap]) -> list[str]:
     """Scores on another scale than the papers' have bins on theirs."""
     return [
-        f"{row.measure} spans {span:g}, so its bins are {row.width:g} wide (--width)"
+        f"{row.measure} spans {span:g}, so its bins are {row.width:g} wide (the width can be set)"
         for row, span in zip(swap, source.spans, strict=False)
         if row.width != WIDTH
     ]
@@ -114,7 +114,7 @@ def _beyond(swap: Sequence[Swap]) -> list[str]:
             found.append(
                 f"{row.measure} requires {row.required:g}, which further bins of the same width "
                 f"tell: the {len(row.counts):,} that are listed, the last open from {last:g} on, "
-                f"{alone} (--bins lists more)"
+                f"{alone} (a larger number of bins lists more)"
             )
     return found
 
@@ -138,7 +138,7 @@ def _rising(source: Source, requirements: Sequence[Requirement]) -> list[str]:
             if (more.required or 0) > (fewer.required or 0):
                 found.append(
                     f"{name} seems to require more on {more.questions:,} questions than on "
-                    f"{fewer.questions:,}: that is chance, which more --trials make smaller"
+                    f"{fewer.questions:,}: that is chance, which more trials make smaller"
                 )
                 break
     return found

@@ -13,7 +13,7 @@ from abstain.analyses.meta.draws import Draws, Plan, Progress
 from abstain.analyses.meta.power import RESAMPLES
 from abstain.analyses.meta.sources import Scores, Source
 from abstain.analyses.meta.stability import FUZZINESS
-from abstain.errors import UnknownNameError, UsageError, plural
+from abstain.errors import UnknownNameError, UsageError, option, plural
 
 Part: TypeAlias = Literal["stability", "sensitivity", "power", "agreement"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -152,7 +152,7 @@ class Settings:
         elif source.questions < 2:
             raise UsageError(
                 f"other samples need at least 2 questions (got {source.questions}); agreement "
-                "alone does without: --only agreement"
+                f"alone does without: {option('parts', 'agreement')}"
             )
 
     def _check_sizes(self, questions: int) -> None:
@@ -166,7 +166,7 @@ class Settings:
             raise UsageError(
                 f"a subset of {self.size:,} leaves no disjoint one of its size: with "
                 f"{plural(questions, 'question')} at most {half:,} "
-                "(stability alone takes larger ones: --only stability)"
+                f"(stability alone takes larger ones: {option('parts', 'stability')})"
             )
         for size in () if self.sizes is None else self.sizes:
             if not 1 <= size <= half:
@@ -184,5 +184,5 @@ def _several(value: object, kind: type) -> bool:
 
 def one_measure(source: Source) -> str:
     """Why there is no agreement, and how to get one."""
-    more = "give another matrix" if isinstance(source, Scores) else "name another with -m"
+    more = "give another matrix" if isinstance(source, Scores) else "name another measure"
     return f"agreement needs two measures: {more}"

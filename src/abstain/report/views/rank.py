@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import structs
 
 from abstain.analyses.rank.result import QueryRow, RankResult, RankRow
-from abstain.errors import UsageError, plural
+from abstain.errors import UsageError, option, plural
 from abstain.report import view
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid, Kind
@@ -43,8 +43,8 @@ class View(view.View[RankResult]):
             return self._scores()
         if result.by or result.per_query:
             raise UsageError(
-                "CSV is one table, a row a run with --truncation: leave out --by and --per-query, "
-                "or take --format json"
+                f"CSV is one table, a row a run with {option('truncation')}: leave out "
+                f"{option('by')} and {option('per_query')}, or take JSON"
             )
         return truncation.View(result.truncation).beside(self._scores())
 

@@ -25,13 +25,13 @@ def notes(result: RankResult) -> Iterator[str]:
         yield _ends(result)
         yield from _full_for_nothing(result, measures)
     elif primed:
-        yield "no --limit was given: every list counts as ended by its system"
+        yield "no limit was given: every list counts as ended by its system"
     yield from result.notes
     for word in result.nil_words:
         other = "" if settings.nil is None else f", which is not {shown(settings.nil)}"
         yield (
             f"a list has a document {shown(word)}{other}: where it says that there is nothing "
-            f"more to find, give --nil {word}"
+            "more to find, name it as nil"
         )
     yield from _grades(result, measures)
     if settings.trec_eval:

@@ -115,7 +115,7 @@ class View(view.View[TruncationResult]):
         ]
         notes = [
             f"{pair.original}: {plural(len(pair.inverted) - NAMED, 'smaller inversion')} not "
-            "shown; --format json has them all."
+            "shown; JSON has them all."
             for pair in pairs
             if len(pair.inverted) > NAMED
         ]
