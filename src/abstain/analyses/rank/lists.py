@@ -45,7 +45,7 @@ def nothing_relevant(lists: RankedLists, measures: Sequence[RankingMeasure]) -> 
 def full_for_nothing(lists: RankedLists, measures: Sequence[RankingMeasure]) -> dict[str, int]:
     """Lists at the limit where nothing is relevant: they found nothing and did not stop either."""
     full = ~lists.by_run(lists.stopped)
-    primed = [m for m in measures if m.definition.family == "truncated"]
+    primed = [m for m in measures if m.definition.knows_end]
     found = {str(m): int((full & _nothing(lists, m)).sum()) for m in primed}
     return {name: count for name, count in found.items() if count}
 

@@ -39,7 +39,7 @@ def notes(result: RankResult) -> Iterator[str]:
 
 
 def _primed(measures: Sequence[RankingMeasure]) -> list[str]:
-    return [str(m) for m in measures if m.definition.family == "truncated"]
+    return [str(m) for m in measures if m.definition.knows_end]
 
 
 def _queries(result: RankResult, measures: Sequence[RankingMeasure]) -> str:
@@ -139,7 +139,7 @@ def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[
         return
     names = ", ".join(map(str, scaled))
     yield f"{names}: a document's gain is its grade / {top:g}, the top grade"
-    lowered = [str(m) for m in scaled if m.name in ("AP'", "RBP'")]
+    lowered = [str(m) for m in scaled if m.definition.lower_grades_cost]
     if lowered and result.graded:
         yield (
             f"{', '.join(lowered)}: a perfect list with a grade below {top:g} scores less than 1; "
@@ -149,5 +149,4 @@ def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[
 
 def _is_scaled(item: RankingMeasure) -> bool:
     """Whether it makes gains of grades by dividing them by the top grade."""
-    scaled = any(p.name == "rel" and p.optional for p in item.definition.parameters)
-    return scaled and "rel" not in item.arguments and item.name != "RR'"
+    return item.definition.scales_grades and "rel" not in item.arguments
