@@ -67,7 +67,7 @@ def test_what_rank_writes_is_read_back(ranked: Here, ending: str) -> None:
     # Both commands take it: what one writes, the others read.
     compared = ranked("compare", "--scores", name, "-m", "AP", "-f", "json")
     assert compared.data["pairs"][0]["difference"] == pytest.approx((1.75 - 2) / 3)
-    judged = ranked("meta", "--scores", name, *QUICK, "--only", "stability", "-f", "json")
+    judged = ranked("meta", "--scores", name, *QUICK, "--part", "stability", "-f", "json")
     assert judged.data["scores"]["AP"] == {"a": pytest.approx(2 / 3), "b": pytest.approx(1.75 / 3)}
     assert judged.data["measures"] == ["AP", "P@2"]
 
@@ -90,7 +90,7 @@ def test_a_missing_cell_is_missing_for_both_commands(here: Here, cell: str) -> N
     (pair,) = compared["pairs"]
     assert (pair["run"], pair["against"]) == ("b", "a")
     assert pair["difference"] == pytest.approx((0.1 + 0.3 - 1) / 3)
-    judged = here("meta", "--scores", "m.csv", *QUICK, "--only", "stability", "-f", "json").data
+    judged = here("meta", "--scores", "m.csv", *QUICK, "--part", "stability", "-f", "json").data
     assert judged["questions"] == 3
     assert "1 of 4 topics lack the score of some system and are left out" in judged["notes"]
 
