@@ -75,10 +75,11 @@ def test_runs_that_say_how_sure_they_are_have_curves(tmp_path: Path) -> None:
     (tmp_path / "mute.csv").write_text("question,answer\nq1,A\nq2,A\nq3,A\nq4,A\n")
     c = run_campaign(tmp_path / "gold.csv", [tmp_path / "sure.csv", tmp_path / "mute.csv"])
     assert c.sureness is not None
-    assert [curve.run for curve in c.sureness.curves] == ["sure"]
-    (curve,) = c.sureness.curves
-    assert curve.answered.tolist() == [0, 1, 3]
-    assert curve.right.tolist() == [0, 1, 2]
+    (curve,) = c.sureness.runs
+    assert curve.run == "sure"
+    assert curve.points is not None
+    assert curve.points.answered == (0, 1, 3)
+    assert curve.points.right == (0, 1, 2)
     plain = run_campaign(tmp_path / "gold.csv", tmp_path / "mute.csv")
     assert plain.sureness is None
     assert plain.stability is None  # one run has no rank to lose

@@ -85,9 +85,9 @@ def test_the_order_of_rows_changes_nothing() -> None:
         }
     )
     order = np.random.default_rng(0).permutation(80).tolist()
-    for more in ({}, {"risk": 0.3}):
-        first = ab.tune(gold, run, folds=4, **more)
-        assert ab.tune(gold[order], run[order[::-1]], folds=4, **more) == first
+    for risk in (None, 0.3):
+        first = ab.tune(gold, run, folds=4, risk=risk)
+        assert ab.tune(gold[order], run[order[::-1]], folds=4, risk=risk) == first
 
 
 def test_noise_is_worth_nothing_and_the_optimism_shows() -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from html import unescape
 from typing import Any
 
+import polars as pl
 import pytest
 
+import abstain as ab
 from tests.helpers import Here
 from tests.report.saved import META, write_inputs
 from tests.report.test_report import cells, data_of, lead
@@ -119,8 +122,8 @@ def test_thresholds_say_what_the_terminal_says(here: Here) -> None:
     here.write("gold.csv", "\n".join(gold) + "\n")
     rows = ("q0,A,0.99999", "q1,A,0.5", "q2,B,0.25", "q3,B,")
     here.write("run.csv", "\n".join(["question,answer,confidence", *rows]) + "\n")
-    text = paged(here, "curve", "gold.csv", "run.csv", "--show", "risk")
-    shown = cells(text, "results", "threshold")
+    text = paged(here, "curve", "gold.csv", "run.csv")
+    shown = cells(text, "risk_points", "threshold")
     assert shown == ["nothing", "0.99999", "0.5", "0.25", "none, even without confidence"]
     terminal = here("curve", "gold.csv", "run.csv", "--show", "risk").out
     for word in ("nothing", "0.99999", "none"):
@@ -317,15 +320,10 @@ def test_what_is_worst_depends_on_the_measure(here: Here) -> None:
 
 def rankings(here: Here, runs: int, queries: int) -> str:
     """The page of runs with a score for each query."""
-    names = [f"r{n:02d}" for n in range(runs)]
-    results: list[dict[str, Any]] = [{"run": run, "scores": {"AP": 0.5}} for run in names]
-    results += [
-        {"run": run, "query": f"q{q}", "scores": {"AP": 0.5}}
-        for run in names
-        for q in range(queries)
-    ]
-    plain = {"abstain": "0.1.0", "kind": "rank", "queries": queries, "nil_queries": 0}
-    here.write("saved.json", json.dumps(plain | {"top_grade": 1, "results": results}))
+    gold = {f"q{q}": {"d": 1} for q in range(queries)}
+    run = {query: {"x": 2.0, "d": 1.0} for query in gold}
+    found = ab.rank(gold, {f"r{n:02d}": run for n in range(runs)}, "AP", per_query=True)
+    found.to_json("saved.json")
     return of_saved(here)
 
 
@@ -354,10 +352,22 @@ def test_the_runs_that_are_said_to_be_shown_are(
 
 @pytest.mark.parametrize("kind", ["score", "rank"])
 def test_results_without_scores_are_refused(here: Here, kind: str) -> None:
-    plain = {"abstain": "0.1.0", "kind": kind, "queries": 1, "nil_queries": 0, "top_grade": 1}
-    here.write("saved.json", json.dumps(plain | {"results": [{"run": "a", "scores": {}}]}))
-    line = here.refuses("report", "saved.json")
-    assert line == "saved.json: result 1 has no scores, expected at least one measure"
+    saved: dict[str, Callable[[], ab.Result]] = {
+        "score": lambda: ab.score(
+            pl.DataFrame({"question": ["q"], "correct": ["A"]}),
+            pl.DataFrame({"question": ["q"], "answer": ["A"]}),
+        ),
+        "rank": lambda: ab.rank({"q": {"d": 1}}, {"q": {"d": 1.0}}),
+    }
+    plain = saved[kind]().to_dict()
+    for changed, said in (
+        ({"results": []}, "has no results, expected at least one run"),
+        ({"measures": []}, "has no measures, expected at least one"),
+        ({"results": [plain["results"][0] | {"scores": {}}]}, "result 1 has other scores or"),
+    ):
+        here.write("saved.json", json.dumps(plain | changed))
+        line = here.refuses("report", "saved.json")
+        assert line.startswith(f"saved.json: is no whole result of `abstain {kind}`: {said}")
 
 
 def test_a_leaderboard_with_text_for_a_count_is_refused(inputs: Here) -> None:
@@ -381,16 +391,27 @@ def test_a_table_whose_name_no_page_can_hold_is_refused(inputs: Here) -> None:
     assert line == r"saved.json: table 'odd\x01name': expected a name of plain text"
 
 
-@pytest.mark.parametrize(
-    ("view", "field"), [("risk", "run"), ("reliability", "answers"), ("decision", "t")]
-)
-def test_a_curve_that_lacks_a_field_is_refused(inputs: Here, view: str, field: str) -> None:
-    paged(inputs, "curve", "gold.csv", "runs.csv")
-    plain = json.loads((inputs.folder / "saved.json").read_text())
-    del plain["curves"][view][3][field]
-    inputs.write("saved.json", json.dumps(plain))
-    line = inputs.refuses("report", "saved.json")
-    assert line == f"saved.json: {view}, point 4: expected a {field}"
+def test_a_curve_that_lacks_points_is_refused(inputs: Here) -> None:
+    paged(inputs, "curve", "gold.csv", "runs.csv", "--show", "decision")
+    whole = (inputs.folder / "saved.json").read_text()
+
+    def refused(*place: str | int) -> str:
+        plain = part = json.loads(whole)
+        for name in place[:-1]:
+            part = part[name]
+        del part[place[-1]]
+        inputs.write("saved.json", json.dumps(plain))
+        return inputs.refuses("report", "saved.json")
+
+    first = json.loads(whole)["results"][0]["run"]
+    lacks = f"the curve of run {first!r} lacks points"
+    assert lacks in refused("results", 0, "points", "right", 3)
+    assert lacks in refused("results", 0, "penalised", 0)
+    assert "missing required field `answers`" in refused("results", 0, "reliability", 1, "answers")
+    run = next(iter(json.loads(whole)["decision"]["curves"]))
+    said = f"the decision curve of run {run!r} lacks points"
+    assert said in refused("decision", "curves", run, "low", 5)
+    assert "missing required field `t`" in refused("decision", "t")
 
 
 def test_a_meta_evaluation_that_is_not_whole_is_refused(inputs: Here) -> None:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 from abstain.errors import UsageError, option
 from abstain.judging.reading import ReadingOptions, reading_of
 from abstain.judging.sources import evaluate
+from abstain.rankings.settings import RankingsOptions
 
 if TYPE_CHECKING:
     from abstain.analyses.curve.histogram import HistogramResult
     from abstain.analyses.curve.result import CurveResult, Way
+    from abstain.analyses.rank.result import RankResult
     from abstain.analyses.score.result import ScoreResult
     from abstain.analyses.score.several import SeveralResult
     from abstain.analyses.tune.result import TuneResult
@@ -173,3 +175,25 @@ def both_golds(
         if value is not None:
             raise UsageError(f"{option('test_gold')} and {option(name)} exclude each other")
     return [gold, test_gold]
+
+
+def rank(
+    qrels: Any,
+    runs: Any,
+    measures: Sequence[str | Measure] | str | Measure = (),
+    *,
+    by: Sequence[str] | str = (),
+    per_query: bool = False,
+    truncation: bool = False,
+    **reading: Unpack[RankingsOptions],
+) -> RankResult:
+    """Score rankings against relevance judgments; `reading` is as for `read_rankings`.
+
+    >>> rank({"q": {"d1": 1}}, {"q": {"d1": 2.0, "d2": 3.0}}, "RR").rows[0].scores
+    {'RR': 0.5}
+    """
+    from abstain.rankings.read import read_rankings
+
+    return read_rankings(qrels, runs, **reading).score(
+        measures, by=by, per_query=per_query, truncation=truncation
+    )

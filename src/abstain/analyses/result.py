@@ -31,8 +31,10 @@ MOST_BYTES = 512 << 20
 KINDS: dict[str, str] = {
     "curve": "curve.result:CurveResult",
     "histogram": "curve.histogram:HistogramResult",
+    "rank": "rank.result:RankResult",
     "score": "score.result:ScoreResult",
     "several": "score.several:SeveralResult",
+    "truncation": "truncation:TruncationResult",
     "tune": "tune.result:TuneResult",
 }
 """Every kind of result, and where its struct is (below `abstain.analyses`)."""
