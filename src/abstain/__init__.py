@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from abstain.judging.sources import read, read_counts, read_judged
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
+    from abstain.rankings.scores import ScoreMatrix, read_scores
     from abstain.report.view import View
 
 __version__ = "0.1.0"
@@ -62,6 +63,8 @@ _HOME = {
     "meta_scores": "analyses.meta",
     "RankResult": "analyses.rank.results",
     "rank": "analyses.rank.ranked",
+    "ScoreMatrix": "rankings.scores",
+    "read_scores": "rankings.scores",
     "ScoreResult": "analyses.score.result",
     "score": "analyses.asking",
     "Evaluation": "judging.evaluation",
@@ -90,6 +93,7 @@ __all__ = [
     "RankResult",
     "Reading",
     "Result",
+    "ScoreMatrix",
     "ScoreResult",
     "SeveralResult",
     "TuneResult",
@@ -112,6 +116,7 @@ __all__ = [
     "read",
     "read_counts",
     "read_judged",
+    "read_scores",
     "score",
     "score_several",
     "score_several_judged",

@@ -66,7 +66,9 @@ def test_numbers_that_may_be_ids_are_asked_about(here: Here) -> None:
 def test_the_column_of_topics_can_be_named_and_nothing_else(here: Here) -> None:
     here.write("m.csv", numbered("n"))
     how = ("meta", "--scores", "m.csv", "--only", "stability", *QUICK)
-    assert "only the topics' column can be named" in here.refuses(*how, "-c", "answer=a")
+    assert "only the columns of topics and of runs can be named" in here.refuses(
+        *how, "-c", "answer=a"
+    )
     assert "no table has a column 'm'" in here.refuses(*how, "-c", "question=m")
     named = {"question": "n"}
     assert ab.meta_scores("m.csv", columns=named, only=["stability"]).runs == ("a", "b", "c")

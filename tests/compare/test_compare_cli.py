@@ -203,7 +203,7 @@ def test_nan_scores_leave_their_topics_out(here: Here) -> None:
     found = compare_scores(here.folder / "ap.csv", test="wilcoxon")
     assert found.pairs[0].difference == pytest.approx((0.1 + 0.4 + 0.4) / 3)
     line = here.write("none.csv", "topic,a,b\n1,.1,\n2,,.2\n")
-    assert "no topic on which all systems have a score" in here.refuses("compare", "--scores", line)
+    assert "no topic has a score for every system" in here.refuses("compare", "--scores", line)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_nan_scores_leave_their_topics_out(here: Here) -> None:
         (("gold.csv", "one.csv", "two.csv", "--level", "95"), "a level lies between 0 and 1"),
         (("gold.csv", "one.csv", "two.csv", "--test", "wilcoxon"), "per-query scores (--scores)"),
         (("--judged", "--scores", "one.csv"), "exclude each other"),
-        (("--scores", "one.csv"), "expected two systems or more"),
+        (("--scores", "one.csv"), "has no column of scores, expected a system a column"),
     ],
 )
 def test_usage_errors_are_one_line(two: Here, args: tuple[str, ...], said: str) -> None:

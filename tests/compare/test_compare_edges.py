@@ -194,7 +194,9 @@ def test_a_judges_table_holds_each_count_once(here: Here, table: str, said: str)
 def test_scores_too_large_to_square_are_refused(here: Here) -> None:
     here.write("s.csv", "topic,a,b\n1,0.5,0.25\n2,1e308,-1e308\n3,0.5,1\n")
     found = here.refuses("compare", "--scores", "s.csv")
-    assert found.startswith("s.csv:3: '1e308' in column 'a' is too large for a score")
+    assert found.startswith(
+        "s.csv:3: the score of 'a' is '1e308', expected a number within ±1e+100"
+    )
 
 
 @pytest.mark.parametrize("option", ["--level", "--seed"])

@@ -295,10 +295,14 @@ def test_scores_by_row_are_those_by_column() -> None:
     [
         (long_scores(), {}, r"say which with -m \(AP, RR\)"),
         (long_scores(), {"measure_name": "PA"}, "no score 'PA'.*there are AP, RR"),
-        (pl.DataFrame(WIDE), {"measure_name": "AP"}, "here each column is a system"),
+        (pl.DataFrame(WIDE), {"measure_name": "AP"}, "no score 'AP'; there is only score"),
         (pl.DataFrame(WIDE), {"cluster": "doc"}, "no column 'doc'; there are query, x, y"),
         (pl.DataFrame(WIDE), {"cluster": "x", "test": "wilcoxon"}, "knows no clusters"),
-        (pl.DataFrame(WIDE | {"y": [0.1, float("inf"), 1, 1]}), {}, "'inf' in column 'y' is no"),
+        (
+            pl.DataFrame(WIDE | {"y": [0.1, float("inf"), 1, 1]}),
+            {},
+            "the score of 'y' is 'inf', expected a number within",
+        ),
         (pl.concat([long_scores()] * 2), {"measure_name": "AP"}, "topic '1' stands twice for 'x'"),
         (pl.DataFrame(WIDE), {"trials": 10**9}, "trials are between 100 and 1,000,000"),
     ],

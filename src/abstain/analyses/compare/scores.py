@@ -18,17 +18,14 @@ from abstain.analyses.compare.pairs import (
 )
 from abstain.analyses.compare.result import Comparison, Progress, RunRow, Settings
 from abstain.analyses.compare.score_sample import ScoreSample
-from abstain.analyses.compare.score_table import ScoreTable, read_scores
-from abstain.errors import InputError, UnknownNameError, UsageError
-from abstain.judging.slices import cluster_numbers
+from abstain.errors import UsageError
+from abstain.rankings.scores import read_scores
 from abstain.stats.hypotheses import wilcoxon
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue
 from abstain.stats.swaps import counted_scores, max_t
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from abstain.outcomes import Array
 
 METHODS = ("delta", "percentile", "bca")
@@ -55,19 +52,11 @@ def compare_scores(
         raise UsageError("McNemar's test is for right and wrong; scores take wilcoxon")
     if rules.test == "wilcoxon" and rules.cluster:
         raise UsageError("Wilcoxon's test knows no clusters; take randomisation")
-    table = read_scores(source, measure=measure_name, columns=columns, format=format)
-    if rules.cluster:
-        table = _without(table, rules.cluster)
-    systems, scores = table.systems, table.scores
-    known: npt.NDArray[np.bool_] = ~np.any(np.isnan(scores), axis=0)
-    if not known.any():
-        raise InputError("there is no topic on which all systems have a score")
-    gone = np.isnan(scores).sum(axis=1)
-    absent = {system: int(n) for system, n in zip(systems, gone, strict=True) if n}
-    clusters = None
-    if rules.cluster:
-        clusters = cluster_numbers(table.attributes.filter(known), rules.cluster)
-    scores = scores[:, known]
+    table = read_scores(source, columns=columns, format=format, cluster=rules.cluster)
+    table = table.single(measure_name)
+    absent, in_all = table.absent, len(table.topics)
+    table = table.complete()
+    systems, scores, clusters = list(table.runs), table.scores(), table.clusters()
     means = scores.mean(axis=1)
     order = sorted(range(len(systems)), key=lambda i: (-means[i], systems[i]))
     wanted = wanted_pairs(systems, order, rules.reference)
@@ -101,34 +90,18 @@ def compare_scores(
         for at, (i, span) in enumerate(zip(order, own_spans, strict=True))
     ]
     return Comparison(
-        measure=table.measure,
+        measure=f"mean {table.measures[0]}",
         settings=rules,
         rows=tuple(rows),
         pairs=pairs,
         questions=scores.shape[1],
-        in_all=len(table.topics),
+        in_all=in_all,
         absent=absent,
         clusters=None if clusters is None else sample.groups,
-        question_ids=tuple(t for t, keep in zip(table.topics, known, strict=True) if keep),
+        question_ids=table.topics,
         plan=plan_of(errors, scores.shape[1], rules, None if clusters is None else sample.groups),
         grouped=marks is not None,
         unit=table.unit,
-    )
-
-
-def _without(table: ScoreTable, cluster: str) -> ScoreTable:
-    """The table without the system that is no system but the clusters' column."""
-    import polars as pl
-
-    if cluster not in table.attributes.columns:
-        there_are = f"there are {', '.join(table.attributes.columns)}"
-        raise UnknownNameError("column", cluster, table.attributes.columns, hint=there_are)
-    keep = [i for i, system in enumerate(table.systems) if system != cluster]
-    return replace(
-        table,
-        systems=[table.systems[i] for i in keep],
-        scores=table.scores[keep],
-        attributes=table.attributes.with_columns(pl.col(cluster).cast(pl.String)),
     )
 
 

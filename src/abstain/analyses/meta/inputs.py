@@ -10,8 +10,7 @@ import numpy as np
 from abstain.analyses.meta.cells import BLANK, EXCLUDED, of_outcomes
 from abstain.analyses.meta.evaluation import evaluate
 from abstain.analyses.meta.result import MetaResult
-from abstain.analyses.meta.score_matrices import read_matrices
-from abstain.analyses.meta.sources import Source, of_counts
+from abstain.analyses.meta.sources import Source, of_counts, of_scores
 from abstain.errors import InputError, UsageError, plural
 from abstain.io.frames import check_mapping
 from abstain.judging.gold import read_gold
@@ -19,6 +18,7 @@ from abstain.judging.opening import old_reading
 from abstain.judging.responses import describe, told
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import OUTCOMES, Policy, Why, blanks_by_reason, reasons_named
+from abstain.rankings.scores import read_scores
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
@@ -142,13 +142,10 @@ def meta_scores(
     matrices: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None,
     **options: Any,
 ) -> MetaResult:  # fmt: skip
-    """The same for ready scores: matrices of topics × systems, one a measure.
-
-    `matrices` is a path or a dataframe, a sequence of them, or a mapping of measures to them. Of
-    `columns`, `question` names the column of topics where its name does not tell.
-    """
-    source, notes = read_matrices(matrices, columns=columns, format=format)
-    return evaluate(source, notes=notes, **options)
+    """The same for ready scores by topic and system: all that `read_scores` takes."""
+    found = read_scores(matrices, columns=columns, format=format).complete()
+    scores = {name: found.scores(name) for name in found.measures}
+    return evaluate(of_scores(found.runs, scores), notes=found.notes, **options)
 
 
 # ----------------------------------------------------------------------------------- small
