@@ -11,11 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from abstain.analyses.asking import score
+    from abstain.analyses.asking import meta, score
     from abstain.analyses.curve.api import curve, curve_judged, tune, tune_judged
     from abstain.analyses.curve.histogram import HistogramResult, curve_histogram
     from abstain.analyses.curve.result import CurveResult
-    from abstain.analyses.meta import MetaResult, meta, meta_counts, meta_judged, meta_scores
+    from abstain.analyses.meta.result import MetaResult
     from abstain.analyses.rank.ranked import rank
     from abstain.analyses.rank.results import RankResult
     from abstain.analyses.result import Result, load
@@ -56,11 +56,8 @@ _HOME = {
     "Policy": "outcomes",
     "Undefined": "outcomes",
     "Why": "outcomes",
-    "MetaResult": "analyses.meta",
-    "meta": "analyses.meta",
-    "meta_counts": "analyses.meta",
-    "meta_judged": "analyses.meta",
-    "meta_scores": "analyses.meta",
+    "MetaResult": "analyses.meta.result",
+    "meta": "analyses.asking",
     "RankResult": "analyses.rank.results",
     "rank": "analyses.rank.ranked",
     "ScoreMatrix": "rankings.scores",
@@ -109,9 +106,6 @@ __all__ = [
     "load",
     "measure",
     "meta",
-    "meta_counts",
-    "meta_judged",
-    "meta_scores",
     "rank",
     "read",
     "read_counts",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec import structs
 
 from abstain.cli import options, showing
 from abstain.cli.options import (
@@ -25,6 +26,11 @@ from abstain.cli.options import (
     PolicyOption,
 )
 from abstain.errors import UsageError
+from abstain.judging.reading import said_policy
+
+if TYPE_CHECKING:
+    from abstain.judging.evaluation import Evaluation
+    from abstain.rankings.scores import ScoreMatrix
 
 
 def meta(
@@ -153,15 +159,14 @@ def meta(
     correlation, Spearman, rank-biased overlap. And advice from all that.
     """
     from_format = options.reading(from_format, detect_refusals)
-    from abstain.analyses.meta import inputs
+    from abstain.judging.opening import old_reading
+    from abstain.judging.sources import evaluate, evaluate_counts, evaluate_judged
+    from abstain.rankings.scores import read_scores
     from abstain.report.charts import ENDINGS
-    from abstain.report.meta import meta_grids, tidy_grid
 
     files = [gold, *(runs or ())]
     if sum((scores, judged, counts)) > 1:
         raise UsageError("--scores, --judged and --counts exclude each other")
-    if scores and measures:
-        raise UsageError("with --scores each file is a measure: -m has nothing to choose")
     if grade and not judged:
         raise UsageError("--grade goes with --judged")
     for name, chosen_way in (("align", align), ("match", match)):
@@ -175,15 +180,29 @@ def meta(
         raise UsageError("--counts takes one file")
     if chart is not None and chart.suffix.lower() not in ENDINGS:
         raise UsageError(f"a chart's file ends in {', '.join(ENDINGS)} (got '{chart}')")
-    chosen = measures or list(inputs.DEFAULT_MEASURES)
     columns = options.known_columns(column)
-    reading: dict[str, Any] = {"columns": columns, "format": from_format}
+    reading = structs.replace(
+        old_reading(columns, from_format),
+        policy=said_policy(policy),
+        match=match,
+        align=align,
+        grades=options.pairs(grade, "--grade", "meh=wrong"),
+    )
+    asked: Evaluation | ScoreMatrix
     with _progress() as progress:
+        if scores:
+            asked = read_scores(files, columns=columns, format=from_format)
+        elif judged:
+            asked = evaluate_judged(files, reading)
+        elif counts:
+            asked = evaluate_counts(files[0], reading)
+        else:
+            asked = evaluate(files[0], files[1:], reading)
         how: dict[str, Any] = {
             "trials": trials,
             "size": size,
             "draws": draws,
-            "confidence": confidence,
+            "level": confidence / 100,
             "bins": bins,
             "width": width,
             "sizes": sizes,
@@ -193,43 +212,16 @@ def meta(
             "threads": threads,
             "progress": progress,
         }
-        if only:
-            how["only"] = only
         if fuzziness:
             how["fuzziness"] = fuzziness
-        if scores:
-            result = inputs.meta_scores(files, **reading, **how)
-        elif judged:
-            grades = options.pairs(grade, "--grade", "meh=wrong")
-            result = inputs.meta_judged(
-                files, measures=chosen, policy=policy, grades=grades, **reading, **how
-            )
-        elif counts:
-            result = inputs.meta_counts(files[0], measures=chosen, **reading, **how)
-        else:
-            result = inputs.meta(
-                files[0],
-                files[1:],
-                measures=chosen,
-                policy=policy,
-                align=align,
-                match=match,
-                **reading,
-                **how,
-            )
-    showing.show_all(
-        meta_grids(result),
-        result.to_dict(),
-        format=format,
-        output=output,
-        digits=digits,
-        whole=tidy_grid(result),
-    )
+        if only:
+            how["parts"] = only
+        result = asked.meta(measures or (), **how)
+    showing.show_result(result, format=format, output=output, digits=digits)
     if chart is not None:
-        from abstain.report.charts import write_chart
-        from abstain.report.meta_charts import meta_chart
+        from abstain.report.view import view_of
 
-        write_chart(meta_chart(result), chart)
+        view_of(result).draw(chart)
 
 
 @contextmanager

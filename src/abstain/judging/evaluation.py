@@ -36,6 +36,7 @@ from abstain.outcomes import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.analyses.meta.result import MetaResult, Part
     from abstain.analyses.score.result import ScoreResult
     from abstain.judging.gold import Gold
     from abstain.judging.matrix import Filled
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from abstain.measures import Measure
     from abstain.outcomes import Array, IntArray
     from abstain.stats.intervals import IntervalMethod
+    from abstain.stats.resampling.draws import Draws, Progress
 
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
@@ -211,8 +213,9 @@ class Evaluation:
         Positions in `OUTCOMES`, or `EXCLUDED`. A kind of blank that the policy leaves open is
         refused.
         """
+        kinds = self.kinds  # once they are held, counting needs no other look at the responses
         self._refuse_undecided()
-        return self.policy.outcomes(EXCLUDED).astype(np.uint8)[self.kinds]
+        return self.policy.outcomes(EXCLUDED).astype(np.uint8)[kinds]
 
     def _refuse_undecided(self) -> None:
         table = self.tallies(())
@@ -379,6 +382,47 @@ class Evaluation:
             references=references,
             break_even=break_even,
             seed=seed,
+        )
+        return found
+
+    def meta(
+        self,
+        measures: Sequence[str | Measure] | str | Measure = (),
+        *,
+        parts: Sequence[Part] | Part = (),
+        trials: int = 100,
+        size: int | None = None,
+        fuzziness: Sequence[float] | None = None,
+        draws: Draws = "paired",
+        level: float = 0.95,
+        width: float | None = None,
+        bins: int = 21,
+        sizes: Sequence[int] | None = None,
+        resamples: int = 1000,
+        difference: float | None = None,
+        seed: int = 0,
+        threads: int = 0,
+        progress: Progress | None = None,
+    ) -> MetaResult:
+        """Judge measures by how they order the runs: see `abstain.analyses.meta.meta`."""
+        found: MetaResult = abstain.ask(
+            "meta",
+            self,
+            measures,
+            parts=parts,
+            trials=trials,
+            size=size,
+            fuzziness=fuzziness,
+            draws=draws,
+            level=level,
+            width=width,
+            bins=bins,
+            sizes=sizes,
+            resamples=resamples,
+            difference=difference,
+            seed=seed,
+            threads=threads,
+            progress=progress,
         )
         return found
 

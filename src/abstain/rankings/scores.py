@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,8 @@ from abstain.io.frames import check_mapping
 from abstain.rankings.score_tables import Columns, Given, open_scores, read_given
 
 if TYPE_CHECKING:
+    from abstain.analyses.meta.result import MetaResult
+    from abstain.analyses.meta.settings import MetaOptions
     from abstain.measures.ranked_lists import Bools, Floats, Ints
 
 
@@ -160,10 +162,12 @@ class ScoreMatrix:
         """Compare the runs by their means; see `abstain.compare`."""
         return abstain.ask("compare", self, measure, **options)
 
-    def meta(self, measures: Sequence[str] | None = None, **options: Any) -> Any:
+    def meta(
+        self, measures: Sequence[str] | str = (), **options: Unpack[MetaOptions]
+    ) -> MetaResult:
         """Judge the measures by how they order the runs; see `abstain.meta`."""
-        chosen = self if measures is None else self.only(measures=measures)
-        return abstain.ask("meta", chosen, **options)
+        found: MetaResult = abstain.ask("meta", self, measures, **options)
+        return found
 
 
 def _folded(name: str) -> str:

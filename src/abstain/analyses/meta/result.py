@@ -160,10 +160,10 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
     seed: int
     width: float | None = None
     """Of a bin, where it was asked for."""
-    given: bool = False
+    given_scores: bool = False
     """Whether the scores were read, not computed."""
     spans: dict[str, float]
-    """The largest difference that two runs can have, by measure."""
+    """The largest difference that two runs can have, of each measure that has bounds."""
     scores: dict[str, dict[str, float | None]]
     """Measure to run to its score on all questions."""
     stability: tuple[Stability, ...] = ()
@@ -189,9 +189,10 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
         sizes = {size for size, _ in known}
         judged = {row.measure for row in self.sensitivity}
         for own in self.measures:
-            if own not in self.scores or own not in self.spans:
+            if list(self.scores.get(own, ())) != list(self.runs):
                 raise ValueError(f"the scores of {shown(own)} are not whole")
-            if judged and (own not in judged or any((size, own) not in known for size in sizes)):
+            lacking = any((size, own) not in known for size in sizes)
+            if judged and (lacking or own not in judged or own not in self.spans):
                 raise ValueError(f"the sensitivity of {shown(own)} is not whole")
 
     # -------------------------------------------------------------------------------- tables
@@ -244,24 +245,23 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
             for run, score in self.scores[name].items():
                 add("scores", name, None, {"score": score}, run)
         for curve in self.stability:
-            values = {"comparisons": curve.comparisons, "undefined": curve.undefined}
-            add("stability", curve.measure, None, values)
-            for point in curve.curve:
-                values = structs.asdict(point)
+            add("stability", curve.measure, None, structs.asdict(curve))
+            for at in curve.curve:
+                values = structs.asdict(at)
                 add("stability", curve.measure, values.pop("fuzziness"), values)
         for row in self.sensitivity:
             low, high = row.required_range
             values = structs.asdict(row) | {"required_low": low, "required_high": high}
             add("sensitivity", row.measure, values.pop("size"), values)
             for item in row.bins:
-                values = {"swap_rate": item.swap_rate, "se": item.se, "count": item.count}
-                add("swap rates", row.measure, item.start, values)
-        for need in self.required_by_questions:
-            values = {"required": need.required}
-            add("required by questions", need.measure, need.questions, values)
-        for needed in self.questions_needed:
-            values = {"questions": needed.questions}
-            add("questions needed", needed.measure, needed.difference, values)
+                values = structs.asdict(item)
+                add("swap rates", row.measure, values.pop("start"), values)
+        for point in self.required_by_questions:
+            values = {"required": point.required}
+            add("required by questions", point.measure, point.questions, values)
+        for need in self.questions_needed:
+            values = {"questions": need.questions}
+            add("questions needed", need.measure, need.difference, values)
         for power in self.power:
             values = structs.asdict(power)
             add("power", power.measure, values.pop("alpha"), values)

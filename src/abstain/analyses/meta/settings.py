@@ -32,7 +32,7 @@ class MetaOptions(TypedDict, total=False):
     parts: Sequence[Part] | Part
     trials: int
     size: int | None
-    fuzziness: Sequence[float]
+    fuzziness: Sequence[float] | None
     draws: Draws
     level: float
     width: float | None
@@ -155,7 +155,9 @@ class Settings:
             )
         if self.chosen == ("agreement",):
             if len(source.measures) < 2:
-                more = "give another matrix" if isinstance(source, Scores) else "name another"
+                more = (
+                    "give another matrix" if isinstance(source, Scores) else "name another measure"
+                )
                 raise UsageError(f"agreement needs two measures: {more}")
         elif source.questions < 2:
             raise UsageError(

@@ -11,7 +11,6 @@ from abstain.report.results.saved import (
     CampaignResults,
     Compare,
     Curve,
-    Meta,
     Rank,
     Result,
 )
@@ -42,10 +41,6 @@ def page_of(result: Result) -> Page:
             from abstain.report.results.curve import curve_page
 
             return curve_page(result)
-        case Meta():
-            from abstain.report.results.meta import meta_page
-
-            return meta_page(result)
         case CampaignResults():
             from abstain.report.results.campaign import campaign_results_page
 

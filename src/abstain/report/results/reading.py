@@ -15,7 +15,6 @@ from abstain.report.results.saved import (
     CampaignTable,
     Compare,
     Curve,
-    Meta,
     Rank,
     Result,
 )
@@ -37,7 +36,6 @@ SIGNS = {
     "campaign": {"tables", "summary"},
     "compare": {"pairs"},
     "curve": {"view", "along"},
-    "meta": {"trials", "measures"},
     "rank": {"queries", "results"},
     "score": {"results"},
 }
@@ -119,8 +117,6 @@ def _fits(result: Result, name: str) -> None:
             _counted(table, own, name)
     if isinstance(result, Curve):
         _drawable(result, name)
-    if isinstance(result, Meta):
-        _complete(result, name)
 
 
 def _drawable(result: Curve, name: str) -> None:
@@ -136,23 +132,6 @@ def _drawable(result: Curve, name: str) -> None:
         for run, curve in result.decision.curves.items():
             if {len(curve.S), len(curve.low), len(curve.high)} != {size}:
                 raise InputError(f"the decision curve of {shown(run)} lacks points", name)
-
-
-def _complete(result: Meta, name: str) -> None:
-    """Every measure has what the tables set beside one another."""
-    levels = [[point.fuzziness for point in own.curve] for own in result.stability]
-    if any(own != levels[0] for own in levels):
-        raise InputError("the stability of measures has other levels than the first", name)
-    if any(not row.width > 0 for row in result.sensitivity):
-        raise InputError("a sensitivity has bins of no width, expected more than 0", name)
-    if not result.sensitivity:
-        return
-    known = {(row.questions, row.measure) for row in result.required_by_questions}
-    sizes = {size for size, _ in known}
-    judged = {row.measure for row in result.sensitivity}
-    for own in result.measures:
-        if own not in judged or any((size, own) not in known for size in sizes):
-            raise InputError(f"the sensitivity of {shown(own)} is not whole", name)
 
 
 def _counted(table: str, own: CampaignTable, name: str) -> None:

@@ -183,110 +183,6 @@ class Curve(Saved, kw_only=True):
     decision: Decision | None = None
 
 
-class FuzzyPoint(msgspec.Struct, kw_only=True):
-    """Stability at one fuzziness."""
-
-    fuzziness: float
-    error: float | None
-    error_se: float | None
-    ties: float | None
-    ties_se: float | None
-
-
-class StabilityRow(msgspec.Struct, kw_only=True):
-    """A measure's stability."""
-
-    measure: str
-    comparisons: int
-    undefined: int
-    curve: list[FuzzyPoint]
-
-
-class SwapBin(msgspec.Struct, kw_only=True):
-    """Comparisons of about one difference."""
-
-    start: float = msgspec.field(name="from")
-    count: int
-    swap_rate: float | None
-    se: float | None
-
-
-class SwapRow(msgspec.Struct, kw_only=True):
-    """A measure's sensitivity."""
-
-    measure: str
-    size: int
-    width: float
-    required: float | None
-    required_range: Ends
-    within_bins: float | None
-    highest: float | None
-    relative: float | None
-    sensitivity: float | None
-    comparisons: int
-    undefined: int
-    ties: int
-    tied_elsewhere: float | None
-    bins: list[SwapBin]
-    reason: str = ""
-
-
-class RequiredRow(msgspec.Struct, kw_only=True):
-    """The difference required with so many questions."""
-
-    measure: str
-    questions: int
-    required: float | None
-
-
-class PowerRow(msgspec.Struct, kw_only=True):
-    """The pairs that a measure tells apart."""
-
-    measure: str
-    pairs: int
-    alpha: float
-    bootstrap: int | None
-    tukey: int | None
-    honest_difference: float | None
-    undefined: int
-    undefined_resamples: int
-    undefined_permutations: int
-    asl: list[float]
-    reason: str = ""
-
-
-class AgreementRow(msgspec.Struct, kw_only=True):
-    """Two measures."""
-
-    measures: tuple[str, str]
-    runs: int
-    tau_b: float | None
-    tau_ap: float | None
-    spearman: float | None
-    rbo: float | None
-    reason: str = ""
-
-
-class Meta(Saved, kw_only=True):
-    """Of `abstain meta`."""
-
-    questions: int
-    runs: list[str]
-    measures: list[str]
-    trials: int
-    size: int
-    draws: str
-    resamples: int
-    confidence: float
-    scores: dict[str, Numbers]
-    stability: list[StabilityRow] = []
-    sensitivity: list[SwapRow] = []
-    required_by_questions: list[RequiredRow] = []
-    power: list[PowerRow] = []
-    agreement: list[AgreementRow] = []
-    advice: str = ""
-
-
 class CampaignTable(msgspec.Struct, kw_only=True):
     """A table of an overview."""
 
@@ -311,11 +207,10 @@ class CampaignResults(Saved, kw_only=True):
     tables: dict[str, CampaignTable]
 
 
-Result: TypeAlias = Rank | Compare | Curve | Meta | CampaignResults
+Result: TypeAlias = Rank | Compare | Curve | CampaignResults
 KINDS: dict[str, type[Result]] = {
     "rank": Rank,
     "compare": Compare,
     "curve": Curve,
-    "meta": Meta,
     "campaign": CampaignResults,
 }

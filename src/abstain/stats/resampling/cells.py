@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.stats.resampling.sources import Drawn, Pairs, Source
 from abstain.measures import Measure
 from abstain.outcomes import EXCLUDED, CountsArray
 from abstain.stats.bits import in_common, packed
 from abstain.stats.chance import Rng, random_cells
+from abstain.stats.resampling.sources import Drawn, Pairs, Source
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abstain.stats.chance import random_multiplicities, stream
+from abstain.stats.comparisons import SAME
 from abstain.stats.resampling.bins import EDGE
 from abstain.stats.resampling.draws import (
     BLOCK,
@@ -25,8 +27,6 @@ from abstain.stats.resampling.draws import (
     threaded,
 )
 from abstain.stats.resampling.sources import Pairs, Scores, Source
-from abstain.stats.chance import random_multiplicities, stream
-from abstain.stats.comparisons import SAME
 
 if TYPE_CHECKING:
     import numpy.typing as npt
