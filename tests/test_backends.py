@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import abstain as ab
+from abstain.judging.reading import Match
 from tests.helpers import counts_of
 
 GOLD: dict[str, list[Any]] = {
@@ -98,7 +99,7 @@ def numbers(k: ab.Counts) -> tuple[float, ...]:
 
 @pytest.mark.parametrize("backend", MAKERS)
 @pytest.mark.parametrize("match", ["id", "text"])
-def test_same_counts(backend: str, match: str, tmp_path: Path) -> None:
+def test_same_counts(backend: str, match: Match, tmp_path: Path) -> None:
     gold, runs = MAKERS[backend](GOLD, tmp_path), MAKERS[backend](RUNS, tmp_path)
     result = ab.score(gold, runs, match=match)
     assert {row.run: numbers(row.counts) for row in result.rows} == EXPECTED
@@ -122,7 +123,7 @@ def test_same_grades(backend: str, tmp_path: Path) -> None:
         "grade": ["correct", None, "incorrect"],
         "topic": ["x", None, "x"],
     }
-    result = ab.score_judged(MAKERS[backend](columns, tmp_path), by=["topic"])
+    result = ab.read_judged(MAKERS[backend](columns, tmp_path)).score(by=["topic"])
     assert {(row.run, row.slice["topic"]): numbers(row.counts) for row in result.rows} == {
         ("a", "x"): (1, 0, 0, 0, 0),
         ("a", None): (0, 0, 0, 0, 1),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import abstain as ab
 from abstain.cli import run
 from abstain.judging import cells, duckdb_census, tally
+from abstain.judging.reading import EngineName
 from abstain.outcomes import OUTCOMES
 from tests.engines import ENGINES, needs
 from tests.helpers import Here
@@ -99,7 +100,9 @@ def found(result: ab.ScoreResult) -> dict[tuple[str, Any], list[float]]:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", range(2))
-def test_every_engine_counts_what_a_loop_counts(engine: str, seed: int, tmp_path: Path) -> None:
+def test_every_engine_counts_what_a_loop_counts(
+    engine: EngineName, seed: int, tmp_path: Path
+) -> None:
     needs(engine)
     gold, table = random_runs(seed)
     table.write_parquet(tmp_path / "runs.parquet", row_group_size=17)
@@ -120,7 +123,7 @@ def test_the_size_of_a_batch_changes_nothing(seed: int, batch: int, bits: int) -
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_judged_rows_count_the_same(engine: str, tmp_path: Path) -> None:
+def test_judged_rows_count_the_same(engine: EngineName, tmp_path: Path) -> None:
     needs(engine)
     rows = pl.DataFrame(
         {
@@ -131,7 +134,7 @@ def test_judged_rows_count_the_same(engine: str, tmp_path: Path) -> None:
         }
     )
     rows.write_parquet(tmp_path / "rows.parquet")
-    result = ab.score_judged(tmp_path / "rows.parquet", by=["topic"], engine=engine)
+    result = ab.read_judged(tmp_path / "rows.parquet", engine=engine).score(by=["topic"])
     assert found(result) == {
         ("a", "x"): [1, 0, 0, 0, 0],
         ("a", None): [0, 0, 0, 0, 1],
@@ -151,7 +154,7 @@ def test_judged_rows_count_the_same(engine: str, tmp_path: Path) -> None:
     ],
 )
 def test_every_engine_refuses_with_the_row(
-    engine: str, change: dict[str, Any], said: str, tmp_path: Path
+    engine: EngineName, change: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
     needs(engine)
     gold, _ = random_runs(0)
@@ -173,7 +176,7 @@ def test_every_engine_refuses_with_the_row(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_run_may_be_spread_over_files(engine: str, tmp_path: Path) -> None:
+def test_a_run_may_be_spread_over_files(engine: EngineName, tmp_path: Path) -> None:
     """As traffic is: a file a day, of different columns, the same systems in each."""
     needs(engine)
     gold, table = random_runs(3)
@@ -280,7 +283,7 @@ def test_an_engine_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("engine", ENGINES[1:])
-def test_a_campaign_is_the_same_from_every_engine(engine: str, tmp_path: Path) -> None:
+def test_a_campaign_is_the_same_from_every_engine(engine: EngineName, tmp_path: Path) -> None:
     from abstain.analyses.campaign import run_campaign
 
     needs(engine)

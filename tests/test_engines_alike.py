@@ -14,6 +14,7 @@ import pytest
 import abstain as ab
 from abstain.io.columns import BLANKS
 from abstain.judging import cells
+from abstain.judging.reading import EngineName
 from abstain.outcomes import KINDS
 from tests.engines import ENGINES, needs, spark
 from tests.helpers import Here
@@ -24,7 +25,7 @@ WRONG = RIGHT.with_columns(answer=pl.lit("X"))
 OTHERS = ENGINES[1:]
 
 
-def score(run: Any, engine: str, gold: Any = GOLD, **options: Any) -> Any:
+def score(run: Any, engine: EngineName, gold: Any = GOLD, **options: Any) -> Any:
     (row,) = ab.score(gold, run, engine=engine, **options).rows
     return row.counts.right, row.counts.wrong, row.counts.unanswered
 
@@ -34,7 +35,7 @@ def score(run: Any, engine: str, gold: Any = GOLD, **options: Any) -> Any:
     "name",
     ["run[1]", "r*", "r?n1", "[!a]", "{run1,x}", "a b", "a%20b", "a#b", "a\\b", "'x'", "é"],
 )
-def test_a_path_is_no_pattern(engine: str, name: str, tmp_path: Path) -> None:
+def test_a_path_is_no_pattern(engine: EngineName, name: str, tmp_path: Path) -> None:
     needs(engine)
     WRONG.write_parquet(tmp_path / "run1.parquet")
     WRONG.write_parquet(tmp_path / "a.parquet")
@@ -66,7 +67,7 @@ def written(value: float) -> str:
 
 
 @pytest.mark.parametrize("engine", ENGINES[:2])
-def test_numbers_are_the_same_text(engine: str, tmp_path: Path) -> None:
+def test_numbers_are_the_same_text(engine: EngineName, tmp_path: Path) -> None:
     """Against a gold of texts, so that no engine is only compared with itself."""
     needs(engine)
     rng = random.Random(3)
@@ -81,7 +82,7 @@ def test_numbers_are_the_same_text(engine: str, tmp_path: Path) -> None:
     ("engine", "kind"), [("spark", pl.Float64), ("spark", pl.Float32), ("duckdb", pl.Float32)]
 )
 def test_fractions_that_an_engine_writes_otherwise_are_refused(
-    engine: str, kind: Any, tmp_path: Path
+    engine: EngineName, kind: Any, tmp_path: Path
 ) -> None:
     needs(engine)
     gold = pl.DataFrame({"question": [1, 2], "correct": ["1", "0.5"]})
@@ -104,7 +105,7 @@ def test_short_floats_have_the_limits_of_long_ones(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("unit", ["ms", "us", "ns"])
-def test_moments_are_the_same_text(engine: str, unit: Any, tmp_path: Path) -> None:
+def test_moments_are_the_same_text(engine: EngineName, unit: Any, tmp_path: Path) -> None:
     """Days and times of day may be ids: against a gold of texts."""
     needs(engine)
     if (engine, unit) == ("spark", "ns"):
@@ -127,7 +128,7 @@ def test_moments_are_the_same_text(engine: str, unit: Any, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_moments_of_a_time_zone_are_refused(engine: str, tmp_path: Path) -> None:
+def test_moments_of_a_time_zone_are_refused(engine: EngineName, tmp_path: Path) -> None:
     needs(engine)
     moments = pl.Series([datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3)])
     RIGHT.with_columns(question=moments).write_parquet(tmp_path / "run.parquet")
@@ -159,7 +160,7 @@ def test_a_nan_is_found_on_a_connection_of_the_caller(kind: Any, tmp_path: Path)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_the_same_blanks_are_trimmed(engine: str, tmp_path: Path) -> None:
+def test_the_same_blanks_are_trimmed(engine: EngineName, tmp_path: Path) -> None:
     """All of Unicode's white space, and nothing that only looks empty."""
     needs(engine)
     assert all(c.isspace() for c in BLANKS)
@@ -185,7 +186,7 @@ def test_a_table_of_the_caller_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_confidence_may_be_text(engine: str, tmp_path: Path) -> None:
+def test_confidence_may_be_text(engine: EngineName, tmp_path: Path) -> None:
     needs(engine)
     texts = pl.Series([" 0.5\u00a0", "", None])
     RIGHT.with_columns(confidence=texts).write_parquet(tmp_path / "run.parquet")
@@ -209,7 +210,7 @@ def test_confidence_in_csv_may_be_empty_for_an_engine(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("engine", OTHERS)
-def test_columns_that_differ_in_case_are_refused(engine: str, tmp_path: Path) -> None:
+def test_columns_that_differ_in_case_are_refused(engine: EngineName, tmp_path: Path) -> None:
     needs(engine)
     both = RIGHT.with_columns(Answer=pl.lit("X")).select("question", "Answer", "answer")
     both.write_parquet(tmp_path / "run.parquet")
@@ -219,7 +220,7 @@ def test_columns_that_differ_in_case_are_refused(engine: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_column_may_have_the_name_of_an_engines_own(engine: str, tmp_path: Path) -> None:
+def test_a_column_may_have_the_name_of_an_engines_own(engine: EngineName, tmp_path: Path) -> None:
     needs(engine)
     named = RIGHT.with_columns(file_row_number=pl.lit(1), filename=pl.lit("x"))
     named.write_parquet(tmp_path / "run.parquet")
@@ -247,7 +248,7 @@ def rank(here: Here, *options: str) -> Any:
 
 
 @pytest.mark.parametrize("engine", OTHERS)
-def test_only_what_orders_documents_must_be_read(engine: str, here: Here) -> None:
+def test_only_what_orders_documents_must_be_read(engine: EngineName, here: Here) -> None:
     needs(engine)
     (here.folder / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n")
     (here.folder / "run.txt").write_text("1 Q0 a x 2.0 r\n1 Q0 b 2 1.0 r\n")
@@ -275,7 +276,7 @@ def test_only_what_orders_documents_must_be_read(engine: str, here: Here) -> Non
     ],
 )
 def test_scores_are_held_to_the_same_standard(
-    engine: str, scores: dict[str, Any], said: str, tmp_path: Path
+    engine: EngineName, scores: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
     needs(engine)
     qrels = pl.DataFrame({"query": ["1"], "doc": ["a"], "rel": [1]})
@@ -289,7 +290,7 @@ def test_scores_are_held_to_the_same_standard(
 
 
 @pytest.mark.parametrize("engine", ENGINES[:2])
-def test_documents_may_be_called_by_numbers(engine: str, tmp_path: Path) -> None:
+def test_documents_may_be_called_by_numbers(engine: EngineName, tmp_path: Path) -> None:
     needs(engine)
     qrels = pl.DataFrame({"query": ["1"], "doc": ["0.00001"], "rel": [1]})
     run = pl.DataFrame({"query": [1.0, 1.0], "doc": [1e17, 1e-5], "score": ["2e0", "3"]})

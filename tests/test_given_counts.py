@@ -92,15 +92,15 @@ def test_counts_by_slice_from_a_frame_and_from_names() -> None:
             "unanswered": [0.0, 2.0],
         }
     )
-    result = ab.score_counts(frame, by=["topic"], columns={"run": "system"}, measures=["c@1"])
+    result = ab.read_counts(frame, columns={"run": "system"}).score(by=["topic"], measures=["c@1"])
     assert [(r.run, r.slice, r.scores["c@1"]) for r in result.rows] == [
         ("a", {"topic": "x"}, 0.5),
         ("a", {"topic": "y"}, 0.75),
     ]
-    named = ab.score_counts({"b": ab.Counts(1, 1)}, measures="accuracy")
+    named = ab.read_counts({"b": ab.Counts(1, 1)}).score(measures="accuracy")
     assert named.rows[0].scores == {"accuracy": 0.5}
     with pytest.raises(ab.UsageError, match="no attributes"):
-        ab.score_counts({"b": ab.Counts(1, 1)}, by=["topic"])
+        ab.read_counts({"b": ab.Counts(1, 1)}).score(by=["topic"])
 
 
 def test_largest_counts_stay_exact(here: Here) -> None:

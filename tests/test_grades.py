@@ -14,7 +14,7 @@ from tests.helpers import Here, counts_of
 def graded(*grades: Any, column: str = "grade", **options: Any) -> tuple[float, ...]:
     ids = [f"q{i}" for i in range(len(grades))]
     frame = pl.DataFrame({"question": ids, column: list(grades)})
-    return counts_of(ab.score_judged(frame, **options))["run"]
+    return counts_of(ab.read_judged(frame, **options).score())["run"]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_what_a_run_lacks_is_missing_and_slices_work(here: Here) -> None:
 
 def test_rows_without_questions_count_as_they_are() -> None:
     frame = pl.DataFrame({"grade": ["A", "B", "B", "C"]})
-    result = ab.score_judged(frame)
+    result = ab.read_judged(frame).score()
     assert counts_of(result) == {"run": (1, 2, 0, 0, 1)}
     assert any("name no question" in note for note in result.notes)
 
@@ -173,7 +173,7 @@ def test_a_question_in_two_slices_is_refused() -> None:
         {"run": ["a", "b"], "question": ["q", "q"], "grade": ["A", "B"], "topic": ["x", "y"]}
     )
     with pytest.raises(ab.InputError, match="question 'q' is in two slices"):
-        ab.score_judged(frame, by=["topic"])
+        ab.read_judged(frame).score(by=["topic"])
 
 
 @pytest.mark.parametrize("again", ["q1,incorrect", "q3,incorrect"])
@@ -187,5 +187,5 @@ def test_a_run_in_two_tables_is_refused(here: Here, again: str) -> None:
 def test_slices_of_nameless_rows_come_in_order() -> None:
     slices = [f"s{i:02d}" for i in range(40)]
     frame = pl.DataFrame({"grade": ["correct"] * 40, "part": slices[::-1]})
-    result = ab.score_judged(frame, by=["part"])
+    result = ab.read_judged(frame).score(by=["part"])
     assert [row.slice["part"] for row in result.rows] == slices

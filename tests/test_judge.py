@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import abstain as ab
+from abstain.judging.reading import Match
 from abstain.outcomes import Effect, Why
 from tests.helpers import GOLD, RUN, Here, counts_of
 
@@ -264,7 +265,7 @@ def test_several_accepted_answers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("match", ["id", "text", "squad"])
-def test_an_answer_accepted_twice_counts_once(match: str) -> None:
+def test_an_answer_accepted_twice_counts_once(match: Match) -> None:
     gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["a|a|A", "b"]})
     assert judged(gold, question=["q1", "q2"], answer=["a", "b"], options={"match": match}) == (
         *(2, 0, 0, 0),
@@ -293,7 +294,7 @@ def test_where_nothing_is_right() -> None:
         ("squad", {"Paris", "paris", " PARIS. ", "the Paris"}),
     ],
 )
-def test_ways_of_matching(match: str, right: set[str]) -> None:
+def test_ways_of_matching(match: Match, right: set[str]) -> None:
     answers = ["Paris", "paris", " PARIS. ", "Ｐａｒｉｓ", "«Paris»", "the Paris", "Pari s", "Lyon"]
     ids = [f"q{i}" for i in range(len(answers))]
     gold = pl.DataFrame({"question": ids, "correct": ["Paris"] * len(ids)})
@@ -337,7 +338,7 @@ def test_unknown_way_of_matching_or_pairing() -> None:
 
 
 @pytest.mark.parametrize("match", ["id", "text"])
-def test_by_position(tmp_path: Path, match: str) -> None:
+def test_by_position(tmp_path: Path, match: Match) -> None:
     """Ids are not looked at, runs are counted apart, the order of the file is the order."""
     n = 5_000
     gold = pl.DataFrame(

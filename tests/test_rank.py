@@ -123,7 +123,7 @@ def test_what_looks_like_nil_is_pointed_out(files: Here) -> None:
     assert hint("long", "short", "--nil", "NIL") == []
     (said,) = hint("long", "short")
     assert said.startswith("a list has a document 'NIL'")
-    assert said.endswith("give --nil NIL")
+    assert said.endswith("name it as nil")
     files.write("short", SHORT.replace("NIL", "-1"))
     (said,) = hint("short")
     assert said.endswith("give --nil -1")

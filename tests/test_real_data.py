@@ -34,7 +34,7 @@ def test_plaut_reads_and_scores(name: str) -> None:
     path = needs(f"data/plaut/{name}.csv.gz")
     with gzip.open(path, "rt", newline="") as file:
         rows = list(csv.DictReader(file))
-    result = ab.score_judged(path)
+    result = ab.read_judged(path).score()
     models = {row["run"] for row in rows}
     assert {row.run for row in result.rows} == models
     assert len(models) == 5

@@ -44,8 +44,8 @@ def blanked(given: Sequence[str], blank: Sequence[int]) -> list[str]:
 
 
 def reference_row(k: ab.Counts, name: str, reference: str) -> float:
-    result = ab.score_counts({"run": k}, measures=[name], baselines=True)
-    return next(r.scores[name] for r in result.rows if r.reference == reference)
+    result = ab.read_counts({"run": k}).score(measures=[name], references=True)
+    return next(r.score(name) for r in result.rows if r.reference == reference)
 
 
 @pytest.mark.parametrize("name", LINEAR)
@@ -83,7 +83,7 @@ def test_answering_nothing(name: str) -> None:
 
 def test_no_luck_without_candidates() -> None:
     for k in (ab.Counts(2, 1, unanswered_empty=1), ab.Counts(2, 1, unsplit=1), ab.Counts(2, 1)):
-        rows = ab.score_counts({"run": k}, baselines=True).rows
+        rows = ab.read_counts({"run": k}).score(references=True).rows
         assert [r.reference for r in rows if r.reference == "random blanking"] == []
 
 

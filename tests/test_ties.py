@@ -48,7 +48,7 @@ def test_a_score_is_the_double_nearest_to_its_exact_value() -> None:
 
 def test_score_ranks_as_a_campaign_does() -> None:
     counts = {name: ab.Counts(r, w, unsplit=u) for name, (r, w, u) in HALF.items()}
-    assert [row.rank for row in ab.score_counts(counts, measures=["c@1"]).rows] == ["1=", "1="]
+    assert [row.rank for row in ab.read_counts(counts).score(measures=["c@1"]).rows] == ["1=", "1="]
 
 
 def test_comparisons() -> None:

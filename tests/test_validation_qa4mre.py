@@ -81,7 +81,7 @@ def test_shifted_ids_are_one_problem_with_details(gold: Path, tmp_path: Path) ->
     (problem,) = verdict(gold, path).problems
     assert (problem.kind, problem.place.line) == ("shifted ids", 4)
     assert "scoring by id would be wrong" in problem.message
-    assert "--align position" in problem.message
+    assert "align them by position" in problem.message
     assert {p.kind for p in problem.details} == {"unknown question", "missing question"}
     assert len(problem.details) == 6
     assert verdict(gold, path, align="position").problems == ()
@@ -99,7 +99,7 @@ def test_ids_without_tests_fit_by_position(gold: Path, tmp_path: Path) -> None:
     (problem,) = verdict(gold, write(tmp_path, "r.xml", text)).problems
     assert problem.kind == "other ids"
     assert "'AIDS/1/1' where the gold has '1/1/1'" in problem.message
-    assert "--align position" in problem.message
+    assert "align them by position" in problem.message
 
 
 def test_floods_are_told_as_one(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_json_and_tables_of_problems(
     assert {"kind", "file", "line", "run", "question", "message"} <= problem["details"][0].keys()
     assert command(["validate", str(gold), str(path)]) == 1
     short = capfd.readouterr().out
-    assert "6 details; --most 0 shows them" in short
+    assert "6 details; set most to 0 to show them" in short
     assert command(["validate", str(gold), str(path), "--most", "0"]) == 1
     assert len(capfd.readouterr().out.splitlines()) > len(short.splitlines())
 
@@ -212,7 +212,7 @@ def test_faults_of_real_runs(name: str) -> None:
     assert [(p.kind, p.place.line) for p in result.problems] == [f[:2] for f in FAULTS[name]]
     for problem, (kind, _, words) in zip(result.problems, FAULTS[name], strict=True):
         assert words in problem.message
-        assert kind == "unreadable" or "--align position" in problem.message
+        assert kind == "unreadable" or "align them by position" in problem.message
 
 
 def test_real_runs_together() -> None:

@@ -4,14 +4,77 @@ AbstainError                 anything that ends in one clear line and exit code 
 ├── InputError               a file or frame is not what was expected, with its place
 └── UsageError               an argument is not what was expected
     └── UnknownNameError     a name nobody knows, with the nearest ones
+
+A message may advise an option, written with `option`. `str(error)` names it as Python's argument,
+`error.on_command_line()` as it is typed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from abstain.callers import in_callers_words
+OPTION_NAMES = {
+    "format": "from",
+    "columns": "column",
+    "grades": "grade",
+    "measures": "measure",
+    "parts": "part",
+    "next_questions": "next",
+}
+"""Python's arguments whose options have another name; others differ by hyphens at most."""
+
+_MARK = f"\0{os.urandom(8).hex()}\0"
+"""Stands around a text in two wordings. No input can hold it: each process draws its own."""
+
+
+def option(name: str, value: str | float | Mapping[str, str] | None = None) -> str:
+    """An option, by the name of its argument in Python, for the message of an error.
+
+    >>> error = UsageError(f"say what it counts as: {option('policy', {'error': 'wrong'})}")
+    >>> str(error)
+    'say what it counts as: policy={"error": "wrong"}'
+    >>> error.on_command_line()
+    'say what it counts as: --policy error=wrong'
+    """
+    flag = "--" + OPTION_NAMES.get(name, name).replace("_", "-")
+    if value is None:
+        return _in_two_wordings(name, flag)
+    if value is True:
+        return _in_two_wordings(f"{name}=True", flag)
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{_literal(key)}: {_literal(own)}" for key, own in value.items())
+        typed = " ".join(f"{flag} {_typed(f'{key}={own}')}" for key, own in value.items())
+        return _in_two_wordings(f"{name}={{{pairs}}}", typed)
+    return _in_two_wordings(f"{name}={_literal(value)}", f"{flag} {_typed(str(value))}")
+
+
+def _in_two_wordings(python: str, command_line: str) -> str:
+    return f"{_MARK}{python}{_MARK}{command_line}{_MARK}"
+
+
+def _wordings(message: str) -> tuple[str, str]:
+    """A message in Python's words and in those of the command line."""
+    pieces = message.split(_MARK)  # plain, Python's, the command line's, plain, …
+    python = "".join(piece for at, piece in enumerate(pieces) if at % 3 != 2)
+    command_line = "".join(piece for at, piece in enumerate(pieces) if at % 3 != 1)
+    return python, command_line
+
+
+def _literal(value: str | float) -> str:
+    """A value as Python code."""
+    if not isinstance(value, str):
+        return str(value)
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{_printable(escaped)}"'
+
+
+def _typed(text: str) -> str:
+    """A value as a shell takes it."""
+    import shlex
+
+    return shlex.quote(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +98,35 @@ class Place:
 class AbstainError(Exception):
     """Anything that ends in one clear line."""
 
+    def __init__(self, message: str, place: Place | None = None) -> None:
+        self.message, self.typed = _wordings(message)
+        self.place = place
+        super().__init__(self._placed(self.message))
+
+    def on_command_line(self) -> str:
+        """The error with `--level 0.9` where Python has `level=0.9`."""
+        return self._placed(self.typed)
+
+    def quoted(self) -> str:
+        """The message for another error, with its options in both wordings."""
+        return _in_two_wordings(self.message, self.typed)
+
+    def _placed(self, text: str) -> str:
+        return text if self.place is None else f"{self.place}: {text}"
+
 
 class InputError(AbstainError):
     """A file or frame is not what was expected."""
 
     def __init__(self, message: str, place: Place | str | None = None) -> None:
-        self.message = message = in_callers_words(message)
-        self.place = Place(place) if isinstance(place, str) else place
-        super().__init__(message if self.place is None else f"{self.place}: {message}")
+        super().__init__(message, Place(place) if isinstance(place, str) else place)
 
 
 class UsageError(AbstainError):
     """An argument is not what was expected."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(in_callers_words(message))
+        super().__init__(message)
 
 
 class UnknownNameError(UsageError):
@@ -93,7 +170,11 @@ def shown(text: str, *, most: int = 60) -> str:
     ("'q7'", "'a\\\\x1b[31m'")
     """
     short = text if len(text) <= most else text[: most - 1] + "…"
-    return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in short) + "'"
+    return f"'{_printable(short)}'"
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def reason_of(error: BaseException) -> str:

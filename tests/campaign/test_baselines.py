@@ -68,7 +68,7 @@ def test_random_scores_its_expectation_on_average(gold: Gold, tmp_path: Path) ->
         for s in range(2_000)
     )
     rows = ab.score(tmp_path / "gold.xml", draws, measures=["accuracy"]).rows
-    mean = sum(row.scores["accuracy"] for row in rows) / len(rows)
+    mean = sum(row.score("accuracy") for row in rows) / len(rows)
     assert mean == pytest.approx(expected.right / 3, abs=0.02)
 
 

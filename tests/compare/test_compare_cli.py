@@ -217,7 +217,7 @@ def test_nan_scores_leave_their_topics_out(here: Here) -> None:
         (("gold.csv", "one.csv", "two.csv", "--cluster", "topics"), "no attribute 'topics'"),
         (("gold.csv", "one.csv", "two.csv", "--detect", "0"), "more than 0"),
         (("gold.csv", "one.csv", "two.csv", "--level", "95"), "a level lies between 0 and 1"),
-        (("gold.csv", "one.csv", "two.csv", "--test", "wilcoxon"), "per-query scores (--scores)"),
+        (("gold.csv", "one.csv", "two.csv", "--test", "wilcoxon"), "is for per-query scores"),
         (("--judged", "--scores", "one.csv"), "exclude each other"),
         (("--scores", "one.csv"), "has no column of scores, expected a system a column"),
     ],
@@ -302,7 +302,7 @@ def test_score_has_intervals(two: Here) -> None:
         io.StringIO(two("score", "gold.csv", "one.csv", "--ci", "--format", "csv").out)
     )
     assert float(table["c@1 low"]) < float(table["c@1"]) < float(table["c@1 high"])
-    result = ab.score(two.folder / "gold.csv", two.folder / "one.csv", ci="delta")
+    result = ab.score(two.folder / "gold.csv", two.folder / "one.csv", interval="delta")
     assert {"c@1 low", "c@1 high"} <= set(result.to_frame().columns)
 
 
@@ -332,7 +332,7 @@ def test_score_clusters_as_compare_does(two: Here) -> None:
     for row in compared:
         assert ends[row["run"]] == pytest.approx(row["intervals"]["c@1"], abs=1e-12)
     line = two.refuses("score", *args)
-    assert "--cluster goes with --ci" in line
+    assert "--cluster goes with --interval" in line
 
 
 def test_counts_have_intervals_but_no_clusters(here: Here) -> None:

@@ -119,4 +119,4 @@ def test_a_measure_of_rankings_credits_no_blanks() -> None:
     with pytest.raises(ab.UsageError, match="has no κ"):
         ab.measure("AP").kappa(ab.Counts(right=1))
     with pytest.raises(ab.UsageError, match="expected one of counts"):
-        ab.score_counts({"a": ab.Counts(right=1)}, measures=["AP"])
+        ab.read_counts({"a": ab.Counts(right=1)}).score(measures=["AP"])

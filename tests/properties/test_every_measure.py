@@ -323,5 +323,5 @@ def test_runs_with_one_score_share_a_rank() -> None:
     assert ties, "no two counts have one score: choose another n"
     for runs in ties:
         assert len({item(k) for k in runs}) == 1
-        result = ab.score_counts({f"r{i}": k for i, k in enumerate(runs)}, measures=["c@1"])
+        result = ab.read_counts({f"r{i}": k for i, k in enumerate(runs)}).score(measures=["c@1"])
         assert {row.rank for row in result.rows} == {"1="}

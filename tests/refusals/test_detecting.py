@@ -122,7 +122,9 @@ def test_a_hand_checked_sample_gives_the_errors(here: Here) -> None:
         *("--judge-error", "judge.csv", "-m", "accuracy", "--format", "json"),
     )
     assert compared.code == 0, compared
-    assert any("--judge-error takes that" in note for note in compared.data["notes"])
+    assert any(
+        "a table of the judge's errors takes that" in note for note in compared.data["notes"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,7 +150,7 @@ def test_from_python(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
     path.write_text("question,answer\nq1,1\nq2,No lo sé.\n")
     (tmp_path / "gold.csv").write_text(GOLD)
-    result = ab.score(str(tmp_path / "gold.csv"), str(path), format="csv:refusals=es")
+    result = ab.score(str(tmp_path / "gold.csv"), str(path), format="csv", detect_refusals="es")
     assert result.touched == {"declined": 1, "missing": 4}
 
 

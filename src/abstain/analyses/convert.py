@@ -90,7 +90,7 @@ def _with_cluster(frame: pl.DataFrame, own: str, name: str) -> tuple[pl.DataFram
     if CLUSTER not in frame.columns:
         frame = frame.with_columns(pl.col(own).alias(CLUSTER))
     elif own != CLUSTER:
-        return frame, f"{name}: intervals over it need --cluster {own}, as the log took it"
+        return frame, f"{name}: intervals over it need the cluster {own}, as the log took it"
     return frame, f"{name}: its column {CLUSTER} says what hangs together: intervals take it"
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain import __version__
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.io.normalise import squad
 from abstain.outcomes import Undefined
 
@@ -117,9 +117,9 @@ def read_answers(
     from abstain.io.logs.squad import read_chances, read_data, read_predictions
 
     if na_prob and len(na_prob) != len(predictions):
-        raise UsageError("name one --na-prob for each file of predictions")
+        raise UsageError(f"name one {option('na_prob')} for each file of predictions")
     if threshold is not None and not na_prob:
-        raise UsageError("--threshold needs --na-prob")
+        raise UsageError(f"{option('threshold')} needs {option('na_prob')}")
     questions = read_data(open_plain(gold))
     has = np.array([bool(own.golds) for own in questions])
     runs, missing = [], {}

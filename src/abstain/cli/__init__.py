@@ -18,13 +18,6 @@ def main(args: Sequence[str] | None = None) -> None:
 
 def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    from abstain.callers import command_line
-
-    with command_line():
-        return _run(args)
-
-
-def _run(args: Sequence[str] | None) -> int:
     from abstain.errors import AbstainError
 
     if sys.stdout is None:  # closed by the caller
@@ -48,7 +41,7 @@ def _run(args: Sequence[str] | None) -> int:
             _say("stopped")
         return code if isinstance(code, int) else 0
     except AbstainError as error:
-        _say(str(error))
+        _say(error.on_command_line())
         return EXIT_USAGE
     except KeyboardInterrupt:
         _say("stopped")

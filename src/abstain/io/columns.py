@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from abstain.errors import InputError, Place, nearest
+from abstain.errors import InputError, Place, nearest, option
 from abstain.io.tables import Table
 
 USUAL_NAMES = {
@@ -50,7 +50,7 @@ def require_all(table: Table, columns: Mapping[str, str]) -> None:
         )
     have = ", ".join(table.columns[:20]) or "none"
     lacking = ", and no column ".join(f"'{name}', {purpose}" for name, purpose in missing.items())
-    mapped = " ".join(f"--column {name}={_guess(table, columns, name)}" for name in missing)
+    mapped = option("columns", {name: _guess(table, columns, name) for name in missing})
     raise InputError(
         f"has no column {lacking} (its columns: {have}); "
         f"{'another name is' if len(missing) == 1 else 'other names are'} mapped with {mapped}",

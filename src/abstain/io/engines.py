@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from abstain.errors import InputError, UnknownNameError, UsageError, shown
+from abstain.errors import InputError, UnknownNameError, UsageError, option, shown
 from abstain.io.tables import ROW, Table, first_line
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ def check_engine(engine: str | None, master: str | None = None) -> str:
     if chosen not in ENGINES:
         raise UnknownNameError("engine", chosen, ENGINES, hint=f"there are {', '.join(ENGINES)}")
     if master is not None and chosen != "spark":
-        raise UsageError(f"--master goes with --engine spark (got --engine {chosen})")
+        raise UsageError(
+            f"{option('master')} goes with {option('engine', 'spark')} (got '{chosen}')"
+        )
     return chosen
 
 
@@ -62,7 +64,7 @@ def _refuse_alike(table: Table, engine: str) -> None:
         other = first.setdefault(name.lower(), name)
         if other != name:
             raise InputError(
-                f"columns {shown(other)} and {shown(name)} are one to --engine {engine}, which "
+                f"columns {shown(other)} and {shown(name)} are one to {engine}, which "
                 "does not tell case; rename one, or use polars",
                 table.name,
             )
@@ -74,7 +76,9 @@ def _is_parquet(table: Table) -> bool:
 
 def _needed(package: str, extra: str) -> None:
     if importlib.util.find_spec(package) is None:
-        raise UsageError(f"--engine {extra} needs {package}: pip install 'abstain[{extra}]'")
+        raise UsageError(
+            f"{option('engine', extra)} needs {package}: pip install 'abstain[{extra}]'"
+        )
 
 
 # ---------------------------------------------------------------------------------- duckdb
@@ -176,7 +180,9 @@ def spark_session(master: str | None = None) -> SparkSession:
         return running
     master = master or MASTER
     if master.startswith("local") and shutil.which("java") is None:
-        raise UsageError("--engine spark needs Java 17 or newer, and there is no java to run")
+        raise UsageError(
+            f"{option('engine', 'spark')} needs Java 17 or newer, and there is no java to run"
+        )
     logging.getLogger("py4j").setLevel(logging.ERROR)
     builder = SparkSession.builder.master(master).appName("abstain")
     for name, value in SETTINGS.items():

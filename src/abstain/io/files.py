@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from abstain.errors import InputError, nearest, reason_of
+from abstain.errors import InputError, nearest, option, reason_of
 from abstain.io.packing import (
     GZIP,
     ZSTD,
@@ -211,7 +211,7 @@ def text_blocks(opened: Opened) -> Iterator[bytes]:
                 raise InputError(f"is binary (a zero byte at {at:,}), expected text", opened.name)
             if len(block) == BLOCK and b"\n" not in block:
                 log = offset == 0 and block.startswith(b"{")
-                hint = " (or a tool's log, named by --from)" if log else ""
+                hint = f" (or a tool's log, named by {option('format')})" if log else ""
                 raise InputError(
                     f"has a line of more than {BLOCK >> 20} MiB, expected a table{hint}",
                     opened.name,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from abstain.errors import InputError, Place, UsageError, nearest, shown
+from abstain.errors import InputError, Place, UsageError, nearest, option, shown
 from abstain.io.files import (
     BLOCK,
     BOM,
@@ -133,7 +133,7 @@ def read_table(
     if chosen in READERS:
         return READERS[chosen].read(opened, picks)
     if picks:
-        raise UsageError(f"--pick is for tools' logs: {chosen} has nothing to pick")
+        raise UsageError(f"{option('pick')} is for tools' logs: {chosen} has nothing to pick")
     if chosen == "parquet":
         return _read_parquet(opened)
     if chosen == "qa4mre":

@@ -17,7 +17,7 @@ import polars as pl
 from msgspec import structs
 
 import abstain
-from abstain.errors import InputError, UnknownNameError, plural
+from abstain.errors import InputError, UnknownNameError, option, plural
 from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice_sizes, slices_of
 from abstain.judging.tally import Tallies
 from abstain.outcomes import (
@@ -436,5 +436,5 @@ def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> 
             raise InputError(
                 f"{plural(count, 'response')} {STOPPED.get(why, 'stopped it')} ({why}), the first "
                 f"in run '{run}'; say what "
-                f"they count as: --policy {why}=unanswered, {why}=wrong or {why}=excluded"
+                f"they count as: {option('policy', {why: 'unanswered'})}, or wrong or excluded"
             )

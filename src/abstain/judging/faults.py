@@ -42,6 +42,8 @@ class Problem:
     question: str | None = None
     details: tuple[Problem, ...] = ()
     """The problems that this one explains."""
+    typed: str = ""
+    """The message as the command line words it, where it advises an option."""
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import polars as pl
 
-from abstain.errors import InputError, Place, UsageError, plural, shown
+from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io.columns import require_all, text_column
 from abstain.io.frames import check_mapping, collect, open_table, rename
 from abstain.io.tables import ROW, Table
@@ -64,7 +64,8 @@ class GivenCounts:
             if key in seen:
                 raise InputError(
                     f"run {shown(row.run)} stands twice{_of_slice(by, key[1:])} "
-                    f"(first: {seen[key]})" + ("" if by else "; slices are named with --by"),
+                    f"(first: {seen[key]})"
+                    + ("" if by else f"; slices are named with {option('by')}"),
                     row.place,
                 )
             seen[key] = row.place
@@ -207,5 +208,5 @@ def _all_faults(faults: Sequence[tuple[Place, str, str]]) -> str:
     lines = [f"{place}: {shown(run)}: {wrong}" for place, run, wrong in faults[:20]]
     more = f" (and {len(faults) - 20:,} more)" if len(faults) > 20 else ""
     rows = plural(len(faults), "row does not add up", "rows do not add up")
-    lines.append(f"{rows}{more}; --skip-inconsistent scores the others")
+    lines.append(f"{rows}{more}; {option('skip_inconsistent', value=True)} scores the others")
     return "\n".join(lines)

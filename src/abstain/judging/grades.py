@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, Place, UsageError, nearest, shown
+from abstain.errors import InputError, Place, UsageError, nearest, option, shown
 from abstain.io.columns import USUAL_NAMES, require_all, text_column
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
@@ -297,7 +297,7 @@ def _scales(
             try:
                 together = read_scale([v for some in values for v in some], grades)
             except UsageError:
-                raise InputError(str(alone), source.table.name) from None
+                raise InputError(alone.quoted(), source.table.name) from None
             found.append(together)
     return found
 
@@ -312,7 +312,8 @@ def _refuse_different_lengths(kinds: pl.DataFrame, sources: Sequence[Responses])
     guess = next((c for c in USUAL_NAMES["question"] if c in columns), "NAME")
     raise InputError(
         f"run {shown(short[0])} has {short[1]:,} rows and run {shown(long[0])} {long[1]:,}, and "
-        f"no column 'question' says which are missing (--column question={guess} names one)",
+        f"no column 'question' says which are missing ({option('columns', {'question': guess})} "
+        "names one)",
         sources[0].table.name,
     )
 

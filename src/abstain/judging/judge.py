@@ -16,7 +16,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from abstain.errors import Place, UsageError
+from abstain.errors import Place, UsageError, option
 from abstain.io.columns import BLANKS, read_numbers, require_all, text_column, trimmed
 from abstain.io.frames import collect
 from abstain.io.normalise import matcher
@@ -158,7 +158,7 @@ def with_confidence(frame: nw.LazyFrame[Any]) -> tuple[nw.LazyFrame[Any], list[n
 def check_align(align: str) -> str:
     """`id` or `position`."""
     if align not in ("id", "position"):
-        raise UsageError(f"--align is id or position (got '{align}')")
+        raise UsageError(f"{option('align')} is id or position (got '{align}')")
     return align
 
 
@@ -375,7 +375,9 @@ def _by_position(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """The position of each response in its run as the index of its question."""
     native = frame.to_native()
     if not isinstance(native, pl.LazyFrame):
-        raise UsageError("--align position needs rows in order: give a file or an eager frame")
+        raise UsageError(
+            f"{option('align', 'position')} needs rows in order: give a file or an eager frame"
+        )
     position = pl.col(ROW).rank("ordinal").over(FILE, "run").cast(pl.Int32) - 1
     return nw.from_native(native.with_columns(position.alias(INDEX)))
 

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, TypedDict, get_args
 
 import msgspec
 
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UnknownNameError, UsageError, option
 from abstain.outcomes import Effect, Policy, Why
 
 Match: TypeAlias = Literal["id", "text", "squad"]
@@ -90,7 +90,9 @@ class Reading(
         if engine is not None:
             _one_of("engine", engine, get_args(EngineName))
         if master is not None and engine not in (None, "spark"):
-            raise UsageError(f"--master goes with --engine spark (got --engine {engine})")
+            raise UsageError(
+                f"{option('master')} goes with {option('engine', 'spark')} (got '{engine}')"
+            )
         return cls(
             format=format,
             pick=dict(pick or {}),
@@ -141,7 +143,7 @@ def said_policy(given: PolicyLike) -> dict[str, str]:
 def _one_of(what: str, value: object, known: Sequence[str]) -> None:
     if value not in known:
         raise UnknownNameError(
-            f"value of --{what}", str(value), known, hint=f"there are {', '.join(known)}"
+            f"value of {option(what)}", str(value), known, hint=f"there are {', '.join(known)}"
         )
 
 

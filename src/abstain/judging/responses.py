@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from abstain.errors import Place, UsageError, plural
+from abstain.errors import Place, UsageError, option, plural
 from abstain.io.engines import check_engine, moved
 from abstain.io.files import bare_name
 from abstain.io.frames import collect, into_lazy, open_table, rename
@@ -54,7 +54,8 @@ def read_responses(data: Any, reading: Reading = PLAIN, *, name: str = "") -> Re
     if reading.detect_refusals:
         if chosen != "polars":
             raise UsageError(
-                f"--detect-refusals reads text with polars, not with --engine {chosen}"
+                f"{option('detect_refusals')} reads text with polars, not with "
+                f"{option('engine', chosen)}"
             )
         opened = replace(opened, refusals=reading.detect_refusals)
     here = opened.verdicts is not None  # a log's rows are in memory: they may move later
@@ -133,7 +134,7 @@ def _different_documents(logs: Sequence[Table], how: str) -> list[str]:
     if plain and len(plain) < len(frames):
         return [
             f"{plain[0]}: has no doc_hash, which other logs have, so their documents do not pair: "
-            "--column question=doc_id takes doc_id for all"
+            "map the column question to doc_id to take doc_id for all"
         ]
     common = set.intersection(*found.values()) if found else set()
     return [

@@ -6,10 +6,9 @@ the words of a whole data set are read together: they must all belong to one sca
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 
-from abstain.errors import UnknownNameError, UsageError, nearest, shown
+from abstain.errors import UnknownNameError, UsageError, nearest, option, shown
 from abstain.outcomes import KIND_OF_WORD, OUTCOMES, RIGHT, WRONG, Why, blank_kind
 
 DECLINED = blank_kind(Why.DECLINED)
@@ -60,7 +59,7 @@ def read_scale(values: Sequence[str | None], given: Mapping[str, str]) -> dict[s
         names = " or ".join(fitting)
         raise UsageError(
             f"the grades {_listing(present)} could be read as {names}; "
-            f"say which, as in --grade {next(iter(present))}=right"
+            f"say which, as in {option('grades', {next(iter(present)): 'right'})}"
         )
     table = own | (meanings[0] if meanings else {})
     return {value: table[word] for value, word in present.items()}
@@ -79,18 +78,18 @@ def _no_scale(present: Mapping[str, str], open_words: set[str]) -> UsageError:
     known = {word for scale in SCALES.values() for word in scale}
     odd = [v for v, w in present.items() if w in open_words and w not in known]
     odd = odd or [v for v, w in present.items() if w in open_words]
-    example = shlex.quote(f"{odd[0]}=wrong")
+    example = option("grades", {odd[0]: "wrong"})
     meanings = f"(an outcome: {', '.join(OUTCOMES)}, unanswered; or a blank: {', '.join(Why)})"
     if all(word in known for word in open_words):
         return UsageError(
             f"the grades {_listing(present)} are of several scales ({', '.join(SCALES)}); say "
-            f"what each is, as in --grade {example} {meanings}"
+            f"what each is, as in {example} {meanings}"
         )
     near = nearest(odd[0], SCALES["words"])
     hint = f" (nearest: {near[0]})" if near else ""
     return UsageError(
         f"grade {shown(odd[0])} has no known meaning{hint}; the grades are "
-        f"{_listing(present)}; say what each unusual one is, as in --grade {example} {meanings}"
+        f"{_listing(present)}; say what each unusual one is, as in {example} {meanings}"
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from msgspec import structs
 
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.io.frames import check_mapping
 from abstain.judging.evaluation import Evaluation, Kind
 from abstain.judging.given_counts import read_given
@@ -21,7 +21,7 @@ from abstain.judging.grades import JudgedRows
 from abstain.judging.judge import Judged, judge
 from abstain.judging.matrix import Filled, filled
 from abstain.judging.opening import open_sources
-from abstain.judging.reading import OPTIONS, Reading
+from abstain.judging.reading import Reading
 from abstain.judging.responses import Responses, describe, own_cluster
 from abstain.judging.tally import Tallies, tally
 
@@ -124,7 +124,7 @@ def read(
 def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
     """As `read`, for a `Reading` that is there already; so may the gold be."""
     if reading.grades:
-        raise UsageError("--grade goes with --judged: a gold says what is right")
+        raise UsageError(f"{option('grades')} goes with judged rows: a gold says what is right")
     standard = gold if isinstance(gold, Gold) else read_gold(gold, reading)
     responses = open_sources(runs, reading)
     check_mapping(reading.columns, [standard.table, *(own.table for own in responses)])
@@ -178,7 +178,7 @@ def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
     """As `read_judged`, for a `Reading` that is there already."""
     for name, value in (("match", reading.match), ("align", reading.align)):
         if value != "id":
-            raise UsageError(f"--{name} judges answers against a gold; --judged rows are judged")
+            raise UsageError(f"{option(name)} judges answers against a gold; these are judged")
     responses = open_sources(runs, reading)
     check_mapping(reading.columns, [own.table for own in responses])
     return Evaluation(JudgedRows(responses, reading), reading)
@@ -210,7 +210,6 @@ def evaluate_counts(
     plain = Reading(format=reading.format, pick=reading.pick, columns=reading.columns)
     for name in structs.asdict(plain):
         if getattr(reading, name) != getattr(plain, name):
-            option = OPTIONS[name][0][0]
-            raise UsageError(f"{option} is for responses; --counts has them counted already")
+            raise UsageError(f"{option(name)} is for responses; these are counted already")
     source = read_given(counts, reading, skip_inconsistent=skip_inconsistent)
     return Evaluation(source, reading)

@@ -117,7 +117,9 @@ def _table_of_result(text: bytes, name: str) -> Table:
         raise InputError(f"is no whole result of `abstain rank`: {error}", name) from None
     single = [row for row in rows if row.query is not None]
     if not single:
-        raise InputError("has no scores of single queries: `rank --per-query` writes them", name)
+        raise InputError(
+            "has no scores of single queries: `abstain rank --per-query` has them", name
+        )
     names = list(dict.fromkeys(n for row in single for n in row.scores))
     slices = list(dict.fromkeys(n for row in single for n in row.slice))
     texts = {

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import narwhals as nw
 import polars as pl
 
-from abstain.errors import InputError, Place, shown
+from abstain.errors import InputError, Place, option, shown
 from abstain.io import trec
 from abstain.io.columns import require, require_all, text_column
 from abstain.io.engines import check_engine, moved
@@ -145,8 +145,8 @@ def require_order(table: Table, order: str) -> None:
             pass
     if order == "score" and "rank" in table.columns:
         raise InputError(
-            "has no column 'score', by which documents are ordered; --ties rank goes by its "
-            "column 'rank' instead",
+            "has no column 'score', by which documents are ordered; "
+            f"{option('ties', 'rank')} goes by its column 'rank' instead",
             Place(table.name, 1 if table.format in ("csv", "tsv") else None),
         )
     require(table, order, "by which documents are ordered")

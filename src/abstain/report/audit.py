@@ -31,7 +31,7 @@ def audit_grid(audit: Audit, *, most: int = 50) -> Grid:
         verdict = f"{found} in {plural(where, 'row')}"
     notes = [f"{looked}: {verdict}."]
     if len(shown) < len(audit.findings):
-        notes.append(f"{len(shown)} are shown; --most 0 shows all.")
+        notes.append(f"{len(shown)} are shown; set most to 0 to show all.")
     return Grid(columns, rows, notes=[*notes, *audit.notes])
 
 

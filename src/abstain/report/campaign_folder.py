@@ -20,7 +20,7 @@ from abstain.analyses.campaign.campaign import Campaign
 from abstain.analyses.campaign.summary import sentences
 from abstain.analyses.campaign.table import LONGEST, Table
 from abstain.analyses.campaign.tables import all_tables
-from abstain.errors import InputError, UsageError
+from abstain.errors import InputError, UsageError, option
 from abstain.report.grid import Grid, markdown_text, to_csv, to_latex, to_markdown
 from abstain.report.page import campaign_page
 from abstain.report.scores import policy_sentence
@@ -154,7 +154,7 @@ def whole_folder_free(target: Path, *, force: bool) -> None:
     if not target.exists() or not any(target.iterdir()):
         return
     if not force:
-        raise UsageError(f"{target} exists; --force replaces it")
+        raise UsageError(f"{target} exists; {option('force', value=True)} replaces it")
     if not (target / "results.json").exists():
         raise UsageError(f"{target} is not a campaign's folder; it is left as it is")
 

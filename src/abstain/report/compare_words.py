@@ -10,6 +10,7 @@ from abstain.analyses.compare.pairs import least_units
 from abstain.analyses.compare.result import MOST_TRIALS, TESTS, Comparison
 from abstain.analyses.compare.transitions import Origin
 from abstain.errors import plural
+from abstain.measures import Proportion, measure
 from abstain.outcomes import Undefined
 from abstain.report.scores import policy_sentence, sentence
 from abstain.report.undefined import first_few, undefined_sentences
@@ -20,6 +21,7 @@ from abstain.stats.swaps import EXACT_UNITS
 
 MOST_QUESTIONS = 5
 MOST_ODD = 3
+RIGHT = Proportion("R")
 UNTESTED = "Where a score is undefined there is no difference to test."
 
 
@@ -54,9 +56,9 @@ def _resolution(c: Comparison) -> list[str]:
         return []
     floor, source, by_trials = _smallest_p(c, many)
     enough_trials = 10 ** math.ceil(math.log10(2 * tested / c.alpha) - 1e-9)
-    trials = f"--trials {enough_trials}"
+    trials = f"{enough_trials:,} trials"
     if enough_trials > MOST_TRIALS:
-        trials = "--test randomisation" if c.settings.test == "bootstrap" else "a lower --level"
+        trials = "randomisation tests" if c.settings.test == "bootstrap" else "a lower level"
     times = tested if c.settings.correction == "holm" and not c.settings.reference else 1
     level = f"at the {100 * c.alpha:g} % level"
     if floor > c.alpha:
@@ -78,7 +80,7 @@ def _resolution(c: Comparison) -> list[str]:
         else "only runs that are ahead in nearly every cluster can be told apart"
     )
     last = trials if by_trials else "fewer runs"
-    return [f"{text}. --correction bh, --reference RUN or {last} ask for less."]
+    return [f"{text}. The correction bh, a comparison with one run or {last} ask for less."]
 
 
 def _smallest_p(c: Comparison, many: int) -> tuple[float, str, bool]:
@@ -165,7 +167,7 @@ def _two(c: Comparison) -> list[str]:
 
 def _of_rightness(c: Comparison) -> bool:
     """Whether p is of right against not right while the scores are of something else."""
-    return c.settings.test == "mcnemar" and c.measure not in ("accuracy", "qa-accuracy")
+    return c.settings.test == "mcnemar" and measure(c.measure).definition.proportion != RIGHT
 
 
 def _many(c: Comparison) -> list[str]:
@@ -402,7 +404,7 @@ def rounded_away(c: Comparison, digits: int) -> list[str]:
     if not gone or (len(gone) < len(there) and not any(c.differs(p) for p in gone)):
         return []
     which = plural(len(gone), "difference is", "differences are")
-    return [f"{which} shown as 0 for want of decimals (--digits {digits})."]
+    return [f"{which} shown as 0 with {plural(digits, 'digit')}."]
 
 
 def p_text(p: float) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.analyses.campaign.campaign import Campaign
+from abstain.analyses.campaign.tables import EXTRA
 from abstain.outcomes import Counts
 from abstain.report.campaign_charts import campaign_figures
 from abstain.report.campaign_extra import confidence_sections, stability_section
@@ -27,7 +28,7 @@ MOST_SLICED = 30_000
 
 DETAILS = (
     *("answered", "unans. right", "unans. wrong", "unans. empty"),
-    *("forced-accuracy", "correctly-discarded"),
+    *EXTRA,
 )
 """Columns of the leaderboard that come last on the page, when asked for."""
 

@@ -15,7 +15,7 @@ def problems_grid(verdict: Verdict, *, most: int = 50) -> Grid:
     shown = verdict.problems if most == 0 else verdict.problems[:most]
     rows: list[list[Cell]] = []
     for problem in shown:
-        rows.append([str(problem.place), problem.message])
+        rows.append([str(problem.place), problem.typed or problem.message])
         if most == 0:
             rows += [[str(p.place), f"· {p.message}"] for p in problem.details]
     runs = plural(verdict.runs, "file")
@@ -27,7 +27,7 @@ def problems_grid(verdict: Verdict, *, most: int = 50) -> Grid:
     summary = ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
     notes = [f"{runs}: {plural(len(verdict.problems), 'problem')} ({summary})."]
     if len(shown) < len(verdict.problems):
-        notes.append(f"{len(shown)} are shown; --most 0 shows all.")
+        notes.append(f"{len(shown)} are shown; set most to 0 to show all.")
     if most and (folded := sum(len(p.details) for p in shown)):
-        notes.append(f"They explain {plural(folded, 'detail')}; --most 0 shows them.")
+        notes.append(f"They explain {plural(folded, 'detail')}; set most to 0 to show them.")
     return Grid([Column("place"), Column("problem")], rows, notes=[*notes, *said], wrap=True)

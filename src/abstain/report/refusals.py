@@ -39,7 +39,7 @@ def rules_grid(languages: Sequence[str]) -> Told:
         ],
     }
     columns = [Column("rule"), Column("looks at"), Column("example")]
-    notes = [f"{plural(len(found), 'rule')}; --format json has the patterns."]
+    notes = [f"{plural(len(found), 'rule')}; JSON has the patterns."]
     return Grid(columns, rows, notes=notes), data
 
 
@@ -51,7 +51,7 @@ def hits_grid(found: Found, *, most: int) -> Told:
     if found.by_rule:
         notes.append(", ".join(f"{rule} {count:,}" for rule, count in found.by_rule.items()) + ".")
     if found.hits.height > first.height:
-        notes.append(f"{found.hits.height - first.height:,} more: --most 0 shows all.")
+        notes.append(f"{found.hits.height - first.height:,} more; set most to 0 to show all.")
     data = {
         "abstain": __version__,
         "responses": found.responses,

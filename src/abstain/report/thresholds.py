@@ -126,7 +126,8 @@ def _promise(result: TuneResult) -> str:
         )
     return (
         f"Promised, {sure}: a risk of at most {aim.alpha:g}, which is what the share of wrong "
-        "answers tends to. What is seen on few questions lies around it; --next bounds that too."
+        "answers tends to. What is seen on few questions lies around it; a bound for "
+        "the next questions covers that too."
     )
 
 

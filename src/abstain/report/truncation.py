@@ -105,7 +105,7 @@ def inverted_grid(report: Truncation) -> Grid:
     ]
     notes = [
         f"{pair.original}: {plural(len(pair.inversions) - NAMED, 'smaller inversion')} not shown; "
-        "--format json has them all."
+        "JSON has them all."
         for pair in report.pairs
         if len(pair.inversions) > NAMED
     ]

@@ -18,8 +18,8 @@ from tests.helpers import Here, counts_of
 
 def test_accuracy_is_inspects_own(data: Path) -> None:
     own = json.loads((data / "inspect.own.json").read_text())["inspect.eval"]["careful"]
-    result = ab.score_judged(
-        str(data / "inspect.eval"), measures=["accuracy"], policy={"unscored": "excluded"}
+    result = ab.read_judged(str(data / "inspect.eval"), policy={"unscored": "excluded"}).score(
+        measures=["accuracy"]
     )
     row = result.rows[0]
     assert row.scores["accuracy"] == pytest.approx(own["accuracy"], abs=1e-12)
@@ -33,13 +33,11 @@ def test_accuracy_is_inspects_own(data: Path) -> None:
 @pytest.mark.parametrize("scorer", ["careful", "match"])
 def test_epochs_are_repeats_of_one_question(data: Path, scorer: str) -> None:
     own = json.loads((data / "inspect.own.json").read_text())["inspect_epochs.json"][scorer]
-    result = ab.score_judged(
+    result = ab.read_judged(
         str(data / "inspect_epochs.json"),
-        measures=["accuracy"],
         format=f"inspect:scorer={scorer}",
         policy=["error=excluded", "unscored=excluded"],
-        ci="delta",
-    )
+    ).score(measures=["accuracy"], interval="delta")
     assert result.questions == 12
     assert "clustered by sample" in " ".join(result.notes)
     if scorer == "match":  # every sample has both epochs, so Inspect's mean of means is the mean
@@ -248,7 +246,7 @@ def test_a_score_of_several_values(here: Here) -> None:
     ("text", "expected"),
     [
         (json_log([sample("a"), sample("a")]), "sample 'a' stands twice in epoch 1"),
-        (json_log([sample("a", 0.5)]), "--from inspect:right-at=0.5"),
+        (json_log([sample("a", 0.5)]), "--pick right-at=0.5"),
         (json_log([sample("a", "maybe")]), "the score 'maybe' has no known meaning"),
         (json_log([sample("a", [1, 0])]), "the score is a list"),
         (json_log([sample("a", epoch=2)]), "its header speaks of one epoch"),

@@ -34,21 +34,23 @@ def test_accuracy_is_the_tools_own(
     data: Path, model: str, task: str, metric: str, filter: str
 ) -> None:
     own = json.loads((data / "lm_eval.own.json").read_text())[model][task][f"{metric},{filter}"]
-    result = ab.score_judged(
-        log(data, model, task),
-        measures=["accuracy"],
-        format=f"lm-eval:filter={filter},metric={metric}",
-    )
+    result = ab.read_judged(
+        log(data, model, task), format=f"lm-eval:filter={filter},metric={metric}"
+    ).score(measures=["accuracy"])
     assert result.rows[0].scores["accuracy"] == pytest.approx(own, abs=1e-12)
     assert result.rows[0].run == model
 
 
 def test_an_empty_response_is_a_blank_and_an_unread_one_unparseable(data: Path) -> None:
     # careful says: 2, I don't know., I am not sure., 8, nothing, It is 12 (see tools/logs).
-    strict = ab.score_judged(log(data, "careful", "sums"), format="lm-eval:filter=strict")
+    strict = ab.read_judged(
+        log(data, "careful", "sums"), format="lm-eval", pick={"filter": "strict"}
+    ).score()
     assert strict.touched == {"empty": 1}
     assert counts_of(strict) == {"careful": (2, 3, 0, 0, 1)}
-    flexible = ab.score_judged(log(data, "careful", "sums"), format="lm-eval:filter=flexible")
+    flexible = ab.read_judged(
+        log(data, "careful", "sums"), format="lm-eval", pick={"filter": "flexible"}
+    ).score()
     assert flexible.touched == {"empty": 1, "unparseable": 2}
     assert counts_of(flexible) == {"careful": (3, 2, 0, 0, 1)}
 
@@ -276,7 +278,7 @@ def test_a_no_answer_probability_is_one(here: Here, chance: float) -> None:
         ("lm-eval:scorer=x", "there is no pick of lm-eval 'scorer'"),
         ("lm-eval:filter", "--from reads NAME:PICK=VALUE"),
         ("lm-evil", "'lm-evil' is not a table format or a log's (nearest: lm-eval; there are "),
-        ("csv:filter=x", "--from csv has nothing to pick"),
+        ("csv:filter=x", "csv has nothing to pick"),
     ],
 )
 def test_picks_that_do_not_exist(data: Path, here: Here, format: str, expected: str) -> None:

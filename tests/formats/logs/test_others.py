@@ -98,7 +98,7 @@ def test_broken_abstentionbench(here: Here, responses: Any, expected: str) -> No
 
 def test_deepevals_own_passes_are_ours(data: Path) -> None:
     own = json.loads((data / "deepeval.json").read_text())
-    result = ab.score_judged(str(data / "deepeval.json"), measures=["accuracy"])
+    result = ab.read_judged(str(data / "deepeval.json")).score(measures=["accuracy"])
     ((name, found),) = counts_of(result).items()
     assert found[:2] == (own["testPassed"], own["testFailed"])
     assert name == (own.get("identifier") or "deepeval")

@@ -72,8 +72,8 @@ def test_simpleqa_in_czech_has_its_published_f() -> None:
     folder = needs("data/czech_simpleqa")
     published = {"gpt-4o-mini-2024-07-18": 0.081, "claude-3-5-haiku-20241022": 0.093}
     paths = [str(folder / f"{name}.csv.gz") for name in published]
-    result = ab.score_judged(paths, measures=["F"], format="simpleqa")
-    assert {row.run: round(row.scores["F"], 3) for row in result.rows} == published
+    result = ab.read_judged(paths, format="simpleqa").score(measures=["F"])
+    assert {row.run: round(row.score("F"), 3) for row in result.rows} == published
 
 
 @pytest.mark.parametrize(

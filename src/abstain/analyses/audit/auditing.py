@@ -15,7 +15,7 @@ from abstain.analyses.audit.rows import check_rows
 from abstain.analyses.audit.sheet import Settings, Sheet
 from abstain.analyses.audit.sizes import read_sizes
 from abstain.analyses.audit.summaries import check_summaries
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.io.tables import read_table
 from abstain.measures import measure as measure_of
 
@@ -35,7 +35,7 @@ def audit_tables(
     if not files:
         raise UsageError("name at least one table")
     if questions is not None and questions < 1:
-        raise UsageError(f"--questions must be 1 or more (got {questions})")
+        raise UsageError(f"{option('questions')} must be 1 or more (got {questions})")
     known = dict(sizes) if isinstance(sizes, Mapping) else read_sizes(sizes)
     settings = Settings(questions, str(measure_of(measure)), known, tuple(columns), tuple(ignore))
     paths = list(dict.fromkeys(map(str, files)))

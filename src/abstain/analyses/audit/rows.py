@@ -10,7 +10,7 @@ from abstain.analyses.audit.corrections import corrections
 from abstain.analyses.audit.findings import COUNTS, SCORES, Audit, Correction
 from abstain.analyses.audit.printed import Printed
 from abstain.analyses.audit.sheet import ALL, Sheet
-from abstain.measures.registry import SPLIT_UNKNOWN
+from abstain.measures.definition import SPLIT_UNKNOWN
 
 LARGEST = 2**53
 CORRECTED = 200
@@ -35,7 +35,7 @@ def number_of_questions(sheet: Sheet, audit: Audit | None = None) -> int | None:
     if audit is not None and common != said:
         audit.note(
             f"{sheet.name}: {common} questions, as {rows} of {everything} rows add up to that "
-            "(--questions says another number)."
+            "(another number of questions can be given)."
         )
     return common
 

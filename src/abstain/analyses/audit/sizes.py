@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from abstain.analyses.audit.printed import read_or_none
 from abstain.analyses.audit.sheet import ALL, Settings, Sheet
-from abstain.errors import InputError, UsageError
+from abstain.errors import InputError, UsageError, option
 from abstain.io.tables import read_table
 from abstain.judging.given_counts import TOTALS
 
@@ -23,10 +23,10 @@ def read_sizes(texts: Iterable[str]) -> dict[str, int]:
         size = read_or_none(number)
         if not name.strip() or size is None or not size.whole or size.value < 1:
             raise UsageError(
-                f"--sizes reads NAME=N, such as auxiliary=44, or a file (got '{text}')"
+                f"{option('sizes')} reads NAME=N, such as auxiliary=44, or a file (got '{text}')"
             )
         if said.setdefault(name.strip(), int(size.value)) != size.value:
-            raise UsageError(f"--sizes '{name.strip()}' is given twice")
+            raise UsageError(f"{option('sizes')} names '{name.strip()}' twice")
     return found | said
 
 

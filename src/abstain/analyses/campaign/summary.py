@@ -72,7 +72,7 @@ def _separated(c: Campaign) -> Iterator[str]:
         yield from verdict(c.comparison)
         yield from how(c.comparison)
     elif len(c.runs) > 1:
-        yield "Which runs can be told apart was not tested: `abstain compare --reference` does it."
+        yield "Which runs can be told apart was not tested: `abstain compare --against` does it."
 
 
 def _spread(c: Campaign) -> Iterator[str]:

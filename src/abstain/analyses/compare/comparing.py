@@ -35,13 +35,12 @@ from abstain.analyses.compare.pairs import (
 from abstain.analyses.compare.result import Comparison, Progress, RunRow, Settings
 from abstain.analyses.compare.table import PairedTable
 from abstain.analyses.compare.transitions import Origin, in_slices, origin
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.measures import Measure, count_measure, measure
 from abstain.outcomes import Policy
 from abstain.stats.functional import THREE
 from abstain.stats.intervals import interval
 from abstain.stats.planning import check_plan
-from abstain.stats.studentised import varies
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
@@ -135,7 +134,7 @@ def compare_outcomes(
         widest=chosen.bounds[1] - chosen.bounds[0],
     )
     if settings.test == "wilcoxon":
-        raise UsageError("wilcoxon is for per-query scores (--scores); take randomisation here")
+        raise UsageError("wilcoxon is for per-query scores; take randomisation here")
     if settings.test == "mcnemar" and paired.clusters is not None:
         raise UsageError("McNemar's test knows no clusters; take randomisation")
     confusion = None if settings.judge_error is None else read_confusion(settings.judge_error)
@@ -144,7 +143,8 @@ def compare_outcomes(
     two = len(paired.runs) == 2
     if paired.parts and not two:
         raise UsageError(
-            f"--by shows which slices carry the difference of two runs (got {len(paired.runs)})"
+            f"{option('by')} shows which slices carry the difference of two runs "
+            f"(got {len(paired.runs)})"
         )
     wanted = wanted_pairs(paired.runs, order, settings.reference)
     joint = table.joint(wanted)
@@ -189,7 +189,7 @@ def compare_outcomes(
         judge_sample=0 if confusion is None else int(confusion.sum()),
         never_checked=() if confusion is None else never_checked(confusion),
         higher_is_better=chosen.higher_is_better,
-        studentised=varies(chosen),
+        studentised=chosen.definition.studentised,
     )
 
 

@@ -159,7 +159,7 @@ def _rules_err(sources: Sequence[Any]) -> list[str]:
         return []
     return [
         "rules that find refusals err: `abstain refusals --check` measures how often, and "
-        "--judge-error takes that into the corrected scores"
+        "a table of the judge's errors takes that into the corrected scores"
     ]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.analyses.compare.result import Pair, Settings
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UnknownNameError, UsageError, option
 from abstain.stats.intervals import Interval
 from abstain.stats.letters import letter_groups, letters
 from abstain.stats.multiplicity import adjust
@@ -53,7 +53,7 @@ def wanted_pairs(
     if len(runs) * (len(runs) - 1) // 2 > MOST_PAIRS:
         raise UsageError(
             f"{len(runs):,} runs make more than {MOST_PAIRS:,} pairs; compare them with one: "
-            "--reference RUN"
+            f"{option('against', 'RUN')}"
         )
     return [(i, j) for at, i in enumerate(order) for j in order[at + 1 :]]
 

@@ -12,7 +12,7 @@ import numpy as np
 from abstain import __version__
 from abstain.analyses.compare.bounds import Corrected
 from abstain.analyses.compare.transitions import Origin
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UnknownNameError, UsageError, option
 from abstain.outcomes import Counts, Policy, Undefined
 from abstain.stats.functional import THREE
 from abstain.stats.intervals import DEFAULT, Interval, check_level, check_method
@@ -64,8 +64,8 @@ class Settings:
         adjust(np.array([]), correction)
         if self.reference is not None and self.correction:
             raise UsageError(
-                f"--correction {self.correction} is for all pairs; --reference has max-T, leave "
-                "one of them out"
+                f"{option('correction', self.correction)} is for all pairs; {option('against')} "
+                "has max-T, leave one of them out"
             )
         if not LEAST_TRIALS <= self.trials <= MOST_TRIALS:
             raise UsageError(

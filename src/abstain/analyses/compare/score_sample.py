@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.analyses.compare.result import Settings
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.stats.bootstrap import levels_from_jackknife, resampled
 from abstain.stats.intervals import NO_WIDTH, Interval
 from abstain.stats.swaps import Flips
@@ -49,7 +49,7 @@ class ScoreSample:
         if settings.trials > most:
             raise UsageError(
                 f"{settings.trials:,} trials of {len(scores):,} systems are too many to hold; take "
-                f"--trials {most} or fewer"
+                f"{option('trials', most)} or fewer"
             )
 
     @cached_property

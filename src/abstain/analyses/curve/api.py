@@ -18,7 +18,7 @@ from abstain.analyses.tune.choose import SHRINK
 from abstain.analyses.tune.split import Split
 from abstain.analyses.tune.tuned import TuneResult
 from abstain.analyses.tune.tuning import tune_matrix
-from abstain.errors import UsageError, shown
+from abstain.errors import UsageError, option, shown
 from abstain.judging.gold import Gold, read_gold
 from abstain.judging.judge import NO, YES
 from abstain.judging.opening import old_reading
@@ -79,7 +79,7 @@ def _result(
     if isinstance(measures, (str, Measure)):
         measures = [measures]
     if not 1 <= bins <= 10_000:
-        raise UsageError(f"--bins is from 1 to 10,000 (got {bins})")
+        raise UsageError(f"{option('bins')} is from 1 to 10,000 (got {bins})")
     check_level(level)
     summed, along = split_measures(measures)
     should, label = matrix.nothing_right, "questions without a right answer"
@@ -108,7 +108,9 @@ def _should_abstain(matrix: ConfidenceMatrix, attribute: str) -> Any:
     said = values.str.strip_chars().str.to_lowercase()
     strange = values.filter(~said.is_in([*YES, *NO, ""]))
     if len(strange):
-        raise UsageError(f"--should-abstain reads yes or no in '{attribute}' (got '{strange[0]}')")
+        raise UsageError(
+            f"{option('should_abstain')} reads yes or no in '{attribute}' (got '{strange[0]}')"
+        )
     return said.is_in(YES).to_numpy()
 
 
@@ -200,20 +202,23 @@ def tune_judged(
 
 def _one_split(split: Any, test_gold: Any, folds: int | None, repeats: int) -> None:
     given = [
-        name
-        for name, value in (("--split", split), ("--test-gold", test_gold), ("--folds", folds))
+        option(name)
+        for name, value in (("tune_on", split), ("test_gold", test_gold), ("folds", folds))
         if value is not None
     ]
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} exclude each other")
     if repeats > 1 and given and folds is None:
-        raise UsageError(f"{given[0]} parts the questions one way: --repeats goes with --folds")
+        raise UsageError(
+            f"{given[0]} parts the questions one way: {option('repeats')} goes with "
+            f"{option('folds')}"
+        )
     if repeats < 1:
-        raise UsageError(f"--repeats is 1 or more (got {repeats})")
+        raise UsageError(f"{option('repeats')} is 1 or more (got {repeats})")
     if folds is not None and folds < 2:
         raise UsageError(
-            "tuned and judged on the same questions a threshold flatters itself: --folds is 2 or "
-            f"more (got {folds})"
+            "tuned and judged on the same questions a threshold flatters itself: "
+            f"{option('folds')} is 2 or more (got {folds})"
         )
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 
 if TYPE_CHECKING:
     from abstain.analyses.curve.matrix import ConfidenceMatrix
@@ -102,13 +102,15 @@ def decision(
 ) -> Decision:
     """Decision curves of all runs; `way` is `confidence` (they act on it) or `given`."""
     if way not in (None, "confidence", "given"):
-        raise UsageError(f"--decision is confidence or given (got '{way}')")
+        raise UsageError(f"{option('decision')} is confidence or given (got '{way}')")
     check_level(confidence)
     able = [n for n in range(len(matrix.runs)) if matrix.stated(n)[0]]
     chosen = way or ("confidence" if able else "given")
     numbers = able if chosen == "confidence" else list(range(len(matrix.runs)))
     if not numbers:
-        raise UsageError("no run has a confidence to act on: --decision given compares them as is")
+        raise UsageError(
+            f"no run has a confidence to act on: {option('decision', 'given')} compares them as is"
+        )
     t = np.arange(GRID) / GRID
     bands, sums = {}, {}
     for number in numbers:

@@ -18,7 +18,7 @@ import polars as pl
 from abstain import __version__
 from abstain.analyses.curve.curve import Curve
 from abstain.analyses.curve.matrix import missing_notes
-from abstain.errors import InputError, UsageError
+from abstain.errors import InputError, UsageError, option
 from abstain.io.frames import check_mapping, collect
 from abstain.judging.evaluation import refuse_undecided
 from abstain.judging.gold import read_gold
@@ -155,7 +155,9 @@ def curve_histogram(
 def check_bins(bins: int) -> None:
     """Bins are a power of two: only then are their edges exact."""
     if not 2 <= bins <= MOST_BINS or bins & (bins - 1):
-        raise UsageError(f"--histogram is a power of two, from 2 to {MOST_BINS:,} (got {bins:,})")
+        raise UsageError(
+            f"{option('histogram')} is a power of two, from 2 to {MOST_BINS:,} (got {bins:,})"
+        )
 
 
 def _counted(judged: Judged, bins: int) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import TypedDict, get_args
 
 from abstain.analyses.meta.result import Part
-from abstain.errors import UnknownNameError, UsageError, plural
+from abstain.errors import UnknownNameError, UsageError, option, plural
 from abstain.stats.intervals import check_level
 from abstain.stats.resampling.bins import BINS
 from abstain.stats.resampling.draws import Draws, Plan, Progress
@@ -162,7 +162,7 @@ class Settings:
         elif source.questions < 2:
             raise UsageError(
                 f"other samples need at least 2 questions (got {source.questions}); agreement "
-                "alone does without: --part agreement"
+                f"alone does without: {option('parts', 'agreement')}"
             )
 
     def _check_sizes(self, questions: int) -> None:
@@ -176,7 +176,7 @@ class Settings:
             raise UsageError(
                 f"a subset of {self.size:,} leaves no disjoint one of its size: with "
                 f"{plural(questions, 'question')} at most {half:,} "
-                "(stability alone takes larger ones: --part stability)"
+                f"(stability alone takes larger ones: {option('parts', 'stability')})"
             )
         for size in () if self.sizes is None else self.sizes:
             if not 1 <= size <= half:

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, get_args
 
 from abstain.analyses.rank.results import Missing, RankResult, Settings, Ties
-from abstain.errors import UnknownNameError, UsageError, shown
+from abstain.errors import UnknownNameError, UsageError, option, shown
 from abstain.measures import Measure, measure
 from abstain.measures.of_rankings import RankingMeasure
 
@@ -100,11 +100,13 @@ def check_settings(
 ) -> Settings:
     """Settings that make sense together."""
     if nil_as_answer and nil is None:
-        raise UsageError("--nil-as-answer needs to know what says so: --nil NIL")
+        raise UsageError(
+            f"{option('nil_as_answer')} needs to know what says so: {option('nil', 'NIL')}"
+        )
     if nil is not None and not isinstance(nil, str):
         raise UsageError(f"nil must be text, such as 'NIL' or '-1' (got {nil!r})")
     if nil is not None and not nil.strip():
-        raise UsageError("--nil names a document, such as NIL or -1 (got nothing)")
+        raise UsageError(f"{option('nil')} names a document, such as NIL or -1 (got nothing)")
     return Settings(
         nil=nil,
         nil_as_answer=nil_as_answer,
@@ -195,8 +197,8 @@ def read_rankings(
         raise UsageError(f"the top grade must be a number (got {top!r})")
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
     if queries is None and (by or all_queries):
-        option = "--all-queries" if all_queries else "--by"
-        raise UsageError(f"{option} needs a table of the queries: --queries FILE")
+        asked = option("all_queries" if all_queries else "by")
+        raise UsageError(f"{asked} needs a table of the queries: {option('queries', 'FILE')}")
     table = None if queries is None else open_queries(queries, columns=columns)
     attributes = None if table is None else read_queries(table, by)
     path_format = format if isinstance(qrels, (str, os.PathLike)) else None

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from abstain.analyses.score.references import reference_counts
 from abstain.analyses.score.result import Reference, Row, ScoreResult
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.measures import Measure, count_measure, measure
 from abstain.outcomes import CountsArray, reasons_named
 from abstain.stats.ties import places
@@ -42,7 +42,9 @@ def score(
     if evaluation.kind == "counts":
         chosen = tuple(count_measure(item) for item in chosen)
     if not interval and evaluation.reading.cluster is not None:
-        raise UsageError("--cluster goes with --interval: it makes intervals, not scores")
+        raise UsageError(
+            f"{option('cluster')} goes with {option('interval')}: it makes intervals, not scores"
+        )
     known: Known = {}
     if any(item.definition.takes == "confidence" for item in chosen):
         from abstain.analyses.score.confident import scores_by_slice

@@ -48,7 +48,9 @@ def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
     except RecursionError:
         raise InputError("is nested too deeply for a file of thresholds", name) from None
     if not isinstance(data, dict) or data.get("kind") != KIND:
-        raise InputError("is not a file of thresholds, as --threshold-file writes it", name)
+        raise InputError(
+            "is not a file of thresholds, as `abstain tune --threshold-file` writes it", name
+        )
     if data.get("version", VERSION) != VERSION:
         raise InputError(
             f"is of version {data['version']!r}, written by abstain {data.get('abstain')}; this "
@@ -67,7 +69,7 @@ def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
         try:
             found[entry["run"]] = Threshold.from_dict(entry)
         except UsageError as error:
-            raise InputError(str(error), name) from None
+            raise InputError(error.quoted(), name) from None
     attributes = sorted({t.per for t in found.values() if t.per is not None})
     if len(attributes) > 1:
         raise InputError(f"is per {attributes[0]} and per {attributes[1]}, expected one", name)

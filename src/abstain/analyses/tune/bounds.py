@@ -20,7 +20,7 @@ import numpy as np
 
 from abstain.analyses.curve.curve import Curve
 from abstain.analyses.tune.choose import SILENCE, Maximise
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -53,9 +53,9 @@ class KeepRisk:
     delta: float = 0.1
 
     def __post_init__(self) -> None:
-        for name, value in (("--risk", self.alpha), ("--delta", self.delta)):
+        for name, value in (("risk", self.alpha), ("level", 1 - self.delta)):
             if not 0 < value < 1:
-                raise UsageError(f"{name} must be between 0 and 1 (got {value:g})")
+                raise UsageError(f"{option(name)} must be between 0 and 1 (got {value:g})")
 
     @property
     def least(self) -> int:

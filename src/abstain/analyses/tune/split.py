@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.errors import UsageError, nearest, plural
+from abstain.errors import UsageError, nearest, option, plural
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -40,8 +40,8 @@ class Split:
         size = questions.height
         if self.folds < 2:
             raise UsageError(
-                "tuned and judged on the same questions a threshold flatters itself: --folds is 2 "
-                f"or more (got {self.folds})"
+                "tuned and judged on the same questions a threshold flatters itself: "
+                f"{option('folds')} is 2 or more (got {self.folds})"
             )
         if self.folds > size:
             raise UsageError(f"{self.folds} folds of {plural(size, 'question')} leave one empty")

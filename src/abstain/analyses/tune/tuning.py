@@ -20,7 +20,7 @@ from abstain.analyses.tune.bounds import Aim, KeepNext, KeepRisk
 from abstain.analyses.tune.choose import SHRINK, Maximise, Threshold
 from abstain.analyses.tune.split import Split
 from abstain.analyses.tune.tuned import Part, Standing, Tuned, TuneResult
-from abstain.errors import UsageError, plural
+from abstain.errors import UsageError, option, plural
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import Counts
 
@@ -47,9 +47,12 @@ def tune_matrix(
     """Tune every run of a matrix."""
     aim = _aim(maximise, risk, delta, next_questions=next_questions)
     if per is not None and isinstance(aim, KeepRisk):
-        raise UsageError("--per goes with --maximise: a bound for each slice needs its own --risk")
+        raise UsageError(
+            f"{option('by')} goes with {option('measure')}: a bound for each slice needs its own "
+            f"{option('risk')}"
+        )
     if shrink < 0 or not math.isfinite(shrink):
-        raise UsageError(f"--shrink is 0 or more questions (got {shrink:g})")
+        raise UsageError(f"{option('shrink')} is 0 or more questions (got {shrink:g})")
     measure = aim.measure if isinstance(aim, Maximise) else count_measure("c@1")
     chosen = split or Split()
     choosing = _Choosing(matrix, aim, per, _slices(matrix, per), shrink)
@@ -74,10 +77,13 @@ def _aim(
 ) -> Aim:
     if risk is None:
         if next_questions:
-            raise UsageError("--next goes with --risk: it is about the share of wrong answers")
+            raise UsageError(
+                f"{option('next_questions')} goes with {option('risk')}: it is about the share of "
+                "wrong answers"
+            )
         return Maximise(count_measure(maximise or "c@1"))
     if maximise is not None:
-        raise UsageError("--maximise and --risk exclude each other")
+        raise UsageError(f"{option('measure')} and {option('risk')} exclude each other")
     return KeepNext(risk, delta) if next_questions else KeepRisk(risk, delta)
 
 

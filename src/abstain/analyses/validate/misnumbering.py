@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from abstain.errors import plural, shown
 
-POSITION = "its responses fit the gold in order: --align position"
+POSITION = "its responses fit the gold in order: align them by position"
 ID_IS_WRONG = "scoring by id would be wrong"
 
 

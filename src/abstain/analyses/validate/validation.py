@@ -107,7 +107,7 @@ def validate_runs(
             sources.append(source)
         except InputError as error:
             place = error.place or Place(run)
-            problems.append(Problem("unreadable", place, error.message))
+            problems.append(Problem("unreadable", place, error.message, typed=error.typed))
     unread = len(files) - len(sources)
     sources = join_tasks(sources)
     if sources:
@@ -137,7 +137,8 @@ def _files(runs: Sequence[str], format: str | None, problems: list[Problem]) -> 
         try:
             files += logs_in(run, format) if os.path.isdir(run) else [run]
         except InputError as error:
-            problems.append(Problem("unreadable", error.place or Place(run), error.message))
+            place = error.place or Place(run)
+            problems.append(Problem("unreadable", place, error.message, typed=error.typed))
     return files
 
 

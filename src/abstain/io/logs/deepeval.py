@@ -54,7 +54,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     metrics = list(dict.fromkeys(m.name for c in run.test_cases for m in c.metrics_data or ()))
     wanted = picks.get("metric")
     if wanted is not None:
-        one_of(metrics, wanted, what="metric", reader="deepeval", pick="metric", name=opened.name)
+        one_of(metrics, wanted, what="metric", pick="metric", name=opened.name)
     threshold = right_at(picks)
     if threshold is not None and wanted is None and len(metrics) != 1:
         raise InputError("has several metrics; right-at needs one (metric=NAME)", opened.name)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from abstain.errors import InputError, Place, UsageError, plural, shown
+from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io.files import Opened
 from abstain.io.logs.archive import Archive, Damaged
 from abstain.io.logs.documents import decode, document
@@ -177,7 +177,6 @@ class _Reader:
                     list(found),
                     scorer if self.scorer else None,
                     what="scorer",
-                    reader="inspect",
                     pick="scorer",
                     name=self.rows.opened.name,
                 )
@@ -235,7 +234,8 @@ class _Reader:
         if self.key not in value:
             keys = [f"{self.name}.{key}" for key in value]
             raise InputError(
-                f"the score has several values; name one, as in --from inspect:scorer={keys[0]}"
+                "the score has several values; name one, as in "
+                f"{option('pick', {'scorer': keys[0]})}"
                 if keys
                 else "the score has no value",
                 place,
@@ -248,7 +248,7 @@ class _Reader:
         if isinstance(value, bool):
             return RIGHT if value else WRONG
         if isinstance(value, (int, float)):
-            return verdict_of(value, self.threshold, place=place, reader="inspect")
+            return verdict_of(value, self.threshold, place=place)
         text = str(value).strip()
         if text in LETTERS:
             return LETTERS[text]
@@ -256,7 +256,7 @@ class _Reader:
             if self.partial is None:
                 raise InputError(
                     "the score P (partial) is neither right nor wrong; say what it is, as in "
-                    "--from inspect:partial=wrong",
+                    f"{option('pick', {'partial': 'wrong'})}",
                     place,
                 )
             return self.partial
@@ -271,7 +271,7 @@ class _Reader:
                 f"the score {shown(text)} has no known meaning, expected C, I, P, N or a number",
                 place,
             )
-        return verdict_of(number, self.threshold, place=place, reader="inspect")
+        return verdict_of(number, self.threshold, place=place)
 
     def _place(self, own: str, epoch: int) -> dict[str, Any]:
         """What is known of every sample: epochs repeat it, so which one it is, and which task."""

@@ -57,7 +57,6 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             list(filters),
             picks.get("filter"),
             what="filter",
-            reader="lm-eval",
             pick="filter",
             name=opened.name,
         )
@@ -134,7 +133,7 @@ def _metric(record: Record, wanted: str | None, name: str) -> str:
     if wanted is None:
         usual = [m for m in PREFERRED if m in found]
         wanted = usual[0] if len(usual) == 1 else None
-    return one_of(found, wanted, what="metric", reader="lm-eval", pick="metric", name=name)
+    return one_of(found, wanted, what="metric", pick="metric", name=name)
 
 
 def _is_score(value: Any) -> bool:
@@ -164,7 +163,7 @@ def _add(
             raise InputError(
                 f"the metric {metric} is {shown(str(value))}, expected a number", place
             )
-        verdict = verdict_of(value, threshold, place=place, reader="lm-eval")
+        verdict = verdict_of(value, threshold, place=place)
         outcome = verdict or "unscored"
         if verdict is None:
             cells["reason"] = f"{metric} is no number (NaN or null)"

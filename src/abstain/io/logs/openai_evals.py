@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from abstain.errors import InputError, Place, plural, shown
+from abstain.errors import InputError, Place, option, plural, shown
 from abstain.io.files import Opened
 from abstain.io.logs.documents import is_cut, records
 from abstain.io.logs.rows import (
@@ -158,12 +158,12 @@ def _outcome(
     if choice is not None and score is None:
         raise InputError(
             f"the grader's choice {shown(plain_text(choice))} has no score; say which choices are "
-            "right, as in --from openai-evals:right=A+C",
+            f"right, as in {option('pick', {'right': 'A+C'})}",
             place,
         )
     if not isinstance(score, (int, float)):
         return "unscored", {**cells, "reason": "the score is no number"}
-    verdict = verdict_of(score, threshold, place=place, reader="openai-evals")
+    verdict = verdict_of(score, threshold, place=place)
     return verdict or "unscored", cells
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UnknownNameError, UsageError, option
 from abstain.io.files import BOM
 
 if TYPE_CHECKING:
@@ -180,10 +180,11 @@ def split_format(format: str) -> tuple[str, dict[str, str]]:
         key, equals, value = text.partition("=")
         if not equals or not key.strip() or not value.strip():
             raise UsageError(
-                f"--from reads NAME:PICK=VALUE, such as lm-eval:filter=none (got '{format}')"
+                f"{option('format')} reads NAME:PICK=VALUE, such as lm-eval:filter=none "
+                f"(got '{format}')"
             )
         if key.strip() in picks:
-            raise UsageError(f"--from says {key.strip()} twice (got '{format}')")
+            raise UsageError(f"{option('format')} says {key.strip()} twice (got '{format}')")
         picks[key.strip()] = value.strip()
     return name.strip(), picks
 
@@ -203,7 +204,7 @@ def with_languages(format: str | None, languages: str | None) -> str | None:
         return format
     joined = languages.replace(" ", "").replace(",", "+")
     if not joined:
-        raise UsageError("--detect-refusals names languages: en,de,es,fr,it or all")
+        raise UsageError(f"{option('detect_refusals')} names languages: en,de,es,fr,it or all")
     base = format or ""
     return f"{base}{',' if ':' in base else ':'}refusals={joined}"
 

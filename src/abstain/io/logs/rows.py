@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from abstain.errors import InputError, Place, UsageError, plural, shown
+from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io.files import Opened
 from abstain.io.tables import ROW, UNTOLD, Table, json_column, json_text
 
@@ -201,7 +201,7 @@ def as_float(number: float) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def verdict_of(number: float, threshold: float | None, *, place: Place, reader: str) -> str | None:
+def verdict_of(number: float, threshold: float | None, *, place: Place) -> str | None:
     """Right or wrong by a number of JSON; None where it is not one (NaN)."""
     value = as_float(number)
     if math.isnan(value):
@@ -212,7 +212,7 @@ def verdict_of(number: float, threshold: float | None, *, place: Place, reader: 
         return RIGHT if value else WRONG
     raise InputError(
         f"the score {value:g} is neither right (1) nor wrong (0); say from where on it is right, "
-        f"as in --from {reader}:right-at=0.5",
+        f"as in {option('pick', {'right-at': '0.5'})}",
         place,
     )
 
@@ -232,9 +232,7 @@ def numbered(question: str, time: int) -> str:
     return question if time == 1 else f"{question}#{time}"
 
 
-def one_of(
-    found: Sequence[str], picked: str | None, *, what: str, reader: str, pick: str, name: str
-) -> str:
+def one_of(found: Sequence[str], picked: str | None, *, what: str, pick: str, name: str) -> str:
     """The one that was named, or the only one there is."""
     if picked is not None:
         if picked not in found:
@@ -244,7 +242,7 @@ def one_of(
         return found[0]
     raise InputError(
         f"has {plural(len(found), what)} ({_listed(found)}); name the one that counts, as in "
-        f"--from {reader}:{pick}={found[0]}",
+        f"{option('pick', {pick: found[0]})}",
         name,
     )
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from abstain.errors import InputError, Place, nearest, shown
+from abstain.errors import InputError, Place, nearest, option, shown
 from abstain.io.files import Opened
 from abstain.io.logs.rows import RIGHT, WRONG, LogRows, accepted, numbered, plain_text
 from abstain.io.tables import ROW, Table, read_table
@@ -100,7 +100,8 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     if column is None and not flags:
         have = ", ".join(raw.columns[:20])
         raise InputError(
-            f"has no column of grades (its columns: {have}); name it: --from simpleqa:grade=NAME",
+            f"has no column of grades (its columns: {have}); name it: "
+            f"{option('pick', {'grade': 'NAME'})}",
             opened.name,
         )
     own = _column(raw, picks.get("question"), QUESTIONS)

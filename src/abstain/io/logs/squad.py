@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from abstain.errors import InputError, UsageError, nearest, plural, shown
+from abstain.errors import InputError, UsageError, nearest, option, plural, shown
 from abstain.io.files import Opened, open_plain
 from abstain.io.logs.documents import document
 from abstain.io.logs.rows import RIGHT, WRONG, LogRows, number_picked
@@ -68,7 +68,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             return _questions(opened)
         raise InputError(
             "are predictions, which their data set judges: name it, as in "
-            "--from squad:gold=dev-v2.0.json",
+            f"{option('pick', {'gold': 'dev-v2.0.json'})}",
             opened.name,
         )
     questions = read_data(open_plain(picks["gold"]))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
@@ -47,8 +47,8 @@ def bins_for(spans: Sequence[float], widths: Sequence[float], listed: int) -> li
     for span, width in zip(spans, widths, strict=True):
         if not span / width < MOST_BINS:
             raise UsageError(
-                f"scores that span {span:g} do not fit {MOST_BINS:,} bins of {width:g}; --width "
-                "names a wider one"
+                f"scores that span {span:g} do not fit {MOST_BINS:,} bins of {width:g}; "
+                f"{option('width')} names a wider one"
             )
     return [
         max(listed, math.ceil(span / width + EDGE) + 1)
