@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from abstain.judging.reading import ReadingOptions, reading_of
 from abstain.judging.sources import evaluate
+from abstain.rankings.settings import RankingsOptions
 
 if TYPE_CHECKING:
     from abstain.analyses.meta.result import MetaResult, Part
+    from abstain.analyses.rank.result import RankResult
     from abstain.analyses.score.result import ScoreResult
     from abstain.measures import Measure
     from abstain.stats.intervals import IntervalMethod
@@ -111,4 +113,26 @@ def meta(
         seed=seed,
         threads=threads,
         progress=progress,
+    )
+
+
+def rank(
+    qrels: Any,
+    runs: Any,
+    measures: Sequence[str | Measure] | str | Measure = (),
+    *,
+    by: Sequence[str] | str = (),
+    per_query: bool = False,
+    truncation: bool = False,
+    **reading: Unpack[RankingsOptions],
+) -> RankResult:
+    """Score rankings against relevance judgments; `reading` is as for `read_rankings`.
+
+    >>> rank({"q": {"d1": 1}}, {"q": {"d1": 2.0, "d2": 3.0}}, "RR").rows[0].scores
+    {'RR': 0.5}
+    """
+    from abstain.rankings.read import read_rankings
+
+    return read_rankings(qrels, runs, **reading).score(
+        measures, by=by, per_query=per_query, truncation=truncation
     )

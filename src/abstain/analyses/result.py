@@ -30,7 +30,9 @@ MOST_BYTES = 512 << 20
 
 KINDS: dict[str, str] = {
     "meta": "meta.result:MetaResult",
+    "rank": "rank.result:RankResult",
     "score": "score.result:ScoreResult",
+    "truncation": "truncation:TruncationResult",
 }
 """Every kind of result, and where its struct is (below `abstain.analyses`)."""
 

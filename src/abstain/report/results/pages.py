@@ -11,7 +11,6 @@ from abstain.report.results.saved import (
     CampaignResults,
     Compare,
     Curve,
-    Rank,
     Result,
 )
 
@@ -29,10 +28,6 @@ def report(path: str | Path, *, title: str = "") -> str:
 def page_of(result: Result) -> Page:
     """The page of a result."""
     match result:
-        case Rank():
-            from abstain.report.results.rank import rank_page
-
-            return rank_page(result)
         case Compare():
             from abstain.report.results.compare import compare_page
 
