@@ -11,8 +11,8 @@ import pytest
 
 import abstain as ab
 from abstain.analyses.campaign import run_campaign
-from abstain.analyses.campaign.tables import leaderboard
-from abstain.analyses.campaign.tables import tests_passed as passed_tests
+from abstain.report.campaign.tables import leaderboard
+from abstain.report.campaign.tables import tests_passed as passed_tests
 from abstain.stats.ties import above, at_least, places
 
 HALF = {"few": (9, 1, 20), "all": (15, 15, 0)}

@@ -10,7 +10,7 @@ import pytest
 
 import abstain as ab
 from abstain.analyses.campaign import run_campaign
-from abstain.analyses.campaign.baselines import KINDS, baseline, expected_random
+from abstain.analyses.baselines import KINDS, baseline, expected_random
 from abstain.cli import run as command
 from abstain.errors import UnknownNameError, UsageError
 from abstain.judging.gold import Gold, read_gold

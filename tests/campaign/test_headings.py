@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from abstain.analyses.campaign import Campaign, run_campaign
-from abstain.analyses.campaign.summary import sentences
-from abstain.analyses.campaign.table import Table
-from abstain.analyses.campaign.tables import all_tables
+from abstain.report.campaign.summary import sentences
+from abstain.report.campaign.table import Table
+from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import legend, to_csv, to_latex, to_markdown
 from tests.campaign.slow import make
 

@@ -12,7 +12,7 @@ import pytest
 from abstain.analyses.campaign import run_campaign
 from abstain.analyses.campaign import stability as room
 from abstain.measures import measure
-from abstain.report.campaign_extra import stability_section
+from abstain.report.campaign.extra import stability_section
 from tests.campaign.slow import make
 
 

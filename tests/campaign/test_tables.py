@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from abstain.analyses.campaign import Campaign, run_campaign
-from abstain.analyses.campaign.table import Table
-from abstain.analyses.campaign.tables import all_tables
+from abstain.report.campaign.table import Table
+from abstain.report.campaign.tables import all_tables
 from abstain.analyses.compare import interval
 from abstain.errors import InputError, UsageError
 from abstain.report.grid import Cell

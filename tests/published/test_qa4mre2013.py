@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from abstain.analyses.campaign import Campaign, run_campaign
-from abstain.analyses.campaign.tables import all_tables
+from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import Cell
 
 HERE = Path(__file__).parent

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from abstain.analyses.campaign.table import LONGEST
+from abstain.report.campaign.table import LONGEST
 from abstain.cli import run
 from abstain.report.grid import Column, Grid
 from abstain.report.pieces import MOST_CELLS, WIDEST, PageTable, table_data

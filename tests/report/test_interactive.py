@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from abstain.report.campaign_extra import _ticks
+from abstain.report.campaign.extra import _ticks
 from abstain.report.charts import bands, chart, lines, points
 from abstain.report.interactive import READABLE, interactive
 from abstain.report.meta_charts import OPEN

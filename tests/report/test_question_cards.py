@@ -6,8 +6,8 @@ from pathlib import Path
 
 from abstain.analyses.campaign import run_campaign
 from abstain.analyses.campaign.campaign import Campaign
-from abstain.report.page import campaign_page
-from abstain.report.question_cards import question_decks
+from abstain.report.campaign.page import campaign_page
+from abstain.report.campaign.question_cards import question_decks
 
 GOLD = """question,correct,options,text,option_texts,topic
 q1,1,1|2,"Who, <b>when</b>?","[""Ann"", ""Bob & Co""]",x

@@ -77,7 +77,7 @@ def campaign(
     """
     from_format = options.reading(from_format, detect_refusals)
     from abstain.analyses.campaign import run_campaign
-    from abstain.report.campaign_folder import whole_folder_free, write_campaign
+    from abstain.report.campaign.folder import whole_folder_free, write_campaign
 
     whole_folder_free(output, force=force)
     with showing.counting("judging and comparing…") as progress:
@@ -115,9 +115,9 @@ def show_campaign(
 ) -> None:
     """The leaderboard and the summary on the terminal, and where the rest is."""
     from abstain.analyses.campaign.campaign import Campaign
-    from abstain.analyses.campaign.headings import explained
-    from abstain.analyses.campaign.summary import sentences
-    from abstain.analyses.campaign.tables import leaderboard
+    from abstain.report.campaign.headings import explained
+    from abstain.report.campaign.summary import sentences
+    from abstain.report.campaign.tables import leaderboard
     from abstain.report.grid import Grid, legend_sentence
     from abstain.report.scores import policy_sentence, sentence
 

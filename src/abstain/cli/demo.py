@@ -33,7 +33,7 @@ def demo(
     """
     from abstain.analyses.campaign import run_campaign
     from abstain.cli.campaign import show_campaign
-    from abstain.report.campaign_folder import whole_folder_free, write_campaign
+    from abstain.report.campaign.folder import whole_folder_free, write_campaign
 
     whole_folder_free(output, force=force)
     with (

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.analyses.campaign.campaign import ROLE, Campaign
-from abstain.analyses.campaign.headings import explained
-from abstain.analyses.campaign.pair_tables import pair_tables
-from abstain.analyses.campaign.table import Table, left_out, safe, short
-from abstain.analyses.campaign.team_tables import groups, teams
+from abstain.analyses.campaign.campaign import ROLE
+from abstain.analyses.campaign.overview import Overview
+from abstain.report.campaign.headings import explained
+from abstain.report.campaign.pair_tables import pair_tables
+from abstain.report.campaign.table import Table, left_out, safe, short
+from abstain.report.campaign.team_tables import groups, teams
 from abstain.errors import plural
 from abstain.measures import Measure, measure
 from abstain.outcomes import Counts, CountsArray
@@ -29,7 +30,7 @@ EXTRA = ("forced-accuracy", "correctly-discarded")
 """Measures that a leaderboard has besides the one that orders it."""
 
 
-def all_tables(c: Campaign) -> list[Table]:
+def all_tables(c: Overview) -> list[Table]:
     """Every table that the data allow, in the order of an overview paper."""
     tables = [leaderboard(c)]
     if c.topic:
@@ -69,13 +70,13 @@ def _named_apart(tables: Sequence[Table]) -> list[Table]:
 # ---------------------------------------------------------------- question answering perspective
 
 
-def leaderboard(c: Campaign) -> Table:
+def leaderboard(c: Overview) -> Table:
     """Every run with its outcomes, from the best to the worst, the reference runs among them."""
     extra = [m for m in map(measure, EXTRA) if m != c.measure]
     info = [n for n in ("team", "language") if n in c.runs_info.columns]
     columns = [Column("#"), Column("run"), Column(str(c.measure), "score")]
     columns += [Column("low", "score"), Column("high", "score")]
-    groups = groups_of(c)
+    groups = c.groups
     columns += [Column("group")] if groups else []
     columns.append(Column("outcomes", "bar"))
     columns.append(Column("answered", "count"))
@@ -92,8 +93,8 @@ def leaderboard(c: Campaign) -> Table:
     entries: list[tuple[float, list[Cell], bool]] = []
     for i in c.order:
         cells: list[Cell] = [ranks[i], c.runs[i]]
-        ends = [c.intervals[i].low, c.intervals[i].high] if c.intervals else [None, None]
-        ends += [groups[c.runs[i]]] if groups else []
+        ends = [*c.intervals[i]]
+        ends += [groups.get(c.runs[i], "")] if groups else []
         cells += _leader_cells(c, c.overall[i], float(c.scores[i]), ends, extra)
         if c.test:
             cells.append(int(passed[i]))
@@ -119,15 +120,8 @@ def leaderboard(c: Campaign) -> Table:
     )
 
 
-def groups_of(c: Campaign) -> dict[str, str]:
-    """The letters of each run; empty where there are none to give."""
-    if c.comparison is None or not c.comparison.grouped:
-        return {}
-    return {row.run: row.letters for row in c.comparison.rows}
-
-
 def _leader_cells(
-    c: Campaign, k: Counts, score: float, ends: Sequence[Cell], extra: Sequence[Measure]
+    c: Overview, k: Counts, score: float, ends: Sequence[Cell], extra: Sequence[Measure]
 ) -> list[Cell]:
     cells: list[Cell] = [score, *ends, (k.right, k.wrong, k.unanswered)]
     cells += [k.answered, k.right, k.wrong, k.unanswered]
@@ -138,7 +132,7 @@ def _leader_cells(
 # ------------------------------------------------------------------------- reading perspective
 
 
-def tests_passed(c: Campaign) -> npt.NDArray[np.int64]:
+def tests_passed(c: Overview) -> npt.NDArray[np.int64]:
     """How many reading tests each run passed."""
     if c.test is None:
         return np.zeros(len(c.runs), np.int64)
@@ -146,7 +140,7 @@ def tests_passed(c: Campaign) -> npt.NDArray[np.int64]:
     return np.asarray(np.count_nonzero(passed, axis=1), np.int64)
 
 
-def reading(c: Campaign) -> Table:
+def reading(c: Overview) -> Table:
     """The measure of each reading test, summed up by run: overall and by topic."""
     assert c.test is not None
     scores = c.slice_scores(c.test)
@@ -182,7 +176,7 @@ def reading(c: Campaign) -> Table:
 # ----------------------------------------------------------------------------------- breakdowns
 
 
-def by_part(c: Campaign, attribute: str, name: str, title: str) -> Table:
+def by_part(c: Overview, attribute: str, name: str, title: str) -> Table:
     """Runs × parts of an attribute, with mean, median and deviation over the runs."""
     scores = np.concatenate([c.scores[:, None], c.slice_scores(attribute)], axis=1)
     columns = [Column("run"), Column("all", "score")]
@@ -198,7 +192,7 @@ def by_part(c: Campaign, attribute: str, name: str, title: str) -> Table:
     return Table(name, title, short(reading_text) + "." + left_out(scores), grid)
 
 
-def _summed_up(c: Campaign, columns: list[Column], scores: Array) -> Grid:
+def _summed_up(c: Overview, columns: list[Column], scores: Array) -> Grid:
     """The scores of every run, and below them their mean, median and deviation."""
     rows: list[list[Cell]] = [[c.runs[i], *scores[i].tolist()] for i in c.order]
     grid = Grid(columns, rows, breaks={len(rows)})
@@ -208,7 +202,7 @@ def _summed_up(c: Campaign, columns: list[Column], scores: Array) -> Grid:
     return grid
 
 
-def subset_table(c: Campaign) -> Table | None:
+def subset_table(c: Overview) -> Table | None:
     """All, main and auxiliary questions, and every subset that a yes/no attribute marks."""
     chosen: list[tuple[str, str, int]] = []
     for attribute, s in c.slices.items():
@@ -227,7 +221,7 @@ def subset_table(c: Campaign) -> Table | None:
     return Table("subsets", f"{c.measure} on subsets", reading_text, grid)
 
 
-def attribute_table(c: Campaign, attribute: str) -> Table:
+def attribute_table(c: Overview, attribute: str) -> Table:
     """Each part of an attribute over all runs: share right and blank, mean score, best."""
     s = c.slices[attribute]
     counts = c.sliced[attribute]
@@ -255,11 +249,11 @@ def attribute_table(c: Campaign, attribute: str) -> Table:
     )
 
 
-def question_table(c: Campaign) -> Table:
+def question_table(c: Overview) -> Table:
     """Every question, the hardest first: how many runs had it right, wrong, blank."""
-    per_outcome = [c.matrix.per_question(*o) for o in ((0,), (1,), (2, 3, 4))]
+    per_outcome = [c.right, c.wrong, c.blank]
     right = per_outcome[0]
-    questions = c.matrix.questions
+    questions = c.questions
     shown = [n for n in (c.topic, c.test) if n]
     columns = [Column("question"), *(Column(n) for n in shown)]
     columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
@@ -288,9 +282,9 @@ def hardest_first(right: IntArray, wrong: IntArray) -> IntArray:
     return np.lexsort((np.arange(len(right)), -wrong, right))
 
 
-def _question_details(c: Campaign) -> dict[str, list[str]]:
+def _question_details(c: Overview) -> dict[str, list[str]]:
     """What is right, what the runs answered, and the question's text where the gold has one."""
-    questions = c.matrix.questions
+    questions = c.questions
     details: dict[str, list[str]] = {}
     if c.choices:
         nothing = questions["nothing_right"].to_list()

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.analyses.campaign.campaign import Campaign
-from abstain.analyses.campaign.headings import kinds_of_simplification
+from abstain.analyses.campaign.overview import Overview
+from abstain.report.campaign.headings import kinds_of_simplification
 from abstain.analyses.campaign.pairs import Pairs, levels, tally_pairs
-from abstain.analyses.campaign.table import Table, safe
+from abstain.report.campaign.table import Table, safe
 from abstain.report.grid import Cell, Column, Grid
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-def pair_tables(c: Campaign, pairs: Pairs) -> Iterator[Table]:
+def pair_tables(c: Overview, pairs: Pairs) -> Iterator[Table]:
     """What the simplified twins of main questions show."""
     everything = np.ones(len(pairs), bool)
     parts = list(levels(pairs, "simplified")) or [("", everything)]
@@ -47,7 +47,7 @@ def pair_tables(c: Campaign, pairs: Pairs) -> Iterator[Table]:
 _FOUR = ("both right", "main only", "auxiliary only", "neither")
 
 
-def _pair_grid(c: Campaign, pairs: Pairs, inside: npt.NDArray[np.bool_]) -> Grid:
+def _pair_grid(c: Overview, pairs: Pairs, inside: npt.NDArray[np.bool_]) -> Grid:
     kinds = [("all", np.ones(len(pairs), bool)), *levels(pairs, "simplification")]
     columns = [Column("by"), Column("level")]
     for kind, _ in kinds:

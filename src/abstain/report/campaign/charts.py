@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.analyses.campaign.headings import kinds_of_simplification
+from abstain.report.campaign.headings import kinds_of_simplification
 from abstain.analyses.campaign.pairs import levels, tally_pairs
 from abstain.errors import plural
 from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, points
@@ -17,7 +17,7 @@ from abstain.stats.averages import over_runs
 from abstain.stats.ties import at_least
 
 if TYPE_CHECKING:
-    from abstain.analyses.campaign.campaign import Campaign
+    from abstain.analyses.campaign.overview import Overview
 
 MOST_RUNS = 60
 MOST_DOTS = 300
@@ -28,7 +28,7 @@ FEW_RUNS = 10
 """Runs that each get a tick."""
 
 
-def campaign_figures(c: Campaign) -> dict[str, Figure]:
+def campaign_figures(c: Overview) -> dict[str, Figure]:
     """Every chart that the data allow, by name."""
     figures = [
         decision_figure(c.runs, c.overall, c.order[:MOST_LINES]),
@@ -41,7 +41,7 @@ def campaign_figures(c: Campaign) -> dict[str, Figure]:
     return {figure.name: figure for figure in figures}
 
 
-def _tests(c: Campaign) -> Iterator[Figure]:
+def _tests(c: Overview) -> Iterator[Figure]:
     if c.test is None or len(c.slices[c.test].names) > 80:
         return
     names = c.slices[c.test].names
@@ -88,7 +88,7 @@ def _tests(c: Campaign) -> Iterator[Figure]:
     yield Figure("tests", caption, spec, title=f"{c.measure} of runs on reading tests")
 
 
-def _topics(c: Campaign) -> Iterator[Figure]:
+def _topics(c: Overview) -> Iterator[Figure]:
     if c.topic is None or not 1 < len(c.slices[c.topic].names) <= 30:
         return
     names = c.slices[c.topic].names
@@ -130,7 +130,7 @@ def _topics(c: Campaign) -> Iterator[Figure]:
     )
 
 
-def _kinds(c: Campaign) -> Iterator[Figure]:
+def _kinds(c: Overview) -> Iterator[Figure]:
     if "type" not in c.slices:
         return
     s = c.slices["type"]
@@ -170,7 +170,7 @@ def _kinds(c: Campaign) -> Iterator[Figure]:
     )
 
 
-def _pairs(c: Campaign) -> Iterator[Figure]:
+def _pairs(c: Overview) -> Iterator[Figure]:
     if c.pairs is None:
         return
     everything = np.ones(len(c.pairs), bool)
@@ -206,9 +206,9 @@ def _pairs(c: Campaign) -> Iterator[Figure]:
     )
 
 
-def question_curve(c: Campaign) -> Figure:
+def question_curve(c: Overview) -> Figure:
     """How many questions were right in how many runs."""
-    right = c.matrix.per_question(0)
+    right = c.right
     counts = np.bincount(right, minlength=len(c.runs) + 1)
     rows = [
         {"runs": k, "questions": int(n), "from": k - 0.4, "to": k + 0.4}

@@ -9,35 +9,34 @@ from abstain.errors import plural
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, PageTable, Section
-from abstain.report.results.curve import curve_sections, rows_table
+from abstain.report.views.curve import View as CurveView
 from abstain.stats.ties import places as places_of
 
 if TYPE_CHECKING:
-    from abstain.analyses.campaign.campaign import Campaign
-    from abstain.analyses.campaign.stability import RankStability
+    from abstain.analyses.campaign.overview import Overview
+    from abstain.analyses.campaign.result import Stability
 
 MOST_RUNS = 60
 
 
-def confidence_sections(c: Campaign) -> list[Section]:
+def confidence_sections(c: Overview) -> list[Section]:
     """Risk, coverage, calibration and decisions of the best runs that state a confidence."""
-    if c.sureness is None:
+    curves = c.result.curves
+    if curves is None:
         return []
-    sections = curve_sections(c.sureness.pictures(), str(c.measure))
-    runs = len(c.sureness.curves)
+    sections = CurveView(curves).sections()
+    runs = len(curves.runs)
     sections[0].said = [
         f"{plural(runs, 'run')} with a confidence, the best by {c.measure}; `abstain curve` shows "
         "any other."
     ]
-    summary = rows_table("sureness", "Measures of confidence", c.sureness.plain_rows("summary"))
-    sections[0].tables = [summary]
     return [section for section in sections if section.figures]
 
 
-def stability_section(c: Campaign) -> Section:
+def stability_section(c: Overview) -> Section:
     """How far other questions could have moved the ranks."""
     section = Section("stability", "Would the ranking stand?", short="Stability")
-    s = c.stability
+    s = c.result.stability
     if s is None:
         if len(c.runs) > 1:
             section.said = [
@@ -47,7 +46,7 @@ def stability_section(c: Campaign) -> Section:
         return section
     best = c.order[0]
     section.said = [
-        f"In {100 * s.first[best]:.1f} % of {s.trials:,} resamples of the questions (seed "
+        f"In {100 * s.first[0]:.1f} % of {s.trials:,} resamples of the questions (seed "
         f"{s.seed}) {c.runs[best]} is first, alone or with others.",
         _movers(c, s),
     ]
@@ -56,22 +55,23 @@ def stability_section(c: Campaign) -> Section:
     return section
 
 
-def _movers(c: Campaign, s: RankStability) -> str:
-    widths = s.high - s.low
-    i = int(widths.argmax())
-    still = int((widths == 0).sum())
+def _movers(c: Overview, s: Stability) -> str:
+    widths = {c.runs[i]: s.high[at] - s.low[at] for at, i in enumerate(c.order)}
+    run = max(c.runs, key=lambda name: widths[name])
+    at = [c.runs[i] for i in c.order].index(run)
+    still = sum(width == 0 for width in widths.values())
     return (
-        f"The rank of {c.runs[i]} is the least certain, from {s.low[i]} to {s.high[i]}; "
+        f"The rank of {run} is the least certain, from {s.low[at]} to {s.high[at]}; "
         f"{plural(still, 'run keeps', 'runs keep')} one rank in 95 % of the resamples."
     )
 
 
-def _places(c: Campaign) -> list[str]:
+def _places(c: Overview) -> list[str]:
     """The places of the leaderboard, which ties share."""
     return places_of(c.scores, higher_is_better=c.measure.higher_is_better)
 
 
-def _figure(c: Campaign, s: RankStability) -> Figure:
+def _figure(c: Overview, s: Stability) -> Figure:
     chosen = c.order[:MOST_RUNS]
     names = [c.runs[i] for i in chosen]
     places = _places(c)
@@ -79,11 +79,11 @@ def _figure(c: Campaign, s: RankStability) -> Figure:
         {
             "run": c.runs[i],
             "rank": int(places[i].rstrip("=")) if places[i] else None,
-            "low": int(s.low[i]),
-            "high": int(s.high[i]),
-            "first %": round(100 * float(s.first[i]), 2),
+            "low": s.low[at],
+            "high": s.high[at],
+            "first %": round(100 * s.first[at], 2),
         }
-        for i in chosen
+        for at, i in enumerate(chosen)
     ]
     titles = {"x_title": "rank", "y_title": " ", "y_type": "nominal"}
     span = points("low", "run", sort=names, **titles)
@@ -113,13 +113,13 @@ def _ticks(last: int) -> list[int]:
     return [1, *range(2 if step == 1 else step, last + 1, step)]
 
 
-def _table(c: Campaign, s: RankStability) -> PageTable:
+def _table(c: Overview, s: Stability) -> PageTable:
     columns = [Column("run"), Column("rank"), Column("from", "count")]
     columns += [Column("to", "count"), Column("first in %", "percent")]
     places = _places(c)
     rows: list[list[Cell]] = [
-        [c.runs[i], places[i], int(s.low[i]), int(s.high[i]), 100 * float(s.first[i])]
-        for i in c.order
+        [c.runs[i], places[i], s.low[at], s.high[at], 100 * s.first[at]]
+        for at, i in enumerate(c.order)
     ]
     reading = f"95 % of {s.trials:,} resamples lie between from and to."
     return PageTable("ranks", "Every rank", reading, Grid(columns, rows))

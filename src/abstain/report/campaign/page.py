@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.analyses.campaign.campaign import Campaign
+from abstain.analyses.campaign.overview import Overview
 from abstain.outcomes import Counts
-from abstain.report.campaign_charts import campaign_figures
-from abstain.report.campaign_extra import confidence_sections, stability_section
+from abstain.report.campaign.charts import campaign_figures
+from abstain.report.campaign.extra import confidence_sections, stability_section
+from abstain.report.campaign.summary import sentences
 from abstain.report.grid import Cell, Grid
-from abstain.report.pieces import Figure, Page, PageTable, Section, Variant, render
-from abstain.report.question_cards import question_decks
+from abstain.report.pieces import Figure, Page, PageTable, Section, Variant
+from abstain.report.campaign.question_cards import question_decks
 from abstain.report.results.common import kinds_of_blank, score_figure
 from abstain.report.rewards import leads_table, measure_facts, rewards_table
 from abstain.report.scores import policy_sentence, sentence
 from abstain.stats.ties import places
 
 if TYPE_CHECKING:
-    from abstain.analyses.campaign.table import Table
+    from abstain.report.campaign.table import Table
 
 MOST_SLICED = 30_000
 """Rows that a leaderboard by slices may add to the page."""
@@ -32,31 +33,36 @@ DETAILS = (
 """Columns of the leaderboard that come last on the page, when asked for."""
 
 
-def campaign_page(
-    c: Campaign, tables: list[Table], said: list[str], *, title: str, about: str, command: str = ""
-) -> str:
-    """The page of a campaign as HTML."""
+def campaign_page(c: Overview, tables: list[Table], *, in_folder: bool) -> Page:
+    """The page of a campaign; in its folder the tables lie beside it."""
+    result, said = c.result, list(sentences(c))
     figures = campaign_figures(c)
-    known = {t.name: PageTable(t.name, t.title, t.reading, t.grid, filed=t.endings) for t in tables}
-    if "leaderboard" in known:
-        known["leaderboard"] = _with_unsliced(c, _leaderboard(c, known["leaderboard"]))
-    page = Page(
-        title=title,
+    known = {
+        t.name: PageTable(
+            t.name, t.title, t.reading, t.grid, filed=t.endings if in_folder else ()
+        )
+        for t in tables
+    }
+    known["leaderboard"] = _with_unsliced(c, _leaderboard(c, known["leaderboard"]))
+    return Page(
+        title=result.title,
         lead=said[1],
-        about=about,
+        about=result.about,
         tiles=_tiles(c),
         sections=_sections(c, known, figures, said),
-        again=[policy_sentence(c.policy, c.touched), *(sentence(note) for note in c.notes)],
+        again=[
+            policy_sentence(result.policy, result.touched),
+            *(sentence(note) for note in result.notes),
+        ],
         again_facts=_again(c),
         again_tables=[blanks_table(c)],
-        command=command,
+        command=result.command,
         digits=2,
-        in_folder=True,
+        in_folder=in_folder,
     )
-    return render(page)
 
 
-def _leaderboard(c: Campaign, table: PageTable) -> PageTable:
+def _leaderboard(c: Overview, table: PageTable) -> PageTable:
     """The bars beside the score, where a phone shows them, details last; slices to choose from."""
     given = table.grid
     bar = next(i for i, column in enumerate(given.columns) if column.kind == "bar")
@@ -81,13 +87,9 @@ def _leaderboard(c: Campaign, table: PageTable) -> PageTable:
     )
 
 
-def _scores(c: Campaign) -> list[Figure]:
+def _scores(c: Overview) -> list[Figure]:
     """Every score with its interval."""
-    ends = [(x.low, x.high) for x in c.intervals] or [(np.nan, np.nan)] * len(c.runs)
-    rows = [
-        (c.runs[i], _defined(c.scores[i]), _defined(ends[i][0]), _defined(ends[i][1]))
-        for i in c.order
-    ]
+    rows = [(c.runs[i], _defined(c.scores[i]), *c.intervals[i]) for i in c.order]
     figure = score_figure("scores", rows, str(c.measure))
     return [figure] if figure else []
 
@@ -96,25 +98,24 @@ def _defined(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _tiles(c: Campaign) -> list[tuple[str, str]]:
+def _tiles(c: Overview) -> list[tuple[str, str]]:
     total = Counts(*(float(x) for x in c.overall.table.sum(axis=0)))
     best = c.scores[c.order[0]]
     found = [("–" if np.isnan(best) else f"{best:.2f}", f"best {c.measure}")]
-    found += [(f"{len(c.runs):,}", "runs"), (f"{c.matrix.questions.height:,}", "questions")]
+    found += [(f"{len(c.runs):,}", "runs"), (f"{c.questions.height:,}", "questions")]
     if total.n:
         found += [(f"{100 * total.right / total.n:.1f} %", "of all responses are right")]
         found += [(f"{100 * total.unanswered / total.n:.1f} %", "are left blank")]
     return found
 
 
-def _again(c: Campaign) -> list[tuple[str, str]]:
-    facts = [("ranked by", str(c.measure)), ("seed", str(c.seed))]
+def _again(c: Overview) -> list[tuple[str, str]]:
+    facts = [("ranked by", str(c.measure)), ("seed", str(c.result.seed))]
     if c.test:
         facts.append(("pass mark", f"{c.pass_mark:g}"))
-    if c.comparison is not None:
-        s = c.comparison.settings
-        facts.append(("intervals", f"{100 * s.level:g} %, {s.method}"))
-        exact = all(pair.exact for pair in c.comparison.pairs)
+    if (s := c.result.comparison) is not None:
+        facts.append(("intervals", f"{100 * s.level:g} %, {s.interval_method}"))
+        exact = all(pair.exact for pair in s.pairs)
         drawn = "exact" if exact else f"{s.trials:,} trials"
         facts.append(("tests", f"{s.test}, {drawn}, {s.correction} correction"))
         if s.cluster:
@@ -122,18 +123,15 @@ def _again(c: Campaign) -> list[tuple[str, str]]:
     return facts
 
 
-def blanks_table(c: Campaign) -> PageTable:
+def blanks_table(c: Overview) -> PageTable:
     """How many blanks of each kind there were, and what the policy made of them."""
-    from abstain.outcomes import blanks_by_reason
-
-    reasons = blanks_by_reason(c.matrix.kinds)
-    totals, runs = reasons.sum(axis=0).tolist(), np.count_nonzero(reasons, axis=0).tolist()
-    effects = zip(c.policy.effects.items(), totals, strict=True)
-    rows = [(why.value, str(effect), int(total)) for (why, effect), total in effects]
+    result = c.result
+    rows = [(why, how, result.touched.get(why, 0)) for why, how in result.policy.items()]
+    runs = [sum(why in row.blanks for row in result.rows) for why in result.policy]
     return kinds_of_blank(rows, runs)
 
 
-def _with_unsliced(c: Campaign, table: PageTable) -> PageTable:
+def _with_unsliced(c: Overview, table: PageTable) -> PageTable:
     """The leaderboard, saying which attributes it has no room for."""
     room = _roomy(c, len(table.grid.rows))
     out = [f"{name} ({len(s.names):,} parts)" for name, s in c.slices.items() if name not in room]
@@ -143,7 +141,7 @@ def _with_unsliced(c: Campaign, table: PageTable) -> PageTable:
     return replace(table, reading=f"{table.reading} {said}")
 
 
-def _roomy(c: Campaign, rows: int) -> list[str]:
+def _roomy(c: Overview, rows: int) -> list[str]:
     """Attributes whose slices the page has room for."""
     found = []
     left = MOST_SLICED
@@ -154,7 +152,7 @@ def _roomy(c: Campaign, rows: int) -> list[str]:
     return found
 
 
-def slice_variants(c: Campaign, grid: Grid) -> list[Variant]:
+def slice_variants(c: Overview, grid: Grid) -> list[Variant]:
     """The leaderboard over each part of the questions, as far as a page has room for it."""
     names = [column.name for column in grid.columns]
     run_at = names.index("run")
@@ -184,7 +182,7 @@ def slice_variants(c: Campaign, grid: Grid) -> list[Variant]:
 
 
 def _sliced_cells(
-    names: list[str], counts: np.ndarray, ranks: list[str], scores: list[float], c: Campaign
+    names: list[str], counts: np.ndarray, ranks: list[str], scores: list[float], c: Overview
 ) -> dict[int, list[Cell]]:
     right, wrong, blank = counts[:, 0], counts[:, 1], counts[:, 2:].sum(axis=1)
     three = np.round(np.stack([right, wrong, blank], axis=1), 2).tolist()
@@ -200,7 +198,7 @@ def _sliced_cells(
 
 
 def _sections(
-    c: Campaign, known: dict[str, PageTable], figures: dict[str, Figure], said: list[str]
+    c: Overview, known: dict[str, PageTable], figures: dict[str, Figure], said: list[str]
 ) -> list[Section]:
     """What the page tells, in its order; a table that no section names comes last, folded."""
 

@@ -6,18 +6,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from abstain.analyses.campaign.campaign import Campaign
-from abstain.analyses.campaign.headings import gloss
+from abstain.analyses.campaign.overview import Overview
+from abstain.report.campaign.headings import gloss
 from abstain.analyses.campaign.pairs import tally_pairs
-from abstain.analyses.campaign.tables import tests_passed
+from abstain.report.campaign.tables import tests_passed
 from abstain.errors import plural
 from abstain.measures import measure
 from abstain.outcomes import Counts
+from abstain.report.compare_method import how
+from abstain.report.compare_words import verdict
 from abstain.stats.averages import over_runs
 from abstain.stats.ties import above, following, same
 
 
-def sentences(c: Campaign) -> Iterator[str]:
+def sentences(c: Overview) -> Iterator[str]:
     """What a reader should know first, in the order of an overview."""
     yield _what_was_run(c)
     yield _best(c)
@@ -31,11 +33,11 @@ def sentences(c: Campaign) -> Iterator[str]:
     yield from _pairs(c)
 
 
-def _what_was_run(c: Campaign) -> str:
+def _what_was_run(c: Overview) -> str:
     text = plural(len(c.runs), "run")
     if "team" in c.runs_info.columns and (teams := c.runs_info["team"].drop_nulls().n_unique()):
         text += f" of {plural(teams, 'team')}"
-    text += f" responded to {plural(c.matrix.questions.height, 'question')}"
+    text += f" responded to {plural(c.questions.height, 'question')}"
     if c.test:
         text += f" in {plural(len(c.slices[c.test].names), 'reading test')}"
     if c.topic:
@@ -43,7 +45,7 @@ def _what_was_run(c: Campaign) -> str:
     return text + "."
 
 
-def _best(c: Campaign) -> str:
+def _best(c: Overview) -> str:
     i = c.order[0]
     k = c.overall[i]
     if np.isnan(c.scores[i]):
@@ -65,17 +67,15 @@ def _best(c: Campaign) -> str:
     return text + "."
 
 
-def _separated(c: Campaign) -> Iterator[str]:
-    from abstain.report.compare_words import how, verdict
-
-    if c.comparison is not None:
-        yield from verdict(c.comparison)
-        yield from how(c.comparison)
+def _separated(c: Overview) -> Iterator[str]:
+    if c.result.comparison is not None:
+        yield from verdict(c.result.comparison)
+        yield from how(c.result.comparison)
     elif len(c.runs) > 1:
         yield "Which runs can be told apart was not tested: `abstain compare --against` does it."
 
 
-def _spread(c: Campaign) -> Iterator[str]:
+def _spread(c: Overview) -> Iterator[str]:
     s = over_runs(c.scores)
     lacking = [i for i in c.order if np.isnan(c.scores[i])]
     if len(lacking) == len(c.runs):
@@ -95,7 +95,7 @@ def _spread(c: Campaign) -> Iterator[str]:
     yield text + "."
 
 
-def _references(c: Campaign) -> Iterator[str]:
+def _references(c: Overview) -> Iterator[str]:
     names = ("random (expected)", "none of the above")
     for name in [n for n in names if n in c.baselines]:
         value = c.measure(c.baselines[name][0])
@@ -106,7 +106,7 @@ def _references(c: Campaign) -> Iterator[str]:
         yield f"{what} would give {value:.2f}: {beat} of {plural(len(c.runs), 'run')} beat it."
 
 
-def _reading(c: Campaign) -> Iterator[str]:
+def _reading(c: Overview) -> Iterator[str]:
     if c.test is None:
         return
     passed = tests_passed(c)
@@ -125,7 +125,7 @@ def _reading(c: Campaign) -> Iterator[str]:
     )
 
 
-def _parts(c: Campaign) -> Iterator[str]:
+def _parts(c: Overview) -> Iterator[str]:
     for attribute, s in c.slices.items():
         if attribute == c.test or len(s.names) < 2:
             continue
@@ -139,8 +139,8 @@ def _parts(c: Campaign) -> Iterator[str]:
         )
 
 
-def _questions(c: Campaign) -> Iterator[str]:
-    right = c.matrix.per_question(0)
+def _questions(c: Overview) -> Iterator[str]:
+    right = c.right
     size = len(right)
     nobody, everybody = int((right == 0).sum()), int((right == len(c.runs)).sum())
     yield (
@@ -150,7 +150,7 @@ def _questions(c: Campaign) -> Iterator[str]:
     )
 
 
-def _blanks(c: Campaign) -> Iterator[str]:
+def _blanks(c: Overview) -> Iterator[str]:
     total = Counts(*(float(x) for x in c.overall.table.sum(axis=0)))
     if not total.unanswered:
         yield "No run left a question blank."
@@ -176,7 +176,7 @@ def _blanks(c: Campaign) -> Iterator[str]:
     yield f"Leaving blanks gained most for {c.runs[i]}: {gain[i]:.3f} in c@1 over its accuracy."
 
 
-def _pairs(c: Campaign) -> Iterator[str]:
+def _pairs(c: Overview) -> Iterator[str]:
     if c.pairs is None:
         return
     t = tally_pairs(c.pairs, np.ones(len(c.pairs), bool))

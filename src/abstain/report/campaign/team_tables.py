@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from abstain.analyses.campaign.campaign import Campaign
-from abstain.analyses.campaign.table import Table, left_out, safe
+from abstain.analyses.campaign.overview import Overview
+from abstain.report.campaign.table import Table, left_out, safe
 from abstain.report.grid import Cell, Column, Grid
 from abstain.stats.averages import over_runs
 
 
-def teams(c: Campaign) -> Iterator[Table]:
+def teams(c: Overview) -> Iterator[Table]:
     """The best run of each team against its others."""
     if "team" not in c.runs_info.columns or c.runs_info["team"].drop_nulls().is_empty():
         return
@@ -37,7 +37,7 @@ def teams(c: Campaign) -> Iterator[Table]:
     yield Table("teams", title, reading_text, Grid(columns, rows))
 
 
-def groups(c: Campaign) -> Iterator[Table]:
+def groups(c: Overview) -> Iterator[Table]:
     """Runs in groups by each attribute of the runs: mean, median, deviation, best."""
     for attribute in c.runs_info.columns:
         values = c.runs_info[attribute]

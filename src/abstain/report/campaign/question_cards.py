@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.analyses.campaign.tables import hardest_first
+from abstain.report.campaign.tables import hardest_first
 from abstain.errors import plural
 from abstain.report.pieces import Card, Choice, Deck
 
 if TYPE_CHECKING:
-    from abstain.analyses.campaign.campaign import Campaign
+    from abstain.analyses.campaign.overview import Overview
     from abstain.outcomes import IntArray
 
 CARDS = 3
@@ -19,9 +19,9 @@ MOST_OPTIONS = 8
 LONGEST = 600
 
 
-def question_decks(c: Campaign) -> list[Deck]:
+def question_decks(c: Overview) -> list[Deck]:
     """A few questions of each kind."""
-    right, wrong, blank = (c.matrix.per_question(*o) for o in ((0,), (1,), (2, 3, 4)))
+    right, wrong, blank = (c.right, c.wrong, c.blank)
     place = np.arange(len(right))
     hardest = hardest_first(right, wrong)[:CARDS]
     easiest = np.lexsort((place, wrong, -right))[:CARDS]
@@ -37,8 +37,8 @@ def question_decks(c: Campaign) -> list[Deck]:
     ]
 
 
-def _card(c: Campaign, i: int, counts: tuple[IntArray, IntArray, IntArray]) -> Card:
-    row = c.matrix.questions.row(i, named=True)
+def _card(c: Overview, i: int, counts: tuple[IntArray, IntArray, IntArray]) -> Card:
+    row = c.questions.row(i, named=True)
     right, wrong, blank = (int(n[i]) for n in counts)
     about = [f"{name} {row[name]}" for name in c.slices if row.get(name)]
     text = str(row.get("text") or "")
@@ -51,7 +51,7 @@ def _card(c: Campaign, i: int, counts: tuple[IntArray, IntArray, IntArray]) -> C
     )
 
 
-def _choices(c: Campaign, i: int, row: dict[str, object]) -> list[Choice]:
+def _choices(c: Overview, i: int, row: dict[str, object]) -> list[Choice]:
     """Every option with its text; what was answered besides comes after them."""
     given = dict(c.choices.get(i, []))
     accepted = row.get("accepted")
