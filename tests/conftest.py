@@ -1,5 +1,9 @@
-"""One hypothesis profile for all: few examples, no deadline, the same ones each time."""
+"""What all tests share: one hypothesis profile, a folder, a browser; why some were skipped.
 
+The profile has few examples, no deadline, and the same ones each time.
+"""
+
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +22,21 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.load_profile("suite")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever asks for the browser is marked so: `-m "not browser"` leaves it out."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say why tests were skipped, one line a reason: a browser or Spark is not everywhere."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    for reason, tests in Counter(report.longrepr[2] for report in skipped).items():
+        terminalreporter.write_line(f"{tests} × {reason}", yellow=True)
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ import pytest
 
 from abstain.measures import definitions, measure
 from tests.helpers import ROOT, abstain
-from tests.report.browser import needs_chromium
 
 DOCS = ROOT / "docs"
 PAGES = sorted(
@@ -277,7 +276,6 @@ def test_the_site_shows_formulas_pictures_and_files(site: Path) -> None:
 READY = "/Type to/.test(document.querySelector('.md-search-result__meta').textContent)"
 
 
-@needs_chromium
 @pytest.mark.parametrize(
     "name", ["index", "tutorials/retrieval", "reference/measures/ndcg-prime", "coming-from/pan"]
 )

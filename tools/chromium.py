@@ -3,8 +3,8 @@
     python tools/chromium.py
 
 Debian's package, where this runs as root and apt-get knows it: the shell that is made for having no
-window, or else the whole browser. Never fails: tests that need a browser skip without one and say
-why.
+window, or else the whole browser. Without one this does not fail: tests that need a browser are
+skipped and say why. ABSTAIN_CHROMIUM names another executable; it fails where that is none.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import contextlib
 import os
 import shutil
 import subprocess
+import sys
 
 SHELL = "chromium-headless-shell"
 NAMES = (SHELL, "chromium", "chromium-browser")
@@ -39,6 +40,10 @@ def apt_get(*words: str) -> None:
 
 def main() -> None:
     """Install it once; a second time costs nothing."""
+    if named := os.environ.get("ABSTAIN_CHROMIUM"):
+        if not installed(named):
+            sys.exit(f"ABSTAIN_CHROMIUM must name a browser's executable (got {named!r})")
+        return
     if installed(SHELL):
         return
     before = installed(*NAMES)

@@ -7,7 +7,7 @@ from typing import Any
 
 from abstain.report.charts import chart, lines, write_chart
 from tests.helpers import Here
-from tests.report.browser import Visit, needs_chromium
+from tests.report.browser import Visit
 from tests.report.saved import META, write_inputs
 
 BREAKOUT = "</script><img src=x onerror=alert(1)>"
@@ -28,7 +28,6 @@ def test_a_name_cannot_end_the_script_it_stands_in(tmp_path: Path) -> None:
     assert "default-src 'none'" in text
 
 
-@needs_chromium
 def test_a_hostile_run_is_drawn_and_not_run(here: Here, browser: Any) -> None:
     write_inputs(here.folder)
     given = (here.folder / "runs.csv").read_text().replace("bold,", f"{BREAKOUT},")
@@ -42,7 +41,6 @@ def test_a_hostile_run_is_drawn_and_not_run(here: Here, browser: Any) -> None:
     seen.page.close()
 
 
-@needs_chromium
 def test_charts_below_one_another_are_one_page(here: Here, browser: Any) -> None:
     write_inputs(here.folder)
     assert here("meta", "gold.csv", "runs.csv", *META, "--chart", "m.html").code == 0

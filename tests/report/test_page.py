@@ -14,9 +14,7 @@ import pytest
 from abstain.analyses.campaign import run_campaign
 from abstain.report.campaign.folder import write_campaign
 from tests.campaign.slow import make
-from tests.report.browser import HOSTILE, needs_chromium, serious, visit
-
-pytestmark = needs_chromium
+from tests.report.browser import HOSTILE, serious, visit
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,9 @@ from abstain.analyses.campaign import run_campaign
 from abstain.cli import run
 from abstain.report.campaign.folder import write_campaign
 from tests.campaign.slow import make
-from tests.report.browser import HOSTILE, needs_chromium, visit
+from tests.report.browser import HOSTILE, visit
 from tests.report.saved import save, write_inputs
 
-pytestmark = needs_chromium
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 900}
 ESSENTIAL = ("#", "run", "c@1", "outcomes", "low", "high", "right", "wrong", "blank")

@@ -9,10 +9,8 @@ import pytest
 
 from tests.campaign.slow import make
 from tests.helpers import Here
-from tests.report.browser import needs_chromium, visit
+from tests.report.browser import visit
 from tests.report.saved import META, write_inputs
-
-pytestmark = needs_chromium
 
 
 @pytest.mark.parametrize(

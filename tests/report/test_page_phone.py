@@ -12,10 +12,9 @@ from abstain.analyses.campaign import run_campaign
 from abstain.cli import run
 from abstain.report.campaign.folder import write_campaign
 from tests.campaign.slow import make
-from tests.report.browser import needs_chromium, visit
+from tests.report.browser import visit
 from tests.report.saved import save, write_inputs
 
-pytestmark = needs_chromium
 PHONE = {"width": 360, "height": 740}
 FINGER = 24
 """Pixels that a target needs at least (WCAG 2.2, 2.5.8)."""

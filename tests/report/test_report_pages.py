@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from abstain.cli import run
-from tests.report.browser import HOSTILE, needs_chromium, serious, visit
+from tests.report.browser import HOSTILE, serious, visit
 from tests.report.saved import COMMANDS, save, write_inputs
 
-pytestmark = needs_chromium
 KINDS = [*COMMANDS, "campaign"]
 
 
