@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from abstain.analyses.campaign.overview import Overview
@@ -78,6 +79,15 @@ class View(view.View[CampaignResult]):
         if not title:
             return super().html()
         return type(self)(replace_title(self.result, title)).html()
+
+    def save(self, path: Path, *, digits: int = 4, **options: Any) -> None:
+        """As every result; a name without an ending is a folder for all that an overview needs."""
+        if path.suffix:
+            super().save(path, digits=digits, **options)
+            return
+        from abstain.report.campaign.folder import write_campaign
+
+        write_campaign(self.result, path)
 
     def line(self) -> str:
         """Runs, questions, the measure."""
