@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from abstain.measures import measure
-from abstain.stats.means_of_answers import MeansOfAnswers, is_mean
 from abstain.stats.of_confidence import Sample, sample_of
-from abstain.stats.swapped_answers import SortedAnswers
+from abstain.stats.swapped_answers import answers_of
 from abstain.stats.swaps import Flips
 
 QUESTIONS, TRIALS, LEVEL, CLOSE = 200, 299, 0.05, 1e-9
@@ -52,11 +51,10 @@ def found(
 ) -> tuple[float, float]:
     """The shares of samples in which a difference is found: as it is, and plain if asked for."""
     item = measure(name)
-    kind: Any = MeansOfAnswers if is_mean(item) else SortedAnswers
     generator = np.random.default_rng(seed)
     hits = np.zeros(2)
     for number in range(samples):
-        work = kind(item, [run(generator, blank) for blank in blanks])
+        work = answers_of(item, [run(generator, blank) for blank in blanks])
         flips = Flips(QUESTIONS, trials=TRIALS, seed=number)
         hits[0] += p_value(work.pair(0, 1), flips) <= LEVEL
         if also_plain:

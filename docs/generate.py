@@ -14,6 +14,7 @@ import vl_convert
 from isolines import picture
 
 from abstain.measures import Definition, Measure, definitions
+from abstain.measures.registry import example_measure
 from abstain.report.cards import (
     RIGHT,
     SHARES,
@@ -23,7 +24,6 @@ from abstain.report.cards import (
     example,
     letters,
     signature,
-    with_example_parameters,
 )
 from abstain.report.grid import markdown_text
 
@@ -64,7 +64,7 @@ def measures_page() -> str:
 
 def measure_page(d: Definition) -> str:
     """All that is known of one measure."""
-    item = with_example_parameters(d.name)
+    item = example_measure(d.name)
     parts = [MADE_BY, f"# {markdown_text(signature(d))}\n\n{markdown_text(d.summary)}\n"]
     parts.append(f"\n```math\n\\text{{{d.name}}} = {d.latex}\n```\n\n")
     parts.append(f"In plain text `{d.formula}`, with {markdown_text(letters(d))}.\n")
@@ -119,7 +119,7 @@ def _picture_section(d: Definition, item: Measure) -> Iterator[str]:
         return
     yield f"![Lines of equal {item} over the shares right and unanswered]({slug(d.name)}.svg)\n\n"
     yield "Along a line all runs score the same; to the right more is right, upwards more blank."
-    if d.family == "credit":
+    if d.shares:
         yield (
             " Where a line leans left, blanks make up for right answers; where it stands upright "
             "they are worth nothing."
@@ -145,7 +145,7 @@ def _example_code(item: Measure) -> str:
         call = f"ab.measure({str(item)!r})({list(RIGHT)}, {list(SURE)})"
         value = item(RIGHT, SURE)  # type: ignore[call-overload]
     else:
-        k = SPLIT if item.definition.family == "validation" else SHARES
+        k = SHARES if item.definition.shares else SPLIT
         said = ", ".join(
             f"{name}={getattr(k, name)}" for name in k.__dataclass_fields__ if getattr(k, name)
         )
@@ -188,7 +188,7 @@ def pictures() -> dict[str, dict[str, Any]]:
     """Every picture's specification by its path below docs/reference."""
     if not _SPECS:
         for d in definitions("counts").values():
-            spec = picture(with_example_parameters(d.name))
+            spec = picture(example_measure(d.name))
             if spec is not None:
                 _SPECS[f"measures/{slug(d.name)}.svg"] = spec
     return _SPECS

@@ -18,9 +18,9 @@ import abstain as ab
 from abstain.analyses.compare import compare_judged
 from abstain.analyses.compare.confident import MOST_DRAWN
 from abstain.errors import UsageError
+from abstain.measures.influence import influence_of
 from abstain.report.compare import compare_chart, pair_grid, run_grid
 from abstain.report.compare_words import sentences
-from abstain.stats.influence import has_influence, influence_of
 from abstain.stats.means_of_answers import MeansOfAnswers
 from abstain.stats.of_confidence import Sample, sample_of
 from abstain.stats.swapped_answers import SortedAnswers
@@ -178,7 +178,7 @@ def test_a_swap_of_all_changes_the_sign_alone(name: str) -> None:
 # ---------------------------------------------------------------------------------- influences
 
 
-STUDENTISED = [n for n in REFERENCE if has_influence(ab.measure(n))]
+STUDENTISED = [n for n in REFERENCE if ab.measure(n).definition.influence is not None]
 
 
 @pytest.mark.parametrize("name", [n for n in STUDENTISED if "coverage" not in n])

@@ -15,6 +15,7 @@ from scipy import stats
 import abstain as ab
 from abstain.cli.options import CI_METHODS
 from abstain.errors import UsageError
+from abstain.measures import definitions
 from abstain.outcomes import Counts
 from abstain.stats.bootstrap import bca_levels, resampled
 from abstain.stats.delta_method import degrees_of_freedom, delta, effective, logit, standard_error
@@ -25,7 +26,6 @@ from abstain.stats.intervals import (
     cell_interval,
     interval,
 )
-from abstain.stats.proportions import PROPORTIONS
 from tests.compare import slow
 from tests.helpers import ROOT
 from tests.measures.reference import REFERENCE
@@ -175,14 +175,39 @@ def test_where_few_clusters_carry_the_variance_the_degrees_are_few() -> None:
 # ------------------------------------------------------------------------------- proportions
 
 
-@pytest.mark.parametrize("name", sorted(PROPORTIONS))
+PROPORTIONS = {n: d.proportion for n, d in definitions("counts").items() if d.proportion}
+
+
+def test_which_measures_are_proportions() -> None:
+    """Every count measure whose formula is one sum of outcomes over another, and no other."""
+    assert set(PROPORTIONS) == {
+        *("accuracy", "precision", "answer-all-bound", "coverage", "forced-accuracy"),
+        *("correctly-discarded", "abstention-recall", "over-abstention", "under-abstention"),
+        *("qa-accuracy", "qa-rej-accuracy", "qa-performance"),
+        *("validation-precision", "validation-recall"),
+    }
+
+
+@pytest.mark.parametrize("name", PROPORTIONS)
 def test_proportions_are_what_they_say(name: str) -> None:
-    successes, trials = PROPORTIONS[name]
     letters = sample(50)
-    k = counts_of(letters)
-    row = [k.right, k.wrong, k.unanswered_right, k.unanswered_wrong, k.unanswered_empty, 0]
-    expected = Fraction(int(sum(row[i] for i in successes)), int(sum(row[i] for i in trials)))
-    assert REFERENCE[name](letters) == expected
+    successes, trials = PROPORTIONS[name].of(counts_of(letters))
+    assert REFERENCE[name](letters) == Fraction(int(successes), int(trials))
+
+
+@pytest.mark.parametrize(("method", "peer"), [("wilson", "wilson"), ("clopper-pearson", "exact")])
+@pytest.mark.parametrize(
+    ("name", "successes", "trials"),
+    [("over-abstention", 3, 10), ("under-abstention", 5, 11), ("abstention-recall", 6, 11)],
+)
+def test_what_abstention_costs_is_a_proportion(
+    name: str, successes: int, trials: int, method: str, peer: str
+) -> None:
+    """7 right and 3 blanks that would have been; 5 wrong and 6 blanks that would have been."""
+    counts = Counts(7, 5, unanswered_right=3, unanswered_wrong=4, unanswered_empty=2)
+    found = interval(ab.measure(name), counts, method=method)
+    theirs = stats.binomtest(successes, trials).proportion_ci(0.95, method=peer)
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
 
 
 @pytest.mark.parametrize(("method", "peer"), [("wilson", "wilson"), ("clopper-pearson", "exact")])

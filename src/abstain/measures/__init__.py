@@ -1,21 +1,35 @@
-"""Measures: pure functions of counts, declared with all that is known of them."""
+"""Measures: pure functions, declared with all that is known of them.
 
-from abstain.measures.registry import (
+Another package declares its own with the decorators here, and names the module in an entry point
+of the group `abstain.measures`.
+"""
+
+from abstain.measures.declare import confident, counting, credit, ranked
+from abstain.measures.definition import (
     Definition,
-    Measure,
+    MeanOf,
+    Numeric,
     Parameter,
-    count_measure,
-    definitions,
-    list_measures,
-    measure,
+    Proportion,
+    Undefinedness,
 )
+from abstain.measures.of_counts import Measure
+from abstain.measures.registry import count_measure, definitions, list_measures, measure
 
 __all__ = [
     "Definition",
+    "MeanOf",
     "Measure",
+    "Numeric",
     "Parameter",
+    "Proportion",
+    "Undefinedness",
+    "confident",
     "count_measure",
+    "counting",
+    "credit",
     "definitions",
     "list_measures",
     "measure",
+    "ranked",
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
-    from abstain.measures.registry import Definition
+    from abstain.measures.definition import Definition
 
 
 def arguments_of(

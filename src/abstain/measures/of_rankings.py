@@ -1,19 +1,12 @@
-"""Measures of rankings: how they are called and declared."""
+"""Measures of rankings: how they are called."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from abstain.errors import UsageError
-from abstain.measures.registry import (
-    KINDS_OF_MEASURE,
-    Definition,
-    Measure,
-    Undefinedness,
-    _fixed,
-    define,
-)
+from abstain.measures.of_counts import Measure
 from abstain.outcomes import Counts, CountsArray, Undefined
 
 if TYPE_CHECKING:
@@ -66,32 +59,3 @@ class RankingMeasure(Measure):
             for row in rule.when(rankings, **self.arguments).nonzero()[0]:
                 reasons[row] = rule.reason
         return reasons
-
-
-KINDS_OF_MEASURE["ranking"] = RankingMeasure
-
-
-def ranked(
-    name: str,
-    *,
-    bounds: tuple[float, float] | Callable[..., tuple[float, float]] = (0.0, 1.0),
-    undefined: tuple[Undefinedness, ...] = (),
-    **more: Any,
-) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
-    """Declare a measure of rankings: a function of `RankedLists` that gives a number a row."""
-
-    def declare(function: Callable[..., Floats]) -> Callable[..., Floats]:
-        define(
-            Definition(
-                name=name,
-                summary=(function.__doc__ or "").strip().splitlines()[0],
-                function=function,
-                bounds=bounds if callable(bounds) else _fixed(*bounds),
-                undefined=undefined,
-                takes="ranking",
-                **more,
-            )
-        )
-        return function
-
-    return declare

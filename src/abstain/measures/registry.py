@@ -1,339 +1,97 @@
-"""Measures as data: what is known of each stands beside its formula, and names round-trip."""
+"""Which measures there are, and the measure that a text names.
+
+Measures of other packages are found by their entry points, and only when somebody asks for a name
+that abstain does not know or for a list of all.
+"""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING
 
-from abstain.errors import UnknownNameError, UsageError, nearest
+from abstain.errors import AbstainError, UnknownNameError, UsageError, nearest, reason_of, shown
 from abstain.measures.arguments import arguments_of
-from abstain.outcomes import Counts, CountsArray, Undefined
+from abstain.measures.definition import Definition, Takes
+from abstain.measures.of_answers import ConfidenceMeasure
+from abstain.measures.of_counts import Measure
+from abstain.measures.of_rankings import RankingMeasure
 
 if TYPE_CHECKING:
-    from abstain.measures.answers import Answers
-    from abstain.outcomes import Array
+    from importlib.metadata import EntryPoint
 
-Numeric: TypeAlias = Any
-"""A float or an array of floats: formulas are written once for both."""
-
-Tally: TypeAlias = Any
-"""`Counts` or `CountsArray`: whatever has right, wrong, …, n."""
-
-Shares: TypeAlias = Callable[..., Numeric]
-"""A function of the shares right, wrong and unanswered (and the measure's parameters)."""
-
-Takes: TypeAlias = Literal["counts", "confidence", "ranking"]
-"""What a measure is a function of."""
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of a measure, with its range."""
-
-    name: str
-    meaning: str
-    low: float = -math.inf
-    high: float = math.inf
-    low_open: bool = False
-    high_open: bool = False
-    default: float | None = None
-    optional: bool = False
-    """May be left out without a default: the formula does without."""
-    whole: bool = False
-    """Must be a whole number."""
-    cutoff: bool = False
-    """Written after the name: P@10."""
-    always: bool = False
-    """Printed even where it has its default: nobody should have to know it."""
-
-    def check(self, value: float, measure_name: str) -> float:
-        """The value, if it lies in range."""
-        below = value <= self.low if self.low_open else value < self.low
-        above = value >= self.high if self.high_open else value > self.high
-        if below or above or not math.isfinite(value):
-            raise UsageError(
-                f"{self.name} of {measure_name} must be in {self.range_text} "
-                f"(got {number_text(value)})"
-            )
-        if self.whole and value != int(value):
-            raise UsageError(
-                f"{self.name} of {measure_name} must be a whole number (got {number_text(value)})"
-            )
-        return int(value) if self.whole else value
-
-    @property
-    def range_text(self) -> str:
-        """The range as people write it: [0, 1)."""
-        low = "(" if self.low_open or math.isinf(self.low) else "["
-        high = ")" if self.high_open or math.isinf(self.high) else "]"
-        return f"{low}{number_text(self.low)}, {number_text(self.high)}{high}"
-
-
-@dataclass(frozen=True, slots=True)
-class Undefinedness:
-    """When a measure does not exist, and why."""
-
-    when: Callable[..., Any]
-    """Of the counts; of rankings and the measure's parameters."""
-    reason: str
-
-
-NO_QUESTIONS = Undefinedness(lambda k: k.n == 0, "there are no questions")
-NOTHING_ANSWERED = Undefinedness(lambda k: k.answered == 0, "no question was answered")
-NOTHING_BLANK = Undefinedness(lambda k: k.unanswered == 0, "no question was left unanswered")
-SPLIT_UNKNOWN = Undefinedness(
-    lambda k: k.unsplit > 0, "whether the candidates of the unanswered were right is not known"
+GROUP = "abstain.measures"
+"""The entry points of packages that declare measures."""
+OWN = "abstain.measures.families."
+FAMILIES = (
+    *("credit", "validation", "handed_in", "confidence", "calibration"),
+    *("ranking", "truncated"),
 )
+KINDS: dict[Takes, type[Measure]] = {
+    "counts": Measure,
+    "confidence": ConfidenceMeasure,
+    "ranking": RankingMeasure,
+}
+"""What a measure may take, and the class that takes it."""
 
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """All that is known of a measure (before its parameters have values)."""
-
-    name: str
-    family: str
-    summary: str
-    formula: str
-    latex: str
-    source: str
-    gaming: str
-    function: Callable[..., Numeric] = field(repr=False)
-    bounds: Callable[..., tuple[float, float]] = field(repr=False)
-    undefined: tuple[Undefinedness, ...]
-    higher_is_better: bool = True
-    aliases: tuple[str, ...] = ()
-    parameters: tuple[Parameter, ...] = ()
-    kappa: Shares | None = field(default=None, repr=False)
-    kappa_text: str = "–"
-    break_even: Shares | None = field(default=None, repr=False)
-    break_even_text: str = "–"
-    ranks_like: Callable[..., tuple[str, ...]] = field(default=lambda **_: (), repr=False)
-    monotone: str = ""
-    """Empty, or why a wrong answer that becomes right may lower the score."""
-    takes: Takes = "counts"
-    """What it is a function of."""
-    convention: str = ""
-    """What its definition leaves open and how it is settled here: ties, integration, bins."""
-    total: bool = False
-    """A run is given its sum over the queries, not its mean."""
-    example: str = ""
-    """Of a ranking with the gains 1 0 1 where there are 3 to find: the sum and its result."""
-
-    @property
-    def needs_candidates(self) -> bool:
-        """Whether it depends on what the blanks would have been."""
-        return SPLIT_UNKNOWN in self.undefined
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A measure with its parameters: a pure function of counts.
-
-    Its text is its identity: `measure(str(m)) == m`.
-
-    >>> str(measure("CREDIT(.25)"))
-    'credit(t=0.25)'
-    >>> measure("precision")(Counts(unanswered_empty=3))
-    undefined (no question was answered)
-    """
-
-    name: str
-    parameters: tuple[tuple[str, float], ...] = ()
-    definition: Definition = field(kw_only=True, compare=False, repr=False)
-
-    def __str__(self) -> str:
-        defaults = {p.name: p.default for p in self.definition.parameters if not p.always}
-        cutoffs = {p.name for p in self.definition.parameters if p.cutoff}
-        said = [
-            f"{k}={number_text(v)}"
-            for k, v in self.parameters
-            if v != defaults.get(k) and k not in cutoffs
-        ]
-        cut = "".join(f"@{number_text(v)}" for k, v in self.parameters if k in cutoffs)
-        return (f"{self.name}({', '.join(said)})" if said else self.name) + cut
-
-    @property
-    def arguments(self) -> dict[str, float]:
-        """Its parameters as keyword arguments."""
-        return dict(self.parameters)
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The lowest and the highest value it can take."""
-        return self.definition.bounds(**self.arguments)
-
-    @property
-    def higher_is_better(self) -> bool:
-        """Its direction."""
-        return self.definition.higher_is_better
-
-    @property
-    def ranks_like(self) -> tuple[str, ...]:
-        """Measures that order any runs over the same questions exactly as this one does."""
-        return tuple(
-            name for name in self.definition.ranks_like(**self.arguments) if name != str(self)
-        )
-
-    @overload
-    def __call__(self, counts: Counts) -> float: ...
-    @overload
-    def __call__(self, counts: CountsArray) -> Array: ...
-    @overload
-    def __call__(self, counts: Answers) -> float: ...
-    @overload
-    def __call__(
-        self,
-        counts: Sequence[float],
-        *,
-        pool: int | Sequence[float] | None = ...,
-        top: float | None = ...,
-    ) -> float: ...
-    def __call__(self, counts: Any, **more: Any) -> Numeric:
-        if more:
-            raise UsageError(f"{self} takes counts alone (got {', '.join(more)} too)")
-        return self._evaluate(self.definition.function, counts)
-
-    @overload
-    def kappa(self, counts: Counts) -> float: ...
-    @overload
-    def kappa(self, counts: CountsArray) -> Array: ...
-    def kappa(self, counts: Counts | CountsArray) -> Numeric:
-        """What a blank is credited, in right answers: M = c + κ·u."""
-        return self._evaluate(_of_shares(self._needed(self.definition.kappa, "κ")), counts)
-
-    @overload
-    def break_even(self, counts: Counts) -> float: ...
-    @overload
-    def break_even(self, counts: CountsArray) -> Array: ...
-    def break_even(self, counts: Counts | CountsArray) -> Numeric:
-        """p*: answering one more blank pays for a system whose chance of being right is above."""
-        function = self._needed(self.definition.break_even, "break-even")
-        return self._evaluate(_of_shares(function), counts)
-
-    def why_undefined(self, counts: Counts) -> str | None:
-        """Why the score of these counts does not exist; None when it does."""
-        for rule in self.definition.undefined:
-            if rule.when(counts):
-                return rule.reason
-        return None
-
-    def _needed(self, function: Shares | None, what: str) -> Shares:
-        if function is None:
-            raise UsageError(f"{self} has no {what}: it is not a credit for blanks")
-        return function
-
-    def _evaluate(self, function: Callable[..., Numeric], counts: Counts | CountsArray) -> Numeric:
-        if isinstance(counts, Counts):
-            reason = self.why_undefined(counts)
-            if reason is not None:
-                return Undefined(reason)
-            return float(function(counts, **self.arguments))
-        if not isinstance(counts, CountsArray):
-            raise UsageError(
-                f"{self} takes Counts or CountsArray (got {type(counts).__name__}), "
-                "such as Counts(right=3, wrong=1, unanswered_empty=1)"
-            )
-        import numpy as np
-
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.array(function(counts, **self.arguments), dtype=np.float64)
-        values = np.array(np.broadcast_to(values, counts.n.shape))
-        for rule in self.definition.undefined:
-            values[rule.when(counts)] = np.nan
-        return values
-
-
-KINDS_OF_MEASURE: dict[str, type[Measure]] = {"counts": Measure}
-"""What a measure may take, and the class that takes it; a family adds its own."""
-
-
-def _of_counts(function: Callable[..., Numeric]) -> Callable[..., Numeric]:
-    def of_tally(k: Tally, **arguments: float) -> Numeric:
-        return function(k.right * 1.0, k.wrong * 1.0, k.unanswered * 1.0, k.n * 1.0, **arguments)
-
-    return of_tally
-
-
-def _of_shares(function: Shares) -> Callable[..., Numeric]:
-    def of_tally(k: Tally, **arguments: float) -> Numeric:
-        return function(k.right / k.n, k.wrong / k.n, k.unanswered / k.n, **arguments)
-
-    return of_tally
-
-
-def _fixed(low: float, high: float) -> Callable[..., tuple[float, float]]:
-    return lambda **_: (low, high)
-
-
+_TEXT = re.compile(
+    r"^\s*(?P<name>[^()]+?)\s*(?:\((?P<arguments>[^()]*)\)\s*(?:@(?P<cutoff>[^()@]*))?)?\s*$"
+)
 _REGISTRY: dict[str, Definition] = {}
 _BY_ALIAS: dict[str, str] = {}
 
 
 def define(definition: Definition) -> None:
-    """Add a measure; its names must be new."""
+    """Add a measure, if all that is declared of it holds.
+
+    Its names must be new, unless the same function is declared once more. Those of abstain itself
+    are held to the same by its tests.
+    """
+    if not definition.home.startswith(OWN):
+        from abstain.measures.checks import check
+
+        _load_own()
+        check(measure_of(definition, definition.example_text))
+    known = _REGISTRY.get(definition.name)
+    if known is not None and known.home == definition.home:
+        _forget(known)
     for name in (definition.name, *definition.aliases):
         if _fold(name) in _BY_ALIAS:
-            raise ValueError(f"two measures are called {name}")
-        _BY_ALIAS[_fold(name)] = definition.name
+            raise UsageError(f"there is a measure {shown(name)} already: choose another name")
+    _BY_ALIAS.update({_fold(n): definition.name for n in (definition.name, *definition.aliases)})
     _REGISTRY[definition.name] = definition
 
 
-def counting(
-    name: str,
-    *,
-    formula: str,
-    latex: str,
-    source: str,
-    gaming: str,
-    family: str,
-    shares: bool = False,
-    undefined: tuple[Undefinedness, ...] = (),
-    bounds: tuple[float, float] | Callable[..., tuple[float, float]] = (0.0, 1.0),
-    **more: Any,
-) -> Callable[[Callable[..., Numeric]], Callable[..., Numeric]]:
-    """Declare a measure of the counts; with `shares`, of c, w and u of n, whatever their unit."""
+def _forget(definition: Definition) -> None:
+    for name in (definition.name, *definition.aliases):
+        del _BY_ALIAS[_fold(name)]
+    del _REGISTRY[definition.name]
 
-    def declare(function: Callable[..., Numeric]) -> Callable[..., Numeric]:
-        define(
-            Definition(
-                name=name,
-                family=family,
-                summary=(function.__doc__ or "").strip().splitlines()[0],
-                formula=formula,
-                latex=latex,
-                source=source,
-                gaming=gaming,
-                function=_of_counts(function) if shares else function,
-                bounds=bounds if callable(bounds) else _fixed(*bounds),
-                undefined=(NO_QUESTIONS, *undefined),
-                **more,
-            )
-        )
-        return function
 
-    return declare
+# ----------------------------------------------------------------------------------- asking
 
 
 def definitions(takes: Takes | None = None) -> Mapping[str, Definition]:
-    """Every declared measure by name, in the order of declaration; or those of one kind."""
-    _load()
-    if takes is None:
-        return _REGISTRY
-    return {name: d for name, d in _REGISTRY.items() if d.takes == takes}
+    """Every declared measure by name, or those of one kind; our own first, by their family."""
+    _load_own()
+    if fault := _load_plugins():
+        raise UsageError(fault)
+    kinds = list(KINDS)
+    homes = [f"{OWN}{family}" for family in FAMILIES]
+
+    def place(d: Definition) -> tuple[int, int]:
+        module = d.home.rpartition(".")[0]
+        return kinds.index(d.takes), homes.index(module) if module in homes else len(homes)
+
+    found = sorted(_REGISTRY.values(), key=place)
+    return {d.name: d for d in found if takes in (None, d.takes)}
 
 
 def list_measures(takes: Takes | None = None) -> list[str]:
     """The names of all measures, or of those of one kind: "counts", "confidence", "ranking"."""
     return list(definitions(takes))
-
-
-_TEXT = re.compile(
-    r"^\s*(?P<name>[^()]+?)\s*(?:\((?P<arguments>[^()]*)\)\s*(?:@(?P<cutoff>[^()@]*))?)?\s*$"
-)
 
 
 def measure(text: str | Measure) -> Measure:
@@ -344,14 +102,25 @@ def measure(text: str | Measure) -> Measure:
     """
     if isinstance(text, Measure):
         return text
-    _load()
     match = _TEXT.match(text)
     if match is None:
         raise UsageError(f"'{text}' is not a measure's name, such as c@1 or credit(t=0.5)")
-    name, cutoff = _without_cutoff(match["name"], match["cutoff"])
-    definition = _REGISTRY[name]
-    arguments = arguments_of(definition, match["arguments"], cutoff)
-    return KINDS_OF_MEASURE[definition.takes](name, arguments, definition=definition)
+    found = _named(match["name"])
+    if found is None:
+        raise _unknown(match["name"])
+    name, cutoff = found
+    if cutoff is not None and match["cutoff"] is not None:
+        raise UsageError(f"{name} is given a cutoff twice (@{cutoff} and @{match['cutoff']})")
+    cutoff = match["cutoff"] if cutoff is None else cutoff
+    return measure_of(_REGISTRY[name], match["arguments"], cutoff)
+
+
+def measure_of(
+    definition: Definition, arguments: str | None = None, cutoff: str | None = None
+) -> Measure:
+    """The measure of a definition, with parameters as they are typed."""
+    given = arguments_of(definition, arguments, cutoff)
+    return KINDS[definition.takes](definition.name, given, definition=definition)
 
 
 def count_measure(text: str | Measure) -> Measure:
@@ -365,34 +134,34 @@ def count_measure(text: str | Measure) -> Measure:
     return found
 
 
-def _without_cutoff(text: str, cutoff: str | None) -> tuple[str, str | None]:
-    """The measure that `P@10` (or `P`, where the cutoff stood after its parameters) names."""
-    name = _BY_ALIAS.get(_fold(text))
-    if name is not None:
-        return name, cutoff
-    head, at, k = text.rpartition("@")
-    name = _BY_ALIAS.get(_fold(head)) if at else None
-    if name is not None:
-        if cutoff is not None:
-            raise UsageError(f"{name} is given a cutoff twice (@{k} and @{cutoff})")
-        return name, k
-    known = _known_names()
-    wanted = head if at and nearest(head, known) else text
-    raise UnknownNameError("measure", wanted, known, hint="`abstain measures` lists them")
+def example_measure(text: str) -> Measure:
+    """The measure that a text names; a bare name such as `credit` has values to show it with."""
+    found = _named(text)
+    if found is None or found[1] is not None:
+        return measure(text)
+    definition = _REGISTRY[found[0]]
+    return measure_of(definition, definition.example_text)
 
 
-def _known_names() -> list[str]:
-    return [name for d in _REGISTRY.values() for name in (d.name, *d.aliases)]
+def _named(text: str) -> tuple[str, str | None] | None:
+    """The name and the cutoff of `P@10`, or of a name alone; None if there is no such measure."""
+    for load in (_load_own, _load_plugins):
+        load()
+        if (name := _BY_ALIAS.get(_fold(text))) is not None:
+            return name, None
+        head, at, cutoff = text.rpartition("@")
+        if at and (name := _BY_ALIAS.get(_fold(head))) is not None:
+            return name, cutoff
+    return None
 
 
-def number_text(value: float) -> str:
-    """The shortest text that reads back as the same number: 1, 0.5, ∞."""
-    if math.isnan(value):
-        return "not a number"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    whole = value == int(value) and abs(value) < 1e15
-    return str(int(value)) if whole else repr(float(value))
+def _unknown(text: str) -> UsageError:
+    if fault := _load_plugins():
+        return UsageError(fault)
+    known = [name for d in _REGISTRY.values() for name in (d.name, *d.aliases)]
+    head = text.rpartition("@")[0]
+    wanted = head if head and nearest(head, known) else text
+    return UnknownNameError("measure", wanted, known, hint="`abstain measures` lists them")
 
 
 def _fold(name: str) -> str:
@@ -400,13 +169,38 @@ def _fold(name: str) -> str:
     return folded.replace("′", "'").replace("’", "'")
 
 
-FAMILIES = (
-    *("credit", "validation", "handed_in", "confidence", "calibration"),
-    *("ranking", "truncated"),
-)
+# ---------------------------------------------------------------------------------- loading
 
 
-def _load() -> None:
-    """Importing the families declares them, in this order."""
+@cache
+def _load_own() -> None:
+    """Importing the families declares them."""
     for family in FAMILIES:
-        import_module(f"abstain.measures.families.{family}")
+        import_module(f"{OWN}{family}")
+
+
+@cache
+def _load_plugins() -> str:
+    """Importing what other packages name declares their measures; what is wrong with one of them.
+
+    A package that fails takes nothing from the others.
+    """
+    from importlib.metadata import entry_points
+
+    faults = []
+    for point in entry_points(group=GROUP):
+        try:
+            point.load()
+        except Exception as error:
+            faults.append(f"{_plugin(point)} cannot be loaded: {_why(error)}")
+    return faults[0] if faults else ""
+
+
+def _plugin(point: EntryPoint) -> str:
+    home = "" if point.dist is None else f" of {point.dist.name} {point.dist.version}"
+    return f"plug-in {shown(point.name)}{home} ({point.value})"
+
+
+def _why(error: Exception) -> str:
+    kind = "" if isinstance(error, AbstainError) else f"{type(error).__name__}: "
+    return f"{kind}{reason_of(error)}"

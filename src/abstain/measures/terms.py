@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from abstain.measures.answers import Answers
-from abstain.measures.registry import Numeric
+from abstain.measures.definition import Numeric
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
@@ -29,6 +29,13 @@ def surprises(a: Answers) -> Array:
 def earnings(a: Answers) -> Array:
     """s of each right answer, −s of each wrong one."""
     return a.confidence * (2.0 * a.right - 1)
+
+
+def rights(a: Answers) -> Array:
+    """1 of each right answer, 0 of each wrong one."""
+    import numpy as np
+
+    return a.right.astype(np.float64)
 
 
 def first_covering(a: Answers, c: float) -> tuple[Numeric, Numeric]:

@@ -6,8 +6,9 @@ import math
 import textwrap
 from collections.abc import Callable
 
-from abstain.measures import Definition, Measure, definitions, measure
-from abstain.measures.registry import number_text
+from abstain.measures import Definition, Measure, definitions
+from abstain.measures.definition import number_text
+from abstain.measures.registry import example_measure
 from abstain.outcomes import Counts
 from abstain.report.grid import Cell, Column, Grid
 
@@ -85,7 +86,7 @@ def signature(definition: Definition) -> str:
 
 def card(text: str, *, width: int = 80) -> str:
     """The card of a measure, as plain text."""
-    item = with_example_parameters(text)
+    item = example_measure(text)
     d = item.definition
     low, high = item.bounds
     facts: list[tuple[str, str]] = [("formula", d.formula)]
@@ -102,7 +103,8 @@ def card(text: str, *, width: int = 80) -> str:
     if d.convention:
         facts.append(("convention", d.convention))
     facts.append(("undefined", _undefined(d)))
-    facts.append(("to game it", d.gaming))
+    if d.gaming:
+        facts.append(("to game it", d.gaming))
     if d.monotone:
         facts.append(("beware", f"{d.monotone[0].upper()}{d.monotone[1:]}."))
     if item.ranks_like:
@@ -137,22 +139,11 @@ def letters(d: Definition) -> str:
         )
     if d.takes == "confidence":
         return "N answers, C(i) right among the i surest, s the confidence; n questions"
-    if d.family == "credit":
+    if d.shares:
         return "c right, w wrong, u unanswered, as shares of all questions"
     return (
         "R right, W wrong, U unanswered (UR, UW, UE: candidate right, wrong, absent), n questions"
     )
-
-
-def with_example_parameters(text: str) -> Measure:
-    """The measure; a bare name such as `credit` gets t = 0.5 for its example."""
-    known = {d.name.casefold(): d for d in definitions().values()}
-    bare = known.get(text.strip().casefold())
-    if bare and any(p.default is None for p in bare.parameters):
-        needed = [p for p in bare.parameters if p.default is None and not p.optional]
-        given = ", ".join(f"{p.name}={10 if p.whole else 0.5}" for p in needed)
-        return measure(f"{bare.name}({given})")
-    return measure(text)
 
 
 def example(item: Measure, width: int) -> list[str]:
@@ -160,9 +151,10 @@ def example(item: Measure, width: int) -> list[str]:
     if item.definition.takes == "confidence":
         return _confidence_example(item, width)
     if item.definition.takes == "ranking":
-        lines = ["Example: the gains 1, 0, 1 listed, 3 documents to find", item.definition.example]
+        sum_of_it = item.definition.example or f"{item} = {item([1, 0, 1], pool=3):.4f}"
+        lines = ["Example: the gains 1, 0, 1 listed, 3 documents to find", sum_of_it]
         return [line for text in lines for line in _wrap(text, width, 2)]
-    split = item.definition.family == "validation"
+    split = not item.definition.shares
     k, name = (SPLIT, SPLIT_NAME) if split else (SHARES, SHARES_NAME)
     blanks = f"{k.unanswered:g} unanswered"
     if split:

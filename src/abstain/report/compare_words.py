@@ -10,6 +10,7 @@ from abstain.analyses.compare.pairs import least_units
 from abstain.analyses.compare.result import MOST_TRIALS, TESTS, Comparison
 from abstain.analyses.compare.transitions import Origin
 from abstain.errors import plural
+from abstain.measures import Proportion, measure
 from abstain.outcomes import Undefined
 from abstain.report.scores import policy_sentence, sentence
 from abstain.report.undefined import first_few, undefined_sentences
@@ -20,6 +21,7 @@ from abstain.stats.swaps import EXACT_UNITS
 
 MOST_QUESTIONS = 5
 MOST_ODD = 3
+RIGHT = Proportion("R")
 UNTESTED = "Where a score is undefined there is no difference to test."
 
 
@@ -165,7 +167,7 @@ def _two(c: Comparison) -> list[str]:
 
 def _of_rightness(c: Comparison) -> bool:
     """Whether p is of right against not right while the scores are of something else."""
-    return c.settings.test == "mcnemar" and c.measure not in ("accuracy", "qa-accuracy")
+    return c.settings.test == "mcnemar" and measure(c.measure).definition.proportion != RIGHT
 
 
 def _many(c: Comparison) -> list[str]:

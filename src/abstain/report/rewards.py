@@ -36,7 +36,9 @@ def measure_facts(item: Measure) -> list[tuple[str, str]]:
         facts.append(("a blank is credited", f"κ = {d.kappa_text} right answers"))
     if d.break_even is not None:
         facts.append(("answering pays above", f"p* = {d.break_even_text}"))
-    return [*facts, ("to game it", d.gaming), ("source", d.source)]
+    if d.gaming:
+        facts.append(("to game it", d.gaming))
+    return [*facts, ("source", d.source)]
 
 
 def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Measure]) -> PageTable:

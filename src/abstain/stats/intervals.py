@@ -17,7 +17,7 @@ from abstain.outcomes import Counts
 from abstain.stats.bootstrap import bca_levels, resampled
 from abstain.stats.delta_method import delta, effective, logit
 from abstain.stats.functional import Functional, cells_of, one_run
-from abstain.stats.proportions import PROPORTIONS, proportion
+from abstain.stats.proportions import proportion
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
@@ -107,14 +107,15 @@ def interval(
         if len(groups) < 2:
             return Interval(math.nan, math.nan, method, "there is only one cluster")
     cells = cells_of(measure)
-    if method in OF_ONE_PROPORTION or (method == "jeffreys" and measure.name in PROPORTIONS):
-        if measure.name not in PROPORTIONS:
+    share = measure.definition.proportion
+    if method in OF_ONE_PROPORTION or (method == "jeffreys" and share is not None):
+        if share is None:
             others = ", ".join(m for m in METHODS if m not in OF_ONE_PROPORTION)
             raise UsageError(
                 f"{method} is for proportions, and {measure} is none; take it with -m accuracy, "
                 f"precision or coverage, or one of {others}"
             )
-        low, high = proportion(measure, row, groups, method=method, level=level)
+        low, high = proportion(measure, share, row, groups, method=method, level=level)
         return Interval(low, high, method)
     return cell_interval(
         one_run(measure),

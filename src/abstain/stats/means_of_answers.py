@@ -6,14 +6,13 @@ what a question adds above and below, swaps need the sums of x, y and of their p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.measures import Measure
-from abstain.measures.answers import WITHOUT_LEFT_OUT, Answers
-from abstain.measures.terms import earnings, squares, surprises
+from abstain.measures import MeanOf, Measure
+from abstain.measures.answers import Answers
 from abstain.stats.functional import JEFFREYS
 from abstain.stats.of_confidence import Sample
 
@@ -21,33 +20,19 @@ if TYPE_CHECKING:
     from abstain.measures.answers import BoolArray
     from abstain.outcomes import Array, IntArray
 
-Terms: TypeAlias = "Callable[[Answers], Array]"
-BY_ANSWERS: dict[str, Terms] = {"Brier": squares, "log-score": surprises}
-"""Means over the answers that have a confidence."""
-BY_QUESTIONS: dict[str, Terms] = {
-    "K1": earnings,
-    "K": earnings,
-    "MRR": lambda a: a.right.astype(np.float64),
-}
-"""Sums over the answers that were given, divided by the questions."""
-
-HANDED_IN = (*BY_QUESTIONS, "CWS")
-"""Measures of the answers that were given, not of a blank's candidates."""
-
 LEAST_SPREAD = 1e-24
-
-
-def is_mean(measure: Measure) -> bool:
-    """Whether the measure is such a quotient of sums."""
-    return measure.name in BY_ANSWERS or measure.name in BY_QUESTIONS
 
 
 class MeansOfAnswers:
     """What each unit adds above and below (runs, units)."""
 
+    has_influence = True
+
     def __init__(self, measure: Measure, samples: Sequence[Sample]) -> None:
-        self.studentised, self.has_influence = measure.name in BY_ANSWERS, True
-        terms = [_terms(measure, sample) for sample in samples]
+        mean = measure.definition.mean
+        assert mean is not None
+        self.studentised = measure.definition.studentised
+        terms = [_terms(measure, mean, sample) for sample in samples]
         self.above = np.stack([above for above, _ in terms])
         self.below = np.stack([below for _, below in terms])
 
@@ -107,20 +92,20 @@ def _squares(sums: Array, value: Array) -> Array:
 
 
 def used_by(measure: Measure, answers: Answers) -> BoolArray:
-    """Which answers a measure takes: not those without a confidence, or not a blank's candidate."""
-    if WITHOUT_LEFT_OUT in measure.definition.convention:
+    """Which answers a measure takes."""
+    if measure.definition.uses == "stated":
         return answers.stated
-    if measure.name in HANDED_IN and answers.given is not None:
+    if measure.definition.uses == "given" and answers.given is not None:
         return answers.given
     return np.ones(answers.size, np.bool_)
 
 
-def _terms(measure: Measure, sample: Sample) -> tuple[Array, Array]:
+def _terms(measure: Measure, mean: MeanOf, sample: Sample) -> tuple[Array, Array]:
     answers, units = sample.answers, sample.size
     used = used_by(measure, answers)
-    values = (BY_ANSWERS | BY_QUESTIONS)[measure.name](answers)
+    values = mean.adds(answers)
     above = np.asarray(np.bincount(sample.unit[used], values[used], minlength=units), np.float64)
-    if measure.name in BY_QUESTIONS:
+    if mean.over == "questions":
         return above, sample.asked.astype(np.float64)
     return above, np.bincount(sample.unit[used], minlength=units).astype(np.float64)
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 METHODS = ("percentile", "bca")
 TRIALS = 1_000
 CLOSE = 1e-12
-BIASED = ("ECE", "ECE-mass")
-"""Too large in every sample, and more so in a resample: no bootstrap covers the true value."""
 ONE_SIDED = "nearly all resamples lie on one side of the score, which is biased"
 BLOCK = 1 << 19
 """Numbers in an array of resamples: few enough to stay near the processor."""
@@ -150,7 +148,7 @@ def why_none(measure: Measure, units: int, observed: float, *, clustered: bool) 
     """Why there can be no interval; nothing where there can."""
     if units < 2:
         return f"there is only one {'cluster' if clustered else 'question'}"
-    if measure.name in BIASED:
+    if measure.definition.bootstrap_biased:
         return f"{measure.name} is too large in any sample, and a bootstrap adds to that"
     return "the value is undefined" if math.isnan(observed) else ""
 

@@ -5,41 +5,32 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from abstain.measures import Measure
+from abstain.measures import Measure, Proportion
+from abstain.outcomes import CountsArray
 from abstain.stats.delta_method import effective
 from abstain.stats.functional import cells_of, one_run
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
 
-PROPORTIONS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
-    "accuracy": ((0,), (0, 1, 2, 3, 4, 5)),
-    "qa-accuracy": ((0,), (0, 1, 2, 3, 4, 5)),
-    "precision": ((0,), (0, 1)),
-    "validation-precision": ((0,), (0, 1)),
-    "coverage": ((0, 1), (0, 1, 2, 3, 4, 5)),
-    "answer-all-bound": ((0, 2, 3, 4, 5), (0, 1, 2, 3, 4, 5)),
-    "forced-accuracy": ((0, 2), (0, 1, 2, 3, 4)),
-    "correctly-discarded": ((3, 4), (2, 3, 4)),
-    "qa-rej-accuracy": ((3, 4), (0, 1, 2, 3, 4)),
-    "qa-performance": ((0, 3, 4), (0, 1, 2, 3, 4)),
-    "validation-recall": ((0,), (0, 2)),
-}
-"""Measures that are a proportion: which of the six counts are its successes and its trials."""
-
 
 def proportion(
-    measure: Measure, counts: Array, clusters: Array | None, *, method: str, level: float
+    measure: Measure,
+    share: Proportion,
+    counts: Array,
+    clusters: Array | None,
+    *,
+    method: str,
+    level: float,
 ) -> tuple[float, float]:
     """The ends of a proportion's interval; six counts, clusters by their effective size."""
-    successes, among = PROPORTIONS[measure.name]
-    x, n = float(counts[list(successes)].sum()), float(counts[list(among)].sum())
+    x, n = share.of(CountsArray(counts))
     if clusters is not None:
         cells = cells_of(measure)
         merged, groups = cells.merge(counts), cells.merge(clusters)
         worth = float(effective(one_run(measure), merged, groups, level=level) / merged.sum())
         x, n = x * worth, n * worth
-    return METHODS[method](x, n, level=level)
+    return METHODS[method](float(x), float(n), level=level)
 
 
 def wilson(x: float, n: float, *, level: float) -> tuple[float, float]:

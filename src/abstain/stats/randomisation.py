@@ -19,7 +19,7 @@ import numpy as np
 from abstain.measures import Measure
 from abstain.stats.functional import Cells, cells_of
 from abstain.stats.studentised import CLOSE as CLOSE_STUDENTISED
-from abstain.stats.studentised import statistic, varies
+from abstain.stats.studentised import statistic
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -61,8 +61,8 @@ def randomise(
 ) -> list[PValue]:
     """Two-sided p of many pairs: `joint` (pairs, k, k) counts outcomes of one run by the other's.
 
-    Of a measure whose denominator varies the difference over its standard error is compared, of
-    the others the difference. Exact where the distribution is small enough to write down
+    Of a studentised measure the difference over its standard error is compared, of the others
+    the difference. Exact where the distribution is small enough to write down
     (`exact` forces either way).
     """
     cells = cells_of(measure)
@@ -89,7 +89,7 @@ def _swappable(table: IntArray) -> IntArray:
 
 def _few(measure: Measure, table: IntArray) -> bool:
     """Whether the whole distribution, without its far tails, is small enough to write down."""
-    if varies(measure):
+    if measure.definition.studentised:
         sizes = [float(len(_likely(int(m)))) for m in _swappable(table)]
         return math.prod(sizes) <= STUDENTISED_STATES
     return _states(table) <= EXACT_STATES
@@ -108,7 +108,7 @@ def exact_p(measure: Measure, table: IntArray) -> float:
     Ways so unlikely that they are not looked at (fewer than 1e-18 of all) count as extreme.
     """
     unseen = 0.0
-    if varies(measure):
+    if measure.definition.studentised:
         weights, tables = _tables(table)
         drawn, seen = statistic(measure, tables), statistic(measure, table.astype(np.float64))
         loud = extreme(drawn, seen, CLOSE_STUDENTISED)
@@ -211,7 +211,7 @@ def sampled_p(
     generators = [np.random.default_rng([seed, kind]) for kind in range(len(kinds))]
     hits = np.zeros(len(joint), np.int64)
     first_margin, second_margin = joint.sum(axis=2), joint.sum(axis=1)
-    divided = varies(measure)
+    divided = measure.definition.studentised
     if divided:
         seen = statistic(measure, joint.astype(np.float64))
     else:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.measures import Measure
-from abstain.measures.registry import NO_QUESTIONS, SPLIT_UNKNOWN
 from abstain.stats.functional import JEFFREYS, cells_of, influence, one_run
 
 if TYPE_CHECKING:
@@ -28,14 +27,6 @@ LEAST_SPREAD = 1e-12
 AT_ONCE = 1 << 16
 MOST_LISTED = 600
 """Questions up to which all counts of right and blank are computed beforehand."""
-
-
-def varies(measure: Measure) -> bool:
-    """Whether the measure divides by something other than the number of questions.
-
-    Such a measure is undefined where there is nothing to divide by: precision with no answer.
-    """
-    return any(u not in (NO_QUESTIONS, SPLIT_UNKNOWN) for u in measure.definition.undefined)
 
 
 def statistic(measure: Measure, joint: Array) -> Array:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.measures import Measure
+from abstain.measures.influence import influence_of
 from abstain.measures.resamples import Resamples
 from abstain.stats.functional import JEFFREYS
-from abstain.stats.influence import has_influence, influence_of
-from abstain.stats.means_of_answers import over_error
+from abstain.stats.means_of_answers import MeansOfAnswers, over_error
 from abstain.stats.of_confidence import Sample, blocks_of
 from abstain.stats.unbounded import Scale, towards
 
@@ -31,12 +31,19 @@ SHARE = 1 / 8
 would leave a run of few answers, all in the best order, at a bound and so farther than it is."""
 
 
+def answers_of(measure: Measure, samples: Sequence[Sample]) -> MeansOfAnswers | SortedAnswers:
+    """The answers of several runs as a measure sees them: as sums, or in their order."""
+    is_sum = measure.definition.mean is not None
+    return MeansOfAnswers(measure, samples) if is_sum else SortedAnswers(measure, samples)
+
+
 class SortedAnswers:
     """The answers of several runs, each sorted."""
 
     def __init__(self, measure: Measure, samples: Sequence[Sample]) -> None:
         self.measure, self.samples = measure, samples
-        self.studentised = self.has_influence = has_influence(measure)
+        self.studentised = measure.definition.studentised
+        self.has_influence = measure.definition.influence is not None
 
     def moved(self, run: int) -> Array:
         """How much each unit moves the measure of a run."""
@@ -70,7 +77,7 @@ class TwoRuns:
         self.is_own = order < len(own.unit)
         self.scale = Scale.of(measure)
         self.middle, self.pooled = 0.0, None
-        if has_influence(measure):
+        if measure.definition.studentised:
             self.middle, self.pooled = self._pooled()
 
     def swapped(self, signs: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from abstain.measures import Measure
 from abstain.stats.functional import cells_of
 from abstain.stats.randomisation import CLOSE, PValue, extreme, score_difference
-from abstain.stats.studentised import AT_ONCE, of_clusters, varies
+from abstain.stats.studentised import AT_ONCE, of_clusters
 from abstain.stats.studentised import CLOSE as CLOSE_STUDENTISED
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def randomise_clusters(
 
     What the flips make of a run is the same in all its pairs, and is kept where memory allows.
     """
-    if varies(measure):
+    if measure.definition.studentised:
         return _studentised_clusters(measure, tables, wanted, flips, progress)
     cells = cells_of(measure)
     sums = tables.sum(axis=1)

@@ -19,7 +19,7 @@ from abstain.analyses.audit.rows import number_of_questions, row_counts
 from abstain.analyses.audit.sheet import ALL, ScoreColumn, Sheet
 from abstain.errors import plural
 from abstain.measures import Measure
-from abstain.measures.registry import SPLIT_UNKNOWN
+from abstain.measures.definition import SPLIT_UNKNOWN
 from abstain.outcomes import CountsArray
 
 LIMIT = 2_000_000

@@ -10,7 +10,7 @@ from abstain.analyses.audit.corrections import corrections
 from abstain.analyses.audit.findings import COUNTS, SCORES, Audit, Correction
 from abstain.analyses.audit.printed import Printed
 from abstain.analyses.audit.sheet import ALL, Sheet
-from abstain.measures.registry import SPLIT_UNKNOWN
+from abstain.measures.definition import SPLIT_UNKNOWN
 
 LARGEST = 2**53
 CORRECTED = 200

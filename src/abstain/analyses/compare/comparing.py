@@ -41,7 +41,6 @@ from abstain.outcomes import Policy
 from abstain.stats.functional import THREE
 from abstain.stats.intervals import interval
 from abstain.stats.planning import check_plan
-from abstain.stats.studentised import varies
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
@@ -190,7 +189,7 @@ def compare_outcomes(
         judge_sample=0 if confusion is None else int(confusion.sum()),
         never_checked=() if confusion is None else never_checked(confusion),
         higher_is_better=chosen.higher_is_better,
-        studentised=varies(chosen),
+        studentised=chosen.definition.studentised,
     )
 
 

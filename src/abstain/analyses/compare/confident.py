@@ -26,12 +26,10 @@ from abstain.analyses.compare.pairs import (
 from abstain.analyses.compare.result import Comparison, Progress, RunRow, Settings
 from abstain.errors import UsageError, option, plural
 from abstain.measures import Measure
-from abstain.measures.answers import WITHOUT_LEFT_OUT
 from abstain.outcomes import Counts
 from abstain.stats.intervals import DEFAULT, Interval
-from abstain.stats.means_of_answers import MeansOfAnswers, is_mean, used_by
+from abstain.stats.means_of_answers import used_by
 from abstain.stats.of_confidence import (
-    BIASED,
     BLOCK,
     draws,
     left_out,
@@ -42,7 +40,7 @@ from abstain.stats.of_confidence import (
 )
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue, extreme
-from abstain.stats.swapped_answers import SortedAnswers
+from abstain.stats.swapped_answers import answers_of
 from abstain.stats.swaps import Flips, max_t
 from abstain.stats.unbounded import Scale, difference_interval
 
@@ -148,7 +146,7 @@ def _refuse(paired: Paired, chosen: Measure, settings: Settings) -> None:
         raise UsageError(
             f"{option('by')} divides the difference of a measure of counts; {of_confidence}"
         )
-    if chosen.name in BIASED:
+    if chosen.definition.bootstrap_biased:
         biased = f"{chosen.name} is too large in any sample, and a bootstrap adds to that"
         if settings.test == "bootstrap":
             raise UsageError(f"{biased}; take randomisation")
@@ -193,15 +191,14 @@ class _Work:
         score: Callable[..., float] = chosen
         self.scores = [score(sample.answers) for sample in self.samples]
         self.units = self.samples[0].size
-        kind = MeansOfAnswers if is_mean(chosen) else SortedAnswers
-        self.answers: MeansOfAnswers | SortedAnswers = kind(chosen, self.samples)
+        self.answers = answers_of(chosen, self.samples)
 
     # ------------------------------------------------------------------------- resamples
 
     @property
     def resamples(self) -> bool:
         """Whether resamples show anything."""
-        return self.units > 1 and self.measure.name not in BIASED
+        return self.units > 1 and not self.measure.definition.bootstrap_biased
 
     def resampled(self, done: _Steps) -> Array | None:
         """The scores of all runs in the same resamples (trials, runs); None: they show nothing."""
@@ -304,8 +301,7 @@ class _Work:
 
     def notes(self) -> Iterator[str]:
         """What a reader should know of answers without a confidence, and of the unknown."""
-        left_out = WITHOUT_LEFT_OUT in self.measure.definition.convention
-        how = "left out" if left_out else "taken as the least sure"
+        how = "left out" if self.measure.definition.uses == "stated" else "taken as the least sure"
         for run, sample in zip(self.paired.runs, self.samples, strict=True):
             gone = sample.answers.count(~sample.answers.stated)
             if 0 < gone < sample.answers.size:
@@ -316,7 +312,7 @@ class _Work:
                 f"{plural(unknown, 'response is', 'responses are')} unknown (unparseable, failed "
                 "or missing); what they could have done to a measure of confidence is not bounded"
             )
-        if self.measure.name in BIASED:
+        if self.measure.definition.bootstrap_biased:
             yield (
                 f"{self.measure.name} is too large in any sample, the more so the fewer answers a "
                 "run has: p is of runs that are alike in everything, and there is no interval"

@@ -24,7 +24,6 @@ from abstain.stats.studentised import (
     of_clusters,
     statistic,
     swapped_tables,
-    varies,
 )
 from abstain.stats.swaps import (
     Flips,
@@ -86,7 +85,7 @@ def difference_intervals(
 
 def errors_to_plan_with(measure: Measure, joint: IntArray, errors: Array) -> Array:
     """Standard errors as the test sees them: of a ratio, not below those with pseudo-counts."""
-    if not varies(measure):
+    if not measure.definition.studentised:
         return errors
     f = difference(measure)
     cells = joint.reshape(len(joint), -1).astype(np.float64) + f.prior
@@ -161,7 +160,7 @@ def against_reference(
         )
     rows = table.groups if table.of is not None else table.size
     flips = Flips(rows, trials=settings.trials, seed=settings.seed)
-    if varies(table.measure):
+    if table.measure.definition.studentised:
         drawn, seen = _studentised(table, wanted, flips)
         return max_t(drawn, seen, exact=flips.exact, close=CLOSE_STUDENTISED)
     reference = table.by_unit(wanted[0][1])

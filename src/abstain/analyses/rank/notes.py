@@ -16,7 +16,7 @@ def notes(
     rankings: RankedLists, measures: Sequence[RankingMeasure], settings: Settings
 ) -> Iterator[str]:
     """How many lists and queries there were of each kind, and what became of them."""
-    primed = [str(m) for m in measures if m.definition.family == "truncated"]
+    primed = [str(m) for m in measures if m.definition.knows_end]
     yield _queries(rankings, measures, primed, settings)
     yield from _too_low(rankings, measures, settings)
     yield from _missing(rankings, settings)
@@ -46,7 +46,7 @@ def _grades(rankings: RankedLists, measures: Sequence[RankingMeasure]) -> Iterat
         return
     names = ", ".join(map(str, scaled))
     yield f"{names}: a document's gain is its grade / {top:g}, the top grade"
-    lowered = [str(m) for m in scaled if m.name in ("AP'", "RBP'")]
+    lowered = [str(m) for m in scaled if m.definition.lower_grades_cost]
     if lowered and ((grade > 0) & (grade < top)).any():
         yield (
             f"{', '.join(lowered)}: a perfect list with a grade below {top:g} scores less than 1; "
@@ -61,8 +61,7 @@ def some_of(names: Sequence[str]) -> str:
 
 def _is_scaled(item: RankingMeasure) -> bool:
     """Whether it makes gains of grades by dividing them by the top grade."""
-    scaled = any(p.name == "rel" and p.optional for p in item.definition.parameters)
-    return scaled and "rel" not in item.arguments and item.name != "RR'"
+    return item.definition.scales_grades and "rel" not in item.arguments
 
 
 def _queries(
@@ -97,7 +96,7 @@ def _too_low(
     for lowest in dict.fromkeys(map(_lowest, measures)):
         nothing = _nothing(rankings, lowest)
         asking = [m for m in measures if _lowest(m) == lowest]
-        primed = [str(m) for m in asking if m.definition.family == "truncated"]
+        primed = [str(m) for m in asking if m.definition.knows_end]
         left_out = [str(m) for m in asking if m.definition.undefined and not settings.trec_eval]
         zero = [str(m) for m in asking if str(m) not in (*primed, *left_out)]
         if lowest is None or np.array_equal(nothing, known):
@@ -180,7 +179,7 @@ def _full_where_nothing_is(
 ) -> Iterator[str]:
     """Lists at the limit for nil queries, which have found nothing and not stopped either."""
     full = ~rankings.by_run(rankings.stopped)
-    primed = [m for m in measures if m.definition.family == "truncated"]
+    primed = [m for m in measures if m.definition.knows_end]
     for lowest in dict.fromkeys(map(_lowest, primed)):
         if count := int((full & _nothing(rankings, lowest)).sum()):
             names = [str(m) for m in primed if _lowest(m) == lowest]

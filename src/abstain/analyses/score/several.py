@@ -233,7 +233,7 @@ def _chosen(measures: Sequence[str | Measure]) -> tuple[Measure, ...]:
     given = [measures] if isinstance(measures, (str, Measure)) else measures
     chosen = tuple(dict.fromkeys(measure(item) for item in given))
     for item in chosen:
-        if str(item) not in MEASURES:
+        if not item.definition.several:
             raise UsageError(
                 f"several answers a question are for {' and '.join(MEASURES)}, not for {item}"
             )

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from abstain.measures.answers import WITHOUT_LEFT_OUT, Answers, confident
-from abstain.measures.registry import Numeric, Parameter
+from abstain.measures.answers import Answers
+from abstain.measures.declare import confident
+from abstain.measures.definition import MeanOf, Numeric, Parameter
+from abstain.measures.of_answers import WITHOUT_LEFT_OUT
 from abstain.measures.terms import squares, surprises
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> Numeric:
     parameters=(BINS,),
     convention=f"equally wide bins, closed on the right; {WITHOUT_LEFT_OUT}",
     higher_is_better=False,
+    uses="stated",
+    bootstrap_biased=True,
     gaming="Always say your accuracy: calibrated, and useless. Few bins hide what they mix.",
 )
 def ece(a: Answers, *, bins: float) -> Numeric:
@@ -74,6 +78,8 @@ def ece(a: Answers, *, bins: float) -> Numeric:
     parameters=(BINS,),
     convention=f"equally full bins, tied answers in one; {WITHOUT_LEFT_OUT}",
     higher_is_better=False,
+    uses="stated",
+    bootstrap_biased=True,
     gaming="Always say your accuracy: calibrated, and useless.",
 )
 def ece_mass(a: Answers, *, bins: float) -> Numeric:
@@ -89,6 +95,9 @@ def ece_mass(a: Answers, *, bins: float) -> Numeric:
     source="Brier 1950, Verification of Forecasts Expressed in Terms of Probability",
     convention=f"one probability, that the answer is right: from 0 to 1; {WITHOUT_LEFT_OUT}",
     higher_is_better=False,
+    uses="stated",
+    mean=MeanOf(squares, "answers"),
+    studentised=True,
     gaming="Proper: the honest chance of being right scores best.",
 )
 def brier(a: Answers) -> Numeric:
@@ -107,6 +116,9 @@ def brier(a: Answers) -> Numeric:
     f"scikit-learn; {WITHOUT_LEFT_OUT}",
     bounds=(0.0, WORST_LOG),
     higher_is_better=False,
+    uses="stated",
+    mean=MeanOf(surprises, "answers"),
+    studentised=True,
     gaming="Proper; one certainty that fails costs up to 36, so systems avoid saying 1.",
 )
 def log_score(a: Answers) -> Numeric:

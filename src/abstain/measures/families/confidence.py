@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from abstain.measures.answers import (
+from abstain.measures import influence
+from abstain.measures.answers import Answers, harmonic_numbers
+from abstain.measures.declare import confident
+from abstain.measures.definition import Numeric, Parameter
+from abstain.measures.of_answers import (
     ALL_RIGHT,
     ALL_WRONG,
     MISSING_LAST,
@@ -16,11 +20,7 @@ from abstain.measures.answers import (
     NO_CONFIDENCE,
     ONE_POINT,
     TIES,
-    Answers,
-    confident,
-    harmonic_numbers,
 )
-from abstain.measures.registry import Numeric, Parameter
 from abstain.measures.terms import first_covering
 from abstain.outcomes import Undefined
 
@@ -42,6 +42,7 @@ ONE_SIDED = (ALL_RIGHT, ALL_WRONG)
     source="Geifman, Uziel & El-Yaniv 2019, Bias-Reduced Uncertainty Estimation",
     convention=f"a sum over answers (rectangle rule); {TIES}; {MISSING_LAST}",
     higher_is_better=False,
+    influence=influence.aurc,
     gaming="It mixes knowing with ordering: a more accurate system wins with a worse order.",
 )
 def aurc(a: Answers) -> Numeric:
@@ -70,6 +71,7 @@ def _least_aurc(a: Answers) -> Numeric:
     convention="AURC*, the best order, puts every right answer first (an exact sum); otherwise "
     "as AURC",
     higher_is_better=False,
+    influence=influence.excess_aurc,
     gaming="Near 0 for systems that are nearly always (or never) right, whatever their order.",
 )
 def excess_aurc(a: Answers) -> Numeric:
@@ -88,6 +90,7 @@ def excess_aurc(a: Answers) -> Numeric:
     convention=f"{ONE_POINT}; from nothing answered, trapezoid rule; {MISSING_LAST}",
     bounds=(0.0, 0.5),
     higher_is_better=False,
+    influence=influence.augrc,
     gaming="It mixes knowing with ordering: (1 − AUROC)·a·(1 − a) + (1 − a)²/2 at accuracy a.",
 )
 def augrc(a: Answers) -> Numeric:
@@ -108,6 +111,7 @@ def augrc(a: Answers) -> Numeric:
     "answers put right instead of left out, it would be 2·AUROC − 1",
     undefined=(NO_ANSWERS, NO_CONFIDENCE, *ONE_SIDED),
     bounds=(float("-inf"), 1.0),
+    influence=influence.rejection_ratio,
     gaming="1 is the best order, 0 a random one; it says nothing of how much is known.",
 )
 def rejection_ratio(a: Answers) -> Numeric:
@@ -137,6 +141,7 @@ def _share_at(a: Answers, c: float, cumulated: IntArray) -> Numeric:
     parameters=(COVERAGE,),
     convention=f"{ONE_POINT}; the first point at or above c; {MISSING_LAST}",
     higher_is_better=False,
+    influence=influence.risk_at_coverage,
     gaming="Be right where you are surest; what lies beyond c does not count.",
 )
 def risk_at_coverage(a: Answers, *, c: float) -> Numeric:
@@ -152,6 +157,7 @@ def risk_at_coverage(a: Answers, *, c: float) -> Numeric:
     parameters=(COVERAGE,),
     aliases=("selective-accuracy@coverage",),
     convention=f"{ONE_POINT}; the first point at or above c; {MISSING_LAST}",
+    influence=influence.accuracy_at_coverage,
     gaming="Be right where you are surest; what lies beyond c does not count.",
 )
 def accuracy_at_coverage(a: Answers, *, c: float) -> Numeric:
@@ -187,6 +193,7 @@ def coverage_at_risk(a: Answers, *, r: float) -> Numeric:
     source="Hanley & McNeil 1982; the ROC of the decision to validate an answer",
     convention=f"a tie counts a half (trapezoid rule); {MISSING_LAST}",
     undefined=(NO_ANSWERS, NO_CONFIDENCE, *ONE_SIDED),
+    influence=influence.auroc,
     gaming="Only the order counts, and easy wrong answers lift it.",
 )
 def auroc(a: Answers) -> Numeric:
@@ -212,6 +219,7 @@ def _average_precision(answered: IntArray, found: IntArray) -> Numeric:
     aliases=("AUPR", "AP-success"),
     convention=f"average precision (step rule, as scikit-learn); {ONE_POINT}; {MISSING_LAST}",
     undefined=(NO_ANSWERS, NO_CONFIDENCE, ALL_WRONG),
+    influence=influence.aupr_success,
     gaming="It begins at the accuracy: compare only systems over the same share right.",
 )
 def aupr_success(a: Answers) -> Numeric:
@@ -227,6 +235,7 @@ def aupr_success(a: Answers) -> Numeric:
     convention=f"average precision (step rule, as scikit-learn), from the least sure up; "
     f"{ONE_POINT}; {MISSING_LAST}",
     undefined=(NO_ANSWERS, NO_CONFIDENCE, ALL_RIGHT),
+    influence=influence.aupr_error,
     gaming="It begins at the share wrong: a system that errs more starts higher.",
 )
 def aupr_error(a: Answers) -> Numeric:

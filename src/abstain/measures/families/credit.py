@@ -9,13 +9,10 @@ with chance 1−p leaves M unchanged at p* = (∂M/∂u − ∂M/∂w) / (∂M/�
 
 from __future__ import annotations
 
-from functools import partial
-
-from abstain.measures.registry import NOTHING_ANSWERED, Numeric, Parameter, counting
+from abstain.measures.declare import credit
+from abstain.measures.definition import NOTHING_ANSWERED, Numeric, Parameter, Proportion
 
 PENAS_RODRIGO = "Peñas & Rodrigo 2011, A Simple Measure to Assess Non-response"
-
-credit = partial(counting, family="credit", shares=True)
 
 T = Parameter("t", "what a blank is worth in right answers", low=0, high=1)
 T_BELOW_1 = Parameter(
@@ -31,6 +28,7 @@ BETA = Parameter(
     formula="c",
     latex="c",
     source=f"{PENAS_RODRIGO}, §3.1",
+    proportion=Proportion("R"),
     kappa=lambda c, w, u: 0 * u,
     kappa_text="0",
     break_even=lambda c, w, u: 0 * u,
@@ -94,6 +92,7 @@ def f_measure(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, beta: float) ->
     source=f"{PENAS_RODRIGO}, §3.4, formula 5",
     aliases=("selective-accuracy", "correct-given-attempted"),
     undefined=(NOTHING_ANSWERED,),
+    proportion=Proportion("R", "R + W"),
     kappa=lambda c, w, u: c / (c + w),
     kappa_text="c/(1 − u)",
     break_even=lambda c, w, u: c / (c + w),
@@ -112,6 +111,7 @@ def precision(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     latex="c - w",
     source=f"{PENAS_RODRIGO}, §2, formula 1 (utility function)",
     bounds=(-1.0, 1.0),
+    kappa=None,
     break_even=lambda c, w, u: 0 * u + 0.5,
     break_even_text="1/2",
     ranks_like=lambda: ("UF-scaled", "credit(t=0.5)", "S(t=0.5)"),
@@ -145,6 +145,7 @@ def utility_scaled(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     latex="c + u",
     source=f"{PENAS_RODRIGO}, §3.2",
     aliases=("truthfulness",),
+    proportion=Proportion("R + U"),
     kappa=lambda c, w, u: 0 * u + 1,
     kappa_text="1",
     break_even=lambda c, w, u: 0 * u + 1,
@@ -163,8 +164,10 @@ def answer_all_bound(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     latex=r"c + u\,\frac{w}{c+w}",
     source=f"{PENAS_RODRIGO}, §3.5, formula 6",
     undefined=(NOTHING_ANSWERED,),
+    studentised=True,
     kappa=lambda c, w, u: w / (c + w),
     kappa_text="w/(c + w)",
+    break_even=None,
     monotone="with more than half the questions blank, a right answer lowers the credit of all",
     gaming=(
         "Answer one question wrong and leave the rest blank: nearly 1. It rewards being wrong "
@@ -210,6 +213,7 @@ def credit_t(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, t: float) -> Num
     aliases=("penalised", "net-benefit"),
     parameters=(T_BELOW_1,),
     bounds=lambda t: (0.0 - t / (1 - t), 1.0),
+    kappa=None,
     break_even=lambda c, w, u, t: 0 * u + t,
     break_even_text="t",
     ranks_like=lambda t: (

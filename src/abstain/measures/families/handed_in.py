@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from abstain.measures.answers import (
+from abstain.measures import influence
+from abstain.measures.answers import Answers
+from abstain.measures.declare import confident
+from abstain.measures.definition import MeanOf, Numeric, Undefinedness
+from abstain.measures.of_answers import (
     ALL_RIGHT,
     ALL_WRONG,
     MISSING_LAST,
@@ -17,11 +21,8 @@ from abstain.measures.answers import (
     SOME_WITHOUT,
     TIES,
     WITHOUT_LEFT_OUT,
-    Answers,
-    confident,
 )
-from abstain.measures.registry import Numeric, Undefinedness
-from abstain.measures.terms import earnings
+from abstain.measures.terms import earnings, rights
 
 if TYPE_CHECKING:
     from abstain.measures.answers import BoolArray
@@ -41,6 +42,8 @@ ALL_EQUAL = Undefinedness(
     aliases=("confidence-weighted-score",),
     convention=f"answers given, surest first; {TIES}; {MISSING_LAST}; a blank adds nothing",
     undefined=(NO_CONFIDENCE,),
+    uses="given",
+    influence=influence.cws,
     gaming="Only the order counts: put the surest first, call them 0.9 or 0.1 alike.",
 )
 def cws(a: Answers) -> Numeric:
@@ -57,6 +60,8 @@ def cws(a: Answers) -> Numeric:
     convention="answers given; one answer a question; a blank has confidence 0",
     undefined=(SOME_WITHOUT,),
     bounds=(-1.0, 1.0),
+    uses="given",
+    mean=MeanOf(earnings, "questions"),
     gaming="Say 1 or 0: where the chance of being right is above a half, full confidence pays.",
 )
 def k1(a: Answers) -> Numeric:
@@ -73,6 +78,9 @@ def k1(a: Answers) -> Numeric:
     "least sure, were said before; one known answer where none is named",
     undefined=(SOME_WITHOUT,),
     bounds=(-1.0, 1.0),
+    uses="given",
+    several=True,
+    mean=MeanOf(earnings, "questions"),
     gaming="As K1, and answers beyond the known ones only lower what each is worth.",
 )
 def k_measure(a: Answers) -> Numeric:
@@ -100,6 +108,9 @@ def k_measure(a: Answers) -> Numeric:
     convention="by rank, answers without one behind those with one, by confidence; tied answers "
     f"all take the last rank of theirs; {MISSING_LAST}",
     undefined=(),
+    uses="given",
+    several=True,
+    mean=MeanOf(rights, "questions"),
     gaming="Hand in many answers: a wrong one costs nothing once the right one stands above it.",
 )
 def mean_reciprocal_rank(a: Answers) -> Numeric:
@@ -135,6 +146,8 @@ def mean_reciprocal_rank(a: Answers) -> Numeric:
         ALL_EQUAL,
     ),
     bounds=(-1.0, 1.0),
+    uses="stated",
+    influence=influence.pearson,
     gaming="Confidences of 0 and 1 alone lift it; a well-spread calibrated one may score lower.",
 )
 def pearson(a: Answers) -> Numeric:

@@ -8,11 +8,10 @@ R the number of relevant documents there are.
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING
 
-from abstain.measures.of_rankings import ranked
-from abstain.measures.registry import Parameter, Undefinedness
+from abstain.measures.declare import ranked
+from abstain.measures.definition import Parameter, Undefinedness
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,10 +65,8 @@ def _no_gain(rankings: RankedLists, **_: object) -> Bools:
 NO_RELEVANT = Undefinedness(_no_relevant, NOTHING_RELEVANT)
 NO_GAIN = Undefinedness(_no_gain, NOTHING_RELEVANT)
 
-standard = partial(ranked, family="ranking")
 
-
-@standard(
+@ranked(
     "P",
     formula="(relevant among the first k) / k",
     example="P@10 = 2 / 10 = 0.2000",
@@ -86,7 +83,7 @@ def precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     return num_rel_ret(rankings, rel=rel, k=k) / k
 
 
-@standard(
+@ranked(
     "R",
     formula="(relevant among the first k) / R",
     example="R = 2 / 3 = 0.6667",
@@ -102,7 +99,7 @@ def recall(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> 
     return ratio(num_rel_ret(rankings, rel=rel, k=k), num_rel(rankings, rel=rel))
 
 
-@standard(
+@ranked(
     "Success",
     formula="1 if one of the first k is relevant, else 0",
     example="Success@5 = 1.0000",
@@ -117,7 +114,7 @@ def success(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     return (num_rel_ret(rankings, rel=rel, k=k) > 0).astype(np.float64)
 
 
-@standard(
+@ranked(
     "RR",
     formula="1 / rank of the first relevant document",
     example="RR = 1 / 1 = 1.0000",
@@ -137,7 +134,7 @@ def reciprocal_rank(rankings: RankedLists, *, k: float | None = None, rel: float
     return values
 
 
-@standard(
+@ranked(
     "AP",
     formula="(1/R) Σ P@i over the ranks i of relevant documents",
     example="AP = (1/1 + 2/3) / 3 = 0.5556",
@@ -155,7 +152,7 @@ def average_precision(rankings: RankedLists, *, k: float | None = None, rel: flo
     return ratio(found, num_rel(rankings, rel=rel))
 
 
-@standard(
+@ranked(
     "Rprec",
     formula="(relevant among the first R) / R",
     example="Rprec = 2 / 3 = 0.6667",
@@ -173,7 +170,7 @@ def r_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     return ratio(rankings.count(early).astype(np.float64), relevant)
 
 
-@standard(
+@ranked(
     "NDCG",
     formula="DCG / DCG of the ideal ranking, DCG = Σ grade_i / log2(1 + i)",
     example="NDCG = (1 + 1/2) / (1 + 0.6309 + 1/2) = 0.7039",
@@ -194,7 +191,7 @@ def ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats:
     return ratio(found, rankings.per_row(ideal))
 
 
-@standard(
+@ranked(
     "bpref",
     formula="(1/R) Σ 1 − min(n, R) / min(N, R) over the relevant documents listed",
     example="bpref = ((1 − 0/1) + (1 − 1/1)) / 3 = 0.3333",
@@ -220,13 +217,14 @@ def bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
     return ratio(rankings.total(np.where(chosen, 1 - worse, 0.0)), relevant)
 
 
-@standard(
+@ranked(
     "RBP",
     formula="(1 − p) Σ r_i p^(i−1), r = grade / top grade",
     example="RBP(p=0.8) = 0.2 · (1 + 0.64) = 0.3280",
     latex=r"(1-p)\sum_i r_i\,p^{i-1}",
     source=RBP_PAPER,
     gaming=LONGER_IS_FREE,
+    scales_grades=True,
     parameters=(P, REL_IF_ANY, K_IF_ANY),
 )
 def rbp(
@@ -240,7 +238,7 @@ def rbp(
     return (1 - p) * rankings.total(gains(rankings.grade, rankings.pool, rel) * weight)
 
 
-@standard(
+@ranked(
     "RBP-residual",
     formula="1 − (1 − p) Σ p^(i−1) over the ranks i (up to k) of judged documents",
     example="RBP-residual(p=0.8) = 1 − 0.2 · (1 + 0.8 + 0.64) = 0.5120",
@@ -261,7 +259,7 @@ def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = Non
     return np.maximum(1 - judged, 0.0)
 
 
-@standard(
+@ranked(
     "Q",
     formula="(1/R) Σ (C(i) + β cg(i)) / (i + β cg*(i)) over the ranks i of relevant documents",
     example="Q(beta=1) = ((1 + 1)/(1 + 1) + (2 + 2)/(3 + 3)) / 3 = 0.5556",
@@ -292,7 +290,7 @@ def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Fl
     return ratio(rankings.total(np.where(chosen, blended, 0.0)), num_rel(rankings, rel=rel))
 
 
-@standard(
+@ranked(
     "NumRet",
     formula="d",
     example="NumRet = 3",
@@ -308,7 +306,7 @@ def num_ret(rankings: RankedLists) -> Floats:
     return rankings.depth.astype(np.float64)
 
 
-@standard(
+@ranked(
     "NumRel",
     formula="R",
     example="NumRel = 3",
@@ -325,7 +323,7 @@ def num_rel(rankings: RankedLists, *, rel: float = 1) -> Floats:
     return rankings.per_row(rankings.pool.count(rankings.pool.grade >= rel))
 
 
-@standard(
+@ranked(
     "NumRelRet",
     formula="Σ_{i ≤ k} [r_i ≥ rel]",
     example="NumRelRet = 2",

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from abstain.measures.declare import ranked
 from abstain.measures.families.ranking import REL_IF_ANY, P, gains
-from abstain.measures.of_rankings import ranked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +33,7 @@ STOP = (
     "is relevant."
 )
 
-primed = partial(ranked, family="truncated", source=PAPER, gaming=STOP)
+primed = partial(ranked, family="truncated", source=PAPER, gaming=STOP, knows_end=True)
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,8 @@ def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Flo
     example="RBP'(p=0.8) = 0.2 · (1 + 0.64) + 2/3 · 0.512 = 0.6693",
     latex=r"(1-p)\sum_{i\le d} r_i\,p^{i-1}+r_t\,p^d",
     aliases=("RBPt",),
+    scales_grades=True,
+    lower_grades_cost=True,
     parameters=(P, REL_IF_ANY),
 )
 def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) -> Floats:
@@ -97,6 +99,7 @@ def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) ->
     example="NDCG' = (1 + 1/2 + 2/3 · 0.4307) / (1 + 0.6309 + 1/2 + 0.4307) = 0.6977",
     latex=r"\frac{\sum_{i\le d+1} r_i/\log_2(1+i)}{\sum_{i\le d+1} r^*_i/\log_2(1+i)}",
     aliases=("NDCGt",),
+    scales_grades=True,
     parameters=(REL_IF_ANY,),
     bounds=lambda rel=None: (0.0, math.inf if rel is None else 1.0),
 )
@@ -127,6 +130,8 @@ def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     example="AP' = (1/1 + 2/3 + 2/3 · (2 + 2/3)/4) / 4 = 0.5278",
     latex=r"\frac{1}{R+1}\sum_{i\le d+1} r_i\,\frac{\sum_{j\le i} r_j}{i}",
     aliases=("APt",),
+    scales_grades=True,
+    lower_grades_cost=True,
     parameters=(REL_IF_ANY,),
 )
 def average_precision_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from abstain.measures.registry import (
+from abstain.measures.declare import counting
+from abstain.measures.definition import (
     NOTHING_ANSWERED,
     NOTHING_BLANK,
     SPLIT_UNKNOWN,
     Numeric,
+    Proportion,
     Tally,
     Undefinedness,
-    counting,
 )
 
 validation = partial(counting, family="validation")
@@ -46,8 +47,8 @@ NOTHING_TO_VALIDATE = Undefinedness(
     formula="(R + W)/n",
     latex=r"\frac{R+W}{n}",
     source="share of the questions answered; attempted, in SimpleQA",
+    proportion=Proportion("R + W"),
     aliases=("attempted",),
-    monotone="",
     gaming="Answer everything: it says how much was answered, not how well.",
 )
 def coverage(k: Tally) -> Numeric:
@@ -60,7 +61,8 @@ def coverage(k: Tally) -> Numeric:
     formula="(R + UR)/n",
     latex=r"\frac{R+U_R}{n}",
     source=f"{QA4MRE} (there called accuracy)",
-    undefined=(SPLIT_UNKNOWN,),
+    proportion=Proportion("R + UR"),
+    needs_candidates=True,
     gaming="Give a candidate with every blank: it costs nothing here.",
 )
 def forced_accuracy(k: Tally) -> Numeric:
@@ -73,7 +75,9 @@ def forced_accuracy(k: Tally) -> Numeric:
     formula="(UW + UE)/U",
     latex=r"\frac{U_W+U_E}{U}",
     source=QA4MRE,
+    proportion=Proportion("UW + UE", "U"),
     aliases=("abstention-precision",),
+    needs_candidates=True,
     undefined=(NOTHING_BLANK, SPLIT_UNKNOWN),
     gaming="Give no candidate with a blank: an empty one counts as rightly discarded.",
 )
@@ -87,7 +91,9 @@ def correctly_discarded(k: Tally) -> Numeric:
     formula="(UW + UE)/(UW + UE + W)",
     latex=r"\frac{U_W+U_E}{U_W+U_E+W}",
     source=f"{ABSTENTION}, judged against the candidates",
-    undefined=(SPLIT_UNKNOWN, NOTHING_TO_DISCARD),
+    proportion=Proportion("UW + UE", "UW + UE + W"),
+    needs_candidates=True,
+    undefined=(NOTHING_TO_DISCARD,),
     gaming="Blank everything: it gives 1.",
 )
 def abstention_recall(k: Tally) -> Numeric:
@@ -102,7 +108,9 @@ def abstention_recall(k: Tally) -> Numeric:
     latex=r"\frac{2(U_W+U_E)}{2(U_W+U_E)+U_R+W}",
     source=f"{ABSTENTION}, judged against the candidates",
     aliases=("abstention-F1",),
-    undefined=(SPLIT_UNKNOWN, NOTHING_TO_ABSTAIN),
+    needs_candidates=True,
+    undefined=(NOTHING_TO_ABSTAIN,),
+    studentised=True,
     gaming="Right answers that are given never show: only the decision to stay silent is judged.",
 )
 def abstention_f(k: Tally) -> Numeric:
@@ -116,7 +124,9 @@ def abstention_f(k: Tally) -> Numeric:
     formula="UR/(R + UR)",
     latex=r"\frac{U_R}{R+U_R}",
     source=f"{ABSTENTION}; 1 − validation-recall",
-    undefined=(SPLIT_UNKNOWN, NOTHING_RIGHT_TO_FIND),
+    proportion=Proportion("UR", "R + UR"),
+    needs_candidates=True,
+    undefined=(NOTHING_RIGHT_TO_FIND,),
     higher_is_better=False,
     gaming="Never leave a blank: it gives 0.",
 )
@@ -130,7 +140,9 @@ def over_abstention(k: Tally) -> Numeric:
     formula="W/(W + UW + UE)",
     latex=r"\frac{W}{W+U_W+U_E}",
     source=f"{ABSTENTION}; 1 − abstention-recall",
-    undefined=(SPLIT_UNKNOWN, NOTHING_TO_DISCARD),
+    proportion=Proportion("W", "W + UW + UE"),
+    needs_candidates=True,
+    undefined=(NOTHING_TO_DISCARD,),
     higher_is_better=False,
     gaming="Blank everything: it gives 0.",
 )
@@ -144,6 +156,7 @@ def under_abstention(k: Tally) -> Numeric:
     formula="R/n",
     latex=r"\frac{R}{n}",
     source=AVE_2008,
+    proportion=Proportion("R"),
     ranks_like=lambda: ("accuracy", "credit(t=0)", "S(t=0)"),
     gaming="Never leave a blank.",
 )
@@ -157,7 +170,8 @@ def qa_accuracy(k: Tally) -> Numeric:
     formula="(UW + UE)/n",
     latex=r"\frac{U_W+U_E}{n}",
     source=AVE_2008,
-    undefined=(SPLIT_UNKNOWN,),
+    proportion=Proportion("UW + UE"),
+    needs_candidates=True,
     gaming="Reject everything: it gives the share of questions that cannot be answered right.",
 )
 def qa_rej_accuracy(k: Tally) -> Numeric:
@@ -170,7 +184,8 @@ def qa_rej_accuracy(k: Tally) -> Numeric:
     formula="(R + UW + UE)/n",
     latex=r"\frac{R+U_W+U_E}{n}",
     source=AVE_2008,
-    undefined=(SPLIT_UNKNOWN,),
+    proportion=Proportion("R + UW + UE"),
+    needs_candidates=True,
     gaming="Hand in candidates that are surely wrong and reject them: each counts as a success.",
 )
 def qa_performance(k: Tally) -> Numeric:
@@ -183,7 +198,7 @@ def qa_performance(k: Tally) -> Numeric:
     formula="R/n · (1 + (UW + UE)/n)",
     latex=r"\frac{R}{n}\left(1+\frac{U_W+U_E}{n}\right)",
     source=f"{AVE_2008}; c@1 grew out of it",
-    undefined=(SPLIT_UNKNOWN,),
+    needs_candidates=True,
     gaming="As c@1, but only blanks whose candidate is not right earn credit.",
 )
 def estimated_qa_performance(k: Tally) -> Numeric:
@@ -196,6 +211,7 @@ def estimated_qa_performance(k: Tally) -> Numeric:
     formula="R/(R + W)",
     latex=r"\frac{R}{R+W}",
     source=AVE_2006,
+    proportion=Proportion("R", "R + W"),
     undefined=(NOTHING_ANSWERED,),
     ranks_like=lambda: ("precision",),
     gaming="Validate the one candidate that you are sure of.",
@@ -210,7 +226,9 @@ def validation_precision(k: Tally) -> Numeric:
     formula="R/(R + UR)",
     latex=r"\frac{R}{R+U_R}",
     source=AVE_2006,
-    undefined=(SPLIT_UNKNOWN, NOTHING_RIGHT_TO_FIND),
+    proportion=Proportion("R", "R + UR"),
+    needs_candidates=True,
+    undefined=(NOTHING_RIGHT_TO_FIND,),
     gaming="Validate everything: it gives 1.",
 )
 def validation_recall(k: Tally) -> Numeric:
@@ -223,7 +241,9 @@ def validation_recall(k: Tally) -> Numeric:
     formula="2R/(2R + W + UR)",
     latex=r"\frac{2R}{2R+W+U_R}",
     source=AVE_2006,
-    undefined=(SPLIT_UNKNOWN, NOTHING_TO_VALIDATE),
+    needs_candidates=True,
+    undefined=(NOTHING_TO_VALIDATE,),
+    studentised=True,
     gaming="Wrong candidates that are rejected never show: only the right ones are looked for.",
 )
 def validation_f(k: Tally) -> Numeric:

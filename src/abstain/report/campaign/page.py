@@ -12,6 +12,7 @@ from abstain.outcomes import Counts
 from abstain.report.campaign.charts import campaign_figures
 from abstain.report.campaign.extra import confidence_sections, stability_section
 from abstain.report.campaign.summary import sentences
+from abstain.report.campaign.tables import EXTRA
 from abstain.report.grid import Cell, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section, Variant
 from abstain.report.campaign.question_cards import question_decks
@@ -28,7 +29,7 @@ MOST_SLICED = 30_000
 
 DETAILS = (
     *("answered", "unans. right", "unans. wrong", "unans. empty"),
-    *("forced-accuracy", "correctly-discarded"),
+    *EXTRA,
 )
 """Columns of the leaderboard that come last on the page, when asked for."""
 

@@ -10,39 +10,45 @@ that a derivative says too little of few answers: there it is what leaving the a
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
-from abstain.measures import Measure
+from abstain.errors import UsageError
 from abstain.measures.answers import Groups, harmonic_numbers
-from abstain.measures.resamples import Resamples
+from abstain.measures.of_counts import Measure
 from abstain.measures.terms import first_covering
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from abstain.measures.answers import BoolArray
+    from abstain.measures.definition import Influence
+    from abstain.measures.resamples import Resamples
     from abstain.outcomes import Array, IntArray
+else:
+    from abstain.measures.lazy import numpy as np
 
 Slopes: TypeAlias = "tuple[Array, Array]"
 """By one more right answer of each group, and by one more wrong one: (groups, resamples)."""
 
 
-def has_influence(measure: Measure) -> bool:
-    """Whether the derivative is known."""
-    return measure.name in BY_GROUP or measure.name in ("CWS", "Pearson-r")
-
-
 def influence_of(measure: Measure, a: Resamples, value: Array) -> tuple[Array, Array | float]:
     """By one more of each answer (answers, resamples), and by one more question (resamples)."""
+    influence = measure.definition.influence
+    if influence is None:
+        raise UsageError(f"how much one answer moves {measure} is not known")
     with np.errstate(divide="ignore", invalid="ignore"):
-        if measure.name == "Pearson-r":
-            return _among(a, a.stated, _pearson(a.calibrated, value)), 0.0
-        if measure.name == "CWS":
-            own = a.shown
-            slopes = _mean_share(own.groups, own.groups.right, a.questions)
-            given = np.ones(len(a.right), bool) if a.given is None else a.given
-            return _among(a, given, _by_answer(own, slopes[::-1])), -value / a.questions
-        return _by_answer(a, BY_GROUP[measure.name](a, value, **measure.arguments)), 0.0
+        return influence(a, value, **measure.arguments)
+
+
+def by_group(slopes: Callable[..., Slopes]) -> Influence:
+    """The influence of each answer from that of its group of equally sure ones."""
+
+    @wraps(slopes)
+    def influence(a: Resamples, value: Array, **arguments: float) -> tuple[Array, float]:
+        return _by_answer(a, slopes(a, value, **arguments)), 0.0
+
+    return influence
 
 
 def _among(a: Resamples, where: BoolArray, found: Array) -> Array:
@@ -79,9 +85,18 @@ def _mean_share(g: Groups, cumulated: IntArray, size: Array) -> Slopes:
     return without, without + (_from_here(step) - step / 2) / size
 
 
-def _aurc(a: Resamples, value: Array) -> Slopes:
+@by_group
+def aurc(a: Resamples, value: Array) -> Slopes:
     without, with_one = _mean_share(a.groups, a.groups.wrong, a.size)
     return without - value / a.size, with_one - value / a.size
+
+
+def cws(a: Resamples, value: Array) -> tuple[Array, Array]:
+    """Of the answers given; one more question lowers it too."""
+    own = a.shown
+    slopes = _mean_share(own.groups, own.groups.right, a.questions)
+    given = np.ones(len(a.right), bool) if a.given is None else a.given
+    return _among(a, given, _by_answer(own, slopes[::-1])), -value / a.questions
 
 
 def _areas_without_one(a: Resamples) -> Slopes:
@@ -128,37 +143,42 @@ def _without_one(a: Resamples, value: Array, of: Callable[[Array, Array, Array],
     return found[0], found[1]
 
 
-def _excess(a: Resamples, value: Array) -> Slopes:
+@by_group
+def excess_aurc(a: Resamples, value: Array) -> Slopes:
     return _without_one(a, value, lambda area, least, _: area - least)
 
 
-def _rejection(a: Resamples, value: Array) -> Slopes:
+@by_group
+def rejection_ratio(a: Resamples, value: Array) -> Slopes:
     return _without_one(a, value, lambda area, least, wrong: (wrong - area) / (wrong - least))
 
 
-def _augrc(a: Resamples, value: Array) -> Slopes:
+@by_group
+def augrc(a: Resamples, value: Array) -> Slopes:
     g = a.groups
     sizes, wrong = g.each(g.answered), g.each(g.wrong)
     by_right = (g.wrong - wrong / 2) / a.size**2 - 2 * value / a.size
     return by_right, by_right + (g.size - g.answered + sizes / 2) / a.size**2
 
 
-def _risk_at(a: Resamples, value: Array, *, c: float) -> Slopes:
+@by_group
+def risk_at_coverage(a: Resamples, value: Array, *, c: float) -> Slopes:
     at, _ = first_covering(a, c)
     answered = np.take_along_axis(a.groups.answered, at[None], 0)
     inside = (np.arange(len(a.groups.answered))[:, None] <= at) / answered
     return inside * -value, inside * (1 - value)
 
 
-def _accuracy_at(a: Resamples, value: Array, *, c: float) -> Slopes:
-    right, wrong = _risk_at(a, 1 - value, c=c)
-    return -right, -wrong
+def accuracy_at_coverage(a: Resamples, value: Array, *, c: float) -> tuple[Array, float]:
+    by_answer, _ = risk_at_coverage(a, 1 - value, c=c)
+    return -by_answer, 0.0
 
 
 # --------------------------------------------------------------------- telling them apart
 
 
-def _auroc(a: Resamples, value: Array) -> Slopes:
+@by_group
+def auroc(a: Resamples, value: Array) -> Slopes:
     g = a.groups
     right, wrong = g.each(g.right), g.each(g.wrong)
     pairs = g.right[-1] * g.wrong[-1]
@@ -177,35 +197,25 @@ def _average_precision(answered: IntArray, found: IntArray, value: Array) -> Slo
     return gain / found[-1], -_from_here(added * precision / answered) / found[-1]
 
 
-def _aupr_success(a: Resamples, value: Array) -> Slopes:
+@by_group
+def aupr_success(a: Resamples, value: Array) -> Slopes:
     return _average_precision(a.groups.answered, a.groups.right, value)
 
 
-def _aupr_error(a: Resamples, value: Array) -> Slopes:
+@by_group
+def aupr_error(a: Resamples, value: Array) -> Slopes:
     g = a.groups
     answered, wrong = g.answered - g.each(g.answered), g.wrong - g.each(g.wrong)
     up = _average_precision(g.size - answered[::-1], g.wrong[-1] - wrong[::-1], value)
     return up[1][::-1], up[0][::-1]
 
 
-def _pearson(a: Resamples, value: Array) -> Array:
-    """(z_s z_e − r (z_s² + z_e²)/2)/N."""
-    sure = a.confidence - a.confidence.mean()
-    mean, right = a.total(sure) / a.size, a.count(a.right) / a.size
-    spread = a.total(sure**2) / a.size - mean**2
+def pearson(a: Resamples, value: Array) -> tuple[Array, float]:
+    """(z_s z_e − r (z_s² + z_e²)/2)/N of the answers with a confidence."""
+    own = a.calibrated
+    sure = own.confidence - own.confidence.mean()
+    mean, right = own.total(sure) / own.size, own.count(own.right) / own.size
+    spread = own.total(sure**2) / own.size - mean**2
     z = (sure[:, None] - mean) / np.sqrt(spread)
-    e = (a.right[:, None] - right) / np.sqrt(right * (1 - right))
-    return np.asarray((z * e - value * (z**2 + e**2) / 2) / a.size)
-
-
-BY_GROUP: dict[str, Callable[..., Slopes]] = {
-    "AURC": _aurc,
-    "E-AURC": _excess,
-    "AUGRC": _augrc,
-    "PRR": _rejection,
-    "risk@coverage": _risk_at,
-    "accuracy@coverage": _accuracy_at,
-    "AUROC": _auroc,
-    "AUPR-success": _aupr_success,
-    "AUPR-error": _aupr_error,
-}
+    e = (own.right[:, None] - right) / np.sqrt(right * (1 - right))
+    return _among(a, a.stated, (z * e - value * (z**2 + e**2) / 2) / own.size), 0.0
