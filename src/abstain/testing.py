@@ -297,7 +297,7 @@ def _attributes(run: Any, gold: Any, by: Sequence[str] | None, how: _Reading) ->
     if by is not None:
         return [by] if isinstance(by, str) else list(by)
     from abstain.io.frames import collect, into_lazy
-    from abstain.io.logs.rows import TAKEN
+    from abstain.io.log_rows import TAKEN
     from abstain.judging.gold import read_gold
 
     if gold is None:

@@ -13,8 +13,8 @@ from abstain.analyses.baselines import KINDS, baseline, expected_random
 from abstain.cli import run as command
 from abstain.errors import UnknownNameError, UsageError
 from abstain.judging.gold import Gold, read_gold
-from tests.qa4mre_files import GOLD, RUN, gold_xml, real
 from tests.campaign.asked import overview
+from tests.qa4mre_files import GOLD, RUN, gold_xml, real
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.table import Table
 from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import legend, to_csv, to_latex, to_markdown
-from tests.campaign.slow import make
 from tests.campaign.asked import overview
+from tests.campaign.slow import make
 
 
 @pytest.fixture(scope="module")

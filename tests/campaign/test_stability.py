@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from abstain.analyses.campaign import stability as room
-from abstain.measures import measure
 from abstain.report.campaign.extra import stability_section
-from tests.campaign.slow import make
 from tests.campaign.asked import overview
+from tests.campaign.slow import make
 
 
 def test_ranks_are_those_of_a_plain_count() -> None:

@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 
 from abstain.analyses.campaign.overview import Overview
-from abstain.report.campaign.table import Table
-from abstain.report.campaign.tables import all_tables
 from abstain.analyses.compare import interval
 from abstain.errors import InputError, UsageError
+from abstain.report.campaign.table import Table
+from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import Cell
-from tests.campaign.slow import SlowCampaign, deviation, make
 from tests.campaign.asked import overview
+from tests.campaign.slow import SlowCampaign, deviation, make
 
 
 @pytest.fixture(scope="module", params=[1, 2])
@@ -318,7 +318,9 @@ def test_intervals_are_those_of_each_run_by_itself(
         progress=lambda done, total: calls.append((done, total)),
     )
     assert c.result.comparison is not None
-    assert (c.result.comparison.questions == c.result.comparison.questions_in_all) == (policy is None)
+    assert (c.result.comparison.questions == c.result.comparison.questions_in_all) == (
+        policy is None
+    )
     for i, found in enumerate(c.intervals):
         alone = interval(c.measure, c.overall[i])
         assert found == (alone.low, alone.high)

@@ -46,9 +46,7 @@ NOT_THE_MEDIAN = {("MEDIAN", "topic_2")}
 @pytest.fixture(scope="module")
 def campaign() -> Overview:
     folder = Path(str(files("abstain") / "examples" / "qa4mre2013"))
-    return overview(
-        folder / "gold.csv", folder / "runs.csv.gz", runs_info=folder / "runs_info.csv"
-    )
+    return overview(folder / "gold.csv", folder / "runs.csv.gz", runs_info=folder / "runs_info.csv")
 
 
 @pytest.fixture(scope="module")

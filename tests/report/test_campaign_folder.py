@@ -12,10 +12,10 @@ import pytest
 
 import abstain as ab
 from abstain.analyses.campaign.overview import Overview
-from abstain.report.campaign.summary import sentences
 from abstain.cli import run
 from abstain.errors import InputError, UsageError
 from abstain.report.campaign.folder import write_campaign
+from abstain.report.campaign.summary import sentences
 from tests.campaign.asked import overview
 from tests.campaign.slow import make
 

@@ -155,7 +155,7 @@ def with_default_method(args: Sequence[str]) -> list[str]:
 
 def reading(from_format: str | None, languages: str | None) -> str | None:
     """How files are read: their format, and whether refusals are looked for."""
-    from abstain.io.logs.registry import with_languages
+    from abstain.io.readers import with_languages
 
     return with_languages(from_format, languages)
 

@@ -120,7 +120,7 @@ def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
 
 def _for_gold(data: Any, reading: Reading) -> Reading:
     """How the gold is read: runs may be some tool's logs while their gold is a table."""
-    from abstain.io.logs.registry import READERS
+    from abstain.io.readers import READERS
 
     plain = structs.replace(reading, detect_refusals=(), engine=None, master=None)
     reader = READERS.get(reading.format or "")

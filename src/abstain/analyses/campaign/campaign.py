@@ -242,9 +242,7 @@ def _questions(evaluation: Evaluation, questions: pl.DataFrame) -> Questions:
     }
     small = evaluation.codes.size <= MOST_CHOICES
     return Questions(
-        attributes={
-            name: questions[name].to_list() for name in ("question", *_texts(questions))
-        },
+        attributes={name: questions[name].to_list() for name in ("question", *_texts(questions))},
         right=_per_question(evaluation, RIGHT),
         wrong=_per_question(evaluation, WRONG),
         blank=_per_question(evaluation, 2, 3, 4),

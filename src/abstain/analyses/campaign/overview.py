@@ -150,7 +150,9 @@ class Overview:
         rows = [self.result.rows[i] for i in self._by_name]
         names = list(dict.fromkeys(name for row in rows for name in row.info))
         columns = {name: [row.info.get(name) for row in rows] for name in names}
-        return pl.DataFrame({"run": self.runs, **columns}, schema_overrides=dict.fromkeys(names, pl.String))
+        return pl.DataFrame(
+            {"run": self.runs, **columns}, schema_overrides=dict.fromkeys(names, pl.String)
+        )
 
     @cached_property
     def choices(self) -> dict[int, list[tuple[str, int]]]:
@@ -161,9 +163,7 @@ class Overview:
     def intervals(self) -> list[tuple[float | None, float | None]]:
         """Low and high of each run's score."""
         name = self.result.measure
-        return [
-            self.result.rows[i].intervals.get(name, (None, None)) for i in self._by_name
-        ]
+        return [self.result.rows[i].intervals.get(name, (None, None)) for i in self._by_name]
 
     @cached_property
     def groups(self) -> dict[str, str]:

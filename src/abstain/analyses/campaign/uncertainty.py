@@ -47,9 +47,7 @@ def run_intervals(
             groups = np.bincount(clusters * WIDTH + own, minlength=size).reshape(-1, WIDTH)
             groups = groups.astype(np.float64)
             groups[:, EXCLUDED] = 0
-        span = interval(
-            measure, overall[i], clusters=groups, method=method, level=level, seed=seed
-        )
+        span = interval(measure, overall[i], clusters=groups, method=method, level=level, seed=seed)
         low, high = (None if math.isnan(end) else float(end) for end in (span.low, span.high))
         found.append((low, high))
     return found

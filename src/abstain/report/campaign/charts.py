@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.report.campaign.headings import kinds_of_simplification
 from abstain.analyses.campaign.pairs import levels, tally_pairs
 from abstain.errors import plural
+from abstain.report.campaign.headings import kinds_of_simplification
 from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, points
 from abstain.report.pieces import Figure
 from abstain.report.rewards import MOST_LINES, decision_figure

@@ -16,12 +16,12 @@ import msgspec
 
 from abstain.analyses.campaign.overview import Overview
 from abstain.analyses.campaign.result import CampaignResult
+from abstain.errors import InputError, UsageError, option
+from abstain.report.campaign.page import campaign_page
 from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.table import Table
 from abstain.report.campaign.tables import all_tables
-from abstain.errors import InputError, UsageError, option
 from abstain.report.grid import Grid, markdown_text, to_csv, to_latex, to_markdown
-from abstain.report.campaign.page import campaign_page
 from abstain.report.pieces import render
 from abstain.report.scores import policy_sentence
 

@@ -11,11 +11,11 @@ from abstain.analyses.campaign.overview import Overview
 from abstain.outcomes import Counts
 from abstain.report.campaign.charts import campaign_figures
 from abstain.report.campaign.extra import confidence_sections, stability_section
+from abstain.report.campaign.question_cards import question_decks
 from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.tables import EXTRA
 from abstain.report.grid import Cell, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section, Variant
-from abstain.report.campaign.question_cards import question_decks
 from abstain.report.results.common import kinds_of_blank, score_figure
 from abstain.report.rewards import leads_table, measure_facts, rewards_table
 from abstain.report.scores import policy_sentence, sentence
@@ -39,9 +39,7 @@ def campaign_page(c: Overview, tables: list[Table], *, in_folder: bool) -> Page:
     result, said = c.result, list(sentences(c))
     figures = campaign_figures(c)
     known = {
-        t.name: PageTable(
-            t.name, t.title, t.reading, t.grid, filed=t.endings if in_folder else ()
-        )
+        t.name: PageTable(t.name, t.title, t.reading, t.grid, filed=t.endings if in_folder else ())
         for t in tables
     }
     known["leaderboard"] = _with_unsliced(c, _leaderboard(c, known["leaderboard"]))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.analyses.campaign.overview import Overview
-from abstain.report.campaign.headings import kinds_of_simplification
 from abstain.analyses.campaign.pairs import Pairs, levels, tally_pairs
+from abstain.report.campaign.headings import kinds_of_simplification
 from abstain.report.campaign.table import Table, safe
 from abstain.report.grid import Cell, Column, Grid
 

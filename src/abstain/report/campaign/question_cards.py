@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.report.campaign.tables import hardest_first
 from abstain.errors import plural
+from abstain.report.campaign.tables import hardest_first
 from abstain.report.pieces import Card, Choice, Deck
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from abstain.analyses.campaign.overview import Overview
-from abstain.report.campaign.headings import gloss
 from abstain.analyses.campaign.pairs import tally_pairs
-from abstain.report.campaign.tables import tests_passed
 from abstain.errors import plural
 from abstain.measures import measure
 from abstain.outcomes import Counts
+from abstain.report.campaign.headings import gloss
+from abstain.report.campaign.tables import tests_passed
 from abstain.report.compare_method import how
 from abstain.report.compare_words import verdict
 from abstain.stats.averages import over_runs

@@ -10,13 +10,13 @@ import numpy as np
 
 from abstain.analyses.campaign.campaign import ROLE
 from abstain.analyses.campaign.overview import Overview
+from abstain.errors import plural
+from abstain.measures import Measure, measure
+from abstain.outcomes import Counts, CountsArray
 from abstain.report.campaign.headings import explained
 from abstain.report.campaign.pair_tables import pair_tables
 from abstain.report.campaign.table import Table, left_out, safe, short
 from abstain.report.campaign.team_tables import groups, teams
-from abstain.errors import plural
-from abstain.measures import Measure, measure
-from abstain.outcomes import Counts, CountsArray
 from abstain.report.grid import Cell, Column, Grid
 from abstain.stats.averages import over_runs
 from abstain.stats.ties import at_least, places
