@@ -16,7 +16,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UnknownNameError, UsageError, option
 from abstain.io.files import BOM
 
 if TYPE_CHECKING:

@@ -149,7 +149,7 @@ def campaign(
                 blanks=reasons_named(reasons[i]),
                 group=groups.get(run, ""),
                 info={key: info[key][i] for key in info.columns if key != "run"},
-                pairs=None if fourfold is None else tuple(int(n) for n in fourfold[i]),
+                pairs=None if fourfold is None else tuple(fourfold[i].tolist()),
             )
         )
     return CampaignResult(
@@ -334,7 +334,7 @@ def _curves(evaluation: Evaluation, order: Sequence[int], measure: Measure) -> C
     stated = any("confidence" in frame.collect_schema().names() for frame in frames)
     if evaluation.codes.size > MOST_CHOICES or not stated:
         return None
-    able = ~np.isnan(evaluation.confidence).all(axis=1)
+    able = np.asarray(~np.isnan(evaluation.confidence).all(axis=1))
     chosen = [evaluation.runs[i] for i in order if able[i]][:MOST_CURVES]
     if not chosen:
         return None

@@ -63,12 +63,12 @@ class Overview:
         """The questions with their attributes."""
         own = self.result.questions
         columns = [pl.Series(n, v, dtype=pl.String) for n, v in own.attributes.items()]
-        lists = {"accepted": own.accepted, "options": own.options, "option_texts": own.option_texts}
-        columns += [
-            pl.Series(name, [None if v is None else list(v) for v in values], pl.List(pl.String))
-            for name, values in lists.items()
-            if values
-        ]
+        texts = pl.List(pl.String)
+        columns.append(pl.Series("accepted", own.accepted, dtype=texts))
+        if own.options:
+            columns.append(pl.Series("options", own.options, dtype=texts))
+        if own.option_texts:
+            columns.append(pl.Series("option_texts", own.option_texts, dtype=texts))
         columns.append(pl.Series("nothing_right", own.nothing_right, dtype=pl.Boolean))
         return pl.DataFrame(columns)
 
@@ -150,9 +150,8 @@ class Overview:
         rows = [self.result.rows[i] for i in self._by_name]
         names = list(dict.fromkeys(name for row in rows for name in row.info))
         columns = {name: [row.info.get(name) for row in rows] for name in names}
-        return pl.DataFrame(
-            {"run": self.runs, **columns}, schema_overrides=dict.fromkeys(names, pl.String)
-        )
+        schema = dict.fromkeys(("run", *names), pl.String)
+        return pl.DataFrame({"run": self.runs, **columns}, schema=schema)
 
     @cached_property
     def choices(self) -> dict[int, list[tuple[str, int]]]:

@@ -75,7 +75,8 @@ def fourfold_of(questions: pl.DataFrame, codes: npt.NDArray[np.uint8]) -> IntArr
     if found is None:
         return None
     a, b = codes[:, found[0]] == RIGHT, codes[:, found[1]] == RIGHT
-    return np.stack([(a & b), (a & ~b), (~a & b), (~a & ~b)], axis=-1).sum(axis=1)
+    four = np.stack([(a & b), (a & ~b), (~a & b), (~a & ~b)], axis=-1)
+    return np.asarray(four.sum(axis=1), np.int64)
 
 
 def twins_of(

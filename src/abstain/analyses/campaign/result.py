@@ -1,4 +1,4 @@
-"""A campaign as data: everything that the tables, sentences and the page of an overview are made of."""
+"""A campaign as data: all that the tables, sentences and the page of an overview are made of."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     """Of the best runs that state a confidence."""
 
     def to_frame(self, table: str = "main") -> pl.DataFrame:
-        """A table of the overview by the name of its file; the leaderboard unless another is said."""
+        """A table of the overview by the name of its file; the leaderboard unless it is said."""
         return abstain.view_of(self).frame("leaderboard" if table == "main" else table)
 
     def check(self) -> None:

@@ -44,8 +44,8 @@ def run_intervals(
         groups = None
         if clusters is not None:
             size = WIDTH * (int(clusters.max()) + 1)
-            groups = np.bincount(clusters * WIDTH + own, minlength=size).reshape(-1, WIDTH)
-            groups = groups.astype(np.float64)
+            counts = np.bincount(clusters * WIDTH + own, minlength=size).reshape(-1, WIDTH)
+            groups = counts.astype(np.float64)
             groups[:, EXCLUDED] = 0
         span = interval(measure, overall[i], clusters=groups, method=method, level=level, seed=seed)
         low, high = (None if math.isnan(end) else float(end) for end in (span.low, span.high))

@@ -14,7 +14,7 @@ def read(opened, picks):
         for number, line in enumerate(lines, 1):
             own = json.loads(line)
             outcome = {True: "right", False: "wrong", None: "declined"}[own["right"]]
-            rows.add(number, question=own["quiz"], outcome=outcome, answer=own["said"])
+            rows.add(own["quiz"], outcome, line=number, answer=own["said"])
     return rows.table()
 
 
