@@ -171,7 +171,7 @@ def test_slices_and_queries_that_nobody_judged(files: Here) -> None:
         (("--top", "0.5"), "the top grade must be at least the largest, 1 (got 0.5)"),
         (("--nil", " "), "--nil names a document"),
         (("--from", "xml"), "'xml' is not a table format"),
-        (("--charts", "qrels"), "cannot be written"),
+        (("--chart", "qrels"), "would overwrite qrels, which is read"),
     ],
 )
 def test_arguments_that_make_no_sense(files: Here, args: tuple[str, ...], message: str) -> None:
@@ -248,7 +248,7 @@ def test_written_whole_in_every_format(files: Here) -> None:
 def test_csv_is_one_table_with_what_was_asked_for(files: Here) -> None:
     args = ("rank", "qrels", "long", "short", "-m", "P@5", "-m", "AP", "-f", "csv")
     plain = pl.read_csv(files(*args).out.encode())
-    drawn = pl.read_csv(files(*args, "--charts", "drawn").out.encode())
+    drawn = pl.read_csv(files(*args, "--chart", "drawn").out.encode())
     assert drawn.equals(plain)
     both = pl.read_csv(files(*args, "--truncation").out.encode())
     assert both.select(plain.columns).equals(plain)
@@ -389,7 +389,7 @@ def test_inverted_pairs_are_named(here: Here) -> None:
 
 
 def test_charts_are_drawn(files: Here) -> None:
-    said = files("rank", "qrels", "long", "short", "--nil", "NIL", "--charts", "drawn")
+    said = files("rank", "qrels", "long", "short", "--nil", "NIL", "--chart", "drawn")
     assert said.code == 0, said.err
     names = sorted(p.name for p in (files.folder / "drawn").iterdir())
     assert len(names) == 9

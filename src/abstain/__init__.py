@@ -11,7 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from abstain.analyses.asking import score
+    from abstain.analyses.asking import baseline, campaign, score
+    from abstain.analyses.campaign.result import CampaignResult
     from abstain.analyses.curve.api import curve, curve_judged, tune, tune_judged
     from abstain.analyses.curve.histogram import HistogramResult, curve_histogram
     from abstain.analyses.curve.result import CurveResult
@@ -67,6 +68,9 @@ _HOME = {
     "read_scores": "rankings.scores",
     "ScoreResult": "analyses.score.result",
     "score": "analyses.asking",
+    "baseline": "analyses.asking",
+    "campaign": "analyses.asking",
+    "CampaignResult": "analyses.campaign.result",
     "Evaluation": "judging.evaluation",
     "Reading": "judging.reading",
     "Result": "analyses.result",
@@ -80,6 +84,7 @@ _HOME = {
 
 __all__ = [
     "AbstainError",
+    "CampaignResult",
     "Counts",
     "CountsArray",
     "CurveResult",
@@ -102,6 +107,8 @@ __all__ = [
     "UsageError",
     "Why",
     "__version__",
+    "baseline",
+    "campaign",
     "curve",
     "curve_histogram",
     "curve_judged",

@@ -114,13 +114,19 @@ def test_public_names() -> None:
         (("frobnicate",), "no such command 'frobnicate'"),
         (("scor",), "no such command 'scor'"),
         (("score",), "missing argument"),
-        (("score", "--bogus"), "no such option: --bogus"),
+        (("score", "--bogus"), "no such option '--bogus'"),
         ((*SCORE, "--format", "xml"), "invalid value for '--format'"),
         ((*SCORE, "--digits", "99"), "invalid value for '--digits'"),
         ((*SCORE, "-m", "c@11"), "there is no measure 'c@11' (nearest: c@1"),
         ((*SCORE, "--policy", "lazy=wrong"), "there is no kind of blank 'lazy'"),
-        ((*SCORE, "--align", "name"), "--align is id or position"),
-        ((*SCORE, "--match", "fuzzy"), "there is no way of matching 'fuzzy'"),
+        (
+            (*SCORE, "--align", "name"),
+            "there is no value of --align 'name'; there are id, position",
+        ),
+        (
+            (*SCORE, "--match", "fuzzy"),
+            "there is no value of --match 'fuzzy'; there are id, text, squad",
+        ),
         ((*SCORE, "--from", "xls"), "'xls' is not a table format"),
         ((*SCORE, "--column", "question"), "--column reads NAME=VALUE"),
         ((*SCORE, "-o", "missing/out.csv"), "missing/out.csv: cannot be written"),
@@ -244,11 +250,15 @@ def test_table_and_digits(files: Here) -> None:
     assert lines[2].split()[:7] == ["1", "run", "0.62", "0.25", "2", "1", "1"]
 
 
-def test_break_even_and_split(files: Here) -> None:
-    said = files(*SCORE, "-m", "c@1", "-m", "coverage", "--break-even", "--split", "-f", "json")
+def test_break_even_and_candidates(files: Here) -> None:
+    said = files(
+        *SCORE, "-m", "c@1", "-m", "coverage", "--break-even", "--candidates", "-f", "json"
+    )
     # p* of c@1 is c/(1 + u) = (2/4) / (5/4)
     assert said.data["results"][0]["break_even"] == {"c@1": 0.4}
-    header = files(*SCORE, "-m", "c@1", "--break-even", "--split", "-f", "csv").out.splitlines()[0]
+    header = files(
+        *SCORE, "-m", "c@1", "--break-even", "--candidates", "-f", "csv"
+    ).out.splitlines()[0]
     assert (
         header == '#,run,c@1,p* c@1,right,wrong,blank,"blank, right","blank, wrong","blank, empty"'
     )

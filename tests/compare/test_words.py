@@ -191,7 +191,7 @@ def test_a_plan_for_precision_knows_that_one_answer_says_little() -> None:
 
 def test_a_reference_and_a_correction_exclude_each_other(here: Here) -> None:
     graded(dict.fromkeys("vwx", "ab" * 10)).write_csv(here.folder / "graded.csv")
-    args = ("compare", "--judged", "graded.csv", "--reference", "v", "--correction")
+    args = ("compare", "--judged", "graded.csv", "--against", "v", "--correction")
     for word in ("none", "holm"):
         assert f"--correction {word} is for all pairs" in here.refuses(*args, word)
 

@@ -6,13 +6,17 @@ Who asks more than one question of the same runs reads them once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from abstain.judging.reading import ReadingOptions, reading_of
+from abstain.judging.reading import Reading, ReadingOptions, reading_of
 from abstain.judging.sources import evaluate
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from abstain.analyses.baselines import BaselineKind
+    from abstain.analyses.campaign.result import CampaignResult
     from abstain.analyses.score.result import ScoreResult
     from abstain.measures import Measure
     from abstain.stats.intervals import IntervalMethod
@@ -48,3 +52,63 @@ def score(
         break_even=break_even,
         seed=seed,
     )
+
+
+def campaign(
+    gold: Any,
+    runs: Any,
+    *,
+    measure: str | Measure = "c@1",
+    by: Sequence[str] | str | None = None,
+    topic_by: str = "topic",
+    test_by: str = "test",
+    pass_mark: float = 0.5,
+    runs_info: Any = None,
+    references: bool = True,
+    interval: IntervalMethod | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    title: str = "Campaign",
+    about: str = "",
+    progress: Callable[[int, int], None] | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> CampaignResult:
+    """Everything that an overview of runs needs; `campaign(gold, runs).save("overview")`."""
+    return evaluate(gold, runs, reading_of(reading)).campaign(
+        measure=measure,
+        by=by,
+        topic_by=topic_by,
+        test_by=test_by,
+        pass_mark=pass_mark,
+        runs_info=runs_info,
+        references=references,
+        interval=interval,
+        level=level,
+        seed=seed,
+        title=title,
+        about=about,
+        progress=progress,
+    )
+
+
+def baseline(
+    gold: Any,
+    kind: BaselineKind,
+    *,
+    seed: int = 0,
+    format: str | None = None,
+    pick: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> pl.DataFrame:
+    """The responses of a run that needs no system: what luck, habit or silence would answer.
+
+    >>> import polars as pl
+    >>> gold = pl.DataFrame({"question": ["q1"], "correct": ["A"], "options": ["A|B"]})
+    >>> baseline(gold, "first")["answer"].to_list()
+    ['A']
+    """
+    from abstain.analyses.baselines import baseline as made
+    from abstain.judging.gold import read_gold
+
+    reading = Reading.of(format=format, pick=pick, columns=columns)
+    return made(read_gold(gold, reading), kind, seed=seed).responses

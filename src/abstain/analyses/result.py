@@ -30,6 +30,7 @@ MOST_BYTES = 512 << 20
 
 KINDS: dict[str, str] = {
     "score": "score.result:ScoreResult",
+    "campaign": "campaign.result:CampaignResult",
 }
 """Every kind of result, and where its struct is (below `abstain.analyses`)."""
 

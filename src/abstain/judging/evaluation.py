@@ -7,7 +7,7 @@ enough nothing is held: the engine that the responses live in counts them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
@@ -35,6 +35,7 @@ from abstain.outcomes import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.analyses.campaign.result import CampaignResult
     from abstain.analyses.score.result import ScoreResult
     from abstain.judging.gold import Gold
     from abstain.judging.matrix import Filled
@@ -381,6 +382,43 @@ class Evaluation:
             references=references,
             break_even=break_even,
             seed=seed,
+        )
+        return found
+
+    def campaign(
+        self,
+        *,
+        measure: str | Measure = "c@1",
+        by: Sequence[str] | str | None = None,
+        topic_by: str = "topic",
+        test_by: str = "test",
+        pass_mark: float = 0.5,
+        runs_info: Any = None,
+        references: bool = True,
+        interval: IntervalMethod | None = None,
+        level: float = 0.95,
+        seed: int = 0,
+        title: str = "Campaign",
+        about: str = "",
+        progress: Callable[[int, int], None] | None = None,
+    ) -> CampaignResult:
+        """Everything that an overview paper needs: `save` writes it as a folder."""
+        found: CampaignResult = abstain.ask(
+            "campaign",
+            self,
+            measure=measure,
+            by=by,
+            topic_by=topic_by,
+            test_by=test_by,
+            pass_mark=pass_mark,
+            runs_info=runs_info,
+            references=references,
+            interval=interval,
+            level=level,
+            seed=seed,
+            title=title,
+            about=about,
+            progress=progress,
         )
         return found
 

@@ -37,8 +37,11 @@ class View(view.View[CampaignResult]):
         """Every table that the data allow, by the name of its file."""
         return {table.name: table for table in all_tables(self.overview)}
 
-    def tables(self, **options: Any) -> list[Grid]:
-        """The leaderboard as a terminal has room for it, with the summary below."""
+    def tables(self, *, written: str = "", **options: Any) -> list[Grid]:
+        """The leaderboard as a terminal has room for it, with the summary below.
+
+        `written` says where the rest of the overview is.
+        """
         full = self.named["leaderboard"].grid
         wanted = (
             *("#", "run", self.result.measure, "low", "high", "group"),
@@ -51,6 +54,7 @@ class View(view.View[CampaignResult]):
             *sentences(self.overview),
             *(sentence(note) for note in self.result.notes),
             policy_sentence(self.result.policy, self.result.touched),
+            *filter(None, [written]),
         ]
         rows = [[row[i] for i in keep] for row in full.rows]
         return [Grid(columns, rows, notes=notes, dim=full.dim)]
