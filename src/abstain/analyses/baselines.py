@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
@@ -18,6 +18,9 @@ from abstain.outcomes import Counts
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
+
+
+BaselineKind: TypeAlias = Literal["random", "first", "nca", "majority", "blank", "oracle"]
 
 
 @dataclass(frozen=True, slots=True)
