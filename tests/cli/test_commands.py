@@ -144,7 +144,7 @@ def test_ctrl_c_says_stopped(files: Here, monkeypatch: pytest.MonkeyPatch) -> No
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("abstain.analyses.score.scoring.score", interrupted)
+    monkeypatch.setattr("abstain.judging.evaluation.Evaluation.score", interrupted)
     said = files(*SCORE)
     assert (said.code, said.err.strip()) == (130, "stopped")
 
@@ -153,7 +153,7 @@ def test_our_own_faults_say_so(files: Here, monkeypatch: pytest.MonkeyPatch) -> 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oops\nmore")
 
-    monkeypatch.setattr("abstain.analyses.score.scoring.score", broken)
+    monkeypatch.setattr("abstain.judging.evaluation.Evaluation.score", broken)
     said = files(*SCORE)
     assert said.code == 3
     assert said.line.startswith("a fault of abstain itself (ZeroDivisionError: oops)")
@@ -181,7 +181,7 @@ def test_exit_code_of_validate(files: Here) -> None:
     ]
     table = files("validate", "gold.csv", "bad.csv", "--most", "1")
     assert table.code == 1
-    assert "1 are shown; --most 0 shows all." in table.out
+    assert "1 are shown; set most to 0 to show all." in table.out
 
 
 # ------------------------------------------------------------------------------------ looks
@@ -195,6 +195,7 @@ def test_json_has_the_shape_of_the_design(files: Here) -> None:
     assert data["policy"]["unparseable"] == "wrong"
     first, second = data["results"]
     assert first == {
+        "rank": "1",
         "run": "run",
         "slice": {"topic": "x"},
         "counts": {

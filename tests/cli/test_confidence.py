@@ -438,7 +438,7 @@ def test_score_takes_measures_of_confidence(files: Here) -> None:
         r for r in said.data["results"] if r["run"] == "one" and r["slice"] == {"part": "dev"}
     )
     assert own["scores"]["AUROC"] == pytest.approx(won / len(right) / len(wrong))
-    files.write("counts.csv", "run,right,wrong\na,1,2\n")
+    files.write("counts.csv", "run,right,wrong,unanswered\na,1,2,0\n")
     line = files.refuses("score", "--counts", "counts.csv", "-m", "AUROC")
     assert "AUROC is a measure of confidence, expected one of counts" in line
 

@@ -407,7 +407,7 @@ def test_bins_follow_the_scale_of_the_scores(files: Here, scale: float, width: f
     said = files("meta", "--scores", "share.csv", "other.csv", *QUICK)
     assert (said.code, said.err) == (0, "")
     text = " ".join(said.out.split())
-    assert f"other spans {scale:g}, so its bins are {width:g} wide (--width)" in text
+    assert f"other spans {scale:g}, so its bins are {width:g} wide (the width can be set)" in text
     assert "share spans" not in text
     data = files("meta", "--scores", "share.csv", "other.csv", *QUICK, "-f", "json").data
     share, other = data["sensitivity"]
@@ -492,7 +492,7 @@ def test_agreement_alone(files: Here) -> None:
     )
     assert (
         files.refuses("meta", "gold.csv", "runs.csv", "-m", "c@1", *alone)
-        == "agreement needs two measures: name another with -m"
+        == "agreement needs two measures: name another measure"
     )
     assert "at least 2 questions (got 1)" in files.refuses("meta", "--scores", "one.csv")
 
