@@ -48,7 +48,7 @@ def test_numbers_that_may_be_ids_are_asked_about(here: Here) -> None:
     how = ("meta", "--scores", "m.csv", "--part", "stability", *QUICK)
     said = here.refuses(*how)
     assert said.startswith("m.csv: column 'n' may hold scores or the numbers of topics")
-    assert "-c question=n" in said
+    assert "--column question=n" in said
     data = here(*how, "-c", "question=n", "-f", "json").data
     assert data["runs"] == ["a", "b", "c"]
     lines = numbered("n").splitlines()
@@ -79,7 +79,7 @@ def test_a_slip_in_the_first_system_is_refused_as_in_any_other(here: Here) -> No
     here.write("m.csv", "\n".join(lines) + "\n")
     said = here.refuses("meta", "--scores", "m.csv")
     assert said.startswith("m.csv:3: the score of 'a' is 'O.3', expected a number")
-    assert "-c question=a" in said
+    assert "--column question=a" in said
     here.write("m.csv", "\n".join(",".join(reversed(line.split(","))) for line in lines) + "\n")
     assert here.refuses("meta", "--scores", "m.csv").startswith(
         "m.csv:3: the score of 'a' is 'O.3', expected a number"

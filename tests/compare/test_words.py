@@ -293,7 +293,7 @@ def test_scores_by_row_are_those_by_column() -> None:
 @pytest.mark.parametrize(
     ("frame", "options", "said"),
     [
-        (long_scores(), {}, r"say which with -m \(AP, RR\)"),
+        (long_scores(), {}, r"say which with measure \(AP, RR\)"),
         (long_scores(), {"measure_name": "PA"}, "no score 'PA'.*there are AP, RR"),
         (pl.DataFrame(WIDE), {"measure_name": "AP"}, "no score 'AP'; there is only score"),
         (pl.DataFrame(WIDE), {"cluster": "doc"}, "no column 'doc'; there are query, x, y"),

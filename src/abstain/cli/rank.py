@@ -8,7 +8,7 @@ import click
 
 from abstain.cli import options
 from abstain.cli.command import FILE, Words, argument, command, option
-from abstain.cli.reading import keywords, reading_options
+from abstain.cli.reading import reading_options
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
 from abstain.judging.reading import Reading
@@ -82,16 +82,13 @@ COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
     help="Report what truncation does: lengths, original against primed scores, inverted pairs, "
     "Kendall's τ.",
 )
-@shows(chart=True)
+@shows(page=True, chart=True)
 def rank(
     qrels: str,
     runs: tuple[str, ...],
     reading: Reading,
     measures: tuple[str, ...],
     by: tuple[str, ...],
-    queries: str | None,
-    all_queries: bool,
-    top: float | None,
     per_query: bool,
     truncation: bool,
     out: Showing,
@@ -109,41 +106,28 @@ def rank(
     and perhaps run for the runs. A query that a run lacks is an empty list; one without relevant
     documents is scored by the primed measures (RR', RBP', NDCG', AP'; typed RRt, RBPt, …).
     """
-    from abstain.analyses.rank import ranked
-    from abstain.analyses.rank.scoring import score_rankings
-    from abstain.report.ranks import rank_grid
+    from abstain.rankings.chosen import ranking_measures
+    from abstain.rankings.queries import needs_queries
+    from abstain.rankings.read import read_rankings
 
-    settings = ranked.check_settings(**how)
-    chosen = ranked.ranking_measures(list(measures) or None, settings)
+    if measures:
+        ranking_measures(measures)  # a name that nobody knows is told before anything is read
     if truncation and out.chosen == "csv" and (by or per_query):
         raise UsageError(
             "CSV is one table, a row a run with --truncation: leave out --by and --per-query, "
-            "or take --format json"
+            "or take JSON"
         )
+    if by and how["queries"] is None:
+        raise needs_queries("by")
     with working("reading and ranking…"):
-        rankings, slices = ranked.read_rankings(
+        rankings = read_rankings(
             qrels,
-            list(runs),
-            settings,
-            by=by,
-            queries=queries,
-            all_queries=all_queries,
-            top=top,
-            **keywords(reading, "engine", "master"),
+            runs,
+            columns=reading.columns,
+            format=reading.format,
+            engine=reading.engine,
+            master=reading.master,
+            **how,
         )
-        result = score_rankings(rankings, chosen, settings, slices=slices, per_query=per_query)
-    grids, data = [rank_grid(result)], result.to_dict()
-    whole = grids[0]
-    if truncation or out.chart is not None:
-        from abstain.analyses.rank.truncation import truncation as report_on
-        from abstain.report.charts import write_charts
-        from abstain.report.truncation import all_charts, truncation_grids, with_truncation
-
-        report = report_on(rankings, settings)
-        data["truncation"] = report.to_dict()
-        grids += truncation_grids(report)
-        whole = with_truncation(whole, report) if truncation else whole
-        if out.chart is not None:
-            with working("drawing…"):
-                write_charts(dict(all_charts(report)), out.chart)
-    out.show_grids(grids, data, whole=whole)
+        result = rankings.score(measures, by=by, per_query=per_query, truncation=truncation)
+    out.show(result)

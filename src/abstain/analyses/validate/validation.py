@@ -17,7 +17,7 @@ import polars as pl
 from abstain import __version__
 from abstain.analyses.validate.misnumbering import misnumbered, split_id
 from abstain.errors import InputError, Place, plural, shown
-from abstain.io.frames import check_mapping, collect
+from abstain.io.frames import check_mapping, collect, in_engine
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
 from abstain.judging.faults import Problem
@@ -30,7 +30,6 @@ from abstain.judging.judge import (
     YES,
     Judged,
     check_align,
-    in_engine,
     judge,
 )
 from abstain.judging.opening import old_reading
