@@ -11,18 +11,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from abstain.analyses.asking import baseline, campaign, rank, score
+    from abstain.analyses.asking import (
+        baseline,
+        campaign,
+        curve,
+        histogram,
+        rank,
+        score,
+        several,
+        tune,
+    )
     from abstain.analyses.campaign.result import CampaignResult
-    from abstain.analyses.curve.api import curve, curve_judged, tune, tune_judged
-    from abstain.analyses.curve.histogram import HistogramResult, curve_histogram
+    from abstain.analyses.curve.histogram import HistogramResult
     from abstain.analyses.curve.result import CurveResult
     from abstain.analyses.meta import MetaResult, meta, meta_counts, meta_judged, meta_scores
     from abstain.analyses.rank.result import RankResult
     from abstain.analyses.result import Result, load
     from abstain.analyses.score.result import ScoreResult
-    from abstain.analyses.score.several import SeveralResult, score_several, score_several_judged
+    from abstain.analyses.score.several import SeveralResult
     from abstain.analyses.truncation import TruncationResult
-    from abstain.analyses.tune.tuned import TuneResult
+    from abstain.analyses.tune.result import TuneResult
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.judging.evaluation import Evaluation
     from abstain.judging.reading import Reading
@@ -39,13 +47,12 @@ __version__ = "0.1.0"
 _HOME = {
     "CurveResult": "analyses.curve.result",
     "HistogramResult": "analyses.curve.histogram",
-    "curve_histogram": "analyses.curve.histogram",
     "SeveralResult": "analyses.score.several",
-    "TuneResult": "analyses.tune.tuned",
-    "curve": "analyses.curve.api",
-    "curve_judged": "analyses.curve.api",
-    "tune": "analyses.curve.api",
-    "tune_judged": "analyses.curve.api",
+    "TuneResult": "analyses.tune.result",
+    "curve": "analyses.asking",
+    "histogram": "analyses.asking",
+    "several": "analyses.asking",
+    "tune": "analyses.asking",
     "AbstainError": "errors",
     "InputError": "errors",
     "UnknownNameError": "errors",
@@ -83,8 +90,6 @@ _HOME = {
     "read": "judging.sources",
     "read_counts": "judging.sources",
     "read_judged": "judging.sources",
-    "score_several": "analyses.score.several",
-    "score_several_judged": "analyses.score.several",
 }
 
 __all__ = [
@@ -117,8 +122,7 @@ __all__ = [
     "baseline",
     "campaign",
     "curve",
-    "curve_histogram",
-    "curve_judged",
+    "histogram",
     "list_measures",
     "load",
     "measure",
@@ -133,16 +137,15 @@ __all__ = [
     "read_rankings",
     "read_scores",
     "score",
-    "score_several",
-    "score_several_judged",
+    "several",
     "tune",
-    "tune_judged",
 ]
 
 
 def ask(name: str, asked: object, *arguments: object, **options: object) -> Any:
     """An analysis of an object. Objects stand below analyses and ask for them here."""
-    return getattr(import_module(f"abstain.analyses.{name}"), name)(asked, *arguments, **options)
+    module = import_module(f"abstain.analyses.{name}")
+    return getattr(module, name.rpartition(".")[2])(asked, *arguments, **options)
 
 
 def view_of(result: Result) -> View[Result]:

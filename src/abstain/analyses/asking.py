@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
+from abstain.errors import UsageError, option
 from abstain.judging.reading import Reading, ReadingOptions, reading_of
 from abstain.judging.sources import evaluate
 from abstain.rankings.settings import RankingsOptions
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
 
     from abstain.analyses.baselines import BaselineKind
     from abstain.analyses.campaign.result import CampaignResult
+    from abstain.analyses.curve.histogram import HistogramResult
+    from abstain.analyses.curve.result import CurveResult, Way
     from abstain.analyses.rank.result import RankResult
     from abstain.analyses.score.result import ScoreResult
+    from abstain.analyses.score.several import SeveralResult
+    from abstain.analyses.tune.result import TuneResult
     from abstain.measures import Measure
     from abstain.stats.intervals import IntervalMethod
 
@@ -114,6 +119,8 @@ def baseline(
 
     reading = Reading.of(format=format, pick=pick, columns=columns)
     return made(read_gold(gold, reading), kind, seed=seed).responses
+
+
 def rank(
     qrels: Any,
     runs: Any,
@@ -128,8 +135,129 @@ def rank(
 
     >>> rank({"q": {"d1": 1}}, {"q": {"d1": 2.0, "d2": 3.0}}, "RR").rows[0].scores
     {'RR': 0.5}
+    """
     from abstain.rankings.read import read_rankings
 
     return read_rankings(qrels, runs, **reading).score(
         measures, by=by, per_query=per_query, truncation=truncation
     )
+
+
+def several(
+    gold: Any,
+    runs: Any,
+    measures: Sequence[str | Measure] | str | Measure = ("K", "MRR"),
+    *,
+    by: Sequence[str] | str = (),
+    **reading: Unpack[ReadingOptions],
+) -> SeveralResult:
+    """Score runs with several answers a question; `reading` is as for `read`.
+
+    >>> import polars as pl
+    >>> gold = pl.DataFrame({"question": ["q1"], "correct": ["A"]})
+    >>> lists = pl.DataFrame({"question": ["q1"] * 2, "answer": ["B", "A"], "rank": [1, 2]})
+    >>> several(gold, lists, "MRR").rows[0].scores
+    {'MRR': 0.5}
+    """
+    return evaluate(gold, runs, reading_of(reading)).several(measures, by=by)
+
+
+def curve(
+    gold: Any,
+    runs: Any,
+    measures: Sequence[str | Measure] | str | Measure = (),
+    *,
+    should_abstain: str | None = None,
+    bins: int = 10,
+    equal_mass: bool = False,
+    decision: Way | bool = False,
+    level: float = 0.95,
+    points: int = 500,
+    seed: int = 0,
+    **reading: Unpack[ReadingOptions],
+) -> CurveResult:
+    """Follow runs over all thresholds of their confidence; `reading` is as for `read`.
+
+    >>> import polars as pl
+    >>> gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "B"]})
+    >>> run = pl.DataFrame({"question": ["q1", "q2"], "answer": ["A", "A"]})
+    >>> run = run.with_columns(confidence=pl.Series([0.9, 0.4]))
+    >>> best = curve(gold, run, "c@1").runs[0]
+    >>> best.best, best.threshold, best.as_submitted
+    (0.75, 0.9, 0.5)
+    """
+    return evaluate(gold, runs, reading_of(reading)).curve(
+        measures,
+        should_abstain=should_abstain,
+        bins=bins,
+        equal_mass=equal_mass,
+        decision=decision,
+        level=level,
+        points=points,
+        seed=seed,
+    )
+
+
+def histogram(
+    gold: Any,
+    runs: Any,
+    measure: str | Measure = "c@1",
+    *,
+    bins: int = 1024,
+    points: int = 500,
+    **reading: Unpack[ReadingOptions],
+) -> HistogramResult:
+    """Follow runs that no memory holds, their confidences counted in bins."""
+    found = evaluate(gold, runs, reading_of(reading))
+    return found.histogram(measure, bins=bins, points=points)
+
+
+def tune(
+    gold: Any,
+    runs: Any,
+    *,
+    maximise: str | Measure | None = None,
+    risk: float | None = None,
+    next_questions: bool = False,
+    level: float = 0.9,
+    tune_on: Mapping[str, str] | None = None,
+    test_gold: Any = None,
+    folds: int | None = None,
+    repeats: int = 1,
+    by: str | None = None,
+    shrink: float = 50.0,
+    run: str | None = None,
+    seed: int = 0,
+    **reading: Unpack[ReadingOptions],
+) -> TuneResult:
+    """Choose the threshold to abstain at on some questions and judge it on others.
+
+    `test_gold` holds other questions to judge on, answered in the same runs: it is read beside the
+    gold. The rest of `reading` is as for `read`.
+    """
+    golds = both_golds(gold, test_gold, tune_on, folds)
+    return evaluate(golds, runs, reading_of(reading)).tune(
+        maximise=maximise,
+        risk=risk,
+        next_questions=next_questions,
+        level=level,
+        tune_on=tune_on,
+        folds=folds,
+        repeats=repeats,
+        by=by,
+        shrink=shrink,
+        run=run,
+        seed=seed,
+    )
+
+
+def both_golds(
+    gold: Any, test_gold: Any, tune_on: Mapping[str, str] | None, folds: int | None
+) -> Any:
+    """The golds to read: that to tune on, and that to judge on where there is one of its own."""
+    if test_gold is None:
+        return gold
+    for name, value in (("tune_on", tune_on), ("folds", folds)):
+        if value is not None:
+            raise UsageError(f"{option('test_gold')} and {option(name)} exclude each other")
+    return [gold, test_gold]

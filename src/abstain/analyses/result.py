@@ -33,6 +33,10 @@ KINDS: dict[str, str] = {
     "score": "score.result:ScoreResult",
     "campaign": "campaign.result:CampaignResult",
     "truncation": "truncation:TruncationResult",
+    "curve": "curve.result:CurveResult",
+    "histogram": "curve.histogram:HistogramResult",
+    "several": "score.several:SeveralResult",
+    "tune": "tune.result:TuneResult",
 }
 """Every kind of result, and where its struct is (below `abstain.analyses`)."""
 

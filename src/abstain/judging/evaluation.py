@@ -18,6 +18,7 @@ from msgspec import structs
 
 import abstain
 from abstain.errors import InputError, UnknownNameError, option, plural
+from abstain.judging.binning import binned_cells
 from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice_sizes, slices_of
 from abstain.judging.tally import Tallies
 from abstain.outcomes import (
@@ -36,7 +37,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from abstain.analyses.campaign.result import CampaignResult
+    from abstain.analyses.curve.histogram import HistogramResult
+    from abstain.analyses.curve.result import CurveResult, Way
     from abstain.analyses.score.result import ScoreResult
+    from abstain.analyses.score.several import SeveralResult
+    from abstain.analyses.tune.result import TuneResult
     from abstain.judging.gold import Gold
     from abstain.judging.matrix import Filled
     from abstain.judging.reading import PolicyLike, Reading
@@ -52,6 +57,9 @@ STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
 Kind = Literal["gold", "judged", "counts"]
 """What an evaluation was read from."""
+
+Cells = tuple["npt.NDArray[np.int64]", ...]
+"""Which runs and which questions, as numpy's `ix_` has them."""
 
 
 class Source(Protocol):
@@ -86,6 +94,9 @@ class Source(Protocol):
     def fill(self, *, confident: bool) -> Filled:
         """The kind of every response, and its confidence where that is asked for."""
 
+    def binned(self, bins: int) -> pl.DataFrame:
+        """How many responses of each run and kind have a confidence in each bin."""
+
 
 @dataclass(frozen=True, slots=True)
 class Counted:
@@ -119,12 +130,15 @@ class Evaluation:
         *,
         held: Filled | None = None,
         questions: pl.DataFrame | None = None,
+        whole: tuple[Evaluation, Cells] | None = None,
     ) -> None:
         self.source = source
         self.reading = reading
         self._held = held
         self._questions = questions
         """Given where it is a view of some of them; then everything is held."""
+        self._whole = whole
+        """What it is a view of, and which of its runs and questions."""
 
     # ------------------------------------------------------------------------- what it holds
 
@@ -192,13 +206,22 @@ class Evaluation:
 
     def _filled(self, *, confident: bool = False) -> Filled:
         if self._held is None or (confident and self._held[2] is None):
-            self._held = self.source.fill(confident=confident)
+            if self._held is not None and self._whole is not None:
+                whole, cells = self._whole
+                self._held = (*self._held[:2], whole.confidence[cells])
+            else:
+                self._held = self.source.fill(confident=confident)
         return self._held
 
     @property
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Runs × questions: the kind of every response before any policy."""
         return self._filled()[1]
+
+    @property
+    def states_confidence(self) -> bool:
+        """Whether any of the tables has a column of confidences."""
+        return any("confidence" in own.table.columns for own in self.source.responses)
 
     @property
     def confidence(self) -> Array:
@@ -214,8 +237,9 @@ class Evaluation:
         Positions in `OUTCOMES`, or `EXCLUDED`. A kind of blank that the policy leaves open is
         refused.
         """
+        kinds = self.kinds  # first: what is held is not counted again where it lives
         self._refuse_undecided()
-        return self.policy.outcomes(EXCLUDED).astype(np.uint8)[self.kinds]
+        return self.policy.outcomes(EXCLUDED).astype(np.uint8)[kinds]
 
     def _refuse_undecided(self) -> None:
         table = self.tallies(())
@@ -224,10 +248,9 @@ class Evaluation:
     @property
     def nothing_right(self) -> npt.NDArray[np.bool_] | None:
         """Which questions have no right answer, where a gold says so."""
-        questions = self.questions
-        if "nothing_right" not in questions.columns:
+        if self.source.gold is None:
             return None
-        nothing = questions["nothing_right"].to_numpy()
+        nothing = self.questions["nothing_right"].to_numpy()
         return nothing if nothing.any() else None
 
     # -------------------------------------------------------------------------------- counts
@@ -237,15 +260,18 @@ class Evaluation:
         if self._held is None:
             return self.source.tally(by)
         runs, kinds, _ = self._held
-        questions = self.with_attributes(by)
-        sizes = slice_sizes(questions, by)
-        part_of = slice_numbers(questions, sizes, by) * KINDS
-        slices: list[tuple[str | None, ...]] = sizes.drop("size").rows() if by else [()]
+        slices: list[tuple[str | None, ...]] = [()]
+        part_of: IntArray | int = 0
+        if by:
+            questions = self.with_attributes(by)
+            sizes = slice_sizes(questions, by)
+            part_of = slice_numbers(questions, sizes, by) * KINDS
+            slices = sizes.drop("size").rows()
         width = len(slices) * KINDS
         table = np.stack([np.bincount(part_of + own, minlength=width) for own in kinds])
         names = [run for run in runs for _ in slices]
         rows = table.reshape(-1, KINDS).astype(np.int64)
-        return Tallies(names, slices * len(runs), rows, questions.height)
+        return Tallies(names, slices * len(runs), rows, kinds.shape[1])
 
     def counted(self, by: Sequence[str] = ()) -> Counted:
         """Counts under the policy, by run and slice."""
@@ -282,6 +308,16 @@ class Evaluation:
         everywhere = Slices("", [""], np.zeros(len(self), np.int64))
         return CountsArray(self.sliced(everywhere).table[:, 0])
 
+    def binned(self, bins: int) -> pl.DataFrame:
+        """How many responses of each run and kind have a confidence in each bin: run, KIND, bin, n.
+
+        They are counted where they live, before any policy; those without a confidence are in
+        bin −1.
+        """
+        if self._whole is None:
+            return self.source.binned(bins)
+        return binned_cells(*self._filled(confident=True), bins)
+
     def slices(self, attribute: str) -> Slices:
         """The slices that an attribute makes, in natural order."""
         return slices_of(self.with_attributes([attribute]), attribute)
@@ -298,7 +334,13 @@ class Evaluation:
         from abstain.judging.reading import said_policy
 
         reading = structs.replace(self.reading, policy=said_policy(policy))
-        return Evaluation(self.source, reading, held=self._held, questions=self._questions)
+        return Evaluation(
+            self.source,
+            reading,
+            held=self._held,
+            questions=self._questions,
+            whole=self._whole,
+        )
 
     def only(
         self,
@@ -327,7 +369,9 @@ class Evaluation:
         at = np.ix_(np.array(own, np.int64), np.flatnonzero(inside))
         held = ([names[i] for i in own], kinds[at], None if sure is None else sure[at])
         questions = self.questions.filter(pl.Series(inside))
-        return Evaluation(self.source, self.reading, held=held, questions=questions)
+        return Evaluation(
+            self.source, self.reading, held=held, questions=questions, whole=(self, at)
+        )
 
     # ------------------------------------------------------------------- for people: frames
 
@@ -419,6 +463,85 @@ class Evaluation:
             title=title,
             about=about,
             progress=progress,
+        )
+        return found
+
+    def several(
+        self,
+        measures: Sequence[str | Measure] | str | Measure = ("K", "MRR"),
+        *,
+        by: Sequence[str] | str = (),
+    ) -> SeveralResult:
+        """Scores of runs that may give several answers to a question: K and MRR."""
+        found: SeveralResult = abstain.ask("score.several", self, measures, by=by)
+        return found
+
+    def curve(
+        self,
+        measures: Sequence[str | Measure] | str | Measure = (),
+        *,
+        should_abstain: str | None = None,
+        bins: int = 10,
+        equal_mass: bool = False,
+        decision: Way | bool = False,
+        level: float = 0.95,
+        points: int = 500,
+        seed: int = 0,
+    ) -> CurveResult:
+        """Every run over all thresholds of its confidence."""
+        found: CurveResult = abstain.ask(
+            "curve",
+            self,
+            measures,
+            should_abstain=should_abstain,
+            bins=bins,
+            equal_mass=equal_mass,
+            decision=decision,
+            level=level,
+            points=points,
+            seed=seed,
+        )
+        return found
+
+    def histogram(
+        self, measure: str | Measure = "c@1", *, bins: int = 1024, points: int = 500
+    ) -> HistogramResult:
+        """Curves of runs that no memory holds: their engine counts confidences into bins."""
+        found: HistogramResult = abstain.ask(
+            "curve.histogram", self, measure, bins=bins, points=points
+        )
+        return found
+
+    def tune(
+        self,
+        *,
+        maximise: str | Measure | None = None,
+        risk: float | None = None,
+        next_questions: bool = False,
+        level: float = 0.9,
+        tune_on: Mapping[str, str] | None = None,
+        folds: int | None = None,
+        repeats: int = 1,
+        by: str | None = None,
+        shrink: float = 50.0,
+        run: str | None = None,
+        seed: int = 0,
+    ) -> TuneResult:
+        """The threshold to abstain at, chosen on some questions and judged on others."""
+        found: TuneResult = abstain.ask(
+            "tune",
+            self,
+            maximise=maximise,
+            risk=risk,
+            next_questions=next_questions,
+            level=level,
+            tune_on=tune_on,
+            folds=folds,
+            repeats=repeats,
+            by=by,
+            shrink=shrink,
+            run=run,
+            seed=seed,
         )
         return found
 

@@ -66,6 +66,10 @@ class View(Generic[R]):
         """Its charts by name, the main one first."""
         return {}
 
+    def main_first(self, **options: Any) -> Charts:
+        """Its charts with the one first that belongs to the table that `options` ask for."""
+        return self.charts()
+
     def page(self) -> Page:
         """The page: its tables and charts, unless a kind has more to say."""
         from abstain.report.pages import plain_page
@@ -114,18 +118,18 @@ class View(Generic[R]):
         """Write the look that the name ends in, whole or not at all."""
         ending = path.suffix.lower()
         if ending in PICTURES:
-            self.draw(path)
+            self.draw(path, **options)
             return
         if ending not in ENDINGS:
             known = ", ".join((*ENDINGS, *PICTURES))
             raise UsageError(f"{path}: expected a name that ends in {known}")
         write_text(path, self.text(ENDINGS[ending], digits=digits, **options))
 
-    def draw(self, path: Path) -> None:
+    def draw(self, path: Path, **options: Any) -> None:
         """Draw the main chart: .svg, .png, .html or .json; a folder gets all of them."""
         from abstain.report.charts import write_charts
 
-        charts = self.charts()
+        charts = self.main_first(**options)
         if not charts:
             raise UsageError(f"a result of `abstain {self.result.kind}` has no chart here")
         write_charts(charts, path)

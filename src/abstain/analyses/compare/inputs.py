@@ -66,10 +66,10 @@ def from_gold(
     confident: bool = False,
 ) -> Paired:
     """Judge runs against a gold and pair them, where asked for with their confidences."""
-    from abstain.analyses.curve.matrix import filled
     from abstain.io.frames import check_mapping
     from abstain.judging.gold import read_gold
     from abstain.judging.judge import check_align, judge
+    from abstain.judging.matrix import filled
     from abstain.judging.opening import open_runs
     from abstain.judging.responses import describe, own_cluster
     from abstain.judging.tally import kind_matrix
@@ -84,7 +84,7 @@ def from_gold(
         raise InputError("a comparison needs its runs in memory: collect them first")
     sure = None
     if confident:
-        names, kinds, sure = filled(judged, judged.frames[0], len(standard))
+        names, kinds, sure = filled(judged, confident=True)
     else:
         found = kind_matrix(judged, judged.frames[0])
         names, kinds = found.runs, found.kinds

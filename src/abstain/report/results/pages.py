@@ -8,9 +8,7 @@ from pathlib import Path
 from abstain.report.pieces import Page, render
 from abstain.report.results.reading import read_result
 from abstain.report.results.saved import (
-    CampaignResults,
     Compare,
-    Curve,
     Meta,
     Result,
 )
@@ -33,15 +31,7 @@ def page_of(result: Result) -> Page:
             from abstain.report.results.compare import compare_page
 
             return compare_page(result)
-        case Curve():
-            from abstain.report.results.curve import curve_page
-
-            return curve_page(result)
         case Meta():
             from abstain.report.results.meta import meta_page
 
             return meta_page(result)
-        case CampaignResults():
-            from abstain.report.results.campaign import campaign_results_page
-
-            return campaign_results_page(result)

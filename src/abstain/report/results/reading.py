@@ -6,36 +6,18 @@ from pathlib import Path
 
 import msgspec
 
-from abstain.errors import InputError, plural, shown
+from abstain.errors import InputError, shown
 from abstain.io.files import open_plain
-from abstain.report.grid import clean
 from abstain.report.results.saved import (
     KINDS,
-    CampaignResults,
-    CampaignTable,
     Compare,
-    Curve,
     Meta,
     Result,
 )
 
 MOST_BYTES = 512 << 20
-COUNTED = {"leaderboard": ("right", "wrong", "unanswered")}
-"""Columns of a campaign's tables that are drawn, so that they must be numbers."""
-
-POINTS = {
-    "risk": ("run", "coverage"),
-    "measure": ("run", "coverage"),
-    "reliability": ("run", "confidence", "accuracy", "answers"),
-    "roc": ("run",),
-    "decision": ("run", "t", "S"),
-}
-"""Fields that a curve is drawn from."""
-
 SIGNS = {
-    "campaign": {"tables", "summary"},
     "compare": {"pairs"},
-    "curve": {"view", "along"},
     "meta": {"trials", "measures"},
     "score": {"results"},
 }
@@ -96,36 +78,10 @@ def _told(error: BaseException) -> str:
 
 def _fits(result: Result, name: str) -> None:
     """What types cannot say."""
-    if isinstance(result, (Compare, CampaignResults)) and not result.results:
+    if isinstance(result, Compare) and not result.results:
         raise InputError("has no results, expected at least one run", name)
-    if isinstance(result, CampaignResults):
-        for table, own in result.tables.items():
-            if clean(table) != table:
-                raise InputError(f"table {shown(table)}: expected a name of plain text", name)
-            bad = next((n for n, r in enumerate(own.rows, 1) if len(r) != len(own.columns)), None)
-            if bad is not None:
-                cells = plural(len(own.columns), "cell")
-                raise InputError(f"table {shown(table)}, row {bad}: expected {cells}", name)
-            _counted(table, own, name)
-    if isinstance(result, Curve):
-        _drawable(result, name)
     if isinstance(result, Meta):
         _complete(result, name)
-
-
-def _drawable(result: Curve, name: str) -> None:
-    """Every point of a curve has a run and a place."""
-    for view, rows in (*result.curves.items(), (result.view, result.results)):
-        for number, row in enumerate(rows, 1):
-            gone = [key for key in POINTS.get(view, ()) if key not in row]
-            if gone or (view in POINTS and not isinstance(row["run"], str)):
-                field = gone[0] if gone else "run"
-                raise InputError(f"{view}, point {number}: expected a {field}", name)
-    if result.decision is not None:
-        size = len(result.decision.t)
-        for run, curve in result.decision.curves.items():
-            if {len(curve.S), len(curve.low), len(curve.high)} != {size}:
-                raise InputError(f"the decision curve of {shown(run)} lacks points", name)
 
 
 def _complete(result: Meta, name: str) -> None:
@@ -143,15 +99,3 @@ def _complete(result: Meta, name: str) -> None:
     for own in result.measures:
         if own not in judged or any((size, own) not in known for size in sizes):
             raise InputError(f"the sensitivity of {shown(own)} is not whole", name)
-
-
-def _counted(table: str, own: CampaignTable, name: str) -> None:
-    for column in COUNTED.get(table, ()):
-        at = own.columns.index(column) if column in own.columns else None
-        for number, row in enumerate(own.rows, 1):
-            if at is not None and isinstance(row[at], str):
-                raise InputError(
-                    f"table {shown(table)}, row {number}: expected a number of {column}, got "
-                    f"{shown(str(row[at]))}",
-                    name,
-                )

@@ -96,49 +96,6 @@ class Compare(Saved, kw_only=True):
     origin: Origin | None = None
 
 
-class Crossing(msgspec.Struct, kw_only=True):
-    """Two runs over t."""
-
-    first: str
-    second: str
-    crossings: list[float]
-    sentence: str
-
-
-class DecisionCurve(msgspec.Struct, kw_only=True):
-    """S over t with its band."""
-
-    S: list[float]
-    low: list[float | None]
-    high: list[float | None]
-
-
-class Decision(msgspec.Struct, kw_only=True):
-    """The decision curves."""
-
-    way: str
-    confidence: float
-    t: list[float]
-    curves: dict[str, DecisionCurve]
-    comparisons: list[Crossing] = []
-
-
-Cells: TypeAlias = dict[str, str | float | bool | None]
-
-
-class Curve(Saved, kw_only=True):
-    """Of `abstain curve`: one of its views, and with the summary what its charts need."""
-
-    questions: int
-    along: str
-    view: str
-    conventions: dict[str, str] = {}
-    undefined: dict[str, dict[str, str]] = {}
-    results: list[Cells] = []
-    curves: dict[str, list[Cells]] = {}
-    decision: Decision | None = None
-
-
 class FuzzyPoint(msgspec.Struct, kw_only=True):
     """Stability at one fuzziness."""
 
@@ -243,34 +200,8 @@ class Meta(Saved, kw_only=True):
     advice: str = ""
 
 
-class CampaignTable(msgspec.Struct, kw_only=True):
-    """A table of an overview."""
-
-    title: str
-    reading: str
-    columns: list[str]
-    rows: list[list[str | float | None]]
-    rows_in_all: int = 0
-
-
-class CampaignResults(Saved, kw_only=True):
-    """Of `abstain campaign`: its results.json."""
-
-    title: str
-    about: str
-    questions: int
-    runs: int
-    measure: str
-    pass_mark: float
-    summary: list[str]
-    results: list[Row]
-    tables: dict[str, CampaignTable]
-
-
-Result: TypeAlias = Compare | Curve | Meta | CampaignResults
+Result: TypeAlias = Compare | Meta
 KINDS: dict[str, type[Result]] = {
     "compare": Compare,
-    "curve": Curve,
     "meta": Meta,
-    "campaign": CampaignResults,
 }
