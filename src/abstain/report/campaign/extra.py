@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from abstain.analyses.campaign.stability import MOST_CELLS
@@ -24,13 +25,14 @@ def confidence_sections(c: Overview) -> list[Section]:
     curves = c.result.curves
     if curves is None:
         return []
-    sections = CurveView(curves).sections()
-    runs = len(curves.runs)
-    sections[0].said = [
-        f"{plural(runs, 'run')} with a confidence, the best by {c.measure}; `abstain curve` shows "
-        "any other."
+    view = CurveView(curves)
+    sure, decisions = view.confidence(("risk", "measure", "reliability")), view.decisions()
+    sure.said = [
+        f"{plural(len(curves.runs), 'run')} with a confidence, the best by {c.measure}; "
+        "`abstain curve` shows any other."
     ]
-    return [section for section in sections if section.figures]
+    sure.tables = [replace(view.table("main"), name="sureness", title="Measures of confidence")]
+    return [section for section in (sure, decisions) if section.figures]
 
 
 def stability_section(c: Overview) -> Section:
