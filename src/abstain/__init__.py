@@ -11,7 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from abstain.analyses.asking import score
+    from abstain.analyses.asking import compare, score
+    from abstain.analyses.compare.result import CompareResult
     from abstain.analyses.curve.api import curve, curve_judged, tune, tune_judged
     from abstain.analyses.curve.histogram import HistogramResult, curve_histogram
     from abstain.analyses.curve.result import CurveResult
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "CompareResult": "analyses.compare.result",
+    "compare": "analyses.asking",
     "CurveResult": "analyses.curve.result",
     "HistogramResult": "analyses.curve.histogram",
     "curve_histogram": "analyses.curve.histogram",
@@ -80,6 +83,7 @@ _HOME = {
 
 __all__ = [
     "AbstainError",
+    "CompareResult",
     "Counts",
     "CountsArray",
     "CurveResult",
@@ -102,6 +106,7 @@ __all__ = [
     "UsageError",
     "Why",
     "__version__",
+    "compare",
     "curve",
     "curve_histogram",
     "curve_judged",

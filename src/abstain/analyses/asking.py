@@ -13,6 +13,8 @@ from abstain.judging.reading import ReadingOptions, reading_of
 from abstain.judging.sources import evaluate
 
 if TYPE_CHECKING:
+    from abstain.analyses.compare.options import Correction, Progress, Test
+    from abstain.analyses.compare.result import CompareResult
     from abstain.analyses.score.result import ScoreResult
     from abstain.measures import Measure
     from abstain.stats.intervals import IntervalMethod
@@ -47,4 +49,49 @@ def score(
         references=references,
         break_even=break_even,
         seed=seed,
+    )
+
+
+def compare(
+    gold: Any,
+    runs: Any,
+    measure: str | Measure = "c@1",
+    *,
+    against: str | None = None,
+    by: Sequence[str] | str = (),
+    test: Test = "randomisation",
+    correction: Correction | None = None,
+    interval: IntervalMethod | None = None,
+    level: float = 0.95,
+    trials: int = 10_000,
+    seed: int = 0,
+    detect: float | None = None,
+    power: float = 0.8,
+    judge_error: Any = None,
+    progress: Progress | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> CompareResult:
+    """Compare runs against a gold, paired by question; `reading` is as for `read`.
+
+    >>> import polars as pl
+    >>> gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "B"]})
+    >>> one = pl.DataFrame({"question": ["q1", "q2"], "answer": ["A", "A"]})
+    >>> two = pl.DataFrame({"question": ["q1", "q2"], "answer": ["A", "B"]})
+    >>> compare(gold, {"one": one, "two": two}).pairs[0].difference
+    0.5
+    """
+    return evaluate(gold, runs, reading_of(reading)).compare(
+        measure,
+        against=against,
+        by=by,
+        test=test,
+        correction=correction,
+        interval=interval,
+        level=level,
+        trials=trials,
+        seed=seed,
+        detect=detect,
+        power=power,
+        judge_error=judge_error,
+        progress=progress,
     )

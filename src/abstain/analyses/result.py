@@ -29,6 +29,7 @@ MOST_BYTES = 512 << 20
 """What a saved result may weigh."""
 
 KINDS: dict[str, str] = {
+    "compare": "compare.result:CompareResult",
     "score": "score.result:ScoreResult",
 }
 """Every kind of result, and where its struct is (below `abstain.analyses`)."""

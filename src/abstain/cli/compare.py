@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from msgspec import structs
 
 from abstain.cli import options, showing
 from abstain.cli.options import (
@@ -24,9 +25,7 @@ from abstain.cli.options import (
     OutputOption,
 )
 from abstain.errors import UsageError
-
-if TYPE_CHECKING:
-    from abstain.analyses.compare import Comparison
+from abstain.judging.reading import said_policy
 
 DEFAULT_MEASURE = "c@1"
 
@@ -122,22 +121,21 @@ def compare(
     Runs are paired by question, on the questions that all of them have.
     """
     from_format = options.reading(from_format, detect_refusals)
-    from abstain.report.compare import compare_chart, compare_grids, pair_grid
-    from abstain.report.compare_words import rounded_away
+    from abstain.judging.opening import old_reading
+    from abstain.judging.sources import evaluate, evaluate_judged
 
+    columns = options.known_columns(column)
+    how: Any = None if ci in ("", "default") else ci
     settings: dict[str, Any] = {
-        "columns": options.known_columns(column),
-        "format": from_format,
-        "reference": reference,
+        "against": reference,
         "test": test,
-        "correction": correction or "",
-        "method": ci,
+        "correction": correction,
+        "interval": how,
         "level": level,
         "trials": trials,
         "seed": seed,
         "detect": detect,
         "power": power,
-        "cluster": cluster,
     }
     files = [gold, *(runs or ())]
     grades = options.pairs(grade, "--grade", "meh=wrong")
@@ -147,53 +145,35 @@ def compare(
         raise UsageError("--grade goes with --judged")
     if scores and (judge_error or by or policy):
         raise UsageError("--judge-error, --by and --policy do not go with --scores")
-    outcomes = {
-        "measure_name": measure or DEFAULT_MEASURE,
-        "by": by or (),
-        "policy": policy,
-        "judge_error": judge_error,
-    }
+    reading = structs.replace(
+        old_reading(columns, from_format),
+        policy=said_policy(policy),
+        match=match,
+        align=align,
+        cluster=cluster,
+        grades=grades,
+    )
+    outcomes: dict[str, Any] = {"by": by or (), "judge_error": judge_error}
     with showing.counting("comparing…") as progress:
         settings["progress"] = progress
         if scores:
-            result = _of_scores(files, measure, settings)
-        elif judged:
-            result = _of_judged(files, grades, settings | outcomes)
+            from abstain.rankings.scores import read_scores
+
+            if len(files) > 1:
+                raise UsageError("--scores takes one file")
+            table = read_scores(files[0], columns=columns, format=from_format, cluster=cluster)
+            result = table.compare(measure, **settings)
         else:
-            result = _of_gold(files, settings | outcomes | {"align": align, "match": match})
+            if not judged and len(files) < 2:
+                raise UsageError("name the gold and the runs, or say --judged or --scores")
+            read = (
+                evaluate_judged(files, reading)
+                if judged
+                else evaluate(files[0], files[1:], reading)
+            )
+            result = read.compare(measure or DEFAULT_MEASURE, **settings, **outcomes)
     if chart is not None:
-        from abstain.report.charts import write_chart
+        from abstain.report.view import view_of
 
-        write_chart(compare_chart(result), chart)
-    grids = compare_grids(result)
-    grids[-1].notes += rounded_away(result, digits)
-    showing.show_all(
-        grids,
-        result.to_dict(),
-        format=format,
-        output=output,
-        digits=digits,
-        whole=pair_grid(result, list(result.pairs), full=True),
-    )
-
-
-def _of_scores(files: list[str], measure: str | None, settings: dict[str, Any]) -> Comparison:
-    from abstain.analyses.compare.scores import compare_scores
-
-    if len(files) > 1:
-        raise UsageError("--scores takes one file")
-    return compare_scores(files[0], measure_name=measure, **settings)
-
-
-def _of_judged(files: list[str], grades: dict[str, str], settings: dict[str, Any]) -> Comparison:
-    from abstain.analyses.compare import compare_judged
-
-    return compare_judged(files, grades=grades, **settings)
-
-
-def _of_gold(files: list[str], settings: dict[str, Any]) -> Comparison:
-    from abstain.analyses.compare import compare
-
-    if len(files) < 2:
-        raise UsageError("name the gold and the runs, or say --judged or --scores")
-    return compare(files[0], files[1:], **settings)
+        view_of(result).draw(chart)
+    showing.show_result(result, format=format, output=output, digits=digits)

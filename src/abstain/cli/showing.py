@@ -62,7 +62,7 @@ def show_result(
     elif chosen is Format.table:
         from abstain.report.terminal import print_grid
 
-        for number, grid in enumerate(view.tables(**options)):
+        for number, grid in enumerate(view.tables(digits=digits, **options)):
             if number:
                 sys.stdout.write("\n")
             print_grid(grid, digits=digits)

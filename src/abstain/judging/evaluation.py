@@ -35,6 +35,8 @@ from abstain.outcomes import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.analyses.compare.options import Correction, Progress, Test
+    from abstain.analyses.compare.result import CompareResult
     from abstain.analyses.score.result import ScoreResult
     from abstain.judging.gold import Gold
     from abstain.judging.matrix import Filled
@@ -117,13 +119,10 @@ class Evaluation:
         reading: Reading,
         *,
         held: Filled | None = None,
-        questions: pl.DataFrame | None = None,
     ) -> None:
         self.source = source
         self.reading = reading
         self._held = held
-        self._questions = questions
-        """Given where it is a view of some of them; then everything is held."""
 
     # ------------------------------------------------------------------------- what it holds
 
@@ -152,11 +151,6 @@ class Evaluation:
 
     def with_attributes(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         """The questions with some of their attributes, which must be there."""
-        if self._questions is not None:
-            for name in attributes or ():
-                if name not in self._questions.columns:
-                    raise UnknownNameError("attribute", name, self._questions.columns)
-            return self._questions
         return self.source.questions(attributes)
 
     def __len__(self) -> int:
@@ -213,8 +207,9 @@ class Evaluation:
         Positions in `OUTCOMES`, or `EXCLUDED`. A kind of blank that the policy leaves open is
         refused.
         """
+        kinds = self.kinds
         self._refuse_undecided()
-        return self.policy.outcomes(EXCLUDED).astype(np.uint8)[self.kinds]
+        return self.policy.outcomes(EXCLUDED).astype(np.uint8)[kinds]
 
     def _refuse_undecided(self) -> None:
         table = self.tallies(())
@@ -235,16 +230,7 @@ class Evaluation:
         """How many responses of each kind there are, by run and slice."""
         if self._held is None:
             return self.source.tally(by)
-        runs, kinds, _ = self._held
-        questions = self.with_attributes(by)
-        sizes = slice_sizes(questions, by)
-        part_of = slice_numbers(questions, sizes, by) * KINDS
-        slices: list[tuple[str | None, ...]] = sizes.drop("size").rows() if by else [()]
-        width = len(slices) * KINDS
-        table = np.stack([np.bincount(part_of + own, minlength=width) for own in kinds])
-        names = [run for run in runs for _ in slices]
-        rows = table.reshape(-1, KINDS).astype(np.int64)
-        return Tallies(names, slices * len(runs), rows, questions.height)
+        return _tallied(self._held, self.with_attributes(by), by)
 
     def counted(self, by: Sequence[str] = ()) -> Counted:
         """Counts under the policy, by run and slice."""
@@ -297,7 +283,7 @@ class Evaluation:
         from abstain.judging.reading import said_policy
 
         reading = structs.replace(self.reading, policy=said_policy(policy))
-        return Evaluation(self.source, reading, held=self._held, questions=self._questions)
+        return Evaluation(self.source, reading, held=self._held)
 
     def only(
         self,
@@ -321,12 +307,9 @@ class Evaluation:
 
     def where(self, inside: npt.NDArray[np.bool_], rows: Sequence[int] | None = None) -> Evaluation:
         """The questions that a mask keeps, of all runs or of those at some positions."""
-        names, kinds, sure = self._filled()
-        own = list(range(len(names))) if rows is None else list(rows)
-        at = np.ix_(np.array(own, np.int64), np.flatnonzero(inside))
-        held = ([names[i] for i in own], kinds[at], None if sure is None else sure[at])
-        questions = self.questions.filter(pl.Series(inside))
-        return Evaluation(self.source, self.reading, held=held, questions=questions)
+        own = range(len(self.kinds)) if rows is None else rows
+        part = Part(self, np.flatnonzero(inside), np.array(own, np.int64))
+        return Evaluation(part, self.reading)
 
     # ------------------------------------------------------------------- for people: frames
 
@@ -383,6 +366,99 @@ class Evaluation:
             seed=seed,
         )
         return found
+
+    def compare(
+        self,
+        measure: str | Measure = "c@1",
+        *,
+        against: str | None = None,
+        by: Sequence[str] | str = (),
+        test: Test = "randomisation",
+        correction: Correction | None = None,
+        interval: IntervalMethod | None = None,
+        level: float = 0.95,
+        trials: int = 10_000,
+        seed: int = 0,
+        detect: float | None = None,
+        power: float = 0.8,
+        judge_error: Any = None,
+        progress: Progress | None = None,
+    ) -> CompareResult:
+        """Which differences between runs are real, and where they come from.
+
+        Runs are paired by question on those that all of them have. A missing response excludes
+        its question, unless the policy says what it counts as.
+
+        Args:
+            measure: What runs are compared by, one of counts or of confidence.
+            against: The run that each other one is compared with, corrected by max-T.
+            by: Attributes; for two runs, which slices carry the difference.
+            test: How p is found.
+            correction: For many pairs; Holm's unless said.
+            interval: The method of intervals; None takes the measure's default.
+            level: The level of intervals; what it leaves is the error of tests.
+            trials: Random trials, where a test is not exact.
+            seed: The seed of the trials.
+            detect: A difference to plan for: the power to find it, the questions that takes.
+            power: The power that a plan asks for.
+            judge_error: A judge's verdicts on a sample that was checked by hand.
+            progress: Told how much of the work is done, and how much there is.
+        """
+        found: CompareResult = abstain.ask(
+            "compare",
+            self,
+            measure,
+            against=against,
+            by=by,
+            test=test,
+            correction=correction,
+            interval=interval,
+            level=level,
+            trials=trials,
+            seed=seed,
+            detect=detect,
+            power=power,
+            judge_error=judge_error,
+            progress=progress,
+        )
+        return found
+
+
+class Part:
+    """A source: some of the runs of an evaluation, on some of its questions."""
+
+    def __init__(self, whole: Evaluation, columns: IntArray, rows: IntArray) -> None:
+        self.whole, self.columns, self.rows = whole, columns, rows
+        self.kind, self.gold = whole.kind, whole.source.gold
+        self.responses = whole.source.responses
+        self.notes, self.cluster = whole.notes, whole.source.cluster
+
+    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """Those of the whole that it keeps."""
+        return self.whole.with_attributes(attributes)[self.columns]
+
+    def tally(self, by: Sequence[str]) -> Tallies:
+        """Counted from the matrix of the whole."""
+        return _tallied(self.fill(confident=False), self.questions(by), by)
+
+    def fill(self, *, confident: bool) -> Filled:
+        """The cells of the whole that it keeps."""
+        names, kinds, sure = self.whole._filled(confident=confident)
+        at = np.ix_(self.rows, self.columns)
+        return [names[i] for i in self.rows], kinds[at], None if sure is None else sure[at]
+
+
+def _tallied(held: Filled, questions: pl.DataFrame, by: Sequence[str]) -> Tallies:
+    """Responses of each kind by run and slice, counted from the matrix."""
+    runs, kinds, _ = held
+    sizes = slice_sizes(questions, by)
+    part_of = slice_numbers(questions, sizes, by) * KINDS
+    slices: list[tuple[str | None, ...]] = sizes.drop("size").rows() if by else [()]
+    width = len(slices) * KINDS
+    table = np.stack([np.bincount(part_of + own, minlength=width) for own in kinds])
+    names = [run for run in runs for _ in slices]
+    rows = table.reshape(-1, KINDS).astype(np.int64)
+    return Tallies(names, slices * len(runs), rows, questions.height)
 
 
 def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:

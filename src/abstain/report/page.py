@@ -112,9 +112,10 @@ def _again(c: Campaign) -> list[tuple[str, str]]:
     if c.test:
         facts.append(("pass mark", f"{c.pass_mark:g}"))
     if c.comparison is not None:
-        s = c.comparison.settings
-        facts.append(("intervals", f"{100 * s.level:g} %, {s.method}"))
-        exact = all(pair.exact for pair in c.comparison.pairs)
+        s = c.comparison
+        if s.interval_method is not None:
+            facts.append(("intervals", f"{100 * s.level:g} %, {s.interval_method}"))
+        exact = all(pair.exact for pair in s.pairs)
         drawn = "exact" if exact else f"{s.trials:,} trials"
         facts.append(("tests", f"{s.test}, {drawn}, {s.correction} correction"))
         if s.cluster:

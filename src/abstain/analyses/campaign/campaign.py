@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 import polars as pl
+from msgspec import structs
 
-from abstain.analyses.campaign.matrix import OutcomeMatrix, Slices, outcome_matrix, slices_of
+from abstain.analyses.campaign.matrix import OutcomeMatrix, Slices, slices_of
 from abstain.analyses.campaign.pairs import Pairs, find_pairs
 from abstain.errors import InputError, UsageError, nearest, plural, shown
 from abstain.judging.opening import old_reading
@@ -27,10 +28,12 @@ from abstain.outcomes import (
 
 if TYPE_CHECKING:
     from abstain.analyses.campaign.stability import RankStability
-    from abstain.analyses.compare.result import Comparison
+    from abstain.analyses.compare.result import CompareResult
     from abstain.analyses.curve.result import CurveResult
+    from abstain.judging.evaluation import Evaluation
     from abstain.judging.gold import Gold
     from abstain.judging.judge import Judged
+    from abstain.judging.reading import Reading
     from abstain.outcomes import Array
     from abstain.stats.intervals import Interval
 
@@ -78,7 +81,7 @@ class Campaign:
     notes: tuple[str, ...] = ()
     intervals: tuple[Interval, ...] = ()
     """An interval for each run's score."""
-    comparison: Comparison | None = None
+    comparison: CompareResult | None = None
     """All pairs of runs, where there are not too many."""
     seed: int = 0
     stability: RankStability | None = None
@@ -126,24 +129,26 @@ def run_campaign(
     from abstain.analyses.campaign.stability import rank_stability
     from abstain.analyses.campaign.sureness import sure_curves
     from abstain.analyses.campaign.uncertainty import run_intervals, told_apart
-    from abstain.analyses.compare.result import Settings
-    from abstain.io.frames import check_mapping
-    from abstain.judging.gold import read_gold
-    from abstain.judging.judge import check_align, judge
-    from abstain.judging.opening import open_runs
-    from abstain.judging.responses import describe, own_cluster
+    from abstain.analyses.compare.options import Options
+    from abstain.judging.judge import check_align
+    from abstain.judging.reading import said_policy
+    from abstain.judging.sources import GoldRuns, evaluate
+    from abstain.stats.intervals import check_method
 
     if not 0 <= pass_mark <= 1:
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
     chosen = count_measure(measure_name)
     rules = Policy.of(policy)
-    standard = read_gold(gold, old_reading(columns, format))
-    sources = open_runs(runs, columns=columns, format=format, engine=engine, master=master)
-    cluster = cluster or own_cluster((s.table for s in sources), standard.attributes)
-    settings = Settings(method=ci, cluster=cluster, seed=seed).checked()
-    check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
-    judged = judge(standard, sources, match=match, align=check_align(align))
-    matrix = with_role(outcome_matrix(judged, rules))
+    check_align(align)
+    how = {"match": match, "align": align, "cluster": cluster, "policy": said_policy(policy)}
+    reading = structs.replace(old_reading(columns, format, engine, master), **how)
+    options = Options(method=check_method(ci), seed=seed, progress=progress)
+    options.check()
+    evaluation = evaluate(gold, runs, reading)
+    source = evaluation.source
+    assert isinstance(source, GoldRuns)
+    standard, judged = source.gold, source.judged()
+    matrix = with_role(_matrix(evaluation, standard))
     attributes = _attributes(matrix.questions, by, topic, test)
     slices = {name: slices_of(matrix.questions, name) for name in attributes}
     sliced = {name: matrix.counts(s.part_of, len(s.names)) for name, s in slices.items()}
@@ -151,7 +156,7 @@ def run_campaign(
     overall = matrix.overall()
     scores = chosen(overall)
     order = _best_first(scores, matrix.runs, higher=chosen.higher_is_better)
-    comparison = told_apart(matrix, chosen, settings, rules, progress=progress)
+    comparison = told_apart(evaluation, chosen, options)
     return Campaign(
         measure=chosen,
         matrix=matrix,
@@ -167,16 +172,21 @@ def run_campaign(
         pairs=find_pairs(matrix),
         runs_info=info,
         choices=_choices(judged) if matrix.outcomes.size <= MOST_CHOICES else {},
-        baselines=_baselines(standard, slices, rules, match=match, seed=seed) if baselines else {},
+        baselines=_baselines(standard, slices, reading, seed=seed) if baselines else {},
         policy=rules,
         touched=reasons_named(blanks_by_reason(matrix.kinds).sum(axis=0)),
-        notes=(*describe(standard, sources), *said),
-        intervals=tuple(run_intervals(matrix, overall, chosen, settings, comparison)),
+        notes=(*evaluation.notes, *said),
+        intervals=tuple(run_intervals(evaluation, overall, chosen, options, comparison)),
         comparison=comparison,
         seed=seed,
         stability=rank_stability(matrix, chosen, seed),
         sureness=sure_curves(judged, matrix, order, chosen, rules),
     )
+
+
+def _matrix(evaluation: Evaluation, gold: Gold) -> OutcomeMatrix:
+    codes = evaluation.codes
+    return OutcomeMatrix(list(evaluation.runs), gold.frame, codes, evaluation.tallies(()).table)
 
 
 def with_role(matrix: OutcomeMatrix) -> OutcomeMatrix:
@@ -298,12 +308,13 @@ def _runs_info(runs: Sequence[str], given: Any) -> tuple[pl.DataFrame, list[str]
 
 
 def _baselines(
-    gold: Gold, slices: Mapping[str, Slices], policy: Policy, *, match: str, seed: int
+    gold: Gold, slices: Mapping[str, Slices], reading: Reading, *, seed: int
 ) -> dict[str, tuple[Counts, dict[str, CountsArray]]]:
     """Reference runs, judged as any run is and counted by the same slices."""
     from abstain.analyses.campaign.baselines import all_baselines, can_guess, chances
-    from abstain.judging.judge import judge
+    from abstain.judging.evaluation import Evaluation
     from abstain.judging.responses import read_responses
+    from abstain.judging.sources import GoldRuns
 
     found: dict[str, tuple[Counts, dict[str, CountsArray]]] = {}
     made = all_baselines(gold, seed=seed)
@@ -315,7 +326,9 @@ def _baselines(
         found["random (expected)"] = Counts(*table.sum(axis=0)), parts
     responses = [b.responses.with_columns(run=pl.lit(b.title)) for b in made]
     source = read_responses(pl.concat(responses), name="the reference runs")
-    matrix = outcome_matrix(judge(gold, [source], match=match), policy)
+    plain = structs.replace(reading, align="id", cluster=None)
+    evaluation = Evaluation(GoldRuns(gold, [source], plain), plain)
+    matrix = _matrix(evaluation, gold)
     overall = matrix.overall()
     sliced = {name: matrix.counts(s.part_of, len(s.names)) for name, s in slices.items()}
     for b in made:

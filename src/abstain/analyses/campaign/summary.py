@@ -66,13 +66,14 @@ def _best(c: Campaign) -> str:
 
 
 def _separated(c: Campaign) -> Iterator[str]:
-    from abstain.report.compare_words import how, verdict
+    from abstain.report.compare_method import how
+    from abstain.report.compare_words import verdict
 
     if c.comparison is not None:
         yield from verdict(c.comparison)
         yield from how(c.comparison)
     elif len(c.runs) > 1:
-        yield "Which runs can be told apart was not tested: `abstain compare --reference` does it."
+        yield "Which runs can be told apart was not tested: `abstain compare --against` does it."
 
 
 def _spread(c: Campaign) -> Iterator[str]:

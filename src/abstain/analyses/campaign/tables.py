@@ -123,7 +123,7 @@ def groups_of(c: Campaign) -> dict[str, str]:
     """The letters of each run; empty where there are none to give."""
     if c.comparison is None or not c.comparison.grouped:
         return {}
-    return {row.run: row.letters for row in c.comparison.rows}
+    return {row.run: row.group for row in c.comparison.rows}
 
 
 def _leader_cells(

@@ -5,21 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
-from abstain.analyses.campaign.matrix import EXCLUDED, OutcomeMatrix
-from abstain.analyses.compare.comparing import compare_outcomes
-from abstain.analyses.compare.inputs import Paired
-from abstain.analyses.compare.result import Comparison, Progress, Settings
-from abstain.errors import UsageError, nearest
-from abstain.judging.slices import cluster_numbers
+from abstain.analyses.compare.common import common_questions
+from abstain.analyses.compare.options import Options
+from abstain.analyses.compare.outcomes import compare_outcomes
+from abstain.analyses.compare.result import CompareResult
+from abstain.judging.evaluation import EXCLUDED, Evaluation
 from abstain.measures import Measure
-from abstain.outcomes import Policy
 from abstain.stats.intervals import Interval, interval
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from abstain.outcomes import CountsArray
 
 MOST_RUNS = 100
@@ -27,19 +22,21 @@ MOST_RUNS = 100
 
 
 def run_intervals(
-    matrix: OutcomeMatrix,
+    evaluation: Evaluation,
     overall: CountsArray,
     measure: Measure,
-    settings: Settings,
-    comparison: Comparison | None = None,
+    options: Options,
+    comparison: CompareResult | None = None,
 ) -> list[Interval]:
     """An interval for each run's score; a comparison on all questions has made them already."""
-    if comparison is not None and comparison.questions == comparison.in_all:
-        made = {row.run: row.interval for row in comparison.rows}
-        return [made[run] for run in matrix.runs]
-    clusters = _clusters(matrix.questions, settings.cluster)
+    if comparison is not None and comparison.questions == comparison.questions_in_all:
+        made = {
+            row.run: [np.nan if x is None else x for x in row.interval] for row in comparison.rows
+        }
+        return [Interval(made[run][0], made[run][1], options.method) for run in evaluation.runs]
+    clusters = evaluation.clusters()
     found = []
-    for i, own in enumerate(matrix.outcomes):
+    for i, own in enumerate(evaluation.codes):
         groups = None
         if clusters is not None:
             bins = np.bincount(clusters * 6 + own, minlength=6 * (int(clusters.max()) + 1))
@@ -50,53 +47,20 @@ def run_intervals(
                 measure,
                 overall[i],
                 clusters=groups,
-                method=settings.method,
-                level=settings.level,
-                trials=settings.trials,
-                seed=settings.seed,
+                method=options.method,
+                level=options.level,
+                trials=options.trials,
+                seed=options.seed,
             )
         )
     return found
 
 
-def told_apart(
-    matrix: OutcomeMatrix,
-    measure: Measure,
-    settings: Settings,
-    policy: Policy,
-    *,
-    progress: Progress = lambda _, __: None,
-) -> Comparison | None:
+def told_apart(evaluation: Evaluation, measure: Measure, options: Options) -> CompareResult | None:
     """All pairs of runs, on the questions that count for all; None where that cannot be had."""
-    if not 2 <= len(matrix.runs) <= MOST_RUNS:
+    if not 2 <= len(evaluation.runs) <= MOST_RUNS:
         return None
-    common = (matrix.outcomes != EXCLUDED).all(axis=0)
-    if not common.any():
+    if not (evaluation.codes != EXCLUDED).all(axis=0).any():
         return None
-    kept = matrix.questions.filter(pl.Series(common))
-    outcomes = matrix.outcomes[:, common]
-    runs = len(matrix.runs)
-    paired = Paired(
-        runs=matrix.runs,
-        questions=kept["question"].to_list(),
-        outcomes=outcomes,
-        in_all=matrix.questions.height,
-        absent={},
-        clusters=_clusters(kept, settings.cluster),
-        parts=(),
-        known=np.zeros((runs, 6)),
-        unknown=np.zeros(runs, np.int64),
-        policy=policy,
-        touched={},
-    )
-    return compare_outcomes(paired, measure, settings, progress=progress)
-
-
-def _clusters(questions: pl.DataFrame, attribute: str | None) -> npt.NDArray[np.int64] | None:
-    if attribute is None:
-        return None
-    if attribute not in questions.columns:
-        near = nearest(attribute, questions.columns)
-        hint = f" (nearest: {', '.join(near)})" if near else ""
-        raise UsageError(f"the gold has no attribute '{attribute}' to cluster by{hint}")
-    return cluster_numbers(questions, attribute)
+    common = common_questions(evaluation, evaluation.policy, runs=evaluation.runs)
+    return compare_outcomes(common, measure, options, bounded=False)

@@ -9,7 +9,6 @@ from abstain.report.pieces import Page, render
 from abstain.report.results.reading import read_result
 from abstain.report.results.saved import (
     CampaignResults,
-    Compare,
     Curve,
     Meta,
     Rank,
@@ -34,10 +33,6 @@ def page_of(result: Result) -> Page:
             from abstain.report.results.rank import rank_page
 
             return rank_page(result)
-        case Compare():
-            from abstain.report.results.compare import compare_page
-
-            return compare_page(result)
         case Curve():
             from abstain.report.results.curve import curve_page
 

@@ -13,7 +13,6 @@ from abstain.report.results.saved import (
     KINDS,
     CampaignResults,
     CampaignTable,
-    Compare,
     Curve,
     Meta,
     Rank,
@@ -35,7 +34,6 @@ POINTS = {
 
 SIGNS = {
     "campaign": {"tables", "summary"},
-    "compare": {"pairs"},
     "curve": {"view", "along"},
     "meta": {"trials", "measures"},
     "rank": {"queries", "results"},
@@ -98,7 +96,7 @@ def _told(error: BaseException) -> str:
 
 def _fits(result: Result, name: str) -> None:
     """What types cannot say."""
-    if isinstance(result, (Rank, Compare, CampaignResults)) and not result.results:
+    if isinstance(result, (Rank, CampaignResults)) and not result.results:
         raise InputError("has no results, expected at least one run", name)
     if isinstance(result, Rank):
         first = list(result.results[0].scores)

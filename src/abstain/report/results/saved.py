@@ -32,11 +32,6 @@ class Row(msgspec.Struct, kw_only=True):
     intervals: dict[str, Ends] = {}
     reference: str | None = None
     break_even: Numbers = {}
-    group: str = ""
-    unknown: int = 0
-    bounds: dict[str, Ends] = {}
-    corrected: Numbers = {}
-    corrected_intervals: dict[str, Ends] = {}
     query: str | None = None
     queries: int | None = None
     nil_queries: int | None = None
@@ -81,63 +76,6 @@ class Rank(Saved, kw_only=True):
     settings: dict[str, Any] = {}
     results: list[Row]
     truncation: Truncation | None = None
-
-
-class PairRow(msgspec.Struct, kw_only=True):
-    """Two runs and their difference."""
-
-    run: str
-    against: str
-    difference: float | None
-    interval: Ends
-    p: float | None
-    p_adjusted: float | None
-    questions: int
-    exact: bool = False
-
-
-class Move(msgspec.Struct, kw_only=True):
-    """Questions that went from one outcome to another."""
-
-    questions: float
-    worth: float | None
-
-
-class SliceShare(msgspec.Struct, kw_only=True):
-    """What a slice contributes to a difference."""
-
-    slice: dict[str, str | None]
-    questions: int
-    difference: float | None
-    contribution: float | None
-
-
-class Origin(msgspec.Struct, kw_only=True):
-    """Where a difference comes from."""
-
-    transitions: dict[str, Move]
-    knowing: float | None
-    abstaining: float | None
-    slices: list[SliceShare] = []
-    contributions: dict[str, float | None] = {}
-
-
-class Compare(Saved, kw_only=True):
-    """Of `abstain compare`."""
-
-    measure: str
-    questions: int
-    level: float
-    test: str
-    correction: str
-    trials: int
-    interval_method: str | None = None
-    reference: str | None = None
-    cluster: str | None = None
-    verdict: list[str] = []
-    results: list[Row]
-    pairs: list[PairRow]
-    origin: Origin | None = None
 
 
 class Crossing(msgspec.Struct, kw_only=True):
@@ -311,10 +249,9 @@ class CampaignResults(Saved, kw_only=True):
     tables: dict[str, CampaignTable]
 
 
-Result: TypeAlias = Rank | Compare | Curve | Meta | CampaignResults
+Result: TypeAlias = Rank | Curve | Meta | CampaignResults
 KINDS: dict[str, type[Result]] = {
     "rank": Rank,
-    "compare": Compare,
     "curve": Curve,
     "meta": Meta,
     "campaign": CampaignResults,
