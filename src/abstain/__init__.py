@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     )
     from abstain.analyses.campaign.result import CampaignResult
     from abstain.analyses.curve.histogram import HistogramResult
+    from abstain.analyses.asking import compare, score
+    from abstain.analyses.compare.result import CompareResult
+    from abstain.analyses.curve.api import curve, curve_judged, tune, tune_judged
+    from abstain.analyses.curve.histogram import HistogramResult, curve_histogram
     from abstain.analyses.curve.result import CurveResult
     from abstain.analyses.meta import MetaResult, meta, meta_counts, meta_judged, meta_scores
     from abstain.analyses.rank.result import RankResult
@@ -45,6 +49,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "CompareResult": "analyses.compare.result",
+    "compare": "analyses.asking",
     "CurveResult": "analyses.curve.result",
     "HistogramResult": "analyses.curve.histogram",
     "SeveralResult": "analyses.score.several",
@@ -95,6 +101,7 @@ _HOME = {
 __all__ = [
     "AbstainError",
     "CampaignResult",
+    "CompareResult",
     "Counts",
     "CountsArray",
     "CurveResult",
@@ -121,6 +128,7 @@ __all__ = [
     "__version__",
     "baseline",
     "campaign",
+    "compare",
     "curve",
     "histogram",
     "list_measures",

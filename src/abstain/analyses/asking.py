@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from abstain.analyses.curve.histogram import HistogramResult
     from abstain.analyses.curve.result import CurveResult, Way
     from abstain.analyses.rank.result import RankResult
+    from abstain.analyses.compare.options import Correction, Progress, Test
+    from abstain.analyses.compare.result import CompareResult
     from abstain.analyses.score.result import ScoreResult
     from abstain.analyses.score.several import SeveralResult
     from abstain.analyses.tune.result import TuneResult
@@ -261,3 +263,46 @@ def both_golds(
         if value is not None:
             raise UsageError(f"{option('test_gold')} and {option(name)} exclude each other")
     return [gold, test_gold]
+def compare(
+    gold: Any,
+    runs: Any,
+    measure: str | Measure = "c@1",
+    *,
+    against: str | None = None,
+    by: Sequence[str] | str = (),
+    test: Test = "randomisation",
+    correction: Correction | None = None,
+    interval: IntervalMethod | None = None,
+    level: float = 0.95,
+    trials: int = 10_000,
+    seed: int = 0,
+    detect: float | None = None,
+    power: float = 0.8,
+    judge_error: Any = None,
+    progress: Progress | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> CompareResult:
+    """Compare runs against a gold, paired by question; `reading` is as for `read`.
+
+    >>> import polars as pl
+    >>> gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "B"]})
+    >>> one = pl.DataFrame({"question": ["q1", "q2"], "answer": ["A", "A"]})
+    >>> two = pl.DataFrame({"question": ["q1", "q2"], "answer": ["A", "B"]})
+    >>> compare(gold, {"one": one, "two": two}).pairs[0].difference
+    0.5
+    """
+    return evaluate(gold, runs, reading_of(reading)).compare(
+        measure,
+        against=against,
+        by=by,
+        test=test,
+        correction=correction,
+        interval=interval,
+        level=level,
+        trials=trials,
+        seed=seed,
+        detect=detect,
+        power=power,
+        judge_error=judge_error,
+        progress=progress,
+    )

@@ -30,6 +30,7 @@ MOST_BYTES = 512 << 20
 
 KINDS: dict[str, str] = {
     "rank": "rank.result:RankResult",
+    "compare": "compare.result:CompareResult",
     "score": "score.result:ScoreResult",
     "campaign": "campaign.result:CampaignResult",
     "truncation": "truncation:TruncationResult",

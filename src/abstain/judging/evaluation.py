@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from abstain.analyses.campaign.result import CampaignResult
+    from abstain.analyses.compare.options import Correction, Progress, Test
+    from abstain.analyses.compare.result import CompareResult
     from abstain.analyses.curve.histogram import HistogramResult
     from abstain.analyses.curve.result import CurveResult, Way
     from abstain.analyses.score.result import ScoreResult
@@ -129,16 +131,10 @@ class Evaluation:
         reading: Reading,
         *,
         held: Filled | None = None,
-        questions: pl.DataFrame | None = None,
-        whole: tuple[Evaluation, Cells] | None = None,
     ) -> None:
         self.source = source
         self.reading = reading
         self._held = held
-        self._questions = questions
-        """Given where it is a view of some of them; then everything is held."""
-        self._whole = whole
-        """What it is a view of, and which of its runs and questions."""
 
     # ------------------------------------------------------------------------- what it holds
 
@@ -167,11 +163,6 @@ class Evaluation:
 
     def with_attributes(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         """The questions with some of their attributes, which must be there."""
-        if self._questions is not None:
-            for name in attributes or ():
-                if name not in self._questions.columns:
-                    raise UnknownNameError("attribute", name, self._questions.columns)
-            return self._questions
         return self.source.questions(attributes)
 
     def __len__(self) -> int:
@@ -206,11 +197,137 @@ class Evaluation:
 
     def _filled(self, *, confident: bool = False) -> Filled:
         if self._held is None or (confident and self._held[2] is None):
-            if self._held is not None and self._whole is not None:
-                whole, cells = self._whole
-                self._held = (*self._held[:2], whole.confidence[cells])
-            else:
-                self._held = self.source.fill(confident=confident)
+            self._held = self.source.fill(confident=confident)
+        return self._held
+
+    @property
+    def kinds(self) -> npt.NDArray[np.uint8]:
+        """Runs × questions: the kind of every response before any policy."""
+        return self._filled()[1]
+
+    @property
+    def states_confidence(self) -> bool:
+        """Whether any of the tables has a column of confidences."""
+        return any("confidence" in own.table.columns for own in self.source.responses)
+
+    @property
+    def confidence(self) -> Array:
+        """Runs × questions: how sure each response was; NaN where it does not say."""
+        sure = self._filled(confident=True)[2]
+        assert sure is not None
+        return sure
+
+    @cached_property
+    def codes(self) -> npt.NDArray[np.uint8]:
+        """Runs × questions: what became of every response under the policy.
+
+        Positions in `OUTCOMES`, or `EXCLUDED`. A kind of blank that the policy leaves open is
+        refused.
+        """
+        kinds = self.kinds  # first: what is held is not counted again where it lives
+        self._refuse_undecided()
+        return self.policy.outcomes(EXCLUDED).astype(np.uint8)[kinds]
+
+    def _refuse_undecided(self) -> None:
+        table = self.tallies(())
+        refuse_undecided(blanks_by_reason(table.table), table.runs, self.policy)
+
+    @property
+    def nothing_right(self) -> npt.NDArray[np.bool_] | None:
+        """Which questions have no right answer, where a gold says so."""
+        if self.source.gold is None:
+            return None
+        nothing = self.questions["nothing_right"].to_numpy()
+        return nothing if nothing.any() else None
+
+    # -------------------------------------------------------------------------------- counts
+
+    def tallies(self, by: Sequence[str]) -> Tallies:
+        """How many responses of each kind there are, by run and slice."""
+        if self._held is None:
+            return self.source.tally(by)
+        return _tallied(self._held, self.with_attributes, by)
+
+    def counted(self, by: Sequence[str]) -> Counted:
+        """The counts by run and slice."""
+
+
+class Evaluation:
+    """Runs judged against a gold, or by others; read once, asked anything."""
+
+    def __init__(
+        self,
+        source: Source,
+        reading: Reading,
+        *,
+        held: Filled | None = None,
+    ) -> None:
+        self.source = source
+        self.reading = reading
+        self._held = held
+
+    # ------------------------------------------------------------------------- what it holds
+
+    @property
+    def kind(self) -> Kind:
+        """What it was read from: a gold and runs, judged rows, or counts."""
+        return self.source.kind
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs by name."""
+        if self._held is not None:
+            return tuple(self._held[0])
+        return tuple(dict.fromkeys(self.source.tally(()).runs))
+
+    @property
+    def runs_as_given(self) -> list[str]:
+        """The runs in the order in which their files were named, those of one file by name."""
+        place = {own.run: i for i, own in enumerate(self.source.responses) if own.run is not None}
+        return sorted(self.runs, key=lambda run: (place.get(run, len(place)), run))
+
+    @property
+    def questions(self) -> pl.DataFrame:
+        """The questions with their attributes, a row each."""
+        return self.with_attributes(None)
+
+    def with_attributes(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """The questions with some of their attributes, which must be there."""
+        return self.source.questions(attributes)
+
+    def __len__(self) -> int:
+        return int(self.kinds.shape[1])
+
+    def __repr__(self) -> str:
+        files = plural(len(self.source.responses), "table")
+        return f"<Evaluation of {files}, {self.kind}>"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What reading had to say."""
+        return self.source.notes
+
+    @property
+    def cluster(self) -> str | None:
+        """The attribute by which questions are clustered: as asked for, or as the data declare."""
+        return self.reading.cluster or self.source.cluster
+
+    @property
+    def policy(self) -> Policy:
+        """What each kind of blank becomes."""
+        return self.reading.rules()
+
+    @property
+    def touched(self) -> dict[str, int]:
+        """How many responses each part of the policy touches."""
+        table = self.tallies(()).table
+        return reasons_named(blanks_by_reason(table).sum(axis=0))
+
+    # ------------------------------------------------------------------------------ matrices
+
+    def _filled(self, *, confident: bool = False) -> Filled:
+        if self._held is None or (confident and self._held[2] is None):
+            self._held = self.source.fill(confident=confident)
         return self._held
 
     @property
@@ -314,9 +431,7 @@ class Evaluation:
         They are counted where they live, before any policy; those without a confidence are in
         bin −1.
         """
-        if self._whole is None:
-            return self.source.binned(bins)
-        return binned_cells(*self._filled(confident=True), bins)
+        return self.source.binned(bins)
 
     def slices(self, attribute: str) -> Slices:
         """The slices that an attribute makes, in natural order."""
@@ -334,13 +449,7 @@ class Evaluation:
         from abstain.judging.reading import said_policy
 
         reading = structs.replace(self.reading, policy=said_policy(policy))
-        return Evaluation(
-            self.source,
-            reading,
-            held=self._held,
-            questions=self._questions,
-            whole=self._whole,
-        )
+        return Evaluation(self.source, reading, held=self._held)
 
     def only(
         self,
@@ -364,14 +473,9 @@ class Evaluation:
 
     def where(self, inside: npt.NDArray[np.bool_], rows: Sequence[int] | None = None) -> Evaluation:
         """The questions that a mask keeps, of all runs or of those at some positions."""
-        names, kinds, sure = self._filled()
-        own = list(range(len(names))) if rows is None else list(rows)
-        at = np.ix_(np.array(own, np.int64), np.flatnonzero(inside))
-        held = ([names[i] for i in own], kinds[at], None if sure is None else sure[at])
-        questions = self.questions.filter(pl.Series(inside))
-        return Evaluation(
-            self.source, self.reading, held=held, questions=questions, whole=(self, at)
-        )
+        own = range(len(self.kinds)) if rows is None else rows
+        view = View(self, np.flatnonzero(inside), np.array(own, np.int64))
+        return Evaluation(view, self.reading)
 
     # ------------------------------------------------------------------- for people: frames
 
@@ -544,6 +648,109 @@ class Evaluation:
             seed=seed,
         )
         return found
+
+    def compare(
+        self,
+        measure: str | Measure = "c@1",
+        *,
+        against: str | None = None,
+        by: Sequence[str] | str = (),
+        test: Test = "randomisation",
+        correction: Correction | None = None,
+        interval: IntervalMethod | None = None,
+        level: float = 0.95,
+        trials: int = 10_000,
+        seed: int = 0,
+        detect: float | None = None,
+        power: float = 0.8,
+        judge_error: Any = None,
+        progress: Progress | None = None,
+    ) -> CompareResult:
+        """Which differences between runs are real, and where they come from.
+
+        Runs are paired by question on those that all of them have. A missing response excludes
+        its question, unless the policy says what it counts as.
+
+        Args:
+            measure: What runs are compared by, one of counts or of confidence.
+            against: The run that each other one is compared with, corrected by max-T.
+            by: Attributes; for two runs, which slices carry the difference.
+            test: How p is found.
+            correction: For many pairs; Holm's unless said.
+            interval: The method of intervals; None takes the measure's default.
+            level: The level of intervals; what it leaves is the error of tests.
+            trials: Random trials, where a test is not exact.
+            seed: The seed of the trials.
+            detect: A difference to plan for: the power to find it, the questions that takes.
+            power: The power that a plan asks for.
+            judge_error: A judge's verdicts on a sample that was checked by hand.
+            progress: Told how much of the work is done, and how much there is.
+        """
+        found: CompareResult = abstain.ask(
+            "compare",
+            self,
+            measure,
+            against=against,
+            by=by,
+            test=test,
+            correction=correction,
+            interval=interval,
+            level=level,
+            trials=trials,
+            seed=seed,
+            detect=detect,
+            power=power,
+            judge_error=judge_error,
+            progress=progress,
+        )
+        return found
+
+
+class View:
+    """A source: some of the runs of an evaluation, on some of its questions."""
+
+    def __init__(self, whole: Evaluation, columns: IntArray, rows: IntArray) -> None:
+        self.whole, self.columns, self.rows = whole, columns, rows
+        self.kind, self.gold = whole.kind, whole.source.gold
+        self.responses = whole.source.responses
+        self.notes, self.cluster = whole.notes, whole.source.cluster
+
+    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """Those of the whole that it keeps."""
+        return self.whole.with_attributes(attributes)[self.columns]
+
+    def tally(self, by: Sequence[str]) -> Tallies:
+        """Counted from the matrix of the whole."""
+        return _tallied(self.fill(confident=False), self.questions, by)
+
+    def fill(self, *, confident: bool) -> Filled:
+        """The cells of the whole that it keeps."""
+        names, kinds, sure = self.whole._filled(confident=confident)
+        at = np.ix_(self.rows, self.columns)
+        return [names[i] for i in self.rows], kinds[at], None if sure is None else sure[at]
+
+    def binned(self, bins: int) -> pl.DataFrame:
+        """Counted from the matrices of the whole."""
+        return binned_cells(*self.fill(confident=True), bins)
+
+
+def _tallied(
+    held: Filled, questions: Callable[[Sequence[str]], pl.DataFrame], by: Sequence[str]
+) -> Tallies:
+    """Responses of each kind by run and slice, counted from the matrix."""
+    runs, kinds, _ = held
+    slices: list[tuple[str | None, ...]] = [()]
+    part_of: IntArray | int = 0
+    if by:
+        asked = questions(by)
+        sizes = slice_sizes(asked, by)
+        part_of = slice_numbers(asked, sizes, by) * KINDS
+        slices = sizes.drop("size").rows()
+    width = len(slices) * KINDS
+    table = np.stack([np.bincount(part_of + own, minlength=width) for own in kinds])
+    names = [run for run in runs for _ in slices]
+    rows = table.reshape(-1, KINDS).astype(np.int64)
+    return Tallies(names, slices * len(runs), rows, kinds.shape[1])
 
 
 def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:

@@ -99,7 +99,8 @@ class View(Generic[R]):
                 return to_csv(self.whole(**options))
             case _:
                 look = LOOKS[format]
-                return "\n".join(look(grid, digits) for grid in self.tables(**options))
+                grids = self.tables(digits=digits, **options)
+                return "\n".join(look(grid, digits) for grid in grids)
 
     def html(self, *, title: str = "") -> str:
         """The page as HTML."""

@@ -28,6 +28,7 @@ from abstain.io.tables import ROW
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.judge import INDEX, KIND
 from abstain.judging.slices import Slices, slices_of
+from abstain.judging.sources import GoldRuns
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import (
     OUTCOMES,
@@ -43,7 +44,6 @@ from abstain.stats.ties import places
 
 if TYPE_CHECKING:
     from abstain.analyses.curve.result import CurveResult
-    from abstain.judging.sources import GoldRuns
     from abstain.outcomes import Array
     from abstain.stats.intervals import IntervalMethod
 
@@ -266,8 +266,9 @@ def _per_question(evaluation: Evaluation, *outcomes: int) -> list[int]:
 
 def _choices(evaluation: Evaluation, questions: int) -> list[list[tuple[str, int]]]:
     """The answers given to each question; blanks and their candidates stay out."""
-    source: GoldRuns = evaluation.source  # type: ignore[assignment]
-    judged = source.judged()
+    if not isinstance(evaluation.source, GoldRuns):  # a view of some runs or questions
+        return []
+    judged = evaluation.source.judged()
     tables = [
         collect(
             frame.filter(nw.col(KIND).is_in([RIGHT, WRONG]))
@@ -329,10 +330,7 @@ def _reference(name: str, counts: CountsArray, slices: Mapping[str, CountsArray]
 
 def _curves(evaluation: Evaluation, order: Sequence[int], measure: Measure) -> CurveResult | None:
     """The curves of the best runs that state a confidence; None where none of them does."""
-    source: GoldRuns = evaluation.source  # type: ignore[assignment]
-    frames = source.judged().frames
-    stated = any("confidence" in frame.collect_schema().names() for frame in frames)
-    if evaluation.codes.size > MOST_CHOICES or not stated:
+    if evaluation.codes.size > MOST_CHOICES or not evaluation.states_confidence:
         return None
     able = np.asarray(~np.isnan(evaluation.confidence).all(axis=1))
     chosen = [evaluation.runs[i] for i in order if able[i]][:MOST_CURVES]

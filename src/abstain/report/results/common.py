@@ -128,13 +128,17 @@ def kinds_of_blank(rows: Sequence[tuple[str, str, int]], runs: Sequence[int] = (
 
 
 def score_figure(
-    name: str, rows: Sequence[tuple[str, float | None, float | None, float | None]], measure: str
+    name: str,
+    rows: Sequence[tuple[str, float | None, float | None, float | None]],
+    measure: str,
+    *,
+    most: int = MOST_DOTS,
 ) -> Figure | None:
-    """Scores as dots with their intervals, the best on top."""
+    """Scores as dots with their intervals, the best on top; of many runs the best."""
     there = [row for row in rows if row[1] is not None]
     if len(there) < 2:
         return None
-    shown = there[:MOST_DOTS]
+    shown = there[:most]
     ends = any(low is not None for _, _, low, _ in shown)
     data = [
         {"run": run, measure: score, **({"low": low, "high": high} if ends else {})}
