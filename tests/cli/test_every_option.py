@@ -42,9 +42,7 @@ MORE = {
 
 def gold_rows(**changed: Any) -> pl.DataFrame:
     topics = [topic for topic in "wxyz" for _ in range(2)]
-    return pl.DataFrame(
-        {"question": QUESTIONS, "correct": ["A"] * 8, "topic": topics} | changed
-    )
+    return pl.DataFrame({"question": QUESTIONS, "correct": ["A"] * 8, "topic": topics} | changed)
 
 
 def run_rows(words: dict[str, str] | None = None) -> pl.DataFrame:
@@ -60,9 +58,12 @@ def run_rows(words: dict[str, str] | None = None) -> pl.DataFrame:
 
 def judged_rows(words: dict[str, str] | None = None) -> pl.DataFrame:
     grades = {"A": "right", "B": "wrong", "-": "declined"} | (words or {})
-    return run_rows().with_columns(
-        grade=pl.Series([grades[a] for answers in GIVEN.values() for a in answers])
-    ).drop("answer").with_columns(topic=pl.Series([*gold_rows()["topic"]] * 2))
+    return (
+        run_rows()
+        .with_columns(grade=pl.Series([grades[a] for answers in GIVEN.values() for a in answers]))
+        .drop("answer")
+        .with_columns(topic=pl.Series([*gold_rows()["topic"]] * 2))
+    )
 
 
 def counts_rows(by_question: bool = False) -> pl.DataFrame:
@@ -72,9 +73,7 @@ def counts_rows(by_question: bool = False) -> pl.DataFrame:
         unanswered=(pl.col("grade") == "declined").cast(pl.Int64),
     )
     key = ["run", "question"] if by_question else ["run"]
-    return rows.group_by(key, maintain_order=True).agg(
-        pl.col("right", "wrong", "unanswered").sum()
-    )
+    return rows.group_by(key, maintain_order=True).agg(pl.col("right", "wrong", "unanswered").sum())
 
 
 def scores_rows() -> pl.DataFrame:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from abstain.stats.influence import has_influence, influence_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -17,7 +18,6 @@ from scipy import stats
 import abstain as ab
 from abstain.analyses.compare.confident import MOST_DRAWN
 from abstain.errors import UsageError
-from abstain.stats.influence import has_influence, influence_of
 from abstain.stats.means_of_answers import MeansOfAnswers
 from abstain.stats.of_confidence import Sample, sample_of
 from abstain.stats.swapped_answers import SortedAnswers

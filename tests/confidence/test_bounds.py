@@ -229,8 +229,7 @@ def test_what_is_seen_next_is_kept_as_often_as_promised(
         sure = rng.random(600)
         right = rng.random(600) < sure
         first, second = (
-            Curve.of(Answers.of(right[part], sure[part]))
-            for part in (slice(300), slice(300, None))
+            Curve.of(Answers.of(right[part], sure[part])) for part in (slice(300), slice(300, None))
         )
         chosen = KeepNext(alpha, delta).choose(first, second if known else 300)
         given = sure[300:] >= chosen

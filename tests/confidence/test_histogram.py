@@ -68,8 +68,7 @@ def test_every_edge_is_exact(engine: Any, tmp_path: Path) -> None:
 def test_the_area_lies_within_its_bounds(seed: int, bins: int) -> None:
     gold, table = made(seed)
     exact = {
-        row.run: row.scores["AURC"]
-        for row in ab.score(gold, table.lazy(), ["AURC", "c@1"]).rows
+        row.run: row.scores["AURC"] for row in ab.score(gold, table.lazy(), ["AURC", "c@1"]).rows
     }
     spans = []
     for row in summaries(ab.histogram(gold, table.lazy(), bins=bins)):

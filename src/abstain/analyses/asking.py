@@ -19,16 +19,18 @@ if TYPE_CHECKING:
 
     from abstain.analyses.baselines import BaselineKind
     from abstain.analyses.campaign.result import CampaignResult
-    from abstain.analyses.curve.histogram import HistogramResult
-    from abstain.analyses.curve.result import CurveResult, Way
-    from abstain.analyses.rank.result import RankResult
     from abstain.analyses.compare.options import Correction, Progress, Test
     from abstain.analyses.compare.result import CompareResult
+    from abstain.analyses.curve.histogram import HistogramResult
+    from abstain.analyses.curve.result import CurveResult, Way
+    from abstain.analyses.meta.result import MetaResult, Part
+    from abstain.analyses.rank.result import RankResult
     from abstain.analyses.score.result import ScoreResult
     from abstain.analyses.score.several import SeveralResult
     from abstain.analyses.tune.result import TuneResult
     from abstain.measures import Measure
     from abstain.stats.intervals import IntervalMethod
+    from abstain.stats.resampling.draws import Draws, ResamplingProgress
 
 
 def score(
@@ -263,6 +265,8 @@ def both_golds(
         if value is not None:
             raise UsageError(f"{option('test_gold')} and {option(name)} exclude each other")
     return [gold, test_gold]
+
+
 def compare(
     gold: Any,
     runs: Any,
@@ -304,5 +308,67 @@ def compare(
         detect=detect,
         power=power,
         judge_error=judge_error,
+        progress=progress,
+    )
+
+
+def meta(
+    gold: Any,
+    runs: Any,
+    measures: Sequence[str | Measure] | str | Measure = (),
+    *,
+    parts: Sequence[Part] | Part = (),
+    trials: int = 100,
+    size: int | None = None,
+    fuzziness: Sequence[float] | None = None,
+    draws: Draws = "paired",
+    level: float = 0.95,
+    width: float | None = None,
+    bins: int = 21,
+    sizes: Sequence[int] | None = None,
+    resamples: int = 1000,
+    difference: float | None = None,
+    seed: int = 0,
+    threads: int = 0,
+    progress: ResamplingProgress | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> MetaResult:
+    """Judge measures by how they order the runs; `reading` is as for `read`.
+
+    Args:
+        gold: As for `read`.
+        runs: As for `read`, two or more.
+        measures: Measures of counts; c@1, accuracy and UF unless said.
+        parts: What to find out: stability, sensitivity, power, agreement; all unless said.
+        trials: Random subsets for each pair of runs.
+        size: Questions in a subset; half of them unless said.
+        fuzziness: Scores that differ by less than such a share of the larger one tie.
+        draws: Whether each pair draws its own subsets, as in the papers, or all share them.
+        level: How sure a conclusion has to be.
+        width: Of a bin of differences; 0.01 unless said.
+        bins: How many are listed, the last of them open.
+        sizes: For the curve of required differences; six, up to half the questions, unless said.
+        resamples: Resamples and permutations of the tests of power.
+        difference: To say how many questions it needs; five bins unless said.
+        seed: For all draws.
+        threads: As many as there are processors unless said; they change no number.
+        progress: Told what is being done and which share of it is.
+        reading: As for `read`.
+    """
+    return evaluate(gold, runs, reading_of(reading)).meta(
+        measures,
+        parts=parts,
+        trials=trials,
+        size=size,
+        fuzziness=fuzziness,
+        draws=draws,
+        level=level,
+        width=width,
+        bins=bins,
+        sizes=sizes,
+        resamples=resamples,
+        difference=difference,
+        seed=seed,
+        threads=threads,
         progress=progress,
     )

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from abstain.analyses.compare.result import CompareResult
     from abstain.analyses.curve.histogram import HistogramResult
     from abstain.analyses.curve.result import CurveResult, Way
+    from abstain.analyses.meta.result import MetaResult, Part
     from abstain.analyses.score.result import ScoreResult
     from abstain.analyses.score.several import SeveralResult
     from abstain.analyses.tune.result import TuneResult
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from abstain.measures import Measure
     from abstain.outcomes import Array, IntArray
     from abstain.stats.intervals import IntervalMethod
+    from abstain.stats.resampling.draws import Draws, ResamplingProgress
 
 EXCLUDED = len(OUTCOMES)
 """The code of a response that the policy excludes; those below are positions in `OUTCOMES`."""
@@ -247,148 +249,6 @@ class Evaluation:
         if self._held is None:
             return self.source.tally(by)
         return _tallied(self._held, self.with_attributes, by)
-
-    def counted(self, by: Sequence[str]) -> Counted:
-        """The counts by run and slice."""
-
-
-class Evaluation:
-    """Runs judged against a gold, or by others; read once, asked anything."""
-
-    def __init__(
-        self,
-        source: Source,
-        reading: Reading,
-        *,
-        held: Filled | None = None,
-    ) -> None:
-        self.source = source
-        self.reading = reading
-        self._held = held
-
-    # ------------------------------------------------------------------------- what it holds
-
-    @property
-    def kind(self) -> Kind:
-        """What it was read from: a gold and runs, judged rows, or counts."""
-        return self.source.kind
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """The runs by name."""
-        if self._held is not None:
-            return tuple(self._held[0])
-        return tuple(dict.fromkeys(self.source.tally(()).runs))
-
-    @property
-    def runs_as_given(self) -> list[str]:
-        """The runs in the order in which their files were named, those of one file by name."""
-        place = {own.run: i for i, own in enumerate(self.source.responses) if own.run is not None}
-        return sorted(self.runs, key=lambda run: (place.get(run, len(place)), run))
-
-    @property
-    def questions(self) -> pl.DataFrame:
-        """The questions with their attributes, a row each."""
-        return self.with_attributes(None)
-
-    def with_attributes(self, attributes: Sequence[str] | None) -> pl.DataFrame:
-        """The questions with some of their attributes, which must be there."""
-        return self.source.questions(attributes)
-
-    def __len__(self) -> int:
-        return int(self.kinds.shape[1])
-
-    def __repr__(self) -> str:
-        files = plural(len(self.source.responses), "table")
-        return f"<Evaluation of {files}, {self.kind}>"
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What reading had to say."""
-        return self.source.notes
-
-    @property
-    def cluster(self) -> str | None:
-        """The attribute by which questions are clustered: as asked for, or as the data declare."""
-        return self.reading.cluster or self.source.cluster
-
-    @property
-    def policy(self) -> Policy:
-        """What each kind of blank becomes."""
-        return self.reading.rules()
-
-    @property
-    def touched(self) -> dict[str, int]:
-        """How many responses each part of the policy touches."""
-        table = self.tallies(()).table
-        return reasons_named(blanks_by_reason(table).sum(axis=0))
-
-    # ------------------------------------------------------------------------------ matrices
-
-    def _filled(self, *, confident: bool = False) -> Filled:
-        if self._held is None or (confident and self._held[2] is None):
-            self._held = self.source.fill(confident=confident)
-        return self._held
-
-    @property
-    def kinds(self) -> npt.NDArray[np.uint8]:
-        """Runs × questions: the kind of every response before any policy."""
-        return self._filled()[1]
-
-    @property
-    def states_confidence(self) -> bool:
-        """Whether any of the tables has a column of confidences."""
-        return any("confidence" in own.table.columns for own in self.source.responses)
-
-    @property
-    def confidence(self) -> Array:
-        """Runs × questions: how sure each response was; NaN where it does not say."""
-        sure = self._filled(confident=True)[2]
-        assert sure is not None
-        return sure
-
-    @cached_property
-    def codes(self) -> npt.NDArray[np.uint8]:
-        """Runs × questions: what became of every response under the policy.
-
-        Positions in `OUTCOMES`, or `EXCLUDED`. A kind of blank that the policy leaves open is
-        refused.
-        """
-        kinds = self.kinds  # first: what is held is not counted again where it lives
-        self._refuse_undecided()
-        return self.policy.outcomes(EXCLUDED).astype(np.uint8)[kinds]
-
-    def _refuse_undecided(self) -> None:
-        table = self.tallies(())
-        refuse_undecided(blanks_by_reason(table.table), table.runs, self.policy)
-
-    @property
-    def nothing_right(self) -> npt.NDArray[np.bool_] | None:
-        """Which questions have no right answer, where a gold says so."""
-        if self.source.gold is None:
-            return None
-        nothing = self.questions["nothing_right"].to_numpy()
-        return nothing if nothing.any() else None
-
-    # -------------------------------------------------------------------------------- counts
-
-    def tallies(self, by: Sequence[str]) -> Tallies:
-        """How many responses of each kind there are, by run and slice."""
-        if self._held is None:
-            return self.source.tally(by)
-        runs, kinds, _ = self._held
-        slices: list[tuple[str | None, ...]] = [()]
-        part_of: IntArray | int = 0
-        if by:
-            questions = self.with_attributes(by)
-            sizes = slice_sizes(questions, by)
-            part_of = slice_numbers(questions, sizes, by) * KINDS
-            slices = sizes.drop("size").rows()
-        width = len(slices) * KINDS
-        table = np.stack([np.bincount(part_of + own, minlength=width) for own in kinds])
-        names = [run for run in runs for _ in slices]
-        rows = table.reshape(-1, KINDS).astype(np.int64)
-        return Tallies(names, slices * len(runs), rows, kinds.shape[1])
 
     def counted(self, by: Sequence[str] = ()) -> Counted:
         """Counts under the policy, by run and slice."""
@@ -701,6 +561,47 @@ class Evaluation:
             detect=detect,
             power=power,
             judge_error=judge_error,
+            progress=progress,
+        )
+        return found
+
+    def meta(
+        self,
+        measures: Sequence[str | Measure] | str | Measure = (),
+        *,
+        parts: Sequence[Part] | Part = (),
+        trials: int = 100,
+        size: int | None = None,
+        fuzziness: Sequence[float] | None = None,
+        draws: Draws = "paired",
+        level: float = 0.95,
+        width: float | None = None,
+        bins: int = 21,
+        sizes: Sequence[int] | None = None,
+        resamples: int = 1000,
+        difference: float | None = None,
+        seed: int = 0,
+        threads: int = 0,
+        progress: ResamplingProgress | None = None,
+    ) -> MetaResult:
+        """Judge measures by how they order the runs: see `abstain.analyses.meta.meta`."""
+        found: MetaResult = abstain.ask(
+            "meta",
+            self,
+            measures,
+            parts=parts,
+            trials=trials,
+            size=size,
+            fuzziness=fuzziness,
+            draws=draws,
+            level=level,
+            width=width,
+            bins=bins,
+            sizes=sizes,
+            resamples=resamples,
+            difference=difference,
+            seed=seed,
+            threads=threads,
             progress=progress,
         )
         return found

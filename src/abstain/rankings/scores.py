@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,8 @@ from abstain.rankings.score_tables import Columns, Given, open_scores, read_give
 if TYPE_CHECKING:
     from abstain.analyses.compare.options import Correction, Progress, Test
     from abstain.analyses.compare.result import CompareResult
+    from abstain.analyses.meta.result import MetaResult
+    from abstain.analyses.meta.settings import MetaOptions
     from abstain.measures.ranked_lists import Bools, Floats, Ints
     from abstain.stats.intervals import IntervalMethod
 
@@ -206,10 +208,12 @@ class ScoreMatrix:
         )
         return found
 
-    def meta(self, measures: Sequence[str] | None = None, **options: Any) -> Any:
+    def meta(
+        self, measures: Sequence[str] | str = (), **options: Unpack[MetaOptions]
+    ) -> MetaResult:
         """Judge the measures by how they order the runs; see `abstain.meta`."""
-        chosen = self if measures is None else self.only(measures=measures)
-        return abstain.ask("meta", chosen, **options)
+        found: MetaResult = abstain.ask("meta", self, measures, **options)
+        return found
 
 
 def _folded(name: str) -> str:

@@ -10,7 +10,7 @@ from abstain.errors import plural
 from abstain.report.charts import cells, chart, points
 from abstain.report.compare_words import p_text, units
 from abstain.report.pieces import Figure
-from abstain.report.results.common import MOST_DOTS, count_text, number, score_figure
+from abstain.report.shared import MOST_DOTS, count_text, number, score_figure
 from abstain.stats.functional import THREE
 
 MOST_PAIRS, MOST_SQUARE = 60, 60

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from abstain.analyses.compare.result import CompareResult
 from abstain.errors import plural
-from abstain.measures.answers import WITHOUT_LEFT_OUT
 from abstain.report.compare_words import units
-from abstain.report.results.common import known_measure
+from abstain.report.shared import known_measure
 from abstain.stats import intervals
 from abstain.stats.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
 from abstain.stats.swaps import EXACT_UNITS
@@ -142,7 +141,7 @@ def odd_intervals(c: CompareResult) -> list[str]:
 def notes(c: CompareResult) -> list[str]:
     """What a reader should know of answers without a confidence, of the unknown, of reading."""
     item = known_measure(c.measure)
-    left_out = item is not None and WITHOUT_LEFT_OUT in item.definition.convention
+    left_out = item is not None and item.definition.uses == "stated"
     treated = "left out" if left_out else "taken as the least sure"
     said = [
         f"run '{row.run}': {plural(row.unstated, 'answer')} without a confidence, {treated}"

@@ -10,7 +10,7 @@ from abstain.analyses.compare.confident import compare_confidence
 from abstain.analyses.compare.options import Correction, Options, Progress, Test
 from abstain.analyses.compare.outcomes import compare_outcomes
 from abstain.analyses.compare.scores import compare_scores
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.judging.evaluation import Evaluation
 from abstain.measures import Measure, count_measure
 from abstain.measures import measure as named
@@ -61,7 +61,9 @@ def compare(
     options.check()
     if isinstance(asked, ScoreMatrix):
         if by or judge_error is not None:
-            raise UsageError("--by and --judge-error look at outcomes, which scores do not have")
+            raise UsageError(
+                f"{option('by')} and {option('judge_error')} look at outcomes, which scores do not have"
+            )
         return compare_scores(asked.single(None if measure is None else str(measure)), options)
     chosen = named(measure or DEFAULT_MEASURE)
     confident = chosen.definition.takes == "confidence"
@@ -73,7 +75,9 @@ def compare(
         return compare_outcomes(common, chosen, options, by=by, judge_error=judge_error)
     of_confidence = f"{chosen} is a measure of confidence"
     if judge_error is not None:
-        raise UsageError(f"--judge-error corrects counts, and {of_confidence}")
+        raise UsageError(f"{option('judge_error')} corrects counts, and {of_confidence}")
     if by:
-        raise UsageError(f"--by divides the difference of a measure of counts; {of_confidence}")
+        raise UsageError(
+            f"{option('by')} divides the difference of a measure of counts; {of_confidence}"
+        )
     return compare_confidence(common, chosen, options)

@@ -17,12 +17,11 @@ from abstain.analyses.compare.common import Common
 from abstain.analyses.compare.options import Options, Progress
 from abstain.analyses.compare.pairs import bootstrap_p
 from abstain.analyses.compare.work import Work, compared
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.measures import Measure
 from abstain.stats.intervals import DEFAULT, Interval
-from abstain.stats.means_of_answers import MeansOfAnswers, is_mean, used_by
+from abstain.stats.means_of_answers import used_by
 from abstain.stats.of_confidence import (
-    BIASED,
     BLOCK,
     draws,
     left_out,
@@ -33,7 +32,7 @@ from abstain.stats.of_confidence import (
 )
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue, extreme
-from abstain.stats.swapped_answers import SortedAnswers
+from abstain.stats.swapped_answers import answers_of
 from abstain.stats.swaps import Flips, max_t
 from abstain.stats.unbounded import Scale, difference_interval
 
@@ -63,25 +62,27 @@ def _refuse(chosen: Measure, options: Options) -> None:
     low, high = chosen.bounds
     check_plan(detect=options.detect, power=options.power, level=options.level, widest=high - low)
     if options.test == "wilcoxon":
-        raise UsageError("wilcoxon is for per-query scores (--scores); take randomisation here")
+        raise UsageError("wilcoxon is for per-query scores; take randomisation here")
     if options.test == "mcnemar":
         raise UsageError(
             f"McNemar's test looks at right and wrong, and {chosen} is a measure of confidence; "
             "take randomisation"
         )
-    if chosen.name in BIASED:
+    if chosen.definition.bootstrap_biased:
         biased = f"{chosen.name} is too large in any sample, and a bootstrap adds to that"
         if options.test == "bootstrap":
             raise UsageError(f"{biased}; take randomisation")
         if options.detect is not None:
-            raise UsageError(f"{biased}: there is no standard error to plan with (--detect)")
+            raise UsageError(
+                f"{biased}: there is no standard error to plan with ({option('detect')})"
+            )
 
 
 def _refuse_too_many(options: Options, runs: int) -> None:
     if options.trials * runs > MOST_DRAWN:
         raise UsageError(
             f"{options.trials:,} trials of {runs:,} runs are too many to hold; take "
-            f"--trials {MOST_DRAWN // runs} or fewer"
+            f"{option('trials', MOST_DRAWN // runs)} or fewer"
         )
 
 
@@ -118,8 +119,7 @@ class _Confident(Work):
         self.widest = chosen.bounds[1] - chosen.bounds[0]
         self.units = self.samples[0].size
         self.clusters = None if clusters is None else self.units
-        kind = MeansOfAnswers if is_mean(chosen) else SortedAnswers
-        self.answers: MeansOfAnswers | SortedAnswers = kind(chosen, self.samples)
+        self.answers = answers_of(chosen, self.samples)
         most = max(len(self.runs), len(self.wanted) if options.against else 0)
         _refuse_too_many(options, most)
         steps = (len(self.runs) if self.resamples else 0) + len(self.swappable)
@@ -137,7 +137,7 @@ class _Confident(Work):
     @property
     def resamples(self) -> bool:
         """Whether resamples show anything."""
-        return self.units > 1 and self.chosen.name not in BIASED
+        return self.units > 1 and not self.chosen.definition.bootstrap_biased
 
     @cached_property
     def values(self) -> Array | None:
@@ -281,7 +281,7 @@ class _Confident(Work):
         return {
             **self.common.facts(),
             "studentised": self.answers.studentised,
-            "biased": self.chosen.name in BIASED,
+            "biased": self.chosen.definition.bootstrap_biased,
             "swaps": self.swaps.flips.trials if self.swappable else None,
         }
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UnknownNameError, UsageError, option
 from abstain.stats.intervals import check_level
 
 Test: TypeAlias = Literal["randomisation", "bootstrap", "mcnemar", "wilcoxon"]
@@ -61,7 +61,7 @@ class Options:
             _one_of("correction", self.correction, get_args(Correction))
         if self.against is not None and self.correction is not None:
             raise UsageError(
-                f"--correction {self.correction} is for all pairs; --against has max-T, leave "
+                f"{option('correction', self.correction)} is for all pairs; {option('against')} has max-T, leave "
                 "one of them out"
             )
         if not LEAST_TRIALS <= self.trials <= MOST_TRIALS:

@@ -10,7 +10,7 @@ import numpy as np
 from abstain.analyses.compare.options import Options
 from abstain.analyses.compare.pairs import bootstrap_p
 from abstain.analyses.compare.table import OutcomeTable
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.measures import Measure
 from abstain.stats.bootstrap import resampled
 from abstain.stats.delta_method import delta, logit, standard_error
@@ -24,7 +24,6 @@ from abstain.stats.studentised import (
     of_clusters,
     statistic,
     swapped_tables,
-    varies,
 )
 from abstain.stats.swaps import (
     Flips,
@@ -85,7 +84,7 @@ def difference_intervals(
 
 def errors_to_plan_with(measure: Measure, joint: IntArray, errors: Array) -> Array:
     """Standard errors as the test sees them: of a ratio, not below those with pseudo-counts."""
-    if not varies(measure):
+    if not measure.definition.studentised:
         return errors
     f = difference(measure)
     cells = joint.reshape(len(joint), -1).astype(np.float64) + f.prior
@@ -155,11 +154,11 @@ def against_one(
         most = MOST_DRAWN // len(wanted)
         raise UsageError(
             f"{options.trials:,} trials of {len(wanted):,} runs against one are too many to hold; "
-            f"take --trials {most} or fewer"
+            f"take {option('trials', most)} or fewer"
         )
     rows = table.groups if table.of is not None else table.size
     flips = Flips(rows, trials=options.trials, seed=options.seed)
-    if varies(table.measure):
+    if table.measure.definition.studentised:
         drawn, seen = _studentised(table, wanted, flips)
         return max_t(drawn, seen, exact=flips.exact, close=CLOSE_STUDENTISED)
     other = table.by_unit(wanted[0][1])

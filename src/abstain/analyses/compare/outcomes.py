@@ -25,12 +25,11 @@ from abstain.analyses.compare.result import CompareResult, number
 from abstain.analyses.compare.table import OutcomeTable
 from abstain.analyses.compare.transitions import origin_of
 from abstain.analyses.compare.work import Work, compared
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.measures import Measure
 from abstain.stats.functional import THREE
 from abstain.stats.intervals import Interval, interval
 from abstain.stats.planning import check_plan
-from abstain.stats.studentised import varies
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
@@ -51,12 +50,12 @@ def compare_outcomes(
     check_plan(detect=options.detect, power=options.power, level=options.level, widest=widest)
     runs = common.evaluation.runs
     if options.test == "wilcoxon":
-        raise UsageError("wilcoxon is for per-query scores (--scores); take randomisation here")
+        raise UsageError("wilcoxon is for per-query scores; take randomisation here")
     if options.test == "mcnemar" and common.whole.cluster is not None:
         raise UsageError("McNemar's test knows no clusters; take randomisation")
     if by and len(runs) != 2:
         raise UsageError(
-            f"--by shows which slices carry the difference of two runs (got {len(runs)})"
+            f"{option('by')} shows which slices carry the difference of two runs (got {len(runs)})"
         )
     confusion = None if judge_error is None else read_confusion(judge_error)
     return compared(_Outcomes(common, chosen, options, by, confusion, bounded=bounded))
@@ -139,7 +138,7 @@ class _Outcomes(Work):
         return found
 
     def facts(self) -> dict[str, Any]:
-        found = {**self.common.facts(), "studentised": varies(self.chosen)}
+        found = {**self.common.facts(), "studentised": self.chosen.definition.studentised}
         if len(self.runs) == 2:
             found["origin"] = origin_of(
                 self.chosen, self.common.evaluation, self.wanted[0], self.by

@@ -10,7 +10,7 @@ import numpy as np
 
 from abstain.analyses.compare.options import Options
 from abstain.analyses.compare.result import Pair, Plan, ends, number
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UnknownNameError, UsageError, option
 from abstain.stats.intervals import Interval
 from abstain.stats.letters import letter_groups, letters
 from abstain.stats.multiplicity import adjust
@@ -54,7 +54,7 @@ def wanted_pairs(
     if len(runs) * (len(runs) - 1) // 2 > MOST_PAIRS:
         raise UsageError(
             f"{len(runs):,} runs make more than {MOST_PAIRS:,} pairs; compare them with one: "
-            "--against RUN"
+            f"{option('against', 'RUN')}"
         )
     return [(i, j) for at, i in enumerate(order) for j in order[at + 1 :]]
 

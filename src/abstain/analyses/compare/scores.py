@@ -15,7 +15,7 @@ import numpy as np
 from abstain.analyses.compare.options import Options
 from abstain.analyses.compare.pairs import bootstrap_p
 from abstain.analyses.compare.work import Work, compared
-from abstain.errors import UsageError
+from abstain.errors import UsageError, option
 from abstain.rankings.scores import ScoreMatrix
 from abstain.stats.bootstrap import levels_from_jackknife, resampled
 from abstain.stats.hypotheses import wilcoxon
@@ -71,7 +71,7 @@ class _Scores(Work):
         if options.trials > most:
             raise UsageError(
                 f"{options.trials:,} trials of {len(scores):,} systems are too many to hold; take "
-                f"--trials {most} or fewer"
+                f"{option('trials', most)} or fewer"
             )
 
     @cached_property

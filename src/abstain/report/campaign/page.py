@@ -16,9 +16,9 @@ from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.tables import EXTRA
 from abstain.report.grid import Cell, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section, Variant
-from abstain.report.results.common import kinds_of_blank, score_figure
 from abstain.report.rewards import leads_table, measure_facts, rewards_table
 from abstain.report.scores import policy_sentence, sentence
+from abstain.report.shared import kinds_of_blank, score_figure
 from abstain.stats.ties import places
 
 if TYPE_CHECKING:

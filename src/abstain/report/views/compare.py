@@ -19,9 +19,9 @@ from abstain.report.compare_charts import (
 from abstain.report.compare_words import p_text
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Page, PageTable, Section
-from abstain.report.results.common import blanks_table, facts, known_measure
 from abstain.report.rewards import measure_facts
 from abstain.report.scores import policy_sentence, sentence
+from abstain.report.shared import blanks_table, facts, known_measure
 from abstain.stats.functional import THREE
 
 MOST_SLICES = 12

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.analyses.meta.sources import Drawn, Pairs, Source
 from abstain.measures import Measure
-from abstain.outcomes import OUTCOMES, CountsArray
+from abstain.outcomes import EXCLUDED, CountsArray
 from abstain.stats.bits import in_common, packed
 from abstain.stats.chance import Rng, random_cells
+from abstain.stats.resampling.sources import Drawn, Pairs, Source
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
     from abstain.stats.bits import Words
 
-EXCLUDED = len(OUTCOMES)
 BLANK = 4
 EXACT = 1 << 24
 """Whole numbers below it are exact in single precision."""
@@ -139,7 +138,7 @@ class Outcomes(Source):
 def of_outcomes(
     runs: Sequence[str], outcomes: npt.NDArray[np.uint8], measures: Sequence[Measure]
 ) -> Outcomes:
-    """A source of outcomes: positions in `OUTCOMES`, or one past them for what is excluded.
+    """A source of outcomes: positions in `OUTCOMES`, or `EXCLUDED`.
 
     The three kinds of blank are one class unless a measure looks at their candidates.
     """

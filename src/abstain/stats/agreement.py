@@ -6,77 +6,22 @@ rank-biased overlap weigh the top of the list more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
 
-COEFFICIENTS = ("tau_b", "tau_ap", "spearman", "rbo")
-LABELS = {"tau_b": "Kendall τ-b", "tau_ap": "τ_AP", "spearman": "Spearman ρ", "rbo": "RBO"}
 PERSISTENCE = 0.9
 DECIMALS = 12
 """Scores that agree so far, as shares of the largest, are equal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How far two measures order the runs alike."""
-
-    first: str
-    second: str
-    runs: int
-    """Runs for which both exist."""
-    tau_b: float | None
-    tau_ap: float | None
-    spearman: float | None
-    rbo: float | None
-    reason: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        plain: dict[str, Any] = {"measures": [self.first, self.second], "runs": self.runs}
-        plain |= {name: getattr(self, name) for name in COEFFICIENTS}
-        return plain | ({"reason": self.reason} if self.reason else {})
-
-
-def agreements(
-    measures: Sequence[str], scores: Array, directions: Sequence[int], *, p: float = PERSISTENCE
-) -> list[Agreement]:
-    """All pairs of measures; scores are measures × runs."""
-    found = []
-    for i in range(len(measures)):
-        for j in range(i + 1, len(measures)):
-            x, y = scores[i] * directions[i], scores[j] * directions[j]
-            both = ~np.isnan(x) & ~np.isnan(y)
-            found.append(_agreement(measures[i], measures[j], x[both], y[both], p))
-    return found
-
-
-def _agreement(first: str, second: str, x: Array, y: Array, p: float) -> Agreement:
-    x, y = (_rounded(v) for v in (x, y))
-    flat = [name for name, v in ((first, x), (second, y)) if len(v) < 2 or np.ptp(v) == 0]
-    if flat:
-        few = f"only {len(x)} of the runs have both scores"
-        reason = few if len(x) < 2 else f"all runs have the same {flat[0]}"
-        return Agreement(first, second, len(x), None, None, None, None, reason)
-    return Agreement(
-        first,
-        second,
-        len(x),
-        kendall_tau_b(x, y),
-        tau_ap(x, y),
-        spearman_rho(x, y),
-        rank_biased_overlap(x, y, p=p),
-    )
-
-
-def _rounded(v: Array) -> Array:
-    scale = float(np.abs(v).max(initial=0)) or 1.0
-    return np.asarray(np.round(v / scale, DECIMALS))
+def rounded(scores: Array) -> Array:
+    """Scores in which ties are equal: differences of rounding are gone."""
+    scale = float(np.abs(scores).max(initial=0)) or 1.0
+    return np.asarray(np.round(scores / scale, DECIMALS))
 
 
 def kendall_tau_b(x: Array, y: Array) -> float:
@@ -140,3 +85,11 @@ def _mean_ranks(v: Array) -> Array:
     less = (v[None, :] < v[:, None]).sum(axis=1)
     equal = (v[None, :] == v[:, None]).sum(axis=1)
     return np.asarray(less + (equal + 1) / 2)
+
+
+COEFFICIENTS = {
+    "tau_b": kendall_tau_b,
+    "tau_ap": tau_ap,
+    "spearman": spearman_rho,
+    "rbo": rank_biased_overlap,
+}

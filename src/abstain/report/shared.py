@@ -13,11 +13,9 @@ from abstain.outcomes import Counts, Policy
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid, cell_text
 from abstain.report.pieces import Figure, PageTable
-from abstain.report.results.saved import Numbers, Saved
 from abstain.report.scores import policy_sentence, sentence
 
 MOST_DOTS = 60
-OUTCOME_NAMES = ("right", "wrong", "unanswered_right", "unanswered_wrong", "unanswered_empty")
 
 
 def known_measure(name: str) -> Measure | None:
@@ -32,18 +30,6 @@ def higher_is_better(name: str) -> bool:
     """Whether more of a measure is better; of one nobody knows it is assumed."""
     item = known_measure(name)
     return item is None or item.higher_is_better
-
-
-def counts_of(given: Numbers | None) -> Counts | None:
-    """Counts as a result holds them: five numbers, or right, wrong and a sum of blanks."""
-    if not given:
-        return None
-    numbers = [given.get(name) for name in OUTCOME_NAMES]
-    right, wrong = numbers[0] or 0, numbers[1] or 0
-    if any(n is None for n in numbers[2:]):
-        blank = given.get("unanswered") or 0
-        return Counts(right=right, wrong=wrong, unsplit=blank)
-    return Counts(*(n or 0 for n in numbers))
 
 
 class ScoredRow(Protocol):
@@ -77,7 +63,7 @@ class ScoredRow(Protocol):
 def tally_of(row: ScoredRow) -> Counts | None:
     """The counts of a row, where it has some."""
     found = getattr(row, "counts", None)
-    return found if isinstance(found, Counts) else counts_of(found)
+    return found if isinstance(found, Counts) else None
 
 
 def slice_text(row: ScoredRow) -> str:
@@ -85,7 +71,7 @@ def slice_text(row: ScoredRow) -> str:
     return ", ".join(f"{name} {value or '–'}" for name, value in row.slice.items())
 
 
-def again(saved: Saved | Result) -> list[str]:
+def again(saved: Result) -> list[str]:
     """The policy and the notes of a result, as sentences."""
     said = []
     if saved.policy:
@@ -99,14 +85,14 @@ def again(saved: Saved | Result) -> list[str]:
     return [*said, *(sentence(note, names) for note in notes)]
 
 
-def facts(saved: Saved | Result, *more: tuple[str, Any]) -> list[tuple[str, str]]:
+def facts(saved: Result, *more: tuple[str, Any]) -> list[tuple[str, str]]:
     """The version and the settings of a result; what it does not say is left out."""
     found = [("written by", f"abstain {saved.abstain}")]
     given = [*more, ("seed", getattr(saved, "seed", None))]
     return [*found, *((name, str(value)) for name, value in given if value not in (None, ""))]
 
 
-def blanks_table(saved: Saved | Result) -> list[PageTable]:
+def blanks_table(saved: Result) -> list[PageTable]:
     """How many blanks of each kind, and what became of them."""
     if not saved.policy:
         return []

@@ -162,8 +162,13 @@ def of_counts(runs: Sequence[str], table: Array, measures: Sequence[Measure]) ->
     )
 
 
-def of_scores(runs: Sequence[str], scores: dict[str, Array]) -> Scores:
-    """A source of ready scores: for each measure runs × questions; a run's score is their mean."""
+def of_scores(
+    runs: Sequence[str], scores: dict[str, Array], directions: Sequence[int] = ()
+) -> Scores:
+    """A source of ready scores: for each measure runs × questions; a run's score is their mean.
+
+    More is better unless `directions` say otherwise.
+    """
 
     def finish(sums: Array) -> Array:
         return np.moveaxis(sums[..., :-1] / sums[..., -1:], -1, 0)
@@ -172,8 +177,8 @@ def of_scores(runs: Sequence[str], scores: dict[str, Array]) -> Scores:
     return Scores(
         runs=list(runs),
         measures=list(scores),
-        features=np.stack(tables, axis=-1).astype(np.float64),
+        features=np.ascontiguousarray(np.stack(tables, axis=-1), np.float64),
         finish=finish,
-        directions=(1,) * len(tables),
+        directions=tuple(directions) or (1,) * len(tables),
         spans=tuple(float(np.ptp(table)) for table in tables),
     )

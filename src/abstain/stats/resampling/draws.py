@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from abstain.analyses.meta.sources import Pairs, Source
 from abstain.stats.chance import random_parts, stream
+from abstain.stats.resampling.sources import Pairs, Source
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
 
 Draws: TypeAlias = Literal["paired", "shared"]
-Progress: TypeAlias = Callable[[str, float], None]
+ResamplingProgress: TypeAlias = Callable[[str, float], None]
 """Told what is being done and which share of it is."""
 
 BLOCK = 1 << 15
@@ -51,7 +51,7 @@ class Plan:
     seed: int = 0
     threads: int = 0
     """0: as many as there are processors."""
-    progress: Progress | None = None
+    progress: ResamplingProgress | None = None
 
     def of_size(self, size: int) -> Plan:
         """The same with subsets of another size."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.analyses.meta.bins import EDGE
-from abstain.analyses.meta.draws import (
+from abstain.stats.chance import random_multiplicities, stream
+from abstain.stats.comparisons import SAME
+from abstain.stats.resampling.bins import EDGE
+from abstain.stats.resampling.draws import (
     BLOCK,
     CHUNK,
     HELD,
@@ -25,9 +26,7 @@ from abstain.analyses.meta.draws import (
     permutations,
     threaded,
 )
-from abstain.analyses.meta.sources import Pairs, Scores, Source
-from abstain.stats.chance import random_multiplicities, stream
-from abstain.stats.comparisons import SAME
+from abstain.stats.resampling.sources import Pairs, Scores, Source
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -37,108 +36,6 @@ if TYPE_CHECKING:
 RESAMPLES = 1000
 POINTS = 1000
 """Points of an ASL curve that are kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Power:
-    """How many pairs of runs one measure separates."""
-
-    measure: str
-    pairs: int
-    """Pairs whose difference exists, on all questions and on enough resamples."""
-    alpha: float
-    asl: tuple[float, ...]
-    """Achieved significance levels, ascending (evenly thinned beyond a thousand pairs)."""
-    bootstrap: int | None
-    """Pairs with an ASL below alpha, or None: `reason` says why."""
-    tukey: int | None
-    """Pairs separated by Tukey's HSD, or None."""
-    honest_difference: float | None
-    """What a difference has to exceed for Tukey's test to separate it at alpha."""
-    undefined: int
-    """Pairs left out."""
-    resamples: int
-    """Resamples of the pairs whose difference exists on all questions."""
-    undefined_resamples: int
-    """Those left out: the measure did not exist for one of the runs."""
-    undefined_permutations: int
-    """Permutations in which it did not exist for some run: the range is that of the others."""
-    reason: str = ""
-
-    @property
-    def discriminative_power(self) -> float | None:
-        """The share of pairs with an ASL below alpha."""
-        return self.bootstrap / self.pairs if self.pairs and self.bootstrap is not None else None
-
-    @property
-    def curve(self) -> list[tuple[int, float]]:
-        """The ASL curve: the place of a pair, from 1 on, and its level."""
-        step = (self.pairs - 1) / max(1, len(self.asl) - 1)
-        return [(round(k * step) + 1, level) for k, level in enumerate(self.asl)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        names = ("measure", "pairs", "alpha", "discriminative_power", "bootstrap", "tukey")
-        more = ("honest_difference", "undefined", "undefined_resamples", "undefined_permutations")
-        plain: dict[str, Any] = {name: getattr(self, name) for name in (*names, *more)}
-        plain["asl"] = list(self.asl)
-        return plain | ({"reason": self.reason} if self.reason else {})
-
-
-def discriminative_power(
-    source: Source, plan: Plan, full: Array, *, alpha: float = 0.05
-) -> list[Power]:
-    """Both tests, all pairs, all measures; `full` are the scores on all questions."""
-    first, second = all_pairs(len(source.runs))
-    gap = np.abs(full[:, first] - full[:, second])
-    asl, defined = significance(source, plan, full)
-    largest, incomplete = honest_ranges(source, plan)
-    return [
-        _power(
-            name, gap[m], asl[m], defined[m], largest[m],
-            incomplete=int(incomplete[m]), trials=plan.trials, alpha=alpha,
-            slack=SAME * source.spans[m],
-        )
-        for m, name in enumerate(source.measures)
-    ]  # fmt: skip
-
-
-def _power(
-    name: str,
-    gap: Array,
-    asl: Array,
-    defined: IntArray,
-    largest: Array,
-    *,
-    incomplete: int,
-    trials: int,
-    alpha: float,
-    slack: float,
-) -> Power:
-    """One measure: a level of 5 % takes 20 resamples to show, and as many permutations."""
-    enough = math.ceil(1 / alpha - EDGE)
-    shows = trials >= enough
-    exists = ~np.isnan(gap)
-    tested = exists & (defined >= min(enough, trials))
-    levels = np.sort(asl[tested])
-    separable = np.count_nonzero(~np.isnan(largest)) >= enough
-    p = exceeding(largest, gap[tested], slack=slack)
-    return Power(
-        measure=name,
-        pairs=int(tested.sum()),
-        alpha=alpha,
-        asl=tuple(float(v) for v in _thinned(levels)),
-        bootstrap=int(np.count_nonzero(levels < alpha)) if shows else None,
-        tukey=int(np.count_nonzero(p < alpha)) if separable else None,
-        honest_difference=honest_difference(largest, alpha) if separable else None,
-        undefined=len(gap) - int(tested.sum()),
-        resamples=int(exists.sum()) * trials,
-        undefined_resamples=int((trials - defined[exists]).sum()),
-        undefined_permutations=incomplete,
-        reason=(
-            "" if shows else f"a level of {100 * alpha:.3g} % takes {enough:,} resamples to show"
-        ),
-    )
 
 
 def honest_difference(largest: Array, alpha: float) -> float | None:
@@ -156,7 +53,8 @@ def honest_difference(largest: Array, alpha: float) -> float | None:
     return float(ranges[reaching - 1])
 
 
-def _thinned(levels: Array) -> Array:
+def thinned(levels: Array) -> Array:
+    """Sorted levels, evenly thinned to those that are kept."""
     if len(levels) <= POINTS:
         return levels
     return np.asarray(levels[np.linspace(0, len(levels) - 1, POINTS).round().astype(int)])

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from abstain.errors import plural
 from abstain.report.charts import cells, chart
 from abstain.report.pieces import Figure
-from abstain.report.results.common import ScoredRow as Row
-from abstain.report.results.common import (
+from abstain.report.shared import ScoredRow as Row
+from abstain.report.shared import (
     count_text,
     higher_is_better,
     number,

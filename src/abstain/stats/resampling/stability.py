@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.stats.comparisons import Gap, Ratio, histogram, plain
+from abstain.stats.comparisons import Gap, Ratio, histogram
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -21,36 +21,6 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
 
 FUZZINESS = tuple(round(0.01 * k, 2) for k in range(1, 11))
-
-
-@dataclass(frozen=True, slots=True)
-class Stability:
-    """The curve of one measure: an error rate and a share of ties for each fuzziness."""
-
-    measure: str
-    fuzziness: tuple[float, ...]
-    error: tuple[float | None, ...]
-    error_se: tuple[float | None, ...]
-    """Monte Carlo error: what other trials of as many draws would change."""
-    ties: tuple[float | None, ...]
-    ties_se: tuple[float | None, ...]
-    comparisons: int
-    undefined: int
-    """Comparisons left out: the measure did not exist for one of the runs."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        names = ("error", "error_se", "ties", "ties_se")
-        points = [
-            {"fuzziness": f, **{name: getattr(self, name)[k] for name in names}}
-            for k, f in enumerate(self.fuzziness)
-        ]
-        return {
-            "measure": self.measure,
-            "comparisons": self.comparisons,
-            "undefined": self.undefined,
-            "curve": points,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +96,12 @@ def _at_least(counts: IntArray) -> IntArray:
 class StabilityTally:
     """Adds up what the pairs of one measure say."""
 
-    def __init__(self, measure: str, pairs: int, fuzziness: Sequence[float]) -> None:
-        self.measure, self.fuzziness = measure, tuple(fuzziness)
+    def __init__(self, pairs: int, fuzziness: Sequence[float]) -> None:
+        self.fuzziness = tuple(fuzziness)
         self.by_pair = np.zeros((pairs, 2, len(fuzziness)), np.int64)
         self.upsets, self.ties = Ratio((len(fuzziness),)), Ratio((len(fuzziness),))
         self.left_out = 0
+        """Comparisons without a score of one of the runs."""
         self.chunk: tuple[IntArray, IntArray] | None = None
 
     def add(self, wins: Wins) -> None:
@@ -148,18 +119,14 @@ class StabilityTally:
             self.ties.add(defined[:, None] - by_batch.sum(axis=1), defined[:, None])
             self.chunk = None
 
-    def result(self) -> Stability:
-        """The curve."""
+    @property
+    def comparisons(self) -> int:
+        """Comparisons that exist."""
+        return int(self.ties.below[0])
+
+    @property
+    def error(self) -> Array:
+        """The error rate at each fuzziness; its Monte Carlo error is that of the upsets."""
         minority = self.by_pair.min(axis=1).sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            error = minority / self.ties.below
-        return Stability(
-            measure=self.measure,
-            fuzziness=self.fuzziness,
-            error=plain(error),
-            error_se=plain(self.upsets.errors()),
-            ties=plain(self.ties.values()),
-            ties_se=plain(self.ties.errors()),
-            comparisons=int(self.ties.below[0]),
-            undefined=self.left_out,
-        )
+            return np.asarray(minority / self.ties.below)
