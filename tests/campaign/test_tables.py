@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from abstain.analyses.campaign.overview import Overview
-from abstain.analyses.compare import interval
+from abstain.stats.intervals import interval
 from abstain.errors import InputError, UsageError
 from abstain.report.campaign.table import Table
 from abstain.report.campaign.tables import all_tables

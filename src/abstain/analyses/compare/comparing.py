@@ -62,7 +62,8 @@ def compare(
     if isinstance(asked, ScoreMatrix):
         if by or judge_error is not None:
             raise UsageError(
-                f"{option('by')} and {option('judge_error')} look at outcomes, which scores do not have"
+                f"{option('by')} and {option('judge_error')} look at outcomes, "
+                "which scores do not have"
             )
         return compare_scores(asked.single(None if measure is None else str(measure)), options)
     chosen = named(measure or DEFAULT_MEASURE)

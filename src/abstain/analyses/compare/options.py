@@ -61,7 +61,8 @@ class Options:
             _one_of("correction", self.correction, get_args(Correction))
         if self.against is not None and self.correction is not None:
             raise UsageError(
-                f"{option('correction', self.correction)} is for all pairs; {option('against')} has max-T, leave "
+                f"{option('correction', self.correction)} is for all pairs; "
+                f"{option('against')} has max-T, leave "
                 "one of them out"
             )
         if not LEAST_TRIALS <= self.trials <= MOST_TRIALS:
