@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from abstain.analyses.curve.curve import Curve
 from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.analyses.curve.curve import Curve
 from abstain.analyses.tune.choose import Maximise, Threshold
 from abstain.analyses.tune.split import Split
 from abstain.analyses.tune.tuning import _mean_standing, tune_matrix
@@ -208,10 +208,10 @@ def test_a_mean_over_repeats_exists_only_where_each_score_does() -> None:
             "no question has part 'dew' (nearest: dev): nothing to tune on",
         ),
         ([("right", 0.5)] * 9, {"risk": 0.0}, "risk must be between 0 and 1 (got 0)"),
-        ([("right", 0.5)] * 9, {"risk": 0.1, "delta": 1.0}, "delta must be between 0 and 1"),
+        ([("right", 0.5)] * 9, {"risk": 0.1, "delta": 1.0}, "level must be between 0 and 1"),
         ([("right", 0.5)] * 9, {"risk": 0.1, "maximise": "F"}, "exclude each other"),
-        ([("right", 0.5)] * 9, {"next_questions": True}, "next goes with risk"),
-        ([("right", 0.5)] * 9, {"risk": 0.1, "per": "part"}, "per goes with maximise"),
+        ([("right", 0.5)] * 9, {"next_questions": True}, "next_questions goes with risk"),
+        ([("right", 0.5)] * 9, {"risk": 0.1, "per": "part"}, "by goes with measure"),
         ([("right", 0.5)] * 9, {"maximise": "AURC"}, "is a measure of confidence"),
         ([("right", 0.5)] * 9, {"per": "part", "shrink": -1.0}, "shrink is 0 or more"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,9 +13,6 @@ from abstain.cli import options
 from abstain.cli.command import Words, command, option
 from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, shows
-
-if TYPE_CHECKING:
-    pass
 
 
 @command
@@ -123,15 +120,10 @@ def meta(
     (Sakai 2006) and Tukey's HSD (Carterette 2012) tell apart. Agreement: Kendall's and AP
     correlation, Spearman, rank-biased overlap. And advice from all that.
     """
-    asked = given.scores() if given.kind == "scores" else given.evaluation()
+    how |= {"sizes": sizes or None, "fuzziness": fuzziness or None}
     with _progress() as progress:
-        result = asked.meta(
-            measures,
-            fuzziness=fuzziness or None,
-            sizes=sizes or None,
-            progress=progress,
-            **how,
-        )
+        asked = given.scores() if given.kind == "scores" else given.evaluation()
+        result = asked.meta(measures, progress=progress, **how)
     out.show(result)
 
 

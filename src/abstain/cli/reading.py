@@ -82,7 +82,7 @@ class Input:
         return sources.evaluate(self.gold, self.runs, self.reading)
 
     def scores(self) -> ScoreMatrix:
-        """The scores, read."""
+        """The scores by topic, read."""
         from abstain.rankings.scores import read_scores
 
         own = self.reading

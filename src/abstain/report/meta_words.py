@@ -9,7 +9,7 @@ from itertools import pairwise
 from abstain.analyses.meta.parts import MANY
 from abstain.analyses.meta.result import MetaResult, Need, Sensitivity
 from abstain.errors import plural
-from abstain.report.results.common import number
+from abstain.report.shared import number
 from abstain.stats.comparisons import SAME
 from abstain.stats.resampling.bins import WIDTH
 

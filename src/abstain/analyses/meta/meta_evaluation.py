@@ -29,7 +29,7 @@ from abstain.rankings.scores import ScoreMatrix
 from abstain.stats.comparisons import plain
 from abstain.stats.resampling.bins import BINS, natural_width
 from abstain.stats.resampling.comparing import Comparing
-from abstain.stats.resampling.draws import Draws, Plan, Progress
+from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress
 from abstain.stats.resampling.power import RESAMPLES
 from abstain.stats.resampling.sensitivity import SwapTally
 from abstain.stats.resampling.sources import Scores, Source
@@ -61,7 +61,7 @@ def meta(
     difference: float | None = None,
     seed: int = 0,
     threads: int = 0,
-    progress: Progress | None = None,
+    progress: ResamplingProgress | None = None,
 ) -> MetaResult:
     """Judge measures by how they order the runs.
 

@@ -12,7 +12,7 @@ from abstain.analyses.meta.result import Part
 from abstain.errors import UnknownNameError, UsageError, option, plural
 from abstain.stats.intervals import check_level
 from abstain.stats.resampling.bins import BINS
-from abstain.stats.resampling.draws import Draws, Plan, Progress
+from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress
 from abstain.stats.resampling.power import RESAMPLES
 from abstain.stats.resampling.sources import Scores, Source
 from abstain.stats.resampling.stability import FUZZINESS
@@ -42,7 +42,7 @@ class MetaOptions(TypedDict, total=False):
     difference: float | None
     seed: int
     threads: int
-    progress: Progress | None
+    progress: ResamplingProgress | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ class Settings:
     difference: float | None = None
     seed: int = 0
     threads: int = 0
-    progress: Progress | None = None
+    progress: ResamplingProgress | None = None
 
     @property
     def chosen(self) -> tuple[Part, ...]:

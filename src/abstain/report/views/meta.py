@@ -21,9 +21,9 @@ from abstain.report.meta_words import (
     percent,
 )
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.results.common import again, blanks_table, facts, known_measure
 from abstain.report.rewards import measure_facts
 from abstain.report.scores import policy_sentence, sentence
+from abstain.report.shared import again, blanks_table, facts, known_measure
 
 SMALL = 1e-3
 WIDTH = 80
@@ -66,7 +66,7 @@ class View(view.View[MetaResult]):
         """The papers' figures, and heat maps of the agreement."""
         return meta_charts(self.result)
 
-    def draw(self, path: Path) -> None:
+    def draw(self, path: Path, **options: Any) -> None:
         """All charts one below another in a file; each in its own in a folder."""
         from abstain.report.charts import write_charts
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
 
 Draws: TypeAlias = Literal["paired", "shared"]
-Progress: TypeAlias = Callable[[str, float], None]
+ResamplingProgress: TypeAlias = Callable[[str, float], None]
 """Told what is being done and which share of it is."""
 
 BLOCK = 1 << 15
@@ -51,7 +51,7 @@ class Plan:
     seed: int = 0
     threads: int = 0
     """0: as many as there are processors."""
-    progress: Progress | None = None
+    progress: ResamplingProgress | None = None
 
     def of_size(self, size: int) -> Plan:
         """The same with subsets of another size."""
