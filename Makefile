@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-BENCH := score campaign meta compare coverage swapped_answers confident_coverage curve rank report beyond
+BENCH := startup score campaign meta compare coverage swapped_answers confident_coverage curve rank report beyond
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: demo test test-spark lint bench docs example clean
@@ -22,6 +22,7 @@ test-spark: $(VENV)/installed-dev
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 
 # All of them, whatever one finds; in the end it fails if one did.

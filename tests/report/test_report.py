@@ -10,14 +10,11 @@ from typing import Any
 
 import pytest
 
-from abstain.report.results import saved
 from tests.helpers import Here
 from tests.report.browser import HOSTILE
 from tests.report.saved import COMMANDS, save, write_inputs
 
 KINDS = [*COMMANDS, "campaign"]
-OLDER = [*saved.KINDS]
-"""Kinds that a file need not name."""
 
 
 @pytest.fixture
@@ -134,16 +131,6 @@ def test_a_page_of_a_meta_evaluation_is_that_of_its_numbers(inputs: Here) -> Non
     points = data_of(text)["charts"]["chart_stability"]["data"]["values"]
     given = [p["error"] for item in saved["stability"] for p in item["curve"]]
     assert [p["error"] for p in points] == [e for e in given if e is not None]
-
-
-def test_results_of_older_versions_are_known_by_their_fields(inputs: Here) -> None:
-    for name in OLDER:
-        file = save(inputs.folder, name)
-        plain = json.loads(file.read_text())
-        del plain["kind"], plain["command"]
-        inputs.write("old.json", json.dumps(plain))
-        assert inputs("report", "old.json").code == 0, name
-        assert (inputs.folder / "old.html").exists()
 
 
 def test_a_hostile_name_is_text_in_markup_and_data(inputs: Here) -> None:

@@ -7,7 +7,7 @@ enough nothing is held: the engine that the responses live in counts them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
@@ -23,6 +23,7 @@ from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice
 from abstain.judging.tally import Tallies
 from abstain.outcomes import (
     CANDIDATES,
+    EXCLUDED,
     KINDS,
     OUTCOMES,
     CountsArray,
@@ -36,8 +37,12 @@ from abstain.outcomes import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.analyses.campaign.result import CampaignResult
+    from abstain.analyses.compare.options import Correction, Progress, Test
+    from abstain.analyses.compare.result import CompareResult
     from abstain.analyses.curve.histogram import HistogramResult
     from abstain.analyses.curve.result import CurveResult, Way
+    from abstain.analyses.meta.result import MetaResult, Part
     from abstain.analyses.score.result import ScoreResult
     from abstain.analyses.score.several import SeveralResult
     from abstain.analyses.tune.result import TuneResult
@@ -48,9 +53,7 @@ if TYPE_CHECKING:
     from abstain.measures import Measure
     from abstain.outcomes import Array, IntArray
     from abstain.stats.intervals import IntervalMethod
-
-EXCLUDED = len(OUTCOMES)
-"""The code of a response that the policy excludes; those below are positions in `OUTCOMES`."""
+    from abstain.stats.resampling.draws import Draws, ResamplingProgress
 
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
@@ -128,16 +131,10 @@ class Evaluation:
         reading: Reading,
         *,
         held: Filled | None = None,
-        questions: pl.DataFrame | None = None,
-        whole: tuple[Evaluation, Cells] | None = None,
     ) -> None:
         self.source = source
         self.reading = reading
         self._held = held
-        self._questions = questions
-        """Given where it is a view of some of them; then everything is held."""
-        self._whole = whole
-        """What it is a view of, and which of its runs and questions."""
 
     # ------------------------------------------------------------------------- what it holds
 
@@ -166,11 +163,6 @@ class Evaluation:
 
     def with_attributes(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         """The questions with some of their attributes, which must be there."""
-        if self._questions is not None:
-            for name in attributes or ():
-                if name not in self._questions.columns:
-                    raise UnknownNameError("attribute", name, self._questions.columns)
-            return self._questions
         return self.source.questions(attributes)
 
     def __len__(self) -> int:
@@ -205,11 +197,7 @@ class Evaluation:
 
     def _filled(self, *, confident: bool = False) -> Filled:
         if self._held is None or (confident and self._held[2] is None):
-            if self._held is not None and self._whole is not None:
-                whole, cells = self._whole
-                self._held = (*self._held[:2], whole.confidence[cells])
-            else:
-                self._held = self.source.fill(confident=confident)
+            self._held = self.source.fill(confident=confident)
         return self._held
 
     @property
@@ -258,19 +246,7 @@ class Evaluation:
         """How many responses of each kind there are, by run and slice."""
         if self._held is None:
             return self.source.tally(by)
-        runs, kinds, _ = self._held
-        slices: list[tuple[str | None, ...]] = [()]
-        part_of: IntArray | int = 0
-        if by:
-            questions = self.with_attributes(by)
-            sizes = slice_sizes(questions, by)
-            part_of = slice_numbers(questions, sizes, by) * KINDS
-            slices = sizes.drop("size").rows()
-        width = len(slices) * KINDS
-        table = np.stack([np.bincount(part_of + own, minlength=width) for own in kinds])
-        names = [run for run in runs for _ in slices]
-        rows = table.reshape(-1, KINDS).astype(np.int64)
-        return Tallies(names, slices * len(runs), rows, kinds.shape[1])
+        return _tallied(self._held, self.with_attributes, by)
 
     def counted(self, by: Sequence[str] = ()) -> Counted:
         """Counts under the policy, by run and slice."""
@@ -313,9 +289,7 @@ class Evaluation:
         They are counted where they live, before any policy; those without a confidence are in
         bin −1.
         """
-        if self._whole is None:
-            return self.source.binned(bins)
-        return binned_cells(*self._filled(confident=True), bins)
+        return self.source.binned(bins)
 
     def slices(self, attribute: str) -> Slices:
         """The slices that an attribute makes, in natural order."""
@@ -333,13 +307,7 @@ class Evaluation:
         from abstain.judging.reading import said_policy
 
         reading = structs.replace(self.reading, policy=said_policy(policy))
-        return Evaluation(
-            self.source,
-            reading,
-            held=self._held,
-            questions=self._questions,
-            whole=self._whole,
-        )
+        return Evaluation(self.source, reading, held=self._held)
 
     def only(
         self,
@@ -363,14 +331,9 @@ class Evaluation:
 
     def where(self, inside: npt.NDArray[np.bool_], rows: Sequence[int] | None = None) -> Evaluation:
         """The questions that a mask keeps, of all runs or of those at some positions."""
-        names, kinds, sure = self._filled()
-        own = list(range(len(names))) if rows is None else list(rows)
-        at = np.ix_(np.array(own, np.int64), np.flatnonzero(inside))
-        held = ([names[i] for i in own], kinds[at], None if sure is None else sure[at])
-        questions = self.questions.filter(pl.Series(inside))
-        return Evaluation(
-            self.source, self.reading, held=held, questions=questions, whole=(self, at)
-        )
+        own = range(len(self.kinds)) if rows is None else rows
+        view = View(self, np.flatnonzero(inside), np.array(own, np.int64))
+        return Evaluation(view, self.reading)
 
     # ------------------------------------------------------------------- for people: frames
 
@@ -425,6 +388,43 @@ class Evaluation:
             references=references,
             break_even=break_even,
             seed=seed,
+        )
+        return found
+
+    def campaign(
+        self,
+        *,
+        measure: str | Measure = "c@1",
+        by: Sequence[str] | str | None = None,
+        topic_by: str = "topic",
+        test_by: str = "test",
+        pass_mark: float = 0.5,
+        runs_info: Any = None,
+        references: bool = True,
+        interval: IntervalMethod | None = None,
+        level: float = 0.95,
+        seed: int = 0,
+        title: str = "Campaign",
+        about: str = "",
+        progress: Callable[[int, int], None] | None = None,
+    ) -> CampaignResult:
+        """Everything that an overview paper needs: `save` writes it as a folder."""
+        found: CampaignResult = abstain.ask(
+            "campaign",
+            self,
+            measure=measure,
+            by=by,
+            topic_by=topic_by,
+            test_by=test_by,
+            pass_mark=pass_mark,
+            runs_info=runs_info,
+            references=references,
+            interval=interval,
+            level=level,
+            seed=seed,
+            title=title,
+            about=about,
+            progress=progress,
         )
         return found
 
@@ -506,6 +506,150 @@ class Evaluation:
             seed=seed,
         )
         return found
+
+    def compare(
+        self,
+        measure: str | Measure = "c@1",
+        *,
+        against: str | None = None,
+        by: Sequence[str] | str = (),
+        test: Test = "randomisation",
+        correction: Correction | None = None,
+        interval: IntervalMethod | None = None,
+        level: float = 0.95,
+        trials: int = 10_000,
+        seed: int = 0,
+        detect: float | None = None,
+        power: float = 0.8,
+        judge_error: Any = None,
+        progress: Progress | None = None,
+    ) -> CompareResult:
+        """Which differences between runs are real, and where they come from.
+
+        Runs are paired by question on those that all of them have. A missing response excludes
+        its question, unless the policy says what it counts as.
+
+        Args:
+            measure: What runs are compared by, one of counts or of confidence.
+            against: The run that each other one is compared with, corrected by max-T.
+            by: Attributes; for two runs, which slices carry the difference.
+            test: How p is found.
+            correction: For many pairs; Holm's unless said.
+            interval: The method of intervals; None takes the measure's default.
+            level: The level of intervals; what it leaves is the error of tests.
+            trials: Random trials, where a test is not exact.
+            seed: The seed of the trials.
+            detect: A difference to plan for: the power to find it, the questions that takes.
+            power: The power that a plan asks for.
+            judge_error: A judge's verdicts on a sample that was checked by hand.
+            progress: Told how much of the work is done, and how much there is.
+        """
+        found: CompareResult = abstain.ask(
+            "compare",
+            self,
+            measure,
+            against=against,
+            by=by,
+            test=test,
+            correction=correction,
+            interval=interval,
+            level=level,
+            trials=trials,
+            seed=seed,
+            detect=detect,
+            power=power,
+            judge_error=judge_error,
+            progress=progress,
+        )
+        return found
+
+    def meta(
+        self,
+        measures: Sequence[str | Measure] | str | Measure = (),
+        *,
+        parts: Sequence[Part] | Part = (),
+        trials: int = 100,
+        size: int | None = None,
+        fuzziness: Sequence[float] | None = None,
+        draws: Draws = "paired",
+        level: float = 0.95,
+        width: float | None = None,
+        bins: int = 21,
+        sizes: Sequence[int] | None = None,
+        resamples: int = 1000,
+        difference: float | None = None,
+        seed: int = 0,
+        threads: int = 0,
+        progress: ResamplingProgress | None = None,
+    ) -> MetaResult:
+        """Judge measures by how they order the runs: see `abstain.analyses.meta.meta`."""
+        found: MetaResult = abstain.ask(
+            "meta",
+            self,
+            measures,
+            parts=parts,
+            trials=trials,
+            size=size,
+            fuzziness=fuzziness,
+            draws=draws,
+            level=level,
+            width=width,
+            bins=bins,
+            sizes=sizes,
+            resamples=resamples,
+            difference=difference,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+        )
+        return found
+
+
+class View:
+    """A source: some of the runs of an evaluation, on some of its questions."""
+
+    def __init__(self, whole: Evaluation, columns: IntArray, rows: IntArray) -> None:
+        self.whole, self.columns, self.rows = whole, columns, rows
+        self.kind, self.gold = whole.kind, whole.source.gold
+        self.responses = whole.source.responses
+        self.notes, self.cluster = whole.notes, whole.source.cluster
+
+    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """Those of the whole that it keeps."""
+        return self.whole.with_attributes(attributes)[self.columns]
+
+    def tally(self, by: Sequence[str]) -> Tallies:
+        """Counted from the matrix of the whole."""
+        return _tallied(self.fill(confident=False), self.questions, by)
+
+    def fill(self, *, confident: bool) -> Filled:
+        """The cells of the whole that it keeps."""
+        names, kinds, sure = self.whole._filled(confident=confident)
+        at = np.ix_(self.rows, self.columns)
+        return [names[i] for i in self.rows], kinds[at], None if sure is None else sure[at]
+
+    def binned(self, bins: int) -> pl.DataFrame:
+        """Counted from the matrices of the whole."""
+        return binned_cells(*self.fill(confident=True), bins)
+
+
+def _tallied(
+    held: Filled, questions: Callable[[Sequence[str]], pl.DataFrame], by: Sequence[str]
+) -> Tallies:
+    """Responses of each kind by run and slice, counted from the matrix."""
+    runs, kinds, _ = held
+    slices: list[tuple[str | None, ...]] = [()]
+    part_of: IntArray | int = 0
+    if by:
+        asked = questions(by)
+        sizes = slice_sizes(asked, by)
+        part_of = slice_numbers(asked, sizes, by) * KINDS
+        slices = sizes.drop("size").rows()
+    width = len(slices) * KINDS
+    table = np.stack([np.bincount(part_of + own, minlength=width) for own in kinds])
+    names = [run for run in runs for _ in slices]
+    rows = table.reshape(-1, KINDS).astype(np.int64)
+    return Tallies(names, slices * len(runs), rows, kinds.shape[1])
 
 
 def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:

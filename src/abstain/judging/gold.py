@@ -164,7 +164,7 @@ def joined_gold(golds: Sequence[Gold]) -> Gold:
 
 def _for_gold(data: Any, reading: Reading) -> Reading:
     """How the gold is read: runs may be some tool's logs while their gold is a table."""
-    from abstain.io.logs.registry import READERS
+    from abstain.io.readers import READERS
 
     plain = structs.replace(reading, detect_refusals=(), engine=None, master=None)
     reader = READERS.get(reading.format or "")

@@ -74,10 +74,12 @@ class JudgedRows:
 
     def _attributes(self) -> tuple[str, ...]:
         """Columns that say one thing of each question, whatever run the row is of."""
+        schemas = [own.frame.collect_schema() for own in self.responses]
         shared = [
             name
             for name in self.responses[0].table.columns
-            if name not in NOT_ATTRIBUTES and all(name in s.table.columns for s in self.responses)
+            if name not in NOT_ATTRIBUTES
+            and all(name in own and not own[name].is_nested() for own in schemas)
         ]
         if not self.named or not shared:
             return tuple(shared) if self.named else ()

@@ -6,6 +6,7 @@ Each is opened once. What is asked of it is counted where the responses live, an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -222,3 +223,14 @@ def evaluate_counts(
     refuse_meaningless(reading, "counts")
     source = read_given(counts, reading, skip_inconsistent=skip_inconsistent)
     return Evaluation(source, reading)
+
+
+def together(runs: Mapping[str, Evaluation]) -> Evaluation:
+    """Evaluations of one run each as one, whatever the runs were called; nothing is read again."""
+    first = next(iter(runs.values()))
+    responses = [
+        replace(own, run=name) for name, read in runs.items() for own in read.source.responses
+    ]
+    if first.source.gold is None:
+        return Evaluation(JudgedRows(responses, first.reading), first.reading)
+    return Evaluation(GoldRuns(first.source.gold, responses, first.reading), first.reading)

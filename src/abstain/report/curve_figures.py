@@ -11,7 +11,7 @@ from abstain.errors import plural
 from abstain.report.charts import bands, chart, lines, points
 from abstain.report.decision_words import decision_words
 from abstain.report.pieces import Figure
-from abstain.report.results.common import higher_is_better, number
+from abstain.report.shared import higher_is_better, number
 
 ANSWERED = "share of questions answered"
 PENALISED = "S = c − t/(1−t)·w"

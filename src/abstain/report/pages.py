@@ -7,7 +7,7 @@ from typing import Any
 
 from abstain.report.grid import Grid, cell_text
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.results.common import again, blanks_table, facts
+from abstain.report.shared import again, blanks_table, facts
 from abstain.report.view import View
 
 MOST_ROWS = 60

@@ -19,6 +19,8 @@ from abstain.io.files import write_text
 from abstain.report.grid import Grid, to_csv, to_latex, to_markdown
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from abstain.report.pieces import Page
 
 Format: TypeAlias = Literal["table", "json", "csv", "markdown", "latex", "github", "html"]
@@ -55,6 +57,10 @@ class View(Generic[R]):
     def whole(self, **options: Any) -> Grid:
         """The one table that CSV holds."""
         return self.tables(**options)[0]
+
+    def frame(self, table: str) -> pl.DataFrame:
+        """A table by name as data, for kinds whose tables are made by their view."""
+        raise NotImplementedError
 
     def charts(self) -> Charts:
         """Its charts by name, the main one first."""
@@ -93,7 +99,8 @@ class View(Generic[R]):
                 return to_csv(self.whole(**options))
             case _:
                 look = LOOKS[format]
-                return "\n".join(look(grid, digits) for grid in self.tables(**options))
+                grids = self.tables(digits=digits, **options)
+                return "\n".join(look(grid, digits) for grid in grids)
 
     def html(self, *, title: str = "") -> str:
         """The page as HTML."""

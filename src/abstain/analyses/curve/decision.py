@@ -24,7 +24,8 @@ import numpy as np
 
 from abstain.analyses.curve.result import Band, Comparison, Decision, Way
 from abstain.errors import UsageError, option
-from abstain.judging.answers import EXCLUDED, has_answer, stated
+from abstain.judging.answers import has_answer, stated
+from abstain.outcomes import EXCLUDED
 from abstain.stats.intervals import check_level
 
 if TYPE_CHECKING:

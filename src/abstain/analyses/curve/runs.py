@@ -12,8 +12,8 @@ import numpy as np
 from abstain.analyses.curve.curves import Curve, top
 from abstain.analyses.curve.decomposition import decompose
 from abstain.analyses.curve.result import PENALISED_AT, Bin, Blanks, Parts, Points, RunCurve
-from abstain.judging.answers import EMPTY, EXCLUDED, answers_of
-from abstain.outcomes import OUTCOMES, Counts, Undefined
+from abstain.judging.answers import EMPTY, answers_of
+from abstain.outcomes import EXCLUDED, OUTCOMES, Counts, Undefined
 
 if TYPE_CHECKING:
     import numpy.typing as npt

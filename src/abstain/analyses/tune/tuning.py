@@ -20,10 +20,10 @@ from abstain.analyses.tune.choose import SHRINK, Maximise, Threshold
 from abstain.analyses.tune.result import Aim, Kept, Part, Standing, Tuned, TuneResult, number
 from abstain.analyses.tune.split import split_of
 from abstain.errors import UsageError, option
-from abstain.judging.answers import EXCLUDED, answers_of, has_answer, stated
+from abstain.judging.answers import answers_of, has_answer, stated
 from abstain.judging.gold import GOLD
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import Counts
+from abstain.outcomes import EXCLUDED, Counts
 from abstain.stats.intervals import check_level
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts
 from abstain.report.decision_words import decision_words
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.results.common import again, blanks_table, facts, known_measure, number
 from abstain.report.scores import policy_sentence, sentence
+from abstain.report.shared import again, blanks_table, facts, known_measure, number
 from abstain.report.thresholds import few, frame_grid, missing_notes, threshold_text
 
 SHOWN = ("summary", *CurveResult.TABLES[1:])

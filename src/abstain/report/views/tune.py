@@ -10,8 +10,8 @@ from abstain.report import view
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.results.common import again, blanks_table, facts
 from abstain.report.scores import policy_sentence, sentence
+from abstain.report.shared import again, blanks_table, facts
 from abstain.report.thresholds import NOTHING, few, threshold_cell, threshold_text
 
 BEST_OF_ONE = "best of one"
