@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,8 @@ from abstain.rankings.queries import QUERY, needs_queries, query_attributes, rea
 from abstain.rankings.scores import ScoreMatrix
 
 if TYPE_CHECKING:
+    from abstain.analyses.meta.result import MetaResult
+    from abstain.analyses.meta.settings import MetaOptions
     from abstain.analyses.rank.result import RankResult
     from abstain.analyses.truncation import TruncationResult
     from abstain.io.tables import Table
@@ -158,6 +160,10 @@ class Rankings:
         """Compare the runs by the means of a measure; see `abstain.compare`."""
         return self.scores(measure, cluster=cluster).compare(**options)
 
-    def meta(self, measures: Sequence[str | Measure] | str | Measure = (), **options: Any) -> Any:
+    def meta(
+        self,
+        measures: Sequence[str | Measure] | str | Measure = (),
+        **options: Unpack[MetaOptions],
+    ) -> MetaResult:
         """Judge measures by how they order the runs; see `abstain.meta`."""
         return self.scores(measures).meta(**options)
