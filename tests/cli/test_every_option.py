@@ -101,10 +101,10 @@ def written(folder: Path, ending: str = "csv") -> list[str]:
     """A gold and its runs, in files of a format."""
     if ending == "xml":
         table = gold_rows(options=["A|B"] * 8)
-        ab.convert(write(table, folder / "gold.csv"), "gold.xml")
+        assert run(["convert", write(table, folder / "gold.csv"), "gold.xml"]) == 0
         own = run_rows().partition_by("run", as_dict=True, include_key=False)
         for (name,), rows in own.items():
-            ab.convert(write(rows, folder / f"{name}.csv"), f"{name}.xml")
+            assert run(["convert", write(rows, folder / f"{name}.csv"), f"{name}.xml"]) == 0
         return ["gold.xml", "a.xml", "b.xml"]
     return [
         write(gold_rows(), folder / f"gold.{ending}"),
