@@ -114,7 +114,7 @@ def test_a_folder_is_replaced_only_when_asked_and_only_if_it_is_ours(tmp_path: P
     c = ab.campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
     write_campaign(c, tmp_path / "out")
     (tmp_path / "out" / "old.txt").write_text("old")
-    with pytest.raises(UsageError, match="force replaces it"):
+    with pytest.raises(UsageError, match="force=True replaces it"):
         write_campaign(c, tmp_path / "out")
     assert (tmp_path / "out" / "old.txt").exists()
     write_campaign(c, tmp_path / "out", force=True)
