@@ -77,18 +77,22 @@ MEASURES = ("AP", "RR", "NDCG@10", "P@10", "RBP(p=0.8)")
 PRIMED = ("AP'", "RR'", "NDCG'", "RBP'(p=0.8)")
 
 
+def _means(result: Any) -> Means:
+    return {name: result.rows[0].score(name) for name in result.measures}
+
+
 def ours(qrels: str, run: str) -> Means:
     """The standard measures by abstain."""
     import abstain as ab
 
-    return ab.rank(qrels, run, measures=MEASURES).rows[0].scores
+    return _means(ab.rank(qrels, run, measures=MEASURES))
 
 
 def ours_primed(qrels: str, run: str) -> Means:
     """The primed measures by abstain."""
     import abstain as ab
 
-    return ab.rank(qrels, run, measures=PRIMED).rows[0].scores
+    return _means(ab.rank(qrels, run, measures=PRIMED))
 
 
 def ours_csv(qrels: str, run: str) -> Means:

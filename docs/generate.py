@@ -156,17 +156,15 @@ def _example_code(item: Measure) -> str:
 def commands_page() -> str:
     """The help of every command, as a terminal of 80 columns shows it."""
     os.environ |= {"COLUMNS": "80", "TERMINAL_WIDTH": "80", "NO_COLOR": "1"}
-    import typer.main
+    from click import Context
 
-    from abstain.cli.app import app
+    from abstain.cli.app import COMMANDS, app
 
-    group = typer.main.get_command(app)
     parts = [MADE_BY, "# Commands\n"]
-    for name in ("", *getattr(group, "commands", {})):
-        command = group if not name else group.commands[name]  # type: ignore[attr-defined]
-        context = command.make_context(
-            f"abstain {name}".strip(), [], resilient_parsing=True, max_content_width=80
-        )
+    for name in ("", *COMMANDS):
+        command = app.get_command(Context(app), name) if name else app
+        assert command is not None
+        context = command.make_context(f"abstain {name}".strip(), [], resilient_parsing=True)
         parts.append(
             f"\n## abstain {name}".rstrip() + f"\n\n```text\n{command.get_help(context)}\n```\n"
         )

@@ -111,14 +111,16 @@ def test_ids_that_stand_in_two_tasks_are_told_apart(here: Here) -> None:
     here.write("logs/3.json", inspect("n", "a", "000", epochs=2))
     here.write("logs/4.json", inspect("n", "b", "11"))
     assert scored(here, "--judged", "logs") == {("m",): [5, 3], ("n",): [2, 6]}
-    said = here("score", "--judged", "logs", "-m", "accuracy", "--ci", "--format", "json")
+    said = here("score", "--judged", "logs", "-m", "accuracy", "--interval", "--format", "json")
     assert any("questions are named task/id" in note for note in said.data["notes"])
     # Samples '0' of both tasks are two clusters: the answer to one says nothing of the other.
     rows = [f"{t}{i}#{e},{'right' if v == '1' else 'wrong'},{t}{i}\n"
             for t, values, epochs in (("a", "110", 2), ("b", "10", 1))
             for i, v in enumerate(values) for e in range(epochs)]  # fmt: skip
     here.write("by_hand.csv", "question,outcome,cluster\n" + "".join(rows))
-    hand = here("score", "--judged", "by_hand.csv", "-m", "accuracy", "--ci", "--format", "json")
+    hand = here(
+        "score", "--judged", "by_hand.csv", "-m", "accuracy", "--interval", "--format", "json"
+    )
     own = next(r for r in said.data["results"] if r["run"] == "m")
     assert own["intervals"] == hand.data["results"][0]["intervals"]
 

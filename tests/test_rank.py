@@ -39,7 +39,7 @@ def files(here: Here) -> Here:
 
 def scores(said: object) -> dict[str, dict[str, float]]:
     data = said.data  # type: ignore[attr-defined]
-    return {row["run"]: row["scores"] for row in data["results"] if "query" not in row}
+    return {row["run"]: row["scores"] for row in data["results"]}
 
 
 def test_means_run_over_the_gold(files: Here) -> None:
@@ -116,17 +116,19 @@ def test_the_table_says_how_many_of_each_there_were(files: Here) -> None:
 
 def test_what_looks_like_nil_is_pointed_out(files: Here) -> None:
     def hint(*args: str) -> list[str]:
-        notes = files("rank", "qrels", *args, "-f", "json").data["notes"]
-        return [note for note in notes if "--nil" in note]
+        data = files("rank", "qrels", *args, "-f", "json").data
+        said = files("rank", "qrels", *args, "-f", "markdown").out
+        words: list[str] = data.get("nil_words", [])
+        told = [line for line in said.splitlines() if "more to find, name it as nil." in line]
+        assert len(told) == len(words)
+        assert all(f"- A list has a document '{word}'" in said for word in words)
+        return words
 
     assert hint("long") == []
     assert hint("long", "short", "--nil", "NIL") == []
-    (said,) = hint("long", "short")
-    assert said.startswith("a list has a document 'NIL'")
-    assert said.endswith("name it as nil")
+    assert hint("long", "short") == ["NIL"]
     files.write("short", SHORT.replace("NIL", "-1"))
-    (said,) = hint("short")
-    assert said.endswith("give --nil -1")
+    assert hint("short") == ["-1"]
 
 
 def test_queries_of_a_table_without_judgments_have_a_place(files: Here) -> None:
@@ -171,7 +173,9 @@ def test_slices_and_queries_that_nobody_judged(files: Here) -> None:
         (("--top", "0.5"), "the top grade must be at least the largest, 1 (got 0.5)"),
         (("--nil", " "), "--nil names a document"),
         (("--from", "xml"), "'xml' is not a table format"),
-        (("--charts", "qrels"), "cannot be written"),
+        (("--chart", "qrels"), "would overwrite qrels, which is read"),
+        (("--truncation", "--chart", "qrels/charts"), "cannot be written"),
+        (("--chart", "charts"), "has no chart here"),
     ],
 )
 def test_arguments_that_make_no_sense(files: Here, args: tuple[str, ...], message: str) -> None:
@@ -186,7 +190,7 @@ def test_a_query_twice_in_the_table_of_queries(files: Here) -> None:
 
 def test_each_query_and_undefined_ones(files: Here) -> None:
     said = files("rank", "qrels", "long", "-m", "AP", "--per-query", "-f", "json")
-    rows = [row for row in said.data["results"] if "query" in row]
+    rows = said.data["per_query"]
     assert [(r["query"], r["scores"]["AP"]) for r in rows] == [
         ("q1", 1.0),
         ("q2", None),
@@ -248,7 +252,7 @@ def test_written_whole_in_every_format(files: Here) -> None:
 def test_csv_is_one_table_with_what_was_asked_for(files: Here) -> None:
     args = ("rank", "qrels", "long", "short", "-m", "P@5", "-m", "AP", "-f", "csv")
     plain = pl.read_csv(files(*args).out.encode())
-    drawn = pl.read_csv(files(*args, "--charts", "drawn").out.encode())
+    drawn = pl.read_csv(files(*args, "--chart", "drawn").out.encode())
     assert drawn.equals(plain)
     both = pl.read_csv(files(*args, "--truncation").out.encode())
     assert both.select(plain.columns).equals(plain)
@@ -316,11 +320,14 @@ def test_names_of_strangers_do_no_harm(here: Here) -> None:
 def test_frames_and_plain_data() -> None:
     gold, run = frames({"q": {"a": 1}, "r": {"b": 0}}, {"q": {"x": 2.0, "a": 1.0}})
     result = ab.rank(gold, run, measures=["AP", "RR'"], per_query=True)
-    table = result.to_frame()
-    assert table.columns[:5] == ["rank", "run", "query", "AP", "RR'"]
-    assert table["AP"].to_list() == [0.5, None, 0.5]
-    assert table["RR'"].to_list() == [0.5, 1.0, 0.75]
-    assert isinstance(result.rows[1].scores["AP"], ab.Undefined)
+    means, queries = result.to_frame(), result.to_frame("queries")
+    assert means.columns[:4] == ["rank", "run", "AP", "RR'"]
+    assert means.select("AP", "RR'").rows() == [(0.5, 0.75)]
+    assert queries.select("run", "query", "AP", "RR'", "nil", "missing").rows() == [
+        ("run", "q", 0.5, 0.5, False, False),
+        ("run", "r", None, 1.0, True, True),
+    ]
+    assert result.per_query[1].undefined == {"AP": "the query has no relevant document"}
     assert result.to_dict()["settings"]["missing"] == "empty"
 
 
@@ -355,7 +362,7 @@ def test_truncation_by_hand(files: Here) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=8))
 def test_inversions_and_tau_by_counting_pairs(points: list[tuple[int, int]]) -> None:
-    from abstain.analyses.rank.truncation import inversions, kendall_tau
+    from abstain.analyses.truncation import inversions, kendall_tau
 
     first, second = (np.array(side, float) / 7 for side in zip(*points, strict=True))
     runs = [f"r{i}" for i in range(len(points))]
@@ -389,11 +396,17 @@ def test_inverted_pairs_are_named(here: Here) -> None:
 
 
 def test_charts_are_drawn(files: Here) -> None:
-    said = files("rank", "qrels", "long", "short", "--nil", "NIL", "--charts", "drawn")
+    args = ("rank", "qrels", "long", "short", "--nil", "NIL", "--truncation")
+    said = files(*args, "--chart", "drawn")
     assert said.code == 0, said.err
     names = sorted(p.name for p in (files.folder / "drawn").iterdir())
-    assert len(names) == 9
-    assert {"lengths.svg", "original-primed-ap.svg", "share-truncated-ndcg.svg"} <= set(names)
+    assert len(names) == 10
+    assert {
+        "scores.svg",
+        "lengths.svg",
+        "original-primed-ap.svg",
+        "share-truncated-ndcg.svg",
+    } <= set(names)
     for name in names:
         assert (files.folder / "drawn" / name).read_text().startswith("<svg")
 
@@ -443,7 +456,8 @@ def test_means_are_what_a_loop_gives(
         if own:
             assert row.scores[name] == pytest.approx(sum(own) / len(own))
         else:
-            assert isinstance(row.scores[name], ab.Undefined)
+            assert isinstance(row.score(name), ab.Undefined)
+            assert row.scores[name] is None
         assert row.left_out.get(name, 0) == len(plain) - len(own)
 
 

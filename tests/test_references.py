@@ -89,7 +89,7 @@ def test_no_luck_without_candidates() -> None:
 
 def test_references_have_no_rank_and_push_nobody_down(here: Here) -> None:
     here.write("c.csv", "run,right,wrong,unanswered\na,1,2,1\nb,2,2,0\n")
-    said = here("score", "--counts", "c.csv", "--baselines", "-f", "csv", "-m", "c@1")
+    said = here("score", "--counts", "c.csv", "--references", "-f", "csv", "-m", "c@1")
     rows = [line.split(",")[:2] for line in said.out.splitlines()[1:]]
     assert ["1", "b"] in rows
     assert ["2", "a"] in rows
@@ -100,6 +100,6 @@ def test_references_have_no_rank_and_push_nobody_down(here: Here) -> None:
 
 def test_undefined_references_are_named_as_the_table_names_them(here: Here) -> None:
     here.write("c.csv", "run,right,wrong,unanswered\na,1,2,1\n")
-    said = here("score", "--counts", "c.csv", "--baselines", "-m", "precision")
+    said = here("score", "--counts", "c.csv", "--references", "-m", "precision")
     flat = " ".join(said.out.split())
     assert "precision is undefined (–) where no question was answered: answer nothing." in flat

@@ -91,8 +91,8 @@ def by_abstain(qrels: Numbers, run: Numbers, *, prime: str = "") -> Scores:
         measures=[f"AP{prime}", f"NDCG{prime}"],
         per_query=True,
     )
-    (case,) = (row.scores for row in result.rows if row.query == "case")
-    mean = result.rows[-1].scores[f"AP{prime}"]
+    (case,) = (row.scores for row in result.per_query if row.query == "case")
+    mean = result.rows[0].scores[f"AP{prime}"]
     return case[f"AP{prime}"], case[f"NDCG{prime}"], mean
 
 

@@ -11,16 +11,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from abstain.analyses.asking import score
+    from abstain.analyses.asking import rank, score
     from abstain.analyses.curve.api import curve, curve_judged, tune, tune_judged
     from abstain.analyses.curve.histogram import HistogramResult, curve_histogram
     from abstain.analyses.curve.result import CurveResult
     from abstain.analyses.meta import MetaResult, meta, meta_counts, meta_judged, meta_scores
-    from abstain.analyses.rank.ranked import rank
-    from abstain.analyses.rank.results import RankResult
+    from abstain.analyses.rank.result import RankResult
     from abstain.analyses.result import Result, load
     from abstain.analyses.score.result import ScoreResult
     from abstain.analyses.score.several import SeveralResult, score_several, score_several_judged
+    from abstain.analyses.truncation import TruncationResult
     from abstain.analyses.tune.tuned import TuneResult
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.judging.evaluation import Evaluation
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from abstain.judging.sources import read, read_counts, read_judged
     from abstain.measures import Measure, list_measures, measure
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
+    from abstain.rankings.rankings import Rankings
+    from abstain.rankings.read import read_rankings
     from abstain.rankings.scores import ScoreMatrix, read_scores
     from abstain.report.view import View
 
@@ -61,8 +63,11 @@ _HOME = {
     "meta_counts": "analyses.meta",
     "meta_judged": "analyses.meta",
     "meta_scores": "analyses.meta",
-    "RankResult": "analyses.rank.results",
-    "rank": "analyses.rank.ranked",
+    "RankResult": "analyses.rank.result",
+    "TruncationResult": "analyses.truncation",
+    "rank": "analyses.asking",
+    "Rankings": "rankings.rankings",
+    "read_rankings": "rankings.read",
     "ScoreMatrix": "rankings.scores",
     "read_scores": "rankings.scores",
     "ScoreResult": "analyses.score.result",
@@ -91,11 +96,13 @@ __all__ = [
     "Outcome",
     "Policy",
     "RankResult",
+    "Rankings",
     "Reading",
     "Result",
     "ScoreMatrix",
     "ScoreResult",
     "SeveralResult",
+    "TruncationResult",
     "TuneResult",
     "Undefined",
     "UnknownNameError",
@@ -116,6 +123,7 @@ __all__ = [
     "read",
     "read_counts",
     "read_judged",
+    "read_rankings",
     "read_scores",
     "score",
     "score_several",

@@ -12,7 +12,7 @@ A message may advise an option, written with `option`. `str(error)` names it as 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 OPTION_NAMES = {
@@ -175,6 +175,15 @@ def shown(text: str, *, most: int = 60) -> str:
 
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def some_of(names: Sequence[str], most: int = 3) -> str:
+    """The first few of somebody's names.
+
+    >>> some_of(["q1", "q2", "q3", "q4"])
+    "'q1', 'q2', 'q3', …"
+    """
+    return ", ".join(map(shown, names[:most])) + (", …" if names[most:] else "")
 
 
 def reason_of(error: BaseException) -> str:

@@ -114,13 +114,19 @@ def test_public_names() -> None:
         (("frobnicate",), "no such command 'frobnicate'"),
         (("scor",), "no such command 'scor'"),
         (("score",), "missing argument"),
-        (("score", "--bogus"), "no such option: --bogus"),
+        (("score", "--bogus"), "no such option '--bogus'"),
         ((*SCORE, "--format", "xml"), "invalid value for '--format'"),
         ((*SCORE, "--digits", "99"), "invalid value for '--digits'"),
         ((*SCORE, "-m", "c@11"), "there is no measure 'c@11' (nearest: c@1"),
         ((*SCORE, "--policy", "lazy=wrong"), "there is no kind of blank 'lazy'"),
-        ((*SCORE, "--align", "name"), "--align is id or position"),
-        ((*SCORE, "--match", "fuzzy"), "there is no way of matching 'fuzzy'"),
+        (
+            (*SCORE, "--align", "name"),
+            "there is no value of --align 'name'; there are id, position",
+        ),
+        (
+            (*SCORE, "--match", "fuzzy"),
+            "there is no value of --match 'fuzzy'; there are id, text, squad",
+        ),
         ((*SCORE, "--from", "xls"), "'xls' is not a table format"),
         ((*SCORE, "--column", "question"), "--column reads NAME=VALUE"),
         ((*SCORE, "-o", "missing/out.csv"), "missing/out.csv: cannot be written"),
@@ -138,7 +144,7 @@ def test_ctrl_c_says_stopped(files: Here, monkeypatch: pytest.MonkeyPatch) -> No
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("abstain.analyses.score.scoring.score", interrupted)
+    monkeypatch.setattr("abstain.judging.evaluation.Evaluation.score", interrupted)
     said = files(*SCORE)
     assert (said.code, said.err.strip()) == (130, "stopped")
 
@@ -147,7 +153,7 @@ def test_our_own_faults_say_so(files: Here, monkeypatch: pytest.MonkeyPatch) -> 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oops\nmore")
 
-    monkeypatch.setattr("abstain.analyses.score.scoring.score", broken)
+    monkeypatch.setattr("abstain.judging.evaluation.Evaluation.score", broken)
     said = files(*SCORE)
     assert said.code == 3
     assert said.line.startswith("a fault of abstain itself (ZeroDivisionError: oops)")
@@ -175,7 +181,7 @@ def test_exit_code_of_validate(files: Here) -> None:
     ]
     table = files("validate", "gold.csv", "bad.csv", "--most", "1")
     assert table.code == 1
-    assert "1 are shown; --most 0 shows all." in table.out
+    assert "1 are shown; set most to 0 to show all." in table.out
 
 
 # ------------------------------------------------------------------------------------ looks
@@ -189,6 +195,7 @@ def test_json_has_the_shape_of_the_design(files: Here) -> None:
     assert data["policy"]["unparseable"] == "wrong"
     first, second = data["results"]
     assert first == {
+        "rank": "1",
         "run": "run",
         "slice": {"topic": "x"},
         "counts": {
@@ -244,11 +251,15 @@ def test_table_and_digits(files: Here) -> None:
     assert lines[2].split()[:7] == ["1", "run", "0.62", "0.25", "2", "1", "1"]
 
 
-def test_break_even_and_split(files: Here) -> None:
-    said = files(*SCORE, "-m", "c@1", "-m", "coverage", "--break-even", "--split", "-f", "json")
+def test_break_even_and_candidates(files: Here) -> None:
+    said = files(
+        *SCORE, "-m", "c@1", "-m", "coverage", "--break-even", "--candidates", "-f", "json"
+    )
     # p* of c@1 is c/(1 + u) = (2/4) / (5/4)
     assert said.data["results"][0]["break_even"] == {"c@1": 0.4}
-    header = files(*SCORE, "-m", "c@1", "--break-even", "--split", "-f", "csv").out.splitlines()[0]
+    header = files(
+        *SCORE, "-m", "c@1", "--break-even", "--candidates", "-f", "csv"
+    ).out.splitlines()[0]
     assert (
         header == '#,run,c@1,p* c@1,right,wrong,blank,"blank, right","blank, wrong","blank, empty"'
     )

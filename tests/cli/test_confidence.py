@@ -151,7 +151,7 @@ def test_runs_of_nothing_but_bad_confidences_are_refused(here: Here) -> None:
 
 
 def test_a_named_split_tunes_and_judges_apart(files: Here) -> None:
-    said = files("tune", "gold.csv", "one.csv", "--split", "part=dev", "-f", "json")
+    said = files("tune", "gold.csv", "one.csv", "--tune-on", "part=dev", "-f", "json")
     assert said.code == 0, said.err
     own = said.data["results"][0]
     assert sum(own["judged"]["counts"].values()) == 20
@@ -167,7 +167,7 @@ def test_a_gold_of_its_own(files: Here) -> None:
     files.write("dev.csv", head + "".join(lines[:20]))
     files.write("test.csv", head + "".join(lines[20:]))
     one = files("tune", "dev.csv", "one.csv", "--test-gold", "test.csv", "-f", "json").data
-    two = files("tune", "gold.csv", "one.csv", "--split", "part=dev", "-f", "json").data
+    two = files("tune", "gold.csv", "one.csv", "--tune-on", "part=dev", "-f", "json").data
     assert one["results"] == two["results"]
     line = files.refuses("tune", "gold.csv", "one.csv", "--test-gold", "test.csv")
     assert "is in both golds: what is tuned on cannot be judged on" in line
@@ -183,7 +183,7 @@ def test_the_optimism_is_shown_and_is_no_result(files: Here) -> None:
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "csv.gz", "jsonl.zst"])
 def test_the_thresholded_run_in_any_table_format(files: Here, ending: str) -> None:
     name = f"silent.{ending}"
-    said = files("tune", "gold.csv", "one.csv", "--threshold-file", "t.json", "-o", name)
+    said = files("tune", "gold.csv", "one.csv", "--threshold-file", "t.json", "--run-file", name)
     assert said.code == 0, said.err
     threshold = json.loads(Path("t.json").read_text())["thresholds"][0]["threshold"]
     result = ab.score("gold.csv", name, measures=["c@1"])
@@ -193,7 +193,7 @@ def test_the_thresholded_run_in_any_table_format(files: Here, ending: str) -> No
     assert counts.right == sum(o == "right" for o, _ in given)
     assert counts.wrong == sum(o == "wrong" for o, _ in given)
     assert counts.unanswered_empty == 0  # what was blanked stays as the candidate
-    again = files("tune", "--apply", "t.json", "one.csv", "-o", f"again.{ending}")
+    again = files("tune", "--apply", "t.json", "one.csv", "--run-file", f"again.{ending}")
     assert again.code == 0, again.err
     one, two = (ab.score("gold.csv", n).to_dict()["results"] for n in (name, f"again.{ending}"))
     assert one[0]["counts"] == two[0]["counts"]
@@ -202,15 +202,19 @@ def test_the_thresholded_run_in_any_table_format(files: Here, ending: str) -> No
 def test_one_run_of_a_table_with_several(files: Here) -> None:
     both = [pl.read_csv(f"{name}.csv").with_columns(run=pl.lit(name)) for name in ("one", "two")]
     pl.concat(both).write_csv("both.csv")
-    said = files("tune", "gold.csv", "both.csv", "--run", "two", "-o", "out.csv", "-f", "json")
+    said = files(
+        "tune", "gold.csv", "both.csv", "--run", "two", "--run-file", "out.csv", "-f", "json"
+    )
     assert said.code == 0, said.err
     alone = files("tune", "gold.csv", "two.csv", "-f", "json").data["results"]
     assert said.data["results"] == alone
     assert set(pl.read_csv("out.csv")["run"]) == {"two"}
-    said = files("tune", "gold.csv", "both.csv", "-o", "all.csv", "--threshold-file", "t.json")
+    said = files(
+        "tune", "gold.csv", "both.csv", "--run-file", "all.csv", "--threshold-file", "t.json"
+    )
     assert said.code == 0, said.err
     assert pl.read_csv("all.csv").height == 80
-    assert files("tune", "--apply", "t.json", "both.csv", "-o", "again.csv").code == 0
+    assert files("tune", "--apply", "t.json", "both.csv", "--run-file", "again.csv").code == 0
     assert Path("all.csv").read_bytes() == Path("again.csv").read_bytes()
 
 
@@ -218,11 +222,11 @@ def test_qa4mre_xml(here: Here) -> None:
     here.write("gold.csv", "question,correct\n" + "".join(f"1/1/{i},1\n" for i in range(10)))
     rows = "".join(f"1/1/{i},{1 + (i % 3 == 0)},{i / 10}\n" for i in range(10))
     here.write("run.csv", "question,answer,confidence\n" + rows)
-    said = here("tune", "gold.csv", "run.csv", "--folds", "2", "-o", "run.xml")
+    said = here("tune", "gold.csv", "run.csv", "--folds", "2", "--run-file", "run.xml")
     assert said.code == 0, said.err
     assert "<output" in Path("run.xml").read_text()
     assert ab.score("gold.csv", "run.xml").rows[0].counts.n == 10
-    said = here("tune", "gold.csv", "run.xml", "--folds", "2", "-o", "again.xml")
+    said = here("tune", "gold.csv", "run.xml", "--folds", "2", "--run-file", "again.xml")
     assert said.code == 0, said.err
 
 
@@ -230,7 +234,7 @@ def test_candidates_that_are_sure_enough_are_given(here: Here) -> None:
     here.write("run.csv", "question,answer,candidate,confidence\nq1,,a,0.9\nq2,b,,0.1\nq3,c,,\n")
     data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": 0.5}]}
     here.write("t.json", json.dumps(data))
-    said = here("tune", "--apply", "t.json", "run.csv", "-o", "out.csv")
+    said = here("tune", "--apply", "t.json", "run.csv", "--run-file", "out.csv")
     assert said.code == 0, said.err
     assert "2 answers left blank; 1 candidate given as the answer" in said.err
     assert "1 response without a confidence left blank" in said.err
@@ -240,15 +244,17 @@ def test_candidates_that_are_sure_enough_are_given(here: Here) -> None:
 
 def test_thresholds_per_slice_are_written_and_applied(files: Here) -> None:
     said = files(
-        *("tune", "gold.csv", "one.csv", "--per", "part", "--shrink", "5", "-o", "out.csv"),
+        *("tune", "gold.csv", "one.csv", "--by", "part", "--shrink", "5", "--run-file", "out.csv"),
         *("--threshold-file", "t.json"),
     )
     assert said.code == 0, said.err
     entry = json.loads(Path("t.json").read_text())["thresholds"][0]
     assert set(entry["thresholds"]) == {"dev", "test"}
-    assert files("tune", "--apply", "t.json", "gold.csv", "one.csv", "-o", "b.csv").code == 0
+    assert (
+        files("tune", "--apply", "t.json", "gold.csv", "one.csv", "--run-file", "b.csv").code == 0
+    )
     assert Path("out.csv").read_bytes() == Path("b.csv").read_bytes()
-    line = files.refuses("tune", "--apply", "t.json", "one.csv", "-o", "c.csv")
+    line = files.refuses("tune", "--apply", "t.json", "one.csv", "--run-file", "c.csv")
     assert "are per part, which one.csv does not have" in line
 
 
@@ -265,7 +271,7 @@ def test_slices_of_a_gold_of_its_own_are_written(here: Here) -> None:
     here.write("g.csv", SLICED)
     here.write("later.csv", LATER)
     here.write("run.csv", ANSWERS)
-    say = ("--test-gold", "later.csv", "--per", "topic", "--shrink", "0", "-o", "out.csv")
+    say = ("--test-gold", "later.csv", "--by", "topic", "--shrink", "0", "--run-file", "out.csv")
     said = here("tune", "g.csv", "run.csv", *say, "-f", "json")
     assert said.data["results"][0]["thresholds"] == pytest.approx({"x": 0.75, "y": 0.175})
     given = {r[0]: r[1] for r in pl.read_csv("out.csv").fill_null("").rows()}
@@ -279,8 +285,8 @@ def test_slices_of_a_gold_of_its_own_are_written(here: Here) -> None:
 def test_slices_by_position(here: Here) -> None:
     here.write("g.csv", SLICED)
     here.write("run.csv", "answer,confidence\na,0.9\na,0.8\nb,0.7\na,0.3\na,0.25\nb,0.1\n")
-    say = ("--align", "position", "--per", "topic", "--shrink", "0", "--folds", "6")
-    said = here("tune", "g.csv", "run.csv", *say, "-o", "out.csv")
+    say = ("--align", "position", "--by", "topic", "--shrink", "0", "--folds", "6")
+    said = here("tune", "g.csv", "run.csv", *say, "--run-file", "out.csv")
     assert said.code == 0, said.err
     assert [r[0] for r in pl.read_csv("out.csv").fill_null("").rows()] == [
         "a",
@@ -316,7 +322,7 @@ def test_runs_that_a_threshold_is_not_applied_to(here: Here, text: str, said: st
     here.write("x.csv", text)
     data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": 0.5}]}
     here.write("t.json", json.dumps(data))
-    assert said in here.refuses("tune", "--apply", "t.json", "x.csv", "-o", "out.csv")
+    assert said in here.refuses("tune", "--apply", "t.json", "x.csv", "--run-file", "out.csv")
     assert not Path("out.csv").exists()
 
 
@@ -326,7 +332,9 @@ def test_a_question_outside_the_gold_has_no_slice(here: Here) -> None:
     entry: dict[str, object] = {"run": "r", "threshold": 0.5}
     for own in (entry, {**entry, "per": "topic", "thresholds": {"x": 0.9}}):
         here.write("t.json", json.dumps({"kind": "abstain thresholds", "thresholds": [own]}))
-        line = here.refuses("tune", "--apply", "t.json", "later.csv", "x.csv", "-o", "out.csv")
+        line = here.refuses(
+            "tune", "--apply", "t.json", "later.csv", "x.csv", "--run-file", "out.csv"
+        )
         assert line == "x.csv:3: question 'zz' is not in the gold"
 
 
@@ -336,7 +344,7 @@ def test_ids_that_are_numbers_are_found_in_the_gold(here: Here) -> None:
     pl.DataFrame(rows).write_parquet("r.parquet")
     own = {"run": "r", "threshold": 0.5, "per": "topic", "thresholds": {"x": 0.9}}
     here.write("t.json", json.dumps({"kind": "abstain thresholds", "thresholds": [own]}))
-    said = here("tune", "--apply", "t.json", "g.csv", "r.parquet", "-o", "out.csv")
+    said = here("tune", "--apply", "t.json", "g.csv", "r.parquet", "--run-file", "out.csv")
     assert said.code == 0, said.err
     assert pl.read_csv("out.csv")["answered"].to_list() == ["NO", "YES"]
 
@@ -345,7 +353,7 @@ def test_the_threshold_of_another_run_is_said(here: Here) -> None:
     here.write("x.csv", "run,question,answer,confidence\nA,n1,a,0.5\n")
     data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": 0.5}]}
     here.write("t.json", json.dumps(data))
-    said = here("tune", "--apply", "t.json", "x.csv", "-o", "out.csv")
+    said = here("tune", "--apply", "t.json", "x.csv", "--run-file", "out.csv")
     assert "run 'A' held to the threshold of 'r'" in said.err
 
 
@@ -361,7 +369,7 @@ def test_the_threshold_of_another_run_is_said(here: Here) -> None:
 def test_thresholds_outside_the_range(files: Here, value: object, said: str) -> None:
     data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": value}]}
     files.write("t.json", json.dumps(data))
-    line = files.refuses("tune", "--apply", "t.json", "one.csv", "-o", "out.csv")
+    line = files.refuses("tune", "--apply", "t.json", "one.csv", "--run-file", "out.csv")
     assert line == f"t.json: {said}"
 
 
@@ -373,7 +381,7 @@ def test_thresholds_beyond_every_confidence_are_said(
 ) -> None:
     data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": value}]}
     files.write("t.json", json.dumps(data))
-    assert said in files("tune", "--apply", "t.json", "one.csv", "-o", "out.csv").err
+    assert said in files("tune", "--apply", "t.json", "one.csv", "--run-file", "out.csv").err
 
 
 @pytest.mark.parametrize(
@@ -381,15 +389,15 @@ def test_thresholds_beyond_every_confidence_are_said(
     [
         (["--folds", "1"], "flatters itself: --folds is 2 or more (got 1)"),
         (["--folds", "50"], "50 folds of 40 questions leave one empty"),
-        (["--split", "part"], "--split reads ATTR=VALUE"),
-        (["--split", "part=de"], "no question has part 'de' (nearest: dev)"),
-        (["--split", "prt=dev"], "has no attribute 'prt' (nearest: part)"),
-        (["--split", "part=dev", "--folds", "3"], "exclude each other"),
+        (["--tune-on", "part"], "--tune-on reads ATTR=VALUE"),
+        (["--tune-on", "part=de"], "no question has part 'de' (nearest: dev)"),
+        (["--tune-on", "prt=dev"], "has no attribute 'prt' (nearest: part)"),
+        (["--tune-on", "part=dev", "--folds", "3"], "exclude each other"),
         (["--risk", "0.1", "--maximise", "F"], "exclude each other"),
         (["--risk", "2"], "--risk must be between 0 and 1"),
         (["--maximise", "AUROC"], "is a measure of confidence"),
         (["--run", "on"], "there is no run 'on' (nearest: one)"),
-        (["--apply", "t.json"], "--apply writes a run: say where with -o"),
+        (["--apply", "t.json"], "--apply writes a run: say where with --run-file"),
     ],
 )
 def test_tune_refuses(files: Here, arguments: list[str], said: str) -> None:
@@ -399,7 +407,7 @@ def test_tune_refuses(files: Here, arguments: list[str], said: str) -> None:
 def test_a_split_with_an_empty_part(here: Here) -> None:
     here.write("gold.csv", GOLD.replace("test", "dev"))
     here.write("one.csv", run_text())
-    line = here.refuses("tune", "gold.csv", "one.csv", "--split", "part=dev")
+    line = here.refuses("tune", "gold.csv", "one.csv", "--tune-on", "part=dev")
     assert line == "the split part=dev leaves no question to judge on"
 
 
@@ -430,7 +438,7 @@ def test_score_takes_measures_of_confidence(files: Here) -> None:
         r for r in said.data["results"] if r["run"] == "one" and r["slice"] == {"part": "dev"}
     )
     assert own["scores"]["AUROC"] == pytest.approx(won / len(right) / len(wrong))
-    files.write("counts.csv", "run,right,wrong\na,1,2\n")
+    files.write("counts.csv", "run,right,wrong,unanswered\na,1,2,0\n")
     line = files.refuses("score", "--counts", "counts.csv", "-m", "AUROC")
     assert "AUROC is a measure of confidence, expected one of counts" in line
 
@@ -523,7 +531,7 @@ def test_one_threshold_is_no_limit_to_several(here: Here) -> None:
     here.write("g.csv", SLICED)
     here.write("later.csv", LATER)
     here.write("run.csv", ANSWERS)
-    say = ("--test-gold", "later.csv", "--per", "topic", "--shrink", "0")
+    say = ("--test-gold", "later.csv", "--by", "topic", "--shrink", "0")
     out = " ".join(here("tune", "g.csv", "run.csv", *say).out.split())
     assert "best in hindsight" not in out
     assert "best of one: the best single threshold, in hindsight; several may beat it." in out
@@ -558,24 +566,24 @@ def test_a_file_of_thresholds_that_cannot_be_trusted(
     files: Here, data: dict[str, object], said: str
 ) -> None:
     files.write("t.json", json.dumps({"kind": "abstain thresholds", **data}))
-    assert said in files.refuses("tune", "--apply", "t.json", "one.csv", "-o", "out.csv")
+    assert said in files.refuses("tune", "--apply", "t.json", "one.csv", "--run-file", "out.csv")
     assert not Path("out.csv").exists()
 
 
 def test_a_file_that_is_nested_without_end(files: Here) -> None:
     files.write("t.json", "[" * 200_000)
-    line = files.refuses("tune", "--apply", "t.json", "one.csv", "-o", "out.csv")
+    line = files.refuses("tune", "--apply", "t.json", "one.csv", "--run-file", "out.csv")
     assert line == "t.json: is nested too deeply for a file of thresholds"
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["tune", "gold.csv", "one.csv", "-o", "one.csv"],
-        ["tune", "gold.csv", "one.csv", "-o", "./gold.csv"],
+        ["tune", "gold.csv", "one.csv", "--run-file", "one.csv"],
+        ["tune", "gold.csv", "one.csv", "--run-file", "./gold.csv"],
         ["tune", "gold.csv", "one.csv", "--threshold-file", "one.csv"],
-        ["tune", "--apply", "t.json", "one.csv", "-o", "one.csv"],
-        ["tune", "--apply", "t.json", "one.csv", "-o", "t.json"],
+        ["tune", "--apply", "t.json", "one.csv", "--run-file", "one.csv"],
+        ["tune", "--apply", "t.json", "one.csv", "--run-file", "t.json"],
         ["curve", "gold.csv", "one.csv", "-o", "one.csv"],
         ["curve", "gold.csv", "one.csv", "--chart", "one.csv"],
     ],
@@ -588,21 +596,35 @@ def test_nothing_that_is_read_is_overwritten(files: Here, arguments: list[str]) 
 
 
 def test_one_file_is_not_written_twice(files: Here) -> None:
-    line = files.refuses("tune", "gold.csv", "one.csv", "-o", "x.csv", "--threshold-file", "x.csv")
-    assert line == "--threshold-file x.csv would overwrite what -o writes"
+    line = files.refuses(
+        "tune", "gold.csv", "one.csv", "--run-file", "x.csv", "--threshold-file", "x.csv"
+    )
+    assert line == "--threshold-file x.csv would overwrite what --run-file writes"
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--split", "part=dev", "--repeats", "3"], "--repeats goes with --folds"),
+        (["--tune-on", "part=dev", "--repeats", "3"], "--repeats goes with --folds"),
         (["--next"], "--next goes with --risk"),
-        (["--apply", "t.json", "--risk", "0.1", "-o", "x.csv"], "it does not go with --risk"),
-        (["--apply", "t.json", "--policy", "a=b", "-o", "x.csv"], "does not go with --policy"),
-        (["--apply", "t.json", "--delta", "0.2", "-o", "x.csv"], "does not go with --delta"),
-        (["--apply", "t.json", "--match", "text", "-o", "x.csv"], "does not go with --match"),
-        (["--delta", "7"], "--delta goes with --risk"),
-        (["--shrink", "7"], "--shrink goes with --per"),
+        (
+            ["--apply", "t.json", "--risk", "0.1", "--run-file", "x.csv"],
+            "it does not go with --risk",
+        ),
+        (
+            ["--apply", "t.json", "--policy", "error=wrong", "--run-file", "x.csv"],
+            "does not go with --policy",
+        ),
+        (
+            ["--apply", "t.json", "--level", "0.8", "--run-file", "x.csv"],
+            "does not go with --level",
+        ),
+        (
+            ["--apply", "t.json", "--match", "text", "--run-file", "x.csv"],
+            "does not go with --match",
+        ),
+        (["--level", "0.7"], "--level goes with --risk"),
+        (["--shrink", "7"], "--shrink goes with --by"),
     ],
 )
 def test_options_that_do_not_go_together(files: Here, arguments: list[str], said: str) -> None:
@@ -648,7 +670,7 @@ def test_a_bound_that_is_seen_broken_is_tested(here: Here) -> None:
             [f"q{i:03d}", "dev" if i < 60 else "test", "wrong" if wrong else "right", "0.9"]
         )
     here.write("j.csv", csv_text(rows))
-    said = here("tune", "--judged", "j.csv", "--risk", "0.2", "--split", "part=dev")
+    said = here("tune", "--judged", "j.csv", "--risk", "0.2", "--tune-on", "part=dev")
     tail = sum(math.comb(60, k) * 0.2**k * 0.8 ** (60 - k) for k in range(20, 61))
     out = " ".join(said.out.split())
     assert f"so many wrong answers or more have a chance of {tail:.3f} (exact binomial test)" in out

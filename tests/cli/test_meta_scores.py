@@ -22,7 +22,7 @@ def numbered(header: str, *, first: int = 401) -> str:
 )
 def test_ids_that_are_numbers_are_no_system(here: Here, header: str) -> None:
     here.write("m.csv", numbered(header))
-    data = here("meta", "--scores", "m.csv", "--only", "stability", *QUICK, "-f", "json").data
+    data = here("meta", "--scores", "m.csv", "--part", "stability", *QUICK, "-f", "json").data
     assert data["runs"] == ["a", "b", "c"]
     assert data["scores"]["m"]["a"] == pytest.approx(1.6 / 6)
 
@@ -30,7 +30,7 @@ def test_ids_that_are_numbers_are_no_system(here: Here, header: str) -> None:
 def test_ids_may_stand_in_any_column(here: Here) -> None:
     rows = [line.split(",") for line in numbered("topic").splitlines()]
     here.write("m.csv", csv_text([[a, b, topic, c] for topic, a, b, c in rows]))
-    data = here("meta", "--scores", "m.csv", "--only", "stability", *QUICK, "-f", "json").data
+    data = here("meta", "--scores", "m.csv", "--part", "stability", *QUICK, "-f", "json").data
     assert data["runs"] == ["a", "b", "c"]
 
 
@@ -38,17 +38,17 @@ def test_a_second_name_of_the_topics_is_no_system_either(here: Here) -> None:
     rows = [line.split(",") for line in numbered("id").splitlines()]
     titles = ["topic", *(f"t{k}" for k in range(6))]
     here.write("m.csv", csv_text([[t, *row] for t, row in zip(titles, rows, strict=True)]))
-    data = here("meta", "--scores", "m.csv", "--only", "stability", *QUICK, "-f", "json").data
+    data = here("meta", "--scores", "m.csv", "--part", "stability", *QUICK, "-f", "json").data
     assert data["runs"] == ["a", "b", "c"]
     assert "column 'id' of m.csv is no system and is left out" in data["notes"]
 
 
 def test_numbers_that_may_be_ids_are_asked_about(here: Here) -> None:
     here.write("m.csv", numbered("n"))
-    how = ("meta", "--scores", "m.csv", "--only", "stability", *QUICK)
+    how = ("meta", "--scores", "m.csv", "--part", "stability", *QUICK)
     said = here.refuses(*how)
     assert said.startswith("m.csv: column 'n' may hold scores or the numbers of topics")
-    assert "-c question=n" in said
+    assert "--column question=n" in said
     data = here(*how, "-c", "question=n", "-f", "json").data
     assert data["runs"] == ["a", "b", "c"]
     lines = numbered("n").splitlines()
@@ -65,7 +65,7 @@ def test_numbers_that_may_be_ids_are_asked_about(here: Here) -> None:
 
 def test_the_column_of_topics_can_be_named_and_nothing_else(here: Here) -> None:
     here.write("m.csv", numbered("n"))
-    how = ("meta", "--scores", "m.csv", "--only", "stability", *QUICK)
+    how = ("meta", "--scores", "m.csv", "--part", "stability", *QUICK)
     assert "only the columns of topics and of runs can be named" in here.refuses(
         *how, "-c", "answer=a"
     )
@@ -79,7 +79,7 @@ def test_a_slip_in_the_first_system_is_refused_as_in_any_other(here: Here) -> No
     here.write("m.csv", "\n".join(lines) + "\n")
     said = here.refuses("meta", "--scores", "m.csv")
     assert said.startswith("m.csv:3: the score of 'a' is 'O.3', expected a number")
-    assert "-c question=a" in said
+    assert "--column question=a" in said
     here.write("m.csv", "\n".join(",".join(reversed(line.split(","))) for line in lines) + "\n")
     assert here.refuses("meta", "--scores", "m.csv").startswith(
         "m.csv:3: the score of 'a' is 'O.3', expected a number"
@@ -94,7 +94,7 @@ def test_an_empty_id_is_told_as_such(here: Here) -> None:
 def test_measures_keep_names_that_say_something(here: Here) -> None:
     for name in ("ndcg_10.csv", "ndcg_20.csv", "web.p_5.csv", "web.p_10.csv"):
         here.write(name, matrix())
-    how = ("--only", "agreement", "-f", "json")
+    how = ("--part", "agreement", "-f", "json")
     found = here("meta", "--scores", "ndcg_10.csv", "ndcg_20.csv", *how).data
     assert found["measures"] == ["ndcg_10", "ndcg_20"]
     found = here("meta", "--scores", "web.p_5.csv", "web.p_10.csv", *how).data

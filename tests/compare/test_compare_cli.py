@@ -210,10 +210,16 @@ def test_nan_scores_leave_their_topics_out(here: Here) -> None:
     ("args", "said"),
     [
         (("gold.csv", "one.csv"), "a comparison needs two runs (got 1 run)"),
-        (("gold.csv", "one.csv", "two.csv", "--ci", "bca", "--test", "t"), "there is no test 't'"),
-        (("gold.csv", "one.csv", "two.csv", "--ci=wald"), "there is no interval method 'wald'"),
+        (
+            ("gold.csv", "one.csv", "two.csv", "--interval", "bca", "--test", "t"),
+            "there is no test 't'",
+        ),
+        (
+            ("gold.csv", "one.csv", "two.csv", "--interval=wald"),
+            "there is no interval method 'wald'",
+        ),
         (("gold.csv", "one.csv", "two.csv", "--correction", "bonf"), "there is no correction"),
-        (("gold.csv", "one.csv", "two.csv", "--reference", "tow"), "(nearest: two"),
+        (("gold.csv", "one.csv", "two.csv", "--against", "tow"), "(nearest: two"),
         (("gold.csv", "one.csv", "two.csv", "--cluster", "topics"), "no attribute 'topics'"),
         (("gold.csv", "one.csv", "two.csv", "--detect", "0"), "more than 0"),
         (("gold.csv", "one.csv", "two.csv", "--level", "95"), "a level lies between 0 and 1"),
@@ -277,7 +283,7 @@ def test_a_reference_is_compared_with_all_others(here: Here) -> None:
         here,
         str(EXAMPLE / "gold.csv"),
         str(EXAMPLE / "runs.csv.gz"),
-        *("--reference", "kule1305enen", "--trials", "2000", "--cluster", "test"),
+        *("--against", "kule1305enen", "--trials", "2000", "--cluster", "test"),
     )
     assert len(found["pairs"]) == 53
     assert found["correction"] == "max-T"
@@ -290,16 +296,16 @@ def test_a_reference_is_compared_with_all_others(here: Here) -> None:
 
 
 def test_score_has_intervals(two: Here) -> None:
-    said = two("score", "--ci", "gold.csv", "one.csv", "-m", "accuracy", "--format", "json")
+    said = two("score", "--interval", "gold.csv", "one.csv", "-m", "accuracy", "--format", "json")
     (row,) = said.data["results"]
     low, high = row["intervals"]["accuracy"]
     assert low < 0.5 < high
     assert said.data["interval_method"] == "logit"
-    exact = two("score", "gold.csv", "one.csv", "-m", "accuracy", "--ci", "wilson").out
+    exact = two("score", "gold.csv", "one.csv", "-m", "accuracy", "--interval", "wilson").out
     assert exact.split()[:5] == ["#", "run", "accuracy", "low", "high"]
     assert "Wilson" in exact
     (table,) = csv.DictReader(
-        io.StringIO(two("score", "gold.csv", "one.csv", "--ci", "--format", "csv").out)
+        io.StringIO(two("score", "gold.csv", "one.csv", "--interval", "--format", "csv").out)
     )
     assert float(table["c@1 low"]) < float(table["c@1"]) < float(table["c@1 high"])
     result = ab.score(two.folder / "gold.csv", two.folder / "one.csv", interval="delta")
@@ -312,7 +318,7 @@ def test_scores_with_intervals_stand_in_blocks_in_a_pipe_too(two: Here) -> None:
     name = "a-run-whose-name-is-longer-than-a-terminal-would-show"
     two.write(f"{name}.csv", "question,answer\n" + "".join(f"q{i},a\n" for i in range(6)))
     two.write("short.csv", "question,answer\n" + "".join(f"q{i},a\n" for i in range(6)))
-    lines = two("score", "by.csv", "short.csv", "--ci", "--by", "topic").out.splitlines()
+    lines = two("score", "by.csv", "short.csv", "--interval", "--by", "topic").out.splitlines()
     heads = [line.split() for line in lines if line.startswith("#")]
     assert max(map(len, lines)) <= 80
     assert [h[3:] for h in heads] == [
@@ -320,13 +326,13 @@ def test_scores_with_intervals_stand_in_blocks_in_a_pipe_too(two: Here) -> None:
         ["precision", "low", "high", "coverage", "low", "high"],
         ["right", "wrong", "blank"],
     ]
-    long = two("score", "by.csv", f"{name}.csv", "--ci", "--by", "topic").out
+    long = two("score", "by.csv", f"{name}.csv", "--interval", "--by", "topic").out
     assert long.count(name) == 2 * sum(line.startswith("#") for line in long.splitlines())
 
 
 def test_score_clusters_as_compare_does(two: Here) -> None:
     args = ("gold.csv", "one.csv", "two.csv", "-m", "c@1", "--cluster", "topic")
-    scored = two("score", *args, "--ci", "--format", "json").data["results"]
+    scored = two("score", *args, "--interval", "--format", "json").data["results"]
     compared = data(two, *args)["results"]
     ends = {r["run"]: r["intervals"]["c@1"] for r in scored}
     for row in compared:
@@ -337,10 +343,10 @@ def test_score_clusters_as_compare_does(two: Here) -> None:
 
 def test_counts_have_intervals_but_no_clusters(here: Here) -> None:
     here.write("c.csv", "run,right,wrong,unanswered\na,10,5,5\n")
-    (row,) = here("score", "--counts", "c.csv", "--ci", "--format", "json").data["results"]
+    (row,) = here("score", "--counts", "c.csv", "--interval", "--format", "json").data["results"]
     assert row["intervals"]["c@1"][0] < 0.5 * 1.25 < row["intervals"]["c@1"][1]
     assert "no questions to cluster" in here.refuses(
-        "score", "--counts", "c.csv", "--ci", "--cluster", "topic"
+        "score", "--counts", "c.csv", "--interval", "--cluster", "topic"
     )
 
 

@@ -204,27 +204,29 @@ def test_what_only_intervals_take_is_not_ignored(here: Here, option: str) -> Non
     PAIR.write_csv(here.folder / "graded.csv")
     value = {"--level": "0.9", "--seed": "3"}[option]
     assert here.refuses("score", "--judged", "graded.csv", option, value) == (
-        f"{option} goes with --ci"
+        f"{option} goes with --interval"
     )
-    assert here("score", "--judged", "graded.csv", "--ci", option, value).code == 0
+    assert here("score", "--judged", "graded.csv", "--interval", option, value).code == 0
 
 
 def test_a_misspelt_method_is_no_file(here: Here) -> None:
     PAIR.write_csv(here.folder / "jeffrey")
     PAIR.write_csv(here.folder / "graded.csv")
-    said = here.refuses("score", "--judged", "graded.csv", "--ci", "willson")
+    said = here.refuses("score", "--judged", "graded.csv", "--interval", "willson")
     assert "there is no interval method 'willson' (nearest: wilson)" in said
     assert "absent.csv: there is no such file" in here.refuses(
-        "score", "--judged", "--ci", "absent.csv"
+        "score", "--judged", "--interval", "absent.csv"
     )
-    assert here("score", "--judged", "--from", "csv", "--ci", "jeffrey").code == 0
+    assert here("score", "--judged", "--from", "csv", "--interval", "jeffrey").code == 0
 
 
 def test_a_method_of_proportions_names_some(here: Here) -> None:
     PAIR.write_csv(here.folder / "graded.csv")
-    said = here.refuses("score", "--judged", "graded.csv", "--ci", "wilson")
+    said = here.refuses("score", "--judged", "graded.csv", "--interval", "wilson")
     assert "wilson is for proportions, and c@1 is none; take it with -m accuracy" in said
-    assert here("score", "--judged", "graded.csv", "--ci", "wilson", "-m", "accuracy").code == 0
+    assert (
+        here("score", "--judged", "graded.csv", "--interval", "wilson", "-m", "accuracy").code == 0
+    )
 
 
 # ------------------------------------------------------------------------------- how it was found
@@ -252,7 +254,7 @@ def test_a_bootstrap_without_width_says_so(here: Here, method: str) -> None:
     assert "3 intervals: hardly a resample differs, so a bootstrap shows no width." in said
     assert "no width" not in told(compare_scores(table, method="delta"))
     here.write("graded.csv", graded({"one": "b" + "-" * 9}).write_csv())
-    said = here("score", "--judged", "graded.csv", "-m", "precision", "--ci", method).out
+    said = here("score", "--judged", "graded.csv", "-m", "precision", "--interval", method).out
     assert "1 interval: hardly a resample differs, so a bootstrap shows no width." in said
 
 
@@ -288,15 +290,15 @@ def test_too_few_decimals_are_said(here: Here) -> None:
     here.write("graded.csv", graded({"one": "a" * 40, "two": "a" * 30 + "b" * 10}).write_csv())
     command = ("compare", "--judged", "graded.csv", "-m", "accuracy")
     said = here(*command, "--digits", "0").out
-    assert "1 difference is shown as 0 for want of decimals (--digits 0)." in said
+    assert "1 difference is shown as 0 with 0 digits." in said
     assert "−0" not in said.split("paired by question")[0]
-    assert "for want of decimals" not in here(*command, "--digits", "2").out
+    assert "shown as 0" not in here(*command, "--digits", "2").out
 
 
 def test_tiny_differences_are_said_to_be_shown_as_nothing(here: Here) -> None:
     here.write("s.csv", "topic,a,b,c\n1,1e-9,2e-9,4e-9\n2,2e-9,3e-9,1e-9\n3,3e-9,2e-9,7e-9\n")
     said = here("compare", "--scores", "s.csv").out
-    assert "3 differences are shown as 0 for want of decimals (--digits 4)." in said
+    assert "3 differences are shown as 0 with 4 digits." in said
 
 
 def test_a_score_and_its_interval_stay_in_one_block() -> None:

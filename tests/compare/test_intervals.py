@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import abstain as ab
-from abstain.cli.options import CI_METHODS
+from abstain.cli import options
 from abstain.errors import UsageError
 from abstain.measures import definitions
 from abstain.outcomes import Counts
@@ -231,7 +231,7 @@ def test_a_proportion_is_asked_for() -> None:
 
 
 def test_the_methods_of_the_command_line_are_the_methods() -> None:
-    assert tuple(METHODS) == CI_METHODS
+    assert tuple(METHODS) == options.METHODS
 
 
 # --------------------------------------------------------------------------------- bootstrap

@@ -82,20 +82,20 @@ def test_score_shows_them(here: Here) -> None:
     rows = "".join(f"q{i},{'aab'[i % 3]},0.{9 - i % 5}\n" for i in range(12))
     here.write("run.csv", "question,answer,confidence\n" + rows)
     args = ("score", "gold.csv", "run.csv", "-m", "Brier", "-m", "c@1")
-    said = here(*args, "--ci", "--cluster", "doc")
+    said = here(*args, "--interval", "--cluster", "doc")
     assert said.code == 0, said.err
     text = " ".join(said.out.split())
     assert (
         "(logit), questions clustered by doc; of measures of confidence: bca, 1,000 trials" in text
     )
-    (row,) = here(*args, "--ci", "--format", "json").data["results"]
+    (row,) = here(*args, "--interval", "--format", "json").data["results"]
     squares = [((9 - i % 5) / 10 - (i % 3 < 2)) ** 2 for i in range(12)]
     low, high = row["intervals"]["Brier"]
     assert row["scores"]["Brier"] == pytest.approx(np.mean(squares))
     assert min(squares) < low < np.mean(squares) < high < max(squares)
-    for part in here(*args, "--ci", "--by", "doc", "--format", "json").data["results"]:
+    for part in here(*args, "--interval", "--by", "doc", "--format", "json").data["results"]:
         assert part["intervals"]["Brier"][0] <= part["scores"]["Brier"]
-    line = here.refuses(*args, "--ci", "delta")
+    line = here.refuses(*args, "--interval", "delta")
     assert line.startswith("delta is for measures of counts, and Brier is one of confidence;")
 
 
@@ -104,6 +104,6 @@ def test_judged_rows_have_them_by_cluster(here: Here) -> None:
         f"a,q{i},{'CORRECT' if i % 3 else 'INCORRECT'},0.{i % 9},d{i // 2}\n" for i in range(20)
     )
     here.write("judged.csv", "run,question,grade,confidence,doc\n" + rows)
-    said = here("score", "--judged", "judged.csv", "-m", "Brier", "--ci", "--cluster", "doc")
+    said = here("score", "--judged", "judged.csv", "-m", "Brier", "--interval", "--cluster", "doc")
     assert said.code == 0, said.err
     assert "the bias-corrected and accelerated bootstrap (bca)" in " ".join(said.out.split())

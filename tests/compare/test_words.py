@@ -191,7 +191,7 @@ def test_a_plan_for_precision_knows_that_one_answer_says_little() -> None:
 
 def test_a_reference_and_a_correction_exclude_each_other(here: Here) -> None:
     graded(dict.fromkeys("vwx", "ab" * 10)).write_csv(here.folder / "graded.csv")
-    args = ("compare", "--judged", "graded.csv", "--reference", "v", "--correction")
+    args = ("compare", "--judged", "graded.csv", "--against", "v", "--correction")
     for word in ("none", "holm"):
         assert f"--correction {word} is for all pairs" in here.refuses(*args, word)
 
@@ -200,7 +200,7 @@ def test_trials_beyond_what_can_be_asked_for_are_not_advised() -> None:
     letters = {"one": "ab" * 10, "two": "ba" * 10}
     said = told(compare_judged(graded(letters), test="bootstrap", level=0.9999999))
     assert "; take randomisation tests." in said
-    assert " trials" not in said
+    assert " trials." not in said
 
 
 def test_wilcoxon_says_when_it_is_exact() -> None:
@@ -293,7 +293,7 @@ def test_scores_by_row_are_those_by_column() -> None:
 @pytest.mark.parametrize(
     ("frame", "options", "said"),
     [
-        (long_scores(), {}, r"say which with -m \(AP, RR\)"),
+        (long_scores(), {}, r"say which with measure \(AP, RR\)"),
         (long_scores(), {"measure_name": "PA"}, "no score 'PA'.*there are AP, RR"),
         (pl.DataFrame(WIDE), {"measure_name": "AP"}, "no score 'AP'; there is only score"),
         (pl.DataFrame(WIDE), {"cluster": "doc"}, "no column 'doc'; there are query, x, y"),

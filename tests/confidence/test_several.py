@@ -212,7 +212,7 @@ def test_every_format(files: Here, format: str) -> None:
     [
         (["gold.csv", "lists.csv", "-m", "c@1"], "are for K and MRR, not for c@1"),
         (["gold.csv"], "name the gold and at least one run"),
-        (["gold.csv", "lists.csv", "--ci"], "--several and --ci exclude each other"),
+        (["gold.csv", "lists.csv", "--interval"], "--several and --interval exclude each other"),
         (["--judged", "lists.csv"], "has no column 'outcome'"),
         (["gold.csv", "lists.csv", "--by", "typ"], "has no attribute 'typ' (nearest: type)"),
         (["gold.csv", "bad.csv"], "bad.csv:2: rank is 'first', expected 1 or more"),

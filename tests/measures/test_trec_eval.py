@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -78,10 +79,11 @@ def test_expected_output_through_the_front_door(data: Path) -> None:
     result = ab.rank(
         data / "qrels.test", data / "results.test", measures=list(names), per_query=True
     )
+    queries = [(row.query, row.scores) for row in result.per_query]
     shown = {
-        (names[text], row.query or "all"): score
-        for row in result.rows
-        for text, score in row.scores.items()
+        (names[text], query): score
+        for query, scores in [*queries, ("all", result.rows[0].scores)]
+        for text, score in scores.items()
     }
     for measure, query, figure in expected(data / "out.test.aq"):
         digits = len(figure.partition(".")[2])
@@ -192,7 +194,9 @@ def test_means_the_way_of_trec_eval(data: Path, qrels: str, run: str) -> None:
     with open(data / run) as file:
         rows = pytrec_eval.parse_run(" ".join(line.split()[:6]) for line in file)
     theirs = pytrec_eval.RelevanceEvaluator(gold, {"map", "ndcg"}).evaluate(rows)
-    for missing, count in ((None, len(theirs)), ("empty", len(gold))):
+    ways: tuple[tuple[Literal["empty"] | None, int], ...]
+    ways = ((None, len(theirs)), ("empty", len(gold)))
+    for missing, count in ways:
         result = ab.rank(
             data / qrels, data / run, measures=["AP", "NDCG"], trec_eval=True, missing=missing
         )

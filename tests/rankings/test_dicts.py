@@ -15,7 +15,7 @@ RUN = {"q1": {"b": 2.5, "a": 1.0}, "q2": {"c": 1}}
 
 def means(runs: Any, *names: str) -> dict[str, list[float]]:
     found = ab.rank(QRELS, runs, measures=names)
-    return {row.run: [row.scores[name] for name in names] for row in found.rows}
+    return {row.run: [row.score(name) for name in names] for row in found.rows}
 
 
 def test_a_dict_of_dicts_is_one_run() -> None:

@@ -39,7 +39,7 @@ def test_filling_a_list_up_to_the_limit_never_pays(name: str) -> None:
         gold, run = frames({"q": {"a": 1}, "n": {"z": 0}}, {"q": {"a": 1.0}, "n": docs})
         (row,) = ab.rank(gold, run, measures=[name], limit=3).rows
         assert row.left_out == {}
-        scores.append(row.scores[name])
+        scores.append(row.score(name))
     assert scores == sorted(set(scores), reverse=True)
     assert scores[0] == 1
     assert scores[3] == pytest.approx(1 / 2)
@@ -151,19 +151,20 @@ def test_another_nil_than_the_one_named_is_pointed_out(
     files: Here, nil: str, written: str, hint: str | None
 ) -> None:
     files.write("run", f"q1 Q0 a 1 1 t\nn1 Q0 {written} 1 1 t\n")
-    notes = files("rank", "qrels", "run", "--nil", nil, "-f", "json").data["notes"]
-    hints = [note for note in notes if "give --nil" in note]
-    assert len(hints) == (hint is not None)
+    found = ab.rank("qrels", "run", nil=nil)
+    assert found.nil_words == (() if hint is None else (written,))
+    said = " ".join(str(found).split())
+    assert said.count("A list has a document") == (hint is not None)
     if hint is not None:
-        assert f"a list has a document {hint}:" in hints[0]
-        assert hints[0].endswith(f"give --nil {written}")
+        told = "where it says that there is nothing more to find, name it as nil."
+        assert f"A list has a document {hint}: {told}" in said
 
 
 def test_grades_that_keep_a_perfect_list_below_one_are_pointed_out(here: Here) -> None:
     here.write("qrels", "q1 0 a 1\nq1 0 b 1\nq2 0 c 2\n")
     here.write("run", "q1 Q0 a 1 3 t\nq1 Q0 b 2 2 t\nq2 Q0 c 1 1 t\n")
     asked = ("-m", "AP'", "-m", "AP'(rel=1)", "-m", "NDCG'", "-m", "RR'", "--per-query")
-    scores = here("rank", "qrels", "run", *asked, "-f", "json").data["results"][0]["scores"]
+    scores = here("rank", "qrels", "run", *asked, "-f", "json").data["per_query"][0]["scores"]
     # gains 1/2 and 1/2 of R = 1, then r_t = 1: (1/2 · 1/2 + 1/2 · 1/2 + 1 · 2/3) / 2
     assert scores["AP'"] == pytest.approx((1 / 4 + 1 / 4 + 2 / 3) / 2)
     assert scores["AP'(rel=1)"] == scores["NDCG'"] == scores["RR'"] == 1

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain import questions
 from abstain.io import files, separated
+from abstain.io import frames as frames_module
 from abstain.io.tables import read_table
 from abstain.rankings import sources
 from tests.helpers import Here
@@ -277,7 +277,7 @@ def test_a_table_of_text_is_never_in_memory_as_a_whole(
     path.write_text(as_text([row | {"note": stray} for row in ROWS], format))
     heights = []
 
-    def collect(frame: Any, label: str, plain: Any = questions.collect) -> pl.DataFrame:
+    def collect(frame: Any, label: str, plain: Any = frames_module.collect) -> pl.DataFrame:
         rows: pl.DataFrame = plain(frame, label)
         heights.append(rows.height)
         return rows

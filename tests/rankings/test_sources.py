@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain import questions
+from abstain.io import frames as frames_module
 from abstain.rankings import sources
 from tests.helpers import Here
 from tests.rankings.given import frames, opened, values, write
@@ -90,7 +90,7 @@ def test_a_parquet_file_is_never_in_memory_as_a_whole(
     ROWS.write_parquet(path)
     heights = []
 
-    def collect(frame: Any, label: str, plain: Any = questions.collect) -> pl.DataFrame:
+    def collect(frame: Any, label: str, plain: Any = frames_module.collect) -> pl.DataFrame:
         rows: pl.DataFrame = plain(frame, label)
         heights.append(rows.height)
         return rows

@@ -16,7 +16,7 @@ from tests.helpers import Here
 GOLD = "question,correct\n" + "".join(f"q{i},{i}\n" for i in range(1, 7))
 DATA = Path(__file__).parents[1] / "formats" / "logs" / "data"
 SUMS = str(DATA / "lm_eval" / "careful" / "samples_sums_2026-01-01T00-00-00.000000.jsonl")
-STRICT = ("--from", "lm-eval:filter=strict")
+STRICT = ("--from", "lm-eval", "--pick", "filter=strict")
 
 
 def counts(here: Here, *args: str) -> list[float]:
@@ -33,7 +33,11 @@ def test_off_unless_asked_for(here: Here) -> None:
     assert counts(here, "gold.csv", "run.csv") == [1, 3, 2]
     assert counts(here, "gold.csv", "run.csv", "--detect-refusals", "en") == [1, 2, 3]
     assert counts(here, "gold.csv", "run.csv", "--detect-refusals", "en,de") == [1, 1, 4]
-    assert counts(here, "gold.csv", "run.csv", "--from", "csv:refusals=all") == [1, 1, 4]
+    assert counts(here, "gold.csv", "run.csv", "--from", "csv", "--detect-refusals", "all") == [
+        1,
+        1,
+        4,
+    ]
     said = here("score", "gold.csv", "run.csv", "--detect-refusals", "all", "--format", "json")
     assert said.data["touched"] == {"declined": 2, "missing": 2}
     assert any("refusals found in text" in n and "2 of 4" in n for n in said.data["notes"])

@@ -42,7 +42,7 @@ def write_inputs(folder: Path) -> None:
 
 
 COMMANDS: dict[str, list[str]] = {
-    "score": ["score", "gold.csv", "runs.csv", "--ci", "--baselines"],
+    "score": ["score", "gold.csv", "runs.csv", "--interval", "--references"],
     "sliced": ["score", "gold.csv", "runs.csv", "--by", "topic", "--break-even"],
     "rank": ["rank", "qrels.txt", "ranked.txt", "-m", "APt", "-m", "RR", "--limit", "6"],
     "per-query": [

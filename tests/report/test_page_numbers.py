@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from html import unescape
 from typing import Any
 
+import polars as pl
 import pytest
 
+import abstain as ab
 from tests.helpers import Here
 from tests.report.saved import META, write_inputs
 from tests.report.test_report import cells, data_of, lead
@@ -317,15 +320,10 @@ def test_what_is_worst_depends_on_the_measure(here: Here) -> None:
 
 def rankings(here: Here, runs: int, queries: int) -> str:
     """The page of runs with a score for each query."""
-    names = [f"r{n:02d}" for n in range(runs)]
-    results: list[dict[str, Any]] = [{"run": run, "scores": {"AP": 0.5}} for run in names]
-    results += [
-        {"run": run, "query": f"q{q}", "scores": {"AP": 0.5}}
-        for run in names
-        for q in range(queries)
-    ]
-    plain = {"abstain": "0.1.0", "kind": "rank", "queries": queries, "nil_queries": 0}
-    here.write("saved.json", json.dumps(plain | {"top_grade": 1, "results": results}))
+    gold = {f"q{q}": {"d": 1} for q in range(queries)}
+    run = {query: {"x": 2.0, "d": 1.0} for query in gold}
+    found = ab.rank(gold, {f"r{n:02d}": run for n in range(runs)}, "AP", per_query=True)
+    found.to_json("saved.json")
     return of_saved(here)
 
 
@@ -354,10 +352,22 @@ def test_the_runs_that_are_said_to_be_shown_are(
 
 @pytest.mark.parametrize("kind", ["score", "rank"])
 def test_results_without_scores_are_refused(here: Here, kind: str) -> None:
-    plain = {"abstain": "0.1.0", "kind": kind, "queries": 1, "nil_queries": 0, "top_grade": 1}
-    here.write("saved.json", json.dumps(plain | {"results": [{"run": "a", "scores": {}}]}))
-    line = here.refuses("report", "saved.json")
-    assert line == "saved.json: result 1 has no scores, expected at least one measure"
+    saved: dict[str, Callable[[], ab.Result]] = {
+        "score": lambda: ab.score(
+            pl.DataFrame({"question": ["q"], "correct": ["A"]}),
+            pl.DataFrame({"question": ["q"], "answer": ["A"]}),
+        ),
+        "rank": lambda: ab.rank({"q": {"d": 1}}, {"q": {"d": 1.0}}),
+    }
+    plain = saved[kind]().to_dict()
+    for changed, said in (
+        ({"results": []}, "has no results, expected at least one run"),
+        ({"measures": []}, "has no measures, expected at least one"),
+        ({"results": [plain["results"][0] | {"scores": {}}]}, "result 1 has other scores or"),
+    ):
+        here.write("saved.json", json.dumps(plain | changed))
+        line = here.refuses("report", "saved.json")
+        assert line.startswith(f"saved.json: is no whole result of `abstain {kind}`: {said}")
 
 
 def test_a_leaderboard_with_text_for_a_count_is_refused(inputs: Here) -> None:

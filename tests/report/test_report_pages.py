@@ -23,7 +23,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         patch.chdir(folder)
         for name in KINDS:
             assert run(["report", str(save(folder, name)), "-o", f"{name}.html"]) == 0
-        many = ["score", "gold.csv", "runs.csv", "--by", "topic", "--baselines", "-o", "many.json"]
+        many = ["score", "gold.csv", "runs.csv", "--by", "topic", "--references", "-o", "many.json"]
         assert run(many) == run(["report", "many.json"]) == 0
     return {name: folder / f"{name}.html" for name in (*KINDS, "many")}
 

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from abstain.judging.reading import ReadingOptions, reading_of
 from abstain.judging.sources import evaluate
+from abstain.rankings.settings import RankingsOptions
 
 if TYPE_CHECKING:
+    from abstain.analyses.rank.result import RankResult
     from abstain.analyses.score.result import ScoreResult
     from abstain.measures import Measure
     from abstain.stats.intervals import IntervalMethod
@@ -47,4 +49,26 @@ def score(
         references=references,
         break_even=break_even,
         seed=seed,
+    )
+
+
+def rank(
+    qrels: Any,
+    runs: Any,
+    measures: Sequence[str | Measure] | str | Measure = (),
+    *,
+    by: Sequence[str] | str = (),
+    per_query: bool = False,
+    truncation: bool = False,
+    **reading: Unpack[RankingsOptions],
+) -> RankResult:
+    """Score rankings against relevance judgments; `reading` is as for `read_rankings`.
+
+    >>> rank({"q": {"d1": 1}}, {"q": {"d1": 2.0, "d2": 3.0}}, "RR").rows[0].scores
+    {'RR': 0.5}
+    """
+    from abstain.rankings.read import read_rankings
+
+    return read_rankings(qrels, runs, **reading).score(
+        measures, by=by, per_query=per_query, truncation=truncation
     )

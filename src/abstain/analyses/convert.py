@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import narwhals as nw
 import polars as pl
+from msgspec import structs
 
 from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping, collect, open_table, rename
 from abstain.io.tables import ROW, Table, format_of_name, write_table
-from abstain.judging.responses import CLUSTER, RULE, Responses
+from abstain.judging.reading import Reading
+from abstain.judging.responses import CLUSTER, RULE
 
 
 def convert_table(
     source: str | Path,
     target: str | Path,
     *,
-    columns: Mapping[str, str] | None = None,
-    from_format: str | None = None,
+    reading: Reading | None = None,
     to_format: str | None = None,
     notes: list[str] | None = None,
 ) -> int:
@@ -33,9 +33,10 @@ def convert_table(
     every cell is one. A run keeps the name that it has, in its file or by it.
     """
     to_format = to_format or format_of_name(str(target))
-    raw = _opened(source, from_format)
-    check_mapping(columns or {}, [raw])
-    table = rename(rename(raw, columns or {}, side="gold"), columns or {}, side="run")
+    reading = reading or Reading()
+    raw = _opened(source, reading)
+    check_mapping(reading.columns, [raw])
+    table = rename(rename(raw, reading.columns, side="gold"), reading.columns, side="run")
     if table.refusals and ("correct" not in table.columns or table.verdicts is not None):
         from abstain.judging.refusals.detect import with_refusals
 
@@ -68,14 +69,15 @@ def convert_table(
     return frame.height
 
 
-def _opened(source: str | Path, format: str | None) -> Table:
+def _opened(source: str | Path, reading: Reading) -> Table:
     """The table of a file; a folder stands for the logs in it, each model's tasks as one run."""
     if not os.path.isdir(source):
-        return open_table(source, format=format)
+        table = open_table(source, format=reading.format, pick=reading.pick)
+        return replace(table, refusals=reading.detect_refusals)
     from abstain.judging.joining import together
-    from abstain.judging.opening import open_runs
+    from abstain.judging.opening import open_sources
 
-    sources: list[Responses] = open_runs(os.fspath(source), format=format)
+    sources = open_sources(os.fspath(source), structs.replace(reading, columns={}))
     if len(sources) == 1:
         return sources[0].table  # whose name is its own
     named = [

@@ -29,7 +29,9 @@ MOST_BYTES = 512 << 20
 """What a saved result may weigh."""
 
 KINDS: dict[str, str] = {
+    "rank": "rank.result:RankResult",
     "score": "score.result:ScoreResult",
+    "truncation": "truncation:TruncationResult",
 }
 """Every kind of result, and where its struct is (below `abstain.analyses`)."""
 

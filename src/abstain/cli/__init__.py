@@ -28,18 +28,9 @@ def run(args: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        from abstain.cli.again import remember
-        from abstain.cli.app import app
-        from abstain.cli.options import with_default_method
-
-        given = sys.argv[1:] if args is None else args
-        remember(given)
-        args = with_default_method(given)
-        code = app(args=args, standalone_mode=False, prog_name="abstain")
+        code = _invoke(sys.argv[1:] if args is None else list(args))
         sys.stdout.flush()
-        if code == EXIT_STOPPED:  # the parser of arguments caught Ctrl-C and kept quiet
-            _say("stopped")
-        return code if isinstance(code, int) else 0
+        return code
     except AbstainError as error:
         _say(error.on_command_line())
         return EXIT_USAGE
@@ -49,11 +40,6 @@ def run(args: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _silence_stdout()
         return 0
-    except SystemExit as stopped:  # so the parser of arguments ends where nobody reads on
-        if isinstance(stopped.__context__, BrokenPipeError):
-            _silence_stdout()
-            return 0
-        raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename else "the output cannot be written: "
         _say(f"{where}{error.strerror or error}")
@@ -74,6 +60,25 @@ def run(args: Sequence[str] | None = None) -> int:
             "please report it, with what ABSTAIN_TRACEBACK=1 shows"
         )
         return EXIT_FAULT
+
+
+def _invoke(args: list[str]) -> int:
+    """Parse the arguments and run the command; its exit code."""
+    from click.exceptions import Exit
+
+    from abstain.cli.again import typed
+    from abstain.cli.app import app
+    from abstain.cli.completion import complete
+
+    done = complete(app)
+    if done is not None:
+        return done
+    try:
+        with app.make_context("abstain", args, obj=typed(args)) as context:
+            app.invoke(context)
+    except Exit as ended:
+        return ended.exit_code
+    return 0
 
 
 def _silence_stdout() -> None:

@@ -1,88 +1,100 @@
-"""The commands, put together."""
+"""The program: its commands, each of which is imported only when it runs or its help is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated
+from importlib import import_module
+from typing import Any
 
-import typer
+import click
 
 from abstain import __version__
-from abstain.cli import (
-    audit,
-    baseline,
-    campaign,
-    compare,
-    convert,
-    curve,
-    demo,
-    explain,
-    meta,
-    pan,
-    rank,
-    refusals,
-    report,
-    score,
-    squad,
-    tune,
-    validate,
+from abstain.cli.command import SETTINGS
+from abstain.cli.completion import completion_options
+from abstain.cli.help import FittingHelp
+from abstain.errors import nearest
+
+COMMANDS: dict[str, str] = {
+    "score": "Score runs against a gold.",
+    "validate": "Would these runs be accepted?",
+    "baseline": "Write a reference run: random, first, blank…",
+    "campaign": "Every table of an overview.",
+    "rank": "Score rankings that may stop early.",
+    "curve": "When should it have stayed silent?",
+    "tune": "The threshold to abstain at.",
+    "compare": "Is the difference between runs real?",
+    "meta": "Judge the measures: stability, sensitivity, power, agreement.",
+    "pan": "PAN's measures of authorship verification.",
+    "squad": "SQuAD 2's scores, with and without an answer.",
+    "report": "A saved result as one HTML page.",
+    "audit": "Does a published table agree with itself?",
+    "convert": "From one table format to another.",
+    "refusals": "Responses that decline, found in their text.",
+    "measures": "List the measures.",
+    "explain": "Tell the story of one measure.",
+    "demo": "See it at work.",
+}
+"""Every command with its help in a line; `abstain.cli.<name>` holds it, under its own name."""
+
+
+class Program(FittingHelp, click.Group):
+    """The program itself: a group that knows its commands before it imports them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands, in the order in which people meet them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = getattr(import_module(f"abstain.cli.{cmd_name}"), cmd_name)
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A command and its arguments; an unknown one is refused with the nearest."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            near = nearest(name, COMMANDS)
+            ctx.fail(f"no such command '{name}'" + (f"; did you mean {near[0]}?" if near else ""))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: Any) -> None:
+        """The commands with their helps, without an import."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """The commands that begin like this, without an import, and the options."""
+        from click.shell_completion import CompletionItem
+
+        own = [CompletionItem(n, help=h) for n, h in COMMANDS.items() if n.startswith(incomplete)]
+        return own + click.Command.shell_complete(self, ctx, incomplete)
+
+
+def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        click.echo(f"abstain {__version__}")
+        ctx.exit()
+
+
+@click.group("abstain", cls=Program, invoke_without_command=True, context_settings=dict(SETTINGS))
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Say the version.",
 )
-from abstain.cli.command import Command, Group
+@completion_options
+@click.pass_context
+def app(context: click.Context) -> None:
+    """Score systems that may decline to answer.
 
-app = typer.Typer(
-    name="abstain",
-    cls=Group,
-    help=(
-        "Score systems that may decline to answer.\n\n"
-        "A blank is neither right nor wrong. Measures differ in what they credit it: "
-        "`abstain measures` lists them, `abstain explain c@1` tells one's story, "
-        "`abstain demo` shows it all at work."
-    ),
-    invoke_without_command=True,
-    add_completion=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-
-
-def _version(value: bool) -> None:
-    if value:
-        typer.echo(f"abstain {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def abstain(
-    context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
-    ] = False,
-) -> None:
-    """Options of the program itself."""
+    A blank is neither right nor wrong. Measures differ in what they credit it: `abstain measures`
+    lists them, `abstain explain c@1` tells one's story, `abstain demo` shows it all at work.
+    """
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
-
-COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
-    ("score", score.score, "Score runs against a gold."),
-    ("validate", validate.validate, "Would these runs be accepted?"),
-    ("baseline", baseline.baseline, "Write a reference run: random, first, blank…"),
-    ("campaign", campaign.campaign, "Every table of an overview."),
-    ("rank", rank.rank, "Score rankings that may stop early."),
-    ("curve", curve.curve, "When should it have stayed silent?"),
-    ("tune", tune.tune, "The threshold to abstain at."),
-    ("compare", compare.compare, "Is the difference between runs real?"),
-    ("meta", meta.meta, "Judge the measures: stability, sensitivity, power, agreement."),
-    ("pan", pan.pan, "PAN's measures of authorship verification."),
-    ("squad", squad.squad, "SQuAD 2's scores, with and without an answer."),
-    ("report", report.report, "A saved result as one HTML page."),
-    ("audit", audit.audit, "Does a published table agree with itself?"),
-    ("convert", convert.convert, "From one table format to another."),
-    ("refusals", refusals.refusals, "Responses that decline, found in their text."),
-    ("measures", explain.measures, "List the measures."),
-    ("explain", explain.explain, "Tell the story of one measure."),
-    ("demo", demo.demo, "See it at work."),
-)
-for name, function, help_text in COMMANDS:
-    app.command(name, cls=Command, short_help=help_text)(function)
+        click.echo(context.get_help())

@@ -2,61 +2,69 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import click
 
-import typer
-
-from abstain.cli import EXIT_NO, showing
-from abstain.cli.options import FormatOption, FromOption, OutputOption
+from abstain.cli import EXIT_NO, options
+from abstain.cli.command import FILE, READING, argument, command, option
+from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
+from abstain.judging.reading import OPTIONS
 
 
+@command
+@argument("files", nargs=-1, required=True, metavar="FILE", help="The tables to check.")
+@option(
+    "-n",
+    "--questions",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many questions each row is over.",
+)
+@option(
+    "--sizes",
+    multiple=True,
+    metavar="NAME=N|FILE",
+    help="How many questions the scores of a column are over: auxiliary=44, or a table with the "
+    "column questions. Repeatable.",
+)
+@option(
+    "--with",
+    "companions",
+    type=FILE,
+    multiple=True,
+    metavar="COUNTS",
+    help="A table with the counts of the same runs. Repeatable.",
+)
+@options.measure("What columns hold that are named only by their questions.", default="c@1")
+@option(
+    "-c",
+    "--column",
+    multiple=True,
+    metavar="NAME=COLUMN",
+    section=READING,
+    help="The column that holds a count or a measure: right=R, c@1=score. Repeatable.",
+)
+@option("--from", "from_format", metavar="FORMAT", section=READING, help=OPTIONS["format"][2])
+@option("--ignore", multiple=True, metavar="COLUMN", help="A column to leave out. Repeatable.")
+@option(
+    "--most",
+    type=click.IntRange(min=0),
+    default=50,
+    metavar="N",
+    help="How many findings a table shows (0: all of them).",
+)
+@shows(digits=False)
 def audit(
-    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="The tables to check.")],
-    questions: Annotated[
-        int | None,
-        typer.Option("--questions", "-n", min=1, help="How many questions each row is over."),
-    ] = None,
-    sizes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--sizes",
-            metavar="NAME=N|FILE",
-            help="How many questions the scores of a column are over: auxiliary=44, or a table "
-            "with the column questions. Repeatable.",
-        ),
-    ] = None,
-    companions: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with", metavar="COUNTS", help="A table with the counts of the same runs. Repeatable."
-        ),
-    ] = None,
-    measure: Annotated[
-        str,
-        typer.Option(
-            "--measure", "-m", help="What columns hold that are named only by their questions."
-        ),
-    ] = "c@1",
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            "-c",
-            metavar="NAME=COLUMN",
-            help="The column that holds a count or a measure: right=R, c@1=score. Repeatable.",
-        ),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option("--ignore", metavar="COLUMN", help="A column to leave out. Repeatable."),
-    ] = None,
-    most: Annotated[
-        int, typer.Option(min=0, help="How many findings a table shows (0: all of them).")
-    ] = 50,
-    from_format: FromOption = None,
-    format: FormatOption = None,
-    output: OutputOption = None,
+    files: tuple[str, ...],
+    questions: int | None,
+    sizes: tuple[str, ...],
+    companions: tuple[str, ...],
+    measure: str,
+    column: tuple[str, ...],
+    from_format: str | None,
+    ignore: tuple[str, ...],
+    most: int,
+    out: Showing,
 ) -> None:
     """Does a published table agree with itself? Exit code 1 if something is wrong.
 
@@ -71,26 +79,21 @@ def audit(
     from abstain.analyses.audit import audit_tables
     from abstain.report.audit import audit_grid, narrow_grid
 
-    with showing.working("checking…"):
+    with working("checking…"):
         result = audit_tables(
-            files,
+            list(files),
             questions=questions,
-            sizes=sizes or (),
+            sizes=sizes,
             measure=measure,
-            companions=companions or (),
+            companions=companions,
             columns=_columns(column),
-            ignore=ignore or (),
+            ignore=ignore,
             format=from_format,
         )
-    showing.show(
-        audit_grid(result, most=most),
-        result.to_dict(),
-        format=format,
-        output=output,
-        narrow=narrow_grid(result, most=most),
-    )
+    narrow = narrow_grid(result, most=most)
+    out.show_grids([audit_grid(result, most=most)], result.to_dict(), narrow=narrow)
     if not result.agrees:
-        raise typer.Exit(EXIT_NO)
+        raise click.exceptions.Exit(EXIT_NO)
     if not result.checked:
         raise UsageError(
             "nothing could be checked: say what the columns hold (-c c@1=COLUMN) and of how many "
@@ -98,10 +101,10 @@ def audit(
         )
 
 
-def _columns(texts: list[str] | None) -> list[tuple[str, str]]:
+def _columns(texts: tuple[str, ...]) -> list[tuple[str, str]]:
     """NAME=COLUMN texts; a measure may have several columns, a column one meaning."""
     found: dict[str, str] = {}
-    for text in texts or ():
+    for text in texts:
         # A measure's parameters have an equals sign of their own: credit(t=0.5)=score.
         cut = text.find("=", text.find(")") + 1)
         name, column = text[:cut].strip(), text[cut + 1 :].strip()

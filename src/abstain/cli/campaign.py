@@ -3,127 +3,122 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from abstain.cli import again, options, showing
-from abstain.cli.options import (
-    AlignOption,
-    CiOption,
-    ClusterOption,
-    ColumnOption,
-    DetectOption,
-    EngineOption,
-    FormatOption,
-    FromOption,
-    MasterOption,
-    MatchOption,
-    PolicyOption,
+from abstain.cli import options
+from abstain.cli.command import NEW_FILE, SHOWING, command, option
+from abstain.cli.reading import Input, keywords, reads
+from abstain.cli.showing import Showing, counting, working
+from abstain.report.view import FORMATS, Format
+
+if TYPE_CHECKING:
+    from abstain.analyses.campaign.campaign import Campaign
+    from abstain.analyses.campaign.table import Table
+
+
+@command
+@reads()
+@options.measure("What runs are ranked by.", default="c@1")
+@options.by("Break down by these attributes (default: all there are).")
+@option("--topic-by", metavar="ATTR", default="topic", help="The attribute of topics.")
+@option("--test-by", metavar="ATTR", default="test", help="The attribute of reading tests.")
+@option(
+    "--pass-mark",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    metavar="X",
+    help="A reading test is passed with this score.",
 )
-
-
+@option("--runs-info", metavar="FILE", help="A table of run, team, language, … to group by.")
+@option(
+    "--references/--no-references",
+    default=True,
+    help="Draw reference runs into the leaderboard.",
+)
+@options.interval
+@options.level()
+@options.seed("For the random reference run.")
+@option(
+    "-o",
+    "--output",
+    type=NEW_FILE,
+    required=True,
+    metavar="DIR",
+    section=SHOWING,
+    help="The folder to write, whole or not.",
+)
+@option("--force", is_flag=True, section=SHOWING, help="Replace the folder.")
+@option("--title", default="Campaign", section=SHOWING, help="The title of the page.")
+@option(
+    "-f",
+    "--format",
+    type=click.Choice([name for name in FORMATS if name != "html"]),
+    section=SHOWING,
+    help="How to show the leaderboard on the terminal.",
+)
+@click.pass_context
 def campaign(
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The gold standard.")],
-    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="The runs.")],
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="DIR", help="The folder to write, whole or not."),
-    ],
-    measure: Annotated[
-        str, typer.Option("--measure", "-m", metavar="MEASURE", help="What runs are ranked by.")
-    ] = "c@1",
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by", metavar="ATTR", help="Break down by these attributes (default: all there are)."
-        ),
-    ] = None,
-    topic: Annotated[str, typer.Option(metavar="ATTR", help="The attribute of topics.")] = "topic",
-    test: Annotated[
-        str, typer.Option(metavar="ATTR", help="The attribute of reading tests.")
-    ] = "test",
-    pass_mark: Annotated[
-        float, typer.Option(min=0, max=1, help="A reading test is passed with this score.")
-    ] = 0.5,
-    runs_info: Annotated[
-        str | None,
-        typer.Option(
-            "--runs-info", metavar="FILE", help="A table of run, team, language, … to group by."
-        ),
-    ] = None,
-    title: Annotated[str, typer.Option(help="The title of the page.")] = "Campaign",
-    baselines: Annotated[
-        bool, typer.Option(help="Draw reference runs into the leaderboard.")
-    ] = True,
-    ci: CiOption = "",
-    cluster: ClusterOption = None,
-    policy: PolicyOption = None,
-    align: AlignOption = "id",
-    match: MatchOption = "id",
-    column: ColumnOption = None,
-    from_format: FromOption = None,
-    detect_refusals: DetectOption = None,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    format: FormatOption = None,
-    seed: Annotated[int, typer.Option(help="For the random reference run.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace the folder.")] = False,
+    context: click.Context,
+    given: Input,
+    measure: str,
+    by: tuple[str, ...],
+    topic_by: str,
+    test_by: str,
+    pass_mark: float,
+    runs_info: str | None,
+    references: bool,
+    interval: str | bool,
+    level: float,
+    seed: int,
+    output: Path,
+    force: bool,
+    title: str,
+    format: Format | None,
 ) -> None:
     """Everything an overview paper needs, in a folder: tables, summary, results, a page.
 
     \b
     abstain campaign gold.xml runs/*.xml -o overview --runs-info runs.csv
     """
-    from_format = options.reading(from_format, detect_refusals)
     from abstain.analyses.campaign import run_campaign
     from abstain.report.campaign_folder import whole_folder_free, write_campaign
 
     whole_folder_free(output, force=force)
-    with showing.counting("judging and comparing…") as progress:
+    own = keywords(given.reading, "policy", "align", "match", "cluster", "engine", "master")
+    with counting("judging and comparing…") as progress:
         result = run_campaign(
-            gold,
-            runs,
+            given.gold,
+            given.runs,
             measure_name=measure,
-            by=by,
-            topic=topic,
-            test=test,
+            by=by or None,
+            topic=topic_by,
+            test=test_by,
             pass_mark=pass_mark,
             runs_info=runs_info,
-            policy=policy,
-            align=align,
-            match=match,
-            columns=options.known_columns(column),
-            format=from_format,
-            baselines=baselines,
+            baselines=references,
             seed=seed,
-            ci=ci,
-            cluster=cluster,
-            engine=engine,
-            master=master,
+            ci=interval if isinstance(interval, str) else "",
+            level=level,
             progress=progress,
+            **own,
         )
-    with showing.working("writing…"):
-        tables = write_campaign(
-            result, output, title=title, command=f"{again.command()} -o overview", force=force
-        )
-    show_campaign(result, tables, output, format)
+    with working("writing…"):
+        command = f"{context.obj or 'abstain campaign'} -o overview"
+        tables = write_campaign(result, output, title=title, command=command, force=force)
+    show_campaign(result, tables, output, Showing(format=format))
 
 
-def show_campaign(
-    result: object, tables: object, output: Path, format: options.Format | None = None
-) -> None:
+def show_campaign(result: Campaign, tables: list[Table], output: Path, out: Showing) -> None:
     """The leaderboard and the summary on the terminal, and where the rest is."""
-    from abstain.analyses.campaign.campaign import Campaign
     from abstain.analyses.campaign.headings import explained
     from abstain.analyses.campaign.summary import sentences
     from abstain.analyses.campaign.tables import leaderboard
     from abstain.report.grid import Grid, legend_sentence
     from abstain.report.scores import policy_sentence, sentence
 
-    assert isinstance(result, Campaign)
-    assert isinstance(tables, list)
-    full = explained(leaderboard(result).grid, "leaderboard", str(result.measure))
+    full = explained(leaderboard(result).grid, "leaderboard", str(result.measure), result.level)
     wanted = (
         *("#", "run", str(result.measure), "low", "high", "group"),
         *("right", "wrong", "unanswered"),
@@ -142,8 +137,8 @@ def show_campaign(
         dim=full.dim,
     )
     data = {}
-    if format is options.Format.json:
+    if out.chosen == "json":
         import msgspec
 
         data = msgspec.json.decode((output / "results.json").read_bytes())
-    showing.show(grid, data, format=format, output=None)
+    out.show_grids([grid], data)

@@ -1,81 +1,193 @@
-"""What every command does before it begins: look at where it is to write."""
+"""What a command is made of: arguments and options with their help, and checks before it begins."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from typer.core import TyperCommand, TyperGroup
+import click
 
 from abstain.cli.help import FittingHelp
-from abstain.cli.showing import ENDINGS
-from abstain.errors import UsageError
-from abstain.io.files import refuse_unwritable
+from abstain.errors import UsageError, nearest
 
-OTHERS = (".html", ".htm", ".parquet", ".jsonl", ".tsv", ".xlsx", ".xml", ".pdf", ".svg", ".png")
-"""Endings of what no command with a choice of formats writes."""
+READING, COMPUTING, SHOWING = "Reading", "What to compute", "How to show it"
+SECTIONS = (COMPUTING, READING, SHOWING)
+"""The headings that options stand below in a command's help."""
 
-WRITTEN = {
-    "output": "-o",
-    "target": "OUT",
-    "chart": "--chart",
-    "threshold_file": "--threshold-file",
-}
-"""Parameters that name a file to write, and what people call them."""
+SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
 
-RUN_WRITER = "tune"
-"""The command whose -o is a run, in any format of one, and not its result."""
-
-FOLDERS = ("campaign", "demo")
-"""Commands whose output is a folder, which they make with all above it."""
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Group(FittingHelp, TyperGroup):
-    """The program itself."""
+class Option(click.Option):
+    """An option that knows its section of the help, and whether it names a file to write.
+
+    A `folder` is a file to write that may be a folder instead, if its name has no ending. One with
+    `methods` may stand without a value: it is then `BARE`.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        section: str = COMPUTING,
+        writes: bool = False,
+        folder: bool = False,
+        methods: Sequence[str] = (),
+        **attrs: Any,
+    ) -> None:
+        super().__init__(*args, **attrs)
+        self.section, self.methods = section, tuple(methods)
+        self.writes, self.folder = writes or folder, folder
+
+    def get_error_hint(self, ctx: click.Context | None) -> str:
+        """How an error names it."""
+        return f"'{max(self.opts, key=len)}'"
 
 
-class Command(FittingHelp, TyperCommand):
+BARE = "default"
+"""The value of an option that was given without one."""
+
+
+class Argument(click.Argument):
+    """An argument with help, which may name a file to write."""
+
+    def __init__(self, *args: Any, help: str = "", writes: bool = False, **attrs: Any) -> None:
+        super().__init__(*args, **attrs)
+        self.help, self.writes = help, writes
+
+    def make_metavar(self, ctx: click.Context | None = None) -> str:
+        """How usage names it: [RUN]… where there may be none or several."""
+        named = self.human_readable_name if self.required else f"[{self.human_readable_name}]"
+        return named if self.nargs == 1 else f"{named}…"
+
+
+def option(*names: str, **attrs: Any) -> Callable[[F], F]:
+    """A decorator: give a command an option."""
+    return click.option(*names, cls=Option, **attrs)
+
+
+def argument(name: str, **attrs: Any) -> Callable[[F], F]:
+    """A decorator: give a command an argument, which a shell completes with files."""
+    attrs.setdefault("type", FILE)
+    return click.argument(name, cls=Argument, **attrs)
+
+
+def command(function: Callable[..., Any]) -> click.Command:
+    """A decorator: make a function a command of its name; its docstring is the help."""
+    return click.command(function.__name__, cls=Command, context_settings=dict(SETTINGS))(function)
+
+
+FILE = click.Path(readable=False)
+"""A file to read, named by text: `-` and what is not there are the reader's affair."""
+
+NEW_FILE = click.Path(readable=False, path_type=Path)
+"""A file to write."""
+
+
+class Words(click.types.StringParamType):
+    """Text, of which a shell completes some words; who uses the text checks it."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = tuple(words)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[Any]:
+        """The words that begin like this."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
+
+
+class Command(FittingHelp):
     """A command that refuses an output it cannot or must not write before it works for it."""
 
-    def invoke(self, ctx: Any) -> Any:
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse, after a value is given to options that may stand without one."""
+        for own in self.params:
+            if isinstance(own, Option) and own.methods:
+                args = with_bare_value(args, own.opts, own.methods)
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
         """Check the outputs, then run."""
-        if self.name not in FOLDERS:
-            check_outputs(ctx.params)
-            if self.name != RUN_WRITER and any("--format" in own.opts for own in self.params):
-                _refuse_ending(ctx.params.get("output"), ctx.params.get("format"))
+        check_outputs(ctx)
         return super().invoke(ctx)
 
+    def format_arguments(self, ctx: click.Context, formatter: Any) -> None:
+        """Nothing: `format_options` writes them."""
 
-def check_outputs(given: Mapping[str, Any]) -> None:
+    def format_options(self, ctx: click.Context, formatter: Any) -> None:
+        """The arguments, then the options by section."""
+        named = [
+            (own.human_readable_name, own.help)
+            for own in self.params
+            if isinstance(own, Argument) and own.help
+        ]
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": named}
+        sections |= {name: [] for name in SECTIONS}
+        for own in self.get_params(ctx):
+            record = None if isinstance(own, click.Argument) else own.get_help_record(ctx)
+            if record is not None:
+                sections[getattr(own, "section", SHOWING)].append(record)
+        for name, records in sections.items():
+            if records:
+                with formatter.section(name):
+                    formatter.write_dl(records)
+
+
+def with_bare_value(args: Sequence[str], names: Sequence[str], methods: Sequence[str]) -> list[str]:
+    """Arguments in which an option that stands without a value says so.
+
+    A word that is no file and looks like a method is left to be refused as one.
+
+    >>> with_bare_value(["--interval", "gold.csv"], ["--interval"], ["bca"])
+    ['--interval=default', 'gold.csv']
+    >>> with_bare_value(["--interval", "bca"], ["--interval"], ["bca"])
+    ['--interval', 'bca']
+    """
+    found = list(args)
+    for at, text in enumerate(found):
+        if text == "--":
+            break
+        follows = found[at + 1] if at + 1 < len(found) else ""
+        if text in names and not _names_method(follows, methods):
+            found[at] = f"{text}={BARE}"
+    return found
+
+
+def _names_method(text: str, methods: Sequence[str]) -> bool:
+    if text.lower() in methods:
+        return True
+    is_word = text[:1].isalpha() and "." not in text
+    return is_word and not os.path.exists(text) and bool(nearest(text, methods))
+
+
+def check_outputs(ctx: click.Context) -> None:
     """Refuse an output that is an input or another output, or that lies in no folder."""
-    inputs = {os.path.realpath(text): f"{text}, which is read" for text in _inputs(given)}
-    for name, called in WRITTEN.items():
-        output = given.get(name)
-        if not isinstance(output, Path):
+    from abstain.io.files import refuse_unwritable
+
+    inputs = {os.path.realpath(text): f"{text}, which is read" for text in _inputs(ctx)}
+    for own in ctx.command.params:
+        output = ctx.params.get(str(own.name))
+        if not getattr(own, "writes", False) or not isinstance(output, Path):
             continue
-        refuse_unwritable(output)
+        called = min(own.opts, key=len) if isinstance(own, Option) else own.human_readable_name
+        if output.suffix or not getattr(own, "folder", False):
+            refuse_unwritable(output)
         real = os.path.realpath(output)
         if real in inputs:
             raise UsageError(f"{called} {output} would overwrite {inputs[real]}")
         inputs[real] = f"what {called} writes"
 
 
-def _refuse_ending(output: Path | None, format: Any) -> None:
-    """Refuse a name that promises what is not going to be in the file."""
-    ending = "" if output is None else output.suffix.lower()
-    if format is not None or ending not in OTHERS:
-        return
-    hint = "; for a page write it as .json, then `abstain report`" if ending == ".html" else ""
-    known = ", ".join(ENDINGS)
-    raise UsageError(f"-o {output}: expected a name that ends in {known}{hint}")
-
-
-def _inputs(given: Mapping[str, Any]) -> Iterator[str]:
+def _inputs(ctx: click.Context) -> Iterator[str]:
     """Everything among the arguments that names a file which is there."""
-    for name, value in given.items():
-        if name in WRITTEN:
+    for own in ctx.command.params:
+        value = ctx.params.get(str(own.name))
+        if getattr(own, "writes", False):
             continue
         several = value if isinstance(value, (list, tuple)) else [value]
         texts = (str(item) for item in several if isinstance(item, (str, Path)))

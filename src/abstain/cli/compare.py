@@ -2,198 +2,136 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from abstain.cli import options, showing
-from abstain.cli.options import (
-    AlignOption,
-    ChartOption,
-    CiOption,
-    ClusterOption,
-    ColumnOption,
-    DetectOption,
-    DigitsOption,
-    FormatOption,
-    FromOption,
-    GradeOption,
-    JudgedOption,
-    LevelOption,
-    MatchOption,
-    OutputOption,
-)
+from abstain.cli import options
+from abstain.cli.command import Words, command, option
+from abstain.cli.reading import Input, keywords, reads
+from abstain.cli.showing import Showing, counting, shows
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
     from abstain.analyses.compare import Comparison
 
-DEFAULT_MEASURE = "c@1"
+WHOLE = "compare needs every outcome, which it reads with polars"
 
 
+@command
+@reads(
+    "judged",
+    "scores",
+    runs="The runs to compare, two or more.",
+    without={"master": f"--master: {WHOLE}", "engine": f"--engine: {WHOLE}"},
+)
+@options.measure("What runs are compared by (default: c@1).")
+@option("--against", metavar="RUN", help="Compare each run with this one, corrected by max-T.")
+@option(
+    "--test",
+    type=Words(("randomisation", "bootstrap", "mcnemar", "wilcoxon")),
+    default="randomisation",
+    metavar="TEST",
+    help="randomisation, bootstrap, mcnemar or wilcoxon.",
+)
+@option(
+    "--correction",
+    type=Words(("holm", "bh", "none")),
+    metavar="HOW",
+    help="For many pairs: holm (the default), bh or none.",
+)
+@options.interval
+@options.level()
+@options.by("For two runs: which slices carry the difference.")
+@option(
+    "--trials",
+    type=click.IntRange(100, 1_000_000),
+    default=10_000,
+    metavar="N",
+    help="Random trials, where a test is not exact.",
+)
+@options.seed("The seed of the trials.")
+@option(
+    "--detect",
+    type=float,
+    metavar="X",
+    help="Plan for a difference of X: power, questions needed.",
+)
+@option("--power", type=float, default=0.8, metavar="P", help="The power that a plan asks for.")
+@option(
+    "--judge-error",
+    metavar="TABLE",
+    help="A judge's verdicts on a hand-checked sample: true, right, wrong, blank.",
+)
+@shows(chart=True)
 def compare(
-    gold: Annotated[
-        str,
-        typer.Argument(
-            metavar="GOLD", help="The gold standard; with --judged or --scores the first file."
-        ),
-    ],
-    runs: Annotated[
-        list[str] | None, typer.Argument(metavar="RUN", help="The runs to compare, two or more.")
-    ] = None,
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            "--measure", "-m", metavar="MEASURE", help="What runs are compared by; c@1 if not said."
-        ),
-    ] = None,
-    reference: Annotated[
-        str | None,
-        typer.Option(metavar="RUN", help="Compare each run with this one, corrected by max-T."),
-    ] = None,
-    test: Annotated[
-        str, typer.Option(metavar="TEST", help="randomisation, bootstrap, mcnemar or wilcoxon.")
-    ] = "randomisation",
-    correction: Annotated[
-        str | None,
-        typer.Option(metavar="HOW", help="For many pairs: holm (if not said), bh or none."),
-    ] = None,
-    ci: CiOption = "",
-    level: LevelOption = 0.95,
-    cluster: ClusterOption = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by", metavar="ATTR", help="For two runs: which slices carry the difference."
-        ),
-    ] = None,
-    trials: Annotated[
-        int, typer.Option(min=100, max=1_000_000, help="Random trials, where a test is not exact.")
-    ] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the trials.")] = 0,
-    detect: Annotated[
-        float | None,
-        typer.Option(metavar="X", help="Plan for a difference of X: power, questions needed."),
-    ] = None,
-    power: Annotated[float, typer.Option(help="The power that a plan asks for.")] = 0.8,
-    judge_error: Annotated[
-        str | None,
-        typer.Option(
-            "--judge-error",
-            metavar="TABLE",
-            help="A judge's verdicts on a hand-checked sample: true, right, wrong, blank.",
-        ),
-    ] = None,
-    judged: JudgedOption = False,
-    scores: Annotated[
-        bool,
-        typer.Option(
-            "--scores",
-            help="The file holds scores: a column a system, or rows as `rank --per-query` writes.",
-        ),
-    ] = False,
-    grade: GradeOption = None,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--policy",
-            metavar="KIND=EFFECT",
-            help="As in `abstain score`; but missing is excluded unless said otherwise.",
-        ),
-    ] = None,
-    align: AlignOption = "id",
-    match: MatchOption = "id",
-    column: ColumnOption = None,
-    from_format: FromOption = None,
-    detect_refusals: DetectOption = None,
-    chart: ChartOption = None,
-    format: FormatOption = None,
-    output: OutputOption = None,
-    digits: DigitsOption = 4,
+    given: Input,
+    measure: str | None,
+    against: str | None,
+    test: str,
+    correction: str | None,
+    interval: str | bool,
+    level: float,
+    by: tuple[str, ...],
+    trials: int,
+    seed: int,
+    detect: float | None,
+    power: float,
+    judge_error: str | None,
+    out: Showing,
 ) -> None:
     """Is the difference between runs real? Intervals, tests, where it comes from, what it takes.
 
     \b
     abstain compare gold.csv a.csv b.csv
     abstain compare gold.xml runs/*.xml --cluster test --correction bh
-    abstain compare --judged graded.csv -m F --reference baseline
+    abstain compare --judged graded.csv -m F --against baseline
     abstain compare --scores ap.csv --test wilcoxon
 
-    Runs are paired by question, on the questions that all of them have.
+    Runs are paired by question, on the questions that all of them have: a missing response is
+    excluded unless --policy says otherwise.
     """
-    from_format = options.reading(from_format, detect_refusals)
     from abstain.report.compare import compare_chart, compare_grids, pair_grid
     from abstain.report.compare_words import rounded_away
 
     settings: dict[str, Any] = {
-        "columns": options.known_columns(column),
-        "format": from_format,
-        "reference": reference,
+        "reference": against,
         "test": test,
         "correction": correction or "",
-        "method": ci,
+        "method": interval if isinstance(interval, str) else "",
         "level": level,
         "trials": trials,
         "seed": seed,
         "detect": detect,
         "power": power,
-        "cluster": cluster,
     }
-    files = [gold, *(runs or ())]
-    grades = options.pairs(grade, "--grade", "meh=wrong")
-    if judged and scores:
-        raise UsageError("--judged and --scores exclude each other")
-    if grades and not judged:
-        raise UsageError("--grade goes with --judged")
-    if scores and (judge_error or by or policy):
-        raise UsageError("--judge-error, --by and --policy do not go with --scores")
-    outcomes = {
-        "measure_name": measure or DEFAULT_MEASURE,
-        "by": by or (),
-        "policy": policy,
-        "judge_error": judge_error,
-    }
-    with showing.counting("comparing…") as progress:
-        settings["progress"] = progress
-        if scores:
-            result = _of_scores(files, measure, settings)
-        elif judged:
-            result = _of_judged(files, grades, settings | outcomes)
-        else:
-            result = _of_gold(files, settings | outcomes | {"align": align, "match": match})
-    if chart is not None:
-        from abstain.report.charts import write_chart
+    if given.kind == "scores" and (judge_error or by):
+        raise UsageError("--judge-error and --by do not go with --scores")
+    if given.kind != "scores":
+        settings |= {"measure_name": measure or "c@1", "by": by, "judge_error": judge_error}
+    with counting("comparing…") as progress:
+        result = _compared(given, measure, {**settings, "progress": progress})
+    if out.chart is not None:
+        from abstain.report.charts import write_charts
 
-        write_chart(compare_chart(result), chart)
+        write_charts({"compare": compare_chart(result)}, out.chart)
     grids = compare_grids(result)
-    grids[-1].notes += rounded_away(result, digits)
-    showing.show_all(
-        grids,
-        result.to_dict(),
-        format=format,
-        output=output,
-        digits=digits,
-        whole=pair_grid(result, list(result.pairs), full=True),
-    )
+    grids[-1].notes += rounded_away(result, out.digits)
+    whole = pair_grid(result, list(result.pairs), full=True)
+    out.show_grids(grids, result.to_dict(), whole=whole)
 
 
-def _of_scores(files: list[str], measure: str | None, settings: dict[str, Any]) -> Comparison:
+def _compared(given: Input, measure: str | None, settings: dict[str, Any]) -> Comparison:
+    from abstain.analyses.compare import compare, compare_judged
     from abstain.analyses.compare.scores import compare_scores
 
-    if len(files) > 1:
-        raise UsageError("--scores takes one file")
-    return compare_scores(files[0], measure_name=measure, **settings)
-
-
-def _of_judged(files: list[str], grades: dict[str, str], settings: dict[str, Any]) -> Comparison:
-    from abstain.analyses.compare import compare_judged
-
-    return compare_judged(files, grades=grades, **settings)
-
-
-def _of_gold(files: list[str], settings: dict[str, Any]) -> Comparison:
-    from abstain.analyses.compare import compare
-
-    if len(files) < 2:
-        raise UsageError("name the gold and the runs, or say --judged or --scores")
-    return compare(files[0], files[1:], **settings)
+    if given.kind == "scores":
+        if len(given.files) > 1:
+            raise UsageError("--scores takes one file")
+        own = keywords(given.reading, "cluster")
+        return compare_scores(given.gold, measure_name=measure, **own, **settings)
+    if given.kind == "judged":
+        own = keywords(given.reading, "policy", "cluster", "grades")
+        return compare_judged(list(given.files), **own, **settings)
+    own = keywords(given.reading, "policy", "cluster", "match", "align")
+    return compare(given.gold, given.runs, **own, **settings)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from abstain.cli import again, showing
+from abstain.cli.command import NEW_FILE, SHOWING, command, option
+from abstain.cli.showing import Showing, working
 
 TITLE = "QA4MRE 2013, rebuilt from its published tables"
 ABOUT = (
@@ -19,13 +19,19 @@ ABOUT = (
 )
 
 
-def demo(
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="DIR", help="The folder to write."),
-    ] = Path("abstain-demo"),
-    force: Annotated[bool, typer.Option("--force", help="Replace the folder.")] = False,
-) -> None:
+@command
+@option(
+    "-o",
+    "--output",
+    type=NEW_FILE,
+    default=Path("abstain-demo"),
+    metavar="DIR",
+    section=SHOWING,
+    help="The folder to write.",
+)
+@option("--force", is_flag=True, section=SHOWING, help="Replace the folder.")
+@click.pass_context
+def demo(context: click.Context, output: Path, force: bool) -> None:
     """Run the bundled campaign, QA4MRE 2013 rebuilt: 54 runs, 284 questions, every table.
 
     \b
@@ -37,15 +43,16 @@ def demo(
 
     whole_folder_free(output, force=force)
     with (
-        showing.working("judging and counting…"),
+        working("judging and counting…"),
         as_file(files("abstain") / "examples" / "qa4mre2013") as folder,
     ):
         result = run_campaign(
             folder / "gold.csv", folder / "runs.csv.gz", runs_info=folder / "runs_info.csv"
         )
+        again = str(context.obj or "")
         tables = write_campaign(
-            result, output, title=TITLE, about=ABOUT, command=again.command(), force=force
+            result, output, title=TITLE, about=ABOUT, command=again, force=force
         )
-    typer.echo(f"{TITLE}\n")
-    show_campaign(result, tables, output)
-    typer.echo("The responses are reconstructed from published figures; docs/demo.md says how.")
+    click.echo(f"{TITLE}\n")
+    show_campaign(result, tables, output, Showing())
+    click.echo("The responses are reconstructed from published figures; docs/demo.md says how.")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+
+import click
 
 LEAST, MOST = 24, 98
 """Columns that help takes at least and at most."""
@@ -17,39 +18,18 @@ KEPT = "\b"
 """What begins a paragraph whose lines stay as they are: examples."""
 
 
-if TYPE_CHECKING:
-
-    class _Command:
-        """What is asked of a command of the parser, whose own classes are not public."""
-
-        def format_help(self, ctx: Any, formatter: Any) -> None: ...
-
-    class _Formatter:
-        """What is asked of a formatter of the parser."""
-
-        width: int
-        current_indent: int
-
-        def write(self, text: str) -> None: ...
-        def write_text(self, text: str) -> None: ...
-        def write_dl(self, rows: Sequence[tuple[str, str]], *_: Any, **__: Any) -> None: ...
-
-else:
-    _Command = _Formatter = object
-
-
-class FittingHelp(_Command):
+class FittingHelp(click.Command):
     """A command whose help keeps within the terminal."""
 
-    def get_help(self, ctx: Any) -> str:
+    def get_help(self, ctx: click.Context) -> str:
         """The help, wrapped; below `ABREAST` columns meanings stand beneath what they explain."""
         width = max(LEAST, min(shutil.get_terminal_size().columns - 2, MOST))
-        formatter = type("Formatter", (_Fitting, ctx.formatter_class), {})(width=width)
+        formatter = _Fitting(width=width)
         self.format_help(ctx, formatter)
-        return str(formatter.getvalue()).rstrip("\n")
+        return formatter.getvalue().rstrip("\n")
 
 
-class _Fitting(_Formatter):
+class _Fitting(click.HelpFormatter):
     """How a formatter writes where there may be little room."""
 
     def write_text(self, text: str) -> None:
@@ -63,11 +43,14 @@ class _Fitting(_Formatter):
         ]
         super().write_text("\n\n".join(paragraphs))
 
-    def write_dl(self, rows: Sequence[tuple[str, str]], *_: Any, **__: Any) -> None:
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
         """Terms with their meanings: side by side where the terms are short, else beneath."""
+        rows = list(rows)
         longest = max(len(term) for term, _ in rows)
         if self.width >= ABREAST or longest <= self.width // 3:
-            super().write_dl(rows)
+            super().write_dl(rows, col_max, col_spacing)
             return
         indent = " " * self.current_indent
         for term, meaning in rows:

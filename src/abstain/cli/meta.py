@@ -5,146 +5,126 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from abstain.cli import options, showing
-from abstain.cli.options import (
-    AlignOption,
-    ChartOption,
-    ColumnOption,
-    DetectOption,
-    DigitsOption,
-    FormatOption,
-    FromOption,
-    GradeOption,
-    JudgedOption,
-    MatchOption,
-    OutputOption,
-    PolicyOption,
-)
+from abstain.cli import options
+from abstain.cli.command import Words, command, option
+from abstain.cli.reading import Input, keywords, reads
+from abstain.cli.showing import Showing, shows
 from abstain.errors import UsageError
 
+if TYPE_CHECKING:
+    from abstain.analyses.meta import MetaResult
 
+WHOLE = "meta needs every outcome, which it reads with polars"
+
+
+@command
+@reads(
+    "judged",
+    "counts",
+    "scores",
+    runs="The runs, or the other files.",
+    without={
+        "cluster": "--cluster: meta draws questions, not clusters of them",
+        "master": f"--master: {WHOLE}",
+        "engine": f"--engine: {WHOLE}",
+    },
+)
+@options.measures("A measure to judge (default: c@1, accuracy, UF).")
+@option(
+    "--part",
+    "parts",
+    type=Words(("stability", "sensitivity", "power", "agreement")),
+    multiple=True,
+    metavar="PART",
+    help="stability, sensitivity, power or agreement (default: all). Repeatable.",
+)
+@option(
+    "--trials",
+    type=int,
+    default=100,
+    metavar="N",
+    help="Random subsets for each pair of runs, up to 100,000.",
+)
+@option("--size", type=int, metavar="C", help="Questions in a subset (default: half of them).")
+@option(
+    "--fuzziness",
+    type=float,
+    multiple=True,
+    metavar="F",
+    help="Scores that differ by less than this share of the larger one tie (its absolute value; "
+    "default: 0.01 to 0.1). Repeatable.",
+)
+@option(
+    "--draws",
+    type=Words(("paired", "shared")),
+    default="paired",
+    metavar="HOW",
+    help="paired: each pair of runs draws its own subsets, as in the papers; shared: one for all "
+    "pairs, much quicker.",
+)
+@options.level("How sure a conclusion has to be.")
+@option(
+    "--bins",
+    type=int,
+    default=21,
+    metavar="N",
+    help="Bins of the difference to list; the last one is open.",
+)
+@option(
+    "--width",
+    type=float,
+    metavar="W",
+    help="The width of a bin (default: 0.01; a hundredth of what the scores span if they are on "
+    "another scale).",
+)
+@option(
+    "--sizes",
+    type=int,
+    multiple=True,
+    metavar="C",
+    help="Sizes for the curve of required differences. Repeatable.",
+)
+@option(
+    "--difference",
+    type=float,
+    metavar="X",
+    help="The difference to advise on: how many questions it needs (default: 5 bins).",
+)
+@option(
+    "--resamples",
+    type=int,
+    default=1000,
+    metavar="N",
+    help="Resamples and permutations of the tests of power.",
+)
+@options.seed("For all draws.")
+@option(
+    "--threads",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="0: one a processor. Results do not depend on it.",
+)
+@shows(chart=True)
 def meta(
-    gold: Annotated[
-        str,
-        typer.Argument(
-            metavar="GOLD",
-            help="The gold standard; with --judged, --counts or --scores the first file.",
-        ),
-    ],
-    runs: Annotated[
-        list[str] | None, typer.Argument(metavar="RUN", help="The runs, or the other files.")
-    ] = None,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measure",
-            "-m",
-            metavar="MEASURE",
-            help="A measure to judge. Repeatable (default: c@1, accuracy, UF).",
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--only",
-            metavar="PART",
-            help="stability, sensitivity, power or agreement. Repeatable (default: all).",
-        ),
-    ] = None,
-    scores: Annotated[
-        bool,
-        typer.Option(
-            "--scores",
-            help="The files are matrices of ready scores, topics × systems, one a measure.",
-        ),
-    ] = False,
-    judged: JudgedOption = False,
-    counts: Annotated[
-        bool,
-        typer.Option(
-            "--counts", help="The file holds counts per question: run, question, right, wrong…"
-        ),
-    ] = False,
-    trials: Annotated[
-        int, typer.Option(metavar="N", help="Random subsets for each pair of runs, up to 100,000.")
-    ] = 100,
-    size: Annotated[
-        int | None,
-        typer.Option(metavar="C", help="Questions in a subset (default: half of them)."),
-    ] = None,
-    fuzziness: Annotated[
-        list[float] | None,
-        typer.Option(
-            metavar="F",
-            help="Scores that differ by less than this share of the larger one tie (its absolute "
-            "value). Repeatable (default: 0.01 to 0.1).",
-        ),
-    ] = None,
-    draws: Annotated[
-        str,
-        typer.Option(
-            metavar="HOW",
-            help="paired: each pair of runs draws its own subsets, as in the papers; shared: one "
-            "for all pairs, much quicker.",
-        ),
-    ] = "paired",
-    confidence: Annotated[
-        float, typer.Option(metavar="PERCENT", help="How sure a conclusion has to be.")
-    ] = 95,
-    bins: Annotated[
-        int,
-        typer.Option(metavar="N", help="Bins of the difference to list; the last one is open."),
-    ] = 21,
-    width: Annotated[
-        float | None,
-        typer.Option(
-            metavar="W",
-            help="The width of a bin (default: 0.01; a hundredth of what the scores span if they "
-            "are on another scale).",
-        ),
-    ] = None,
-    sizes: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--sizes", metavar="C", help="Sizes for the curve of required differences. Repeatable."
-        ),
-    ] = None,
-    difference: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X",
-            help="The difference to advise on: how many questions it needs (default: 5 bins).",
-        ),
-    ] = None,
-    resamples: Annotated[
-        int, typer.Option(metavar="N", help="Resamples and permutations of the tests of power.")
-    ] = 1000,
-    policy: PolicyOption = None,
-    grade: GradeOption = None,
-    align: AlignOption = "id",
-    match: MatchOption = "id",
-    column: ColumnOption = None,
-    from_format: FromOption = None,
-    detect_refusals: DetectOption = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="For all draws.")] = 0,
-    threads: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, help="0: one a processor. Results do not depend on it."),
-    ] = 0,
-    chart: ChartOption = None,
-    format: FormatOption = None,
-    output: OutputOption = None,
-    digits: DigitsOption = 4,
+    given: Input,
+    measures: tuple[str, ...],
+    parts: tuple[str, ...],
+    fuzziness: tuple[float, ...],
+    sizes: tuple[int, ...],
+    level: float,
+    out: Showing,
+    **how: Any,
 ) -> None:
     """Judge the judges: would another sample of questions have said the same?
 
     \b
     abstain meta gold.csv runs/*.csv -m c@1 -m accuracy -m UF
-    abstain meta --scores ap.csv p10.csv ndcg.csv --only sensitivity
+    abstain meta --scores ap.csv p10.csv ndcg.csv --part sensitivity
     abstain meta --judged grades.csv --draws shared --trials 10000 --chart meta.svg
 
     Stability: error rate and ties (Buckley and Voorhees 2000). Sensitivity: the difference that
@@ -152,84 +132,46 @@ def meta(
     (Sakai 2006) and Tukey's HSD (Carterette 2012) tell apart. Agreement: Kendall's and AP
     correlation, Spearman, rank-biased overlap. And advice from all that.
     """
-    from_format = options.reading(from_format, detect_refusals)
-    from abstain.analyses.meta import inputs
-    from abstain.report.charts import ENDINGS
     from abstain.report.meta import meta_grids, tidy_grid
 
-    files = [gold, *(runs or ())]
-    if sum((scores, judged, counts)) > 1:
-        raise UsageError("--scores, --judged and --counts exclude each other")
-    if scores and measures:
+    if given.kind == "scores" and measures:
         raise UsageError("with --scores each file is a measure: -m has nothing to choose")
-    if grade and not judged:
-        raise UsageError("--grade goes with --judged")
-    for name, chosen_way in (("align", align), ("match", match)):
-        if chosen_way != "id" and (scores or judged or counts):
-            raise UsageError(f"--{name} goes with a gold and runs")
-    if policy and (counts or scores):
-        raise UsageError("--policy goes with responses, not with counts or scores")
-    if not (scores or judged or counts) and len(files) < 2:
-        raise UsageError("name the gold and the runs, or say --judged, --counts or --scores")
-    if counts and len(files) > 1:
-        raise UsageError("--counts takes one file")
-    if chart is not None and chart.suffix.lower() not in ENDINGS:
-        raise UsageError(f"a chart's file ends in {', '.join(ENDINGS)} (got '{chart}')")
-    chosen = measures or list(inputs.DEFAULT_MEASURES)
-    columns = options.known_columns(column)
-    reading: dict[str, Any] = {"columns": columns, "format": from_format}
+    how |= {"sizes": list(sizes) or None, "confidence": _percent(level)}
+    if parts:
+        how["only"] = list(parts)
+    if fuzziness:
+        how["fuzziness"] = list(fuzziness)
     with _progress() as progress:
-        how: dict[str, Any] = {
-            "trials": trials,
-            "size": size,
-            "draws": draws,
-            "confidence": confidence,
-            "bins": bins,
-            "width": width,
-            "sizes": sizes,
-            "difference": difference,
-            "resamples": resamples,
-            "seed": seed,
-            "threads": threads,
-            "progress": progress,
-        }
-        if only:
-            how["only"] = only
-        if fuzziness:
-            how["fuzziness"] = fuzziness
-        if scores:
-            result = inputs.meta_scores(files, **reading, **how)
-        elif judged:
-            grades = options.pairs(grade, "--grade", "meh=wrong")
-            result = inputs.meta_judged(
-                files, measures=chosen, policy=policy, grades=grades, **reading, **how
-            )
-        elif counts:
-            result = inputs.meta_counts(files[0], measures=chosen, **reading, **how)
-        else:
-            result = inputs.meta(
-                files[0],
-                files[1:],
-                measures=chosen,
-                policy=policy,
-                align=align,
-                match=match,
-                **reading,
-                **how,
-            )
-    showing.show_all(
-        meta_grids(result),
-        result.to_dict(),
-        format=format,
-        output=output,
-        digits=digits,
-        whole=tidy_grid(result),
-    )
-    if chart is not None:
-        from abstain.report.charts import write_chart
+        result = _judged(given, measures, {**how, "progress": progress})
+    if out.chart is not None:
+        from abstain.report.charts import write_charts
         from abstain.report.meta_charts import meta_chart
 
-        write_chart(meta_chart(result), chart)
+        write_charts({"meta": meta_chart(result)}, out.chart)
+    out.show_grids(meta_grids(result), result.to_dict(), whole=tidy_grid(result))
+
+
+def _judged(given: Input, measures: tuple[str, ...], how: dict[str, Any]) -> MetaResult:
+    from abstain.analyses.meta import inputs
+
+    chosen = measures or inputs.DEFAULT_MEASURES
+    if given.kind == "scores":
+        return inputs.meta_scores(list(given.files), **keywords(given.reading), **how)
+    if given.kind == "counts":
+        own = keywords(given.reading)
+        return inputs.meta_counts(given.gold, measures=chosen, **own, **how)
+    if given.kind == "judged":
+        own = keywords(given.reading, "policy", "grades")
+        return inputs.meta_judged(list(given.files), measures=chosen, **own, **how)
+    own = keywords(given.reading, "policy", "match", "align")
+    return inputs.meta(given.gold, given.runs, measures=chosen, **own, **how)
+
+
+def _percent(level: float) -> float:
+    """The level in per cent, as it was written."""
+    if not 0 < level < 1:
+        raise UsageError(f"--level must be between 0 and 1 (got {level:g})")
+    return round(100 * level, 10)
 
 
 @contextmanager

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from abstain.cli import showing
-from abstain.cli.options import DigitsOption, FormatOption, OutputOption
+from abstain.cli.command import argument, command, option
+from abstain.cli.showing import Showing, shows, working
 
 
-def pan(
-    truth: Annotated[str, typer.Argument(metavar="TRUTH", help="truth.jsonl: id, same.")],
-    answers: Annotated[
-        list[str], typer.Argument(metavar="ANSWERS…", help="answers.jsonl: id, value.")
-    ],
-    year: Annotated[
-        int, typer.Option(help="Whose overall: 2020 (four measures) to 2023 (with Brier).")
-    ] = 2023,
-    format: FormatOption = None,
-    output: OutputOption = None,
-    digits: DigitsOption = 4,
-) -> None:
+@command
+@argument("truth", metavar="TRUTH", help="truth.jsonl: id, same.")
+@argument("answers", nargs=-1, required=True, metavar="ANSWERS", help="answers.jsonl: id, value.")
+@option(
+    "--year",
+    type=int,
+    default=2023,
+    metavar="YEAR",
+    help="Whose overall: 2020 (four measures) to 2023 (with Brier).",
+)
+@shows()
+def pan(truth: str, answers: tuple[str, ...], year: int, out: Showing) -> None:
     """PAN's measures of authorship verification: AUC, c@1, F1, F0.5u, Brier, overall.
 
     \b
@@ -34,8 +30,6 @@ def pan(
     from abstain.analyses.pan import verify
     from abstain.report.tasks import verification_grid
 
-    with showing.working("verifying…"):
-        result = verify(truth, answers, year=year)
-    showing.show(
-        verification_grid(result), result.to_dict(), format=format, output=output, digits=digits
-    )
+    with working("verifying…"):
+        result = verify(truth, list(answers), year=year)
+    out.show_grids([verification_grid(result)], result.to_dict())

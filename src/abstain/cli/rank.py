@@ -2,200 +2,132 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+import click
 
-from abstain.cli import options, showing
-from abstain.cli.options import (
-    DigitsOption,
-    EngineOption,
-    FormatOption,
-    MasterOption,
-    OutputOption,
-)
+from abstain.cli import options
+from abstain.cli.command import FILE, Words, argument, command, option
+from abstain.cli.reading import reading_options
+from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
+from abstain.judging.reading import Reading
 
 COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
 
 
+@command
+@argument("qrels", metavar="QRELS", help="The relevance judgments.")
+@argument("runs", nargs=-1, required=True, metavar="RUN", help="The runs to score.")
+@reading_options(
+    *("format", "columns", "engine", "master"),
+    otherwise="rankings hold documents, not answers",
+    columns=COLUMNS,
+    help={
+        "format": "trec, csv, tsv, jsonl or parquet, where it is not evident.",
+        "columns": "The column that holds query, doc, rel, score, rank or run: query=qid; "
+        "gold:doc=docno for the judgments alone, run:doc=docid for the runs alone. Repeatable.",
+    },
+)
+@options.measures(
+    "AP, NDCG@10, 'RBP(p=0.8)', 'P(rel=2)@10', NDCGt (NDCG'), …; the first one orders the runs."
+)
+@option("--nil", metavar="ID", help="The document id that ends a list: NIL, -1. It is no hit.")
+@option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How long a list could be: a shorter one was ended by its system, a longer one is cut.",
+)
+@option(
+    "--nil-as-answer",
+    is_flag=True,
+    help="As TREC 2001 had it: the NIL of --nil is a document, right where nothing is.",
+)
+@option(
+    "--missing",
+    type=Words(("empty", "error", "skip")),
+    metavar="WHAT",
+    help="A query that a run lacks: empty (an empty list, the default), error or skip.",
+)
+@option(
+    "--ties",
+    type=Words(("trec", "rank")),
+    default="trec",
+    metavar="HOW",
+    help="trec: by score, equal ones by falling document id; rank: by the rank column.",
+)
+@option(
+    "--trec-eval",
+    is_flag=True,
+    help="Average as trec_eval does: 0 where nothing is relevant, missing queries left out.",
+)
+@option(
+    "--top",
+    type=float,
+    metavar="GRADE",
+    help="The grade that is a gain of 1 (default: the largest judged).",
+)
+@options.by("Slice by an attribute of --queries.")
+@option("--queries", type=FILE, metavar="FILE", help="A table: query and its attributes.")
+@option(
+    "--all-queries",
+    is_flag=True,
+    help="Score every query of --queries: one without judgments is a nil query.",
+)
+@option("--per-query", is_flag=True, help="Show each query's scores too.")
+@option(
+    "--truncation",
+    is_flag=True,
+    help="Report what truncation does: lengths, original against primed scores, inverted pairs, "
+    "Kendall's τ.",
+)
+@shows(page=True, chart=True)
 def rank(
-    qrels: Annotated[str, typer.Argument(metavar="QRELS", help="The relevance judgments.")],
-    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="The runs to score.")],
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measure",
-            "-m",
-            metavar="MEASURE",
-            help="AP, NDCG@10, 'RBP(p=0.8)', 'P(rel=2)@10', NDCGt (NDCG'), … Repeatable; the "
-            "first one orders the runs.",
-        ),
-    ] = None,
-    nil: Annotated[
-        str | None,
-        typer.Option(
-            "--nil", metavar="ID", help="The document id that ends a list: NIL, -1. It is no hit."
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            "--limit",
-            metavar="N",
-            min=1,
-            help="How long a list could be: a shorter one was ended by its system, a longer one "
-            "is cut.",
-        ),
-    ] = None,
-    nil_as_answer: Annotated[
-        bool,
-        typer.Option(
-            "--nil-as-answer",
-            help="As TREC 2001 had it: the NIL of --nil is a document, right where nothing is.",
-        ),
-    ] = False,
-    missing: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHAT",
-            help="A query that a run lacks: empty (an empty list, the default), error or skip.",
-        ),
-    ] = None,
-    ties: Annotated[
-        str,
-        typer.Option(
-            metavar="HOW",
-            help="trec: by score, equal ones by falling document id; rank: by the rank column.",
-        ),
-    ] = "trec",
-    trec_eval: Annotated[
-        bool,
-        typer.Option(
-            "--trec-eval",
-            help="Average as trec_eval does: 0 where nothing is relevant, missing queries left "
-            "out.",
-        ),
-    ] = False,
-    top: Annotated[
-        float | None,
-        typer.Option(
-            metavar="GRADE", help="The grade that is a gain of 1 (default: the largest judged)."
-        ),
-    ] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option("--by", metavar="ATTR", help="Slice by an attribute of --queries."),
-    ] = None,
-    queries: Annotated[
-        str | None,
-        typer.Option("--queries", metavar="FILE", help="A table: query and its attributes."),
-    ] = None,
-    all_queries: Annotated[
-        bool,
-        typer.Option(
-            "--all-queries",
-            help="Score every query of --queries: one without judgments is a nil query.",
-        ),
-    ] = False,
-    per_query: Annotated[
-        bool, typer.Option("--per-query", help="Show each query's scores too.")
-    ] = False,
-    truncation: Annotated[
-        bool,
-        typer.Option(
-            "--truncation",
-            help="Report what truncation does: lengths, original against primed scores, "
-            "inverted pairs, Kendall's τ.",
-        ),
-    ] = False,
-    charts: Annotated[
-        Path | None,
-        typer.Option(
-            "--charts", metavar="DIR", help="Draw that report's charts (SVG) into a folder."
-        ),
-    ] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            "-c",
-            metavar="NAME=COLUMN",
-            help="The column that holds query, doc, rel, score, rank or run: query=qid; "
-            "gold:doc=docno for the judgments alone, run:doc=docid for the runs alone. "
-            "Repeatable.",
-        ),
-    ] = None,
-    from_format: Annotated[
-        str | None,
-        typer.Option(
-            "--from", metavar="FORMAT", help="trec, csv, tsv, jsonl or parquet, if not evident."
-        ),
-    ] = None,
-    engine: EngineOption = None,
-    master: MasterOption = None,
-    format: FormatOption = None,
-    output: OutputOption = None,
-    digits: DigitsOption = 4,
+    qrels: str,
+    runs: tuple[str, ...],
+    reading: Reading,
+    measures: tuple[str, ...],
+    by: tuple[str, ...],
+    per_query: bool,
+    truncation: bool,
+    out: Showing,
+    **how: Any,
 ) -> None:
     """Score rankings that may stop early, or find nothing.
 
     \b
     abstain rank qrels.txt run1.txt run2.txt.gz -m NDCG@10 -m NDCGt
     abstain rank qrels.txt run.txt --nil NIL --limit 10       (lists that say where they end)
-    abstain rank qrels.txt runs/* --limit 1000 --truncation --charts charts
+    abstain rank qrels.txt runs/* --limit 1000 --truncation --chart charts
     abstain rank qrels.csv run.parquet --queries queries.csv --by type
 
     TREC files (plain, .gz, .zst) or tables: query, doc, rel for the judgments; query, doc, score
     and perhaps run for the runs. A query that a run lacks is an empty list; one without relevant
     documents is scored by the primed measures (RR', RBP', NDCG', AP'; typed RRt, RBPt, …).
     """
-    from abstain.analyses.rank import ranked
-    from abstain.analyses.rank.scoring import score_rankings
-    from abstain.report.ranks import rank_grid
+    from abstain.rankings.chosen import ranking_measures
+    from abstain.rankings.queries import needs_queries
+    from abstain.rankings.read import read_rankings
 
-    settings = ranked.check_settings(
-        nil=nil,
-        nil_as_answer=nil_as_answer,
-        limit=limit,
-        missing=missing,
-        ties=ties,
-        trec_eval=trec_eval,
-    )
-    chosen = ranked.ranking_measures(measures or None, settings)
-    is_csv = showing.chosen_format(format, output) is options.Format.csv
-    if truncation and is_csv and (by or per_query):
+    if measures:
+        ranking_measures(measures)  # a name that nobody knows is told before anything is read
+    if truncation and out.chosen == "csv" and (by or per_query):
         raise UsageError(
             "CSV is one table, a row a run with --truncation: leave out --by and --per-query, "
-            "or take --format json"
+            "or take JSON"
         )
-    with showing.working("reading and ranking…"):
-        rankings, slices = ranked.read_rankings(
+    if by and how["queries"] is None:
+        raise needs_queries("by")
+    with working("reading and ranking…"):
+        rankings = read_rankings(
             qrels,
             runs,
-            settings,
-            by=by or (),
-            queries=queries,
-            all_queries=all_queries,
-            top=top,
-            columns=options.known_columns(column, COLUMNS),
-            format=from_format,
-            engine=engine,
-            master=master,
+            columns=reading.columns,
+            format=reading.format,
+            engine=reading.engine,
+            master=reading.master,
+            **how,
         )
-        result = score_rankings(rankings, chosen, settings, slices=slices, per_query=per_query)
-    grids, data = [rank_grid(result)], result.to_dict()
-    whole = grids[0]
-    if truncation or charts is not None:
-        from abstain.analyses.rank.truncation import truncation as report_on
-        from abstain.report.truncation import truncation_grids, with_truncation, write_charts
-
-        report = report_on(rankings, settings)
-        data["truncation"] = report.to_dict()
-        grids += truncation_grids(report)
-        whole = with_truncation(whole, report) if truncation else whole
-        if charts is not None:
-            with showing.working("drawing…"):
-                write_charts(report, charts)
-    showing.show_all(grids, data, format=format, output=output, digits=digits, whole=whole)
+        result = rankings.score(measures, by=by, per_query=per_query, truncation=truncation)
+    out.show(result)

@@ -2,48 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import click
+import msgspec
 
-import typer
-
-from abstain.cli import options, showing
-from abstain.cli.options import (
-    ColumnOption,
-    FormatOption,
-    FromOption,
-    OutputOption,
-    PolicyOption,
-)
+from abstain.cli.command import FILE, argument, command, option
+from abstain.cli.reading import keywords, reading_options
+from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
+from abstain.judging.reading import Reading
 
 
+@command
+@argument("files", nargs=-1, metavar="FILE", help="Runs or logs with their text.")
+@reading_options(
+    *("format", "pick", "columns", "policy"),
+    otherwise="refusals looks at the text of responses, whatever the gold; say --languages",
+)
+@option(
+    "-l",
+    "--languages",
+    default="all",
+    metavar="LANGUAGES",
+    help="en,de,es,fr,it or all.",
+)
+@option("--rules", is_flag=True, help="Show the rules instead, each with an example.")
+@option(
+    "--check",
+    type=FILE,
+    metavar="TABLE",
+    help="Hand-checked rows (question, true: right, wrong or blank; perhaps run): the table of "
+    "errors that `compare --judge-error` takes.",
+)
+@option(
+    "--most",
+    type=click.IntRange(min=0),
+    default=50,
+    metavar="N",
+    help="How many texts a table shows (0: all of them).",
+)
+@shows(digits=False)
 def refusals(
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="FILE…", help="Runs or logs with their text.")
-    ] = None,
-    languages: Annotated[
-        str, typer.Option("--languages", "-l", metavar="LANGUAGES", help="en,de,es,fr,it or all.")
-    ] = "all",
-    rules: Annotated[
-        bool, typer.Option("--rules", help="Show the rules instead, each with an example.")
-    ] = False,
-    check: Annotated[
-        str | None,
-        typer.Option(
-            "--check",
-            metavar="TABLE",
-            help="Hand-checked rows (question, true: right, wrong or blank; perhaps run): the "
-            "table of errors that `compare --judge-error` takes.",
-        ),
-    ] = None,
-    most: Annotated[
-        int, typer.Option(min=0, help="How many texts a table shows (0: all of them).")
-    ] = 50,
-    policy: PolicyOption = None,
-    column: ColumnOption = None,
-    from_format: FromOption = None,
-    format: FormatOption = None,
-    output: OutputOption = None,
+    files: tuple[str, ...],
+    reading: Reading,
+    languages: str,
+    rules: bool,
+    check: str | None,
+    most: int,
+    out: Showing,
 ) -> None:
     """List the responses that decline to answer, by which rule, or measure how often that errs.
 
@@ -61,17 +66,16 @@ def refusals(
     wanted = languages_of(languages)
     if rules:
         grid, data = rules_grid(wanted)
-        showing.show(grid, data, format=format, output=output)
+        out.show_grids([grid], data)
         return
     if not files:
         raise UsageError("name a run or a log, or say --rules")
-    columns = options.known_columns(column)
-    reading = options.reading(from_format, ",".join(wanted))
-    with showing.working("reading…"):
+    own = keywords(msgspec.structs.replace(reading, detect_refusals=wanted))
+    with working("reading…"):
         if check is not None:
-            counts = found.confusion(files, check, columns=columns, format=reading, policy=policy)
+            policy = [f"{kind}={effect}" for kind, effect in reading.policy.items()]
+            counts = found.confusion(list(files), check, policy=policy, **own)
             grid, data = confusion_grid(counts)
         else:
-            hits = found.find(files, columns=columns, format=reading)
-            grid, data = hits_grid(hits, most=most)
-    showing.show(grid, data, format=format, output=output)
+            grid, data = hits_grid(found.find(list(files), **own), most=most)
+    out.show_grids([grid], data)

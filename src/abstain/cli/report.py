@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from abstain.cli import showing
+from abstain.cli.command import NEW_FILE, SHOWING, argument, command, option
+from abstain.cli.showing import working
 from abstain.errors import UsageError
 
 
-def report(
-    results: Annotated[
-        str,
-        typer.Argument(
-            metavar="RESULTS.json",
-            help="What score, rank, compare, curve or meta wrote as JSON, or a campaign's "
-            "results.json.",
-        ),
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE.html",
-            help="The page to write, whole or not at all (default: beside the results).",
-        ),
-    ] = None,
-    title: Annotated[str, typer.Option(help="The title of the page.")] = "",
-) -> None:
+@command
+@argument(
+    "results",
+    metavar="RESULTS.json",
+    help="What score, rank, compare, curve or meta wrote as JSON, or a campaign's results.json.",
+)
+@option(
+    "-o",
+    "--output",
+    type=NEW_FILE,
+    writes=True,
+    metavar="FILE.html",
+    section=SHOWING,
+    help="The page to write, whole or not at all (default: beside the results).",
+)
+@option("--title", default="", show_default=False, section=SHOWING, help="The title of the page.")
+def report(results: str, output: Path | None, title: str) -> None:
     """A saved result as one HTML page that needs no network.
 
     \b
-    abstain score gold.csv runs/*.csv --ci -o scores.json
+    abstain score gold.csv runs/*.csv --interval -o scores.json
     abstain report scores.json -o scores.html
     """
     from abstain.io.files import bare_name, write_text
@@ -43,7 +40,7 @@ def report(
     target = output or Path(results).with_name(f"{bare_name(results)}.html")
     if target.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"a page's name ends in .html (got '{target}')")
-    with showing.working("drawing…"):
+    with working("drawing…"):
         text = page_of(results, title=title)
         write_text(target, text)
-    typer.echo(f"{target}: {len(text.encode()) / 1e6:.1f} MB, opens in any browser.")
+    click.echo(f"{target}: {len(text.encode()) / 1e6:.1f} MB, opens in any browser.")

@@ -2,158 +2,205 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-from abstain.cli.options import Format
-from abstain.report.grid import Grid, to_csv, to_latex, to_markdown
+import click
+
+from abstain.cli.command import NEW_FILE, SHOWING, option
+from abstain.errors import UsageError
+from abstain.report.view import ENDINGS, FORMATS, LOOKS, Format, view_of
 
 if TYPE_CHECKING:
     from abstain.analyses.result import Result
+    from abstain.report.grid import Grid
 
-STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
-
-ENDINGS = {
-    ".json": Format.json,
-    ".csv": Format.csv,
-    ".md": Format.markdown,
-    ".tex": Format.latex,
-    ".txt": Format.table,
-}
+F = TypeVar("F", bound=Callable[..., Any])
+Data: TypeAlias = "Mapping[str, Any] | list[Any]"
 
 
-def show(
-    grid: Grid,
-    data: Mapping[str, Any] | list[Any],
-    *,
-    format: Format | None,
-    output: Path | None,
-    digits: int = 4,
-    narrow: Grid | None = None,
-) -> None:
-    """Print a result, or write it to a file; `narrow` is what a terminal gets instead."""
-    on_terminal = narrow is not None and output is None and sys.stdout.isatty()
-    if on_terminal and chosen_format(format, output) is Format.table:
-        grid = narrow or grid
-    show_all([grid], data, format=format, output=output, digits=digits)
+@dataclass(frozen=True)
+class Showing:
+    """Where a result goes and how it looks, with the command that asked for it."""
 
+    format: Format | None = None
+    output: Path | None = None
+    digits: int = 4
+    chart: Path | None = None
+    command: str = ""
 
-def show_result(
-    result: Result, *, format: Format | None, output: Path | None, digits: int = 4, **options: Any
-) -> None:
-    """Print a result, or write it to a file, in the look that is asked for."""
-    from msgspec import structs
+    @property
+    def chosen(self) -> Format:
+        """The look: as asked for, as the file's name says, or a table."""
+        return self.format or _by_ending(self.output) or "table"
 
-    from abstain.cli.again import command
-    from abstain.report.view import view_of
+    def show(self, result: Result, **options: Any) -> None:
+        """Print a result or write it, and draw its chart where one was asked for."""
+        import msgspec
 
-    view = view_of(structs.replace(result, command=command()))
-    chosen = chosen_format(format, output)
-    look: Any = chosen.value
-    if output is not None:
-        from abstain.io.files import write_text
+        view = view_of(msgspec.structs.replace(result, command=self.command))
+        if self.chart is not None:
+            view.draw(self.chart)
+        if self.chosen == "table" and self.output is None and sys.stdout.isatty():
+            self._print(view.tables(**options))
+        else:
+            self._write(view.text(self.chosen, digits=self.digits, **options))
 
-        write_text(output, view.text(look, digits=digits, **options))
-    elif chosen is Format.table:
-        from abstain.report.terminal import print_grid
+    def show_grids(
+        self,
+        grids: Sequence[Grid],
+        data: Data,
+        *,
+        whole: Grid | None = None,
+        narrow: Grid | None = None,
+    ) -> None:
+        """Print tables or write them, or their data.
 
-        for number, grid in enumerate(view.tables(**options)):
-            if number:
-                sys.stdout.write("\n")
-            print_grid(grid, digits=digits)
-    else:
-        sys.stdout.write(view.text(look, digits=digits, **options))
+        `whole` is the table that CSV holds, `narrow` what a terminal gets instead. Only until
+        every command has a `Result` to show.
+        """
+        if self.chosen == "table" and self.output is None:
+            self._print([narrow] if narrow is not None and sys.stdout.isatty() else grids)
+            return
+        self._write(_as_text(grids, data, whole, self))
 
-
-def show_all(
-    grids: Sequence[Grid],
-    data: Mapping[str, Any] | list[Any],
-    *,
-    format: Format | None,
-    output: Path | None,
-    digits: int = 4,
-    whole: Grid | None = None,
-) -> None:
-    """Print a result of several tables, or write it; `whole` is the one that CSV holds."""
-    chosen = chosen_format(format, output)
-    if chosen is Format.table and output is None:
+    def _print(self, grids: Sequence[Grid]) -> None:
         from abstain.report.terminal import print_grid
 
         for number, grid in enumerate(grids):
             if number:
                 sys.stdout.write("\n")
-            print_grid(grid, digits=digits)
-        return
-    shown = grids[:1] if chosen is Format.json else grids
-    if chosen is Format.csv and whole is not None:
-        shown = [whole]
-    text = "\n".join(as_text(grid, data, chosen, digits) for grid in shown)
-    if output is None:
-        sys.stdout.write(text)
-    else:
+            print_grid(grid, digits=self.digits)
+
+    def _write(self, text: str) -> None:
+        if self.output is None:
+            sys.stdout.write(text)
+            return
         from abstain.io.files import write_text
 
-        write_text(output, text)
+        write_text(self.output, text)
 
 
-def chosen_format(format: Format | None, output: Path | None) -> Format:
-    """How to show it: as asked for, as the file's name says, or as a table."""
-    return format or (ENDINGS.get(output.suffix.lower()) if output else None) or Format.table
+def shows(*, digits: bool = True, chart: bool = False, page: bool = False) -> Callable[[F], F]:
+    """A decorator: give a command the options of showing; it gets an `out`.
+
+    `page` says that its result has a page (`--format html`).
+    """
+    looks = FORMATS if page else tuple(name for name in FORMATS if name != "html")
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        @click.pass_context
+        def with_showing(context: click.Context, /, **given: Any) -> Any:
+            own = Showing(
+                format=given.pop("format"),
+                output=given.pop("output"),
+                digits=given.pop("digits", 4),
+                chart=given.pop("chart", None),
+                command=context.obj or "",
+            )
+            _check(own, looks)
+            return function(out=own, **given)
+
+        made: Any = _chart(with_showing) if chart else with_showing
+        if digits:
+            made = option(
+                "--digits",
+                type=click.IntRange(0, 15),
+                default=4,
+                metavar="N",
+                section=SHOWING,
+                help="Decimals in tables (CSV and JSON have them all).",
+            )(made)
+        made = option(
+            "-f",
+            "--format",
+            type=click.Choice(looks),
+            section=SHOWING,
+            help="How to show it (default: by the ending of -o, or table).",
+        )(_output(made))
+        return cast(F, made)
+
+    return decorate
 
 
-def as_text(grid: Grid, data: Mapping[str, Any] | list[Any], format: Format, digits: int) -> str:
-    """A result in one of its looks."""
-    match format:
-        case Format.json:
-            import msgspec
+_output = option(
+    "-o",
+    "--output",
+    type=NEW_FILE,
+    writes=True,
+    metavar="FILE",
+    section=SHOWING,
+    help="Write the result to a file, whole or not at all.",
+)
+_chart = option(
+    "--chart",
+    type=NEW_FILE,
+    folder=True,
+    metavar="FILE",
+    section=SHOWING,
+    help="Draw it too: .svg, .png, .html or .json; a name without an ending is a folder for all "
+    "of its charts.",
+)
 
-            from abstain.cli.again import with_command
 
-            data = with_command(data)
-            text = msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
-            # JSON allows what may steer a terminal; the escapes mean the same text.
-            return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-        case Format.csv:
-            return to_csv(grid)
-        case Format.markdown:
-            return to_markdown(grid, digits=digits)
-        case Format.latex:
-            return to_latex(grid, digits=digits)
-        case Format.github:
-            from abstain.report.github import to_github
+def _by_ending(output: Path | None) -> Format | None:
+    return None if output is None else ENDINGS.get(output.suffix.lower())
 
-            return to_github(grid, digits=digits)
-        case Format.table:
-            import io
 
-            from abstain.report.terminal import print_grid
+def _check(showing: Showing, looks: Sequence[Format]) -> None:
+    """Refuse a name that promises what is not going to be in the file."""
+    output, chart = showing.output, showing.chart
+    if output is not None and showing.format is None:
+        ending = output.suffix.lower()
+        known = [name for name, look in ENDINGS.items() if look in looks]
+        if ending in OTHERS and ending not in known:
+            is_page = ending in (".html", ".htm")
+            hint = "; for a page write it as .json, then `abstain report`" if is_page else ""
+            raise UsageError(f"-o {output}: expected a name that ends in {', '.join(known)}{hint}")
+    if chart is not None and chart.suffix:
+        from abstain.report.charts import ENDINGS as DRAWN
 
-            out = io.StringIO()
-            print_grid(grid, digits=digits, file=out)
-            return out.getvalue()
+        if chart.suffix.lower() not in DRAWN:
+            raise UsageError(f"a chart's file ends in {', '.join(DRAWN)} (got '{chart}')")
+
+
+OTHERS = (".html", ".htm", ".parquet", ".jsonl", ".tsv", ".xlsx", ".xml", ".pdf", ".svg", ".png")
+"""Endings that promise a form which a result may not have; any other name holds a table."""
+
+
+def _as_text(grids: Sequence[Grid], data: Data, whole: Grid | None, showing: Showing) -> str:
+    if showing.chosen == "json":
+        from abstain.io.json_text import json_of
+
+        return json_of(_with_command(data, showing.command))
+    from abstain.report.grid import to_csv
+
+    if showing.chosen == "csv":
+        return to_csv(whole or grids[0])
+    look = LOOKS[showing.chosen]
+    return "\n".join(look(grid, showing.digits) for grid in grids)
+
+
+def _with_command(data: Data, command: str) -> Data:
+    """A result that says what it is, with the command that gave it."""
+    if isinstance(data, list) or "kind" not in data or not command:
+        return data
+    first = {name: data[name] for name in ("abstain", "kind")}
+    return {**first, "command": command, **data}
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Say what is going on, on a terminal's stderr, once it has taken over a second."""
-    if not sys.stderr.isatty():
+    with counting(what):
         yield
-        return
-    from rich.console import Console
-
-    status = Console(stderr=True).status(what)
-    timer = threading.Timer(1.0, status.start)
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        status.stop()
 
 
 @contextmanager

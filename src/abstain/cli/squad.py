@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from abstain.cli import showing
-from abstain.cli.options import DigitsOption, FormatOption, OutputOption
+from abstain.cli.command import FILE, argument, command, option
+from abstain.cli.showing import Showing, shows, working
 
 
+@command
+@argument("gold", metavar="DATA", help="The data set: dev-v2.0.json.")
+@argument("predictions", nargs=-1, required=True, metavar="PREDICTIONS", help="{question: text}.")
+@option(
+    "--na-prob",
+    type=FILE,
+    multiple=True,
+    metavar="FILE",
+    help="{question: probability of no answer}; one a run.",
+)
+@option(
+    "--threshold",
+    type=float,
+    metavar="T",
+    help="Hold an answer back where its no-answer probability is above this.",
+)
+@shows()
 def squad(
-    gold: Annotated[str, typer.Argument(metavar="DATA", help="The data set: dev-v2.0.json.")],
-    predictions: Annotated[
-        list[str], typer.Argument(metavar="PREDICTIONS…", help="{question: text}.")
-    ],
-    na_prob: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--na-prob", metavar="FILE", help="{question: probability of no answer}; one a run."
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(help="Hold an answer back where its no-answer probability is above this."),
-    ] = None,
-    format: FormatOption = None,
-    output: OutputOption = None,
-    digits: DigitsOption = 4,
+    gold: str,
+    predictions: tuple[str, ...],
+    na_prob: tuple[str, ...],
+    threshold: float | None,
+    out: Showing,
 ) -> None:
     """SQuAD 2's scores: exact and F1, with and without an answer, the best threshold.
 
@@ -36,13 +37,11 @@ def squad(
     abstain squad dev-v2.0.json predictions.json --na-prob na_prob.json --threshold 0.5
 
     The best threshold is tuned on the questions it is scored on; `abstain tune` tunes on others.
-    Every other command reads predictions with `--from squad:gold=dev-v2.0.json`.
+    Every other command reads predictions with `--from squad --pick gold=dev-v2.0.json`.
     """
     from abstain.analyses.squad import read_answers
     from abstain.report.tasks import reading_grid
 
-    with showing.working("reading…"):
-        result = read_answers(gold, predictions, na_prob=na_prob or (), threshold=threshold)
-    showing.show(
-        reading_grid(result), result.to_dict(), format=format, output=output, digits=digits
-    )
+    with working("reading…"):
+        result = read_answers(gold, list(predictions), na_prob=na_prob, threshold=threshold)
+    out.show_grids([reading_grid(result)], result.to_dict())

@@ -13,7 +13,7 @@ import narwhals as nw
 import polars as pl
 
 from abstain.errors import AbstainError, InputError, UsageError, nearest
-from abstain.io.engines import with_every_nan
+from abstain.io.engines import to_duckdb, to_spark, with_every_nan
 from abstain.io.tables import ROW, Pieces, Table, first_line, json_column, read_table
 
 if TYPE_CHECKING:
@@ -124,6 +124,23 @@ def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
             return native.collect(engine="streaming")
         collected: pl.DataFrame = frame.collect(backend="polars").to_native()
         return collected
+
+
+def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """A small table, moved to the engine of the frame that it will be joined with."""
+    native = like.to_native()
+    if isinstance(native, pl.LazyFrame):
+        return nw.from_native(small.lazy())
+    if like.implementation.is_duckdb():
+        relation: nw.LazyFrame[Any] = nw.from_native(to_duckdb(small, native))
+        return relation
+    if like.implementation.is_pyspark():
+        sent: nw.LazyFrame[Any] = nw.from_native(to_spark(small, native.sparkSession))
+        return sent
+    raise UsageError(
+        f"lazy {like.implementation} frames are not supported; collect it, or use polars, duckdb "
+        "or Spark"
+    )
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import polars as pl
 
 from abstain.errors import Place, UsageError, option
 from abstain.io.columns import BLANKS, read_numbers, require_all, text_column, trimmed
-from abstain.io.frames import collect
+from abstain.io.frames import collect, in_engine
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
 from abstain.judging.faults import (
@@ -380,24 +380,3 @@ def _by_position(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         )
     position = pl.col(ROW).rank("ordinal").over(FILE, "run").cast(pl.Int32) - 1
     return nw.from_native(native.with_columns(position.alias(INDEX)))
-
-
-def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """A small table, moved to the engine of the frame that it will be joined with."""
-    native = like.to_native()
-    if isinstance(native, pl.LazyFrame):
-        return nw.from_native(small.lazy())
-    if like.implementation.is_duckdb():
-        from abstain.io.engines import to_duckdb
-
-        relation: nw.LazyFrame[Any] = nw.from_native(to_duckdb(small, native))
-        return relation
-    if like.implementation.is_pyspark():
-        from abstain.io.engines import to_spark
-
-        sent: nw.LazyFrame[Any] = nw.from_native(to_spark(small, native.sparkSession))
-        return sent
-    raise UsageError(
-        f"lazy {like.implementation} frames are not supported; collect it, or use polars, duckdb "
-        "or Spark"
-    )

@@ -21,6 +21,10 @@ EffectName: TypeAlias = Literal["unanswered", "wrong", "excluded", "stop"]
 PolicyLike: TypeAlias = "Policy | Mapping[str, str] | Iterable[str] | None"
 
 
+Kind: TypeAlias = Literal["gold", "judged", "counts", "scores"]
+"""What kind of input is read: a gold and runs, judged rows, counts, scores."""
+
+
 class ReadingOptions(TypedDict, total=False):
     """The arguments of reading, for functions that read and ask in one line."""
 
@@ -221,3 +225,48 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
 
 REPEATED: tuple[str, ...] = ("pick", "columns", "policy", "grades")
 """Fields whose option is given once for each pair."""
+
+_COUNTED = "is for responses; these are counted already"
+_SCORED = "is for responses; these are scored already"
+_NO_GOLD = "goes with a gold and runs: it judges answers"
+_UNJUDGED = f"goes with {option('judged')}: it says what a grade means"
+
+MEANINGLESS: dict[Kind, dict[str, str]] = {
+    "gold": {"grades": _UNJUDGED},
+    "judged": {"match": _NO_GOLD, "align": _NO_GOLD},
+    "counts": {
+        "match": _NO_GOLD,
+        "align": _NO_GOLD,
+        "grades": _UNJUDGED,
+        "cluster": "is for questions; counts have no questions to cluster",
+        "policy": _COUNTED,
+        "detect_refusals": _COUNTED,
+        "master": _COUNTED,
+        "engine": _COUNTED,
+    },
+    "scores": {
+        "match": _NO_GOLD,
+        "align": _NO_GOLD,
+        "grades": _UNJUDGED,
+        "policy": _SCORED,
+        "detect_refusals": _SCORED,
+        "master": _SCORED,
+        "engine": _SCORED,
+    },
+}
+"""For each kind of input the fields that mean nothing there, and why."""
+
+
+def refuse_meaningless(reading: Reading, kind: Kind) -> None:
+    """Refuse what was said although it means nothing for this kind of input."""
+    refuse(
+        reading, {name: f"{OPTIONS[name][0][0]} {why}" for name, why in MEANINGLESS[kind].items()}
+    )
+
+
+def refuse(reading: Reading, why: Mapping[str, str]) -> None:
+    """Refuse, for a reason each, the fields that were said."""
+    plain = Reading()
+    for name, reason in why.items():
+        if getattr(reading, name) != getattr(plain, name):
+            raise UsageError(reason)

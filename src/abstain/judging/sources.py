@@ -10,9 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from msgspec import structs
 
-from abstain.errors import UsageError, option
 from abstain.io.frames import check_mapping
 from abstain.judging.evaluation import Evaluation, Kind
 from abstain.judging.given_counts import read_given
@@ -21,7 +19,7 @@ from abstain.judging.grades import JudgedRows
 from abstain.judging.judge import Judged, judge
 from abstain.judging.matrix import Filled, filled
 from abstain.judging.opening import open_sources
-from abstain.judging.reading import Reading
+from abstain.judging.reading import Reading, refuse_meaningless
 from abstain.judging.responses import Responses, describe, own_cluster
 from abstain.judging.tally import Tallies, tally
 
@@ -123,8 +121,7 @@ def read(
 
 def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
     """As `read`, for a `Reading` that is there already; so may the gold be."""
-    if reading.grades:
-        raise UsageError(f"{option('grades')} goes with judged rows: a gold says what is right")
+    refuse_meaningless(reading, "gold")
     standard = gold if isinstance(gold, Gold) else read_gold(gold, reading)
     responses = open_sources(runs, reading)
     check_mapping(reading.columns, [standard.table, *(own.table for own in responses)])
@@ -176,9 +173,7 @@ def read_judged(
 
 def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
     """As `read_judged`, for a `Reading` that is there already."""
-    for name, value in (("match", reading.match), ("align", reading.align)):
-        if value != "id":
-            raise UsageError(f"{option(name)} judges answers against a gold; these are judged")
+    refuse_meaningless(reading, "judged")
     responses = open_sources(runs, reading)
     check_mapping(reading.columns, [own.table for own in responses])
     return Evaluation(JudgedRows(responses, reading), reading)
@@ -207,9 +202,6 @@ def evaluate_counts(
     counts: Any, reading: Reading, *, skip_inconsistent: bool = False
 ) -> Evaluation:
     """As `read_counts`, for a `Reading` that is there already."""
-    plain = Reading(format=reading.format, pick=reading.pick, columns=reading.columns)
-    for name in structs.asdict(plain):
-        if getattr(reading, name) != getattr(plain, name):
-            raise UsageError(f"{option(name)} is for responses; these are counted already")
+    refuse_meaningless(reading, "counts")
     source = read_given(counts, reading, skip_inconsistent=skip_inconsistent)
     return Evaluation(source, reading)

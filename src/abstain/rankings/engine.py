@@ -15,9 +15,8 @@ import polars as pl
 
 from abstain.errors import InputError, shown
 from abstain.io.columns import read_numbers, text_column
-from abstain.io.frames import collect
+from abstain.io.frames import collect, in_engine
 from abstain.io.trec import MOST
-from abstain.judging.judge import in_engine
 from abstain.rankings.collector import Collected, nil_words
 from abstain.rankings.judgments import NIL, Judgments
 from abstain.rankings.sources import Source, require_order

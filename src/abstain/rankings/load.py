@@ -10,8 +10,7 @@ from typing import Literal
 
 import polars as pl
 
-from abstain.analyses.rank.notes import some_of
-from abstain.errors import InputError, plural, shown
+from abstain.errors import InputError, plural, shown, some_of
 from abstain.measures.ranked_lists import RankedLists
 from abstain.rankings.assemble import NilMeans, assemble
 from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, UnknownNameError, UsageError, shown
+from abstain.errors import InputError, UnknownNameError, UsageError, option, shown
 from abstain.io.files import BOM, open_plain
 from abstain.io.frames import collect, into_lazy, open_table
 from abstain.io.tables import ROW, Table
@@ -100,22 +100,21 @@ def open_scores(data: Any, *, name: str = "", format: str | None = None) -> Tabl
 
 class _Row(msgspec.Struct):
     run: str
+    query: str
     scores: dict[str, float | None]
-    query: str | None = None
     slice: dict[str, str | None] = {}
 
 
 class _Saved(msgspec.Struct):
-    results: list[_Row]
+    per_query: list[_Row] = []
 
 
 def _table_of_result(text: bytes, name: str) -> Table:
     """A saved result of `rank` as the rows that its CSV has."""
     try:
-        rows = msgspec.json.decode(text.removeprefix(BOM), type=_Saved).results
+        single = msgspec.json.decode(text.removeprefix(BOM), type=_Saved).per_query
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError(f"is no whole result of `abstain rank`: {error}", name) from None
-    single = [row for row in rows if row.query is not None]
     if not single:
         raise InputError(
             "has no scores of single queries: `abstain rank --per-query` has them", name
@@ -197,13 +196,14 @@ def _topics_column(frame: pl.DataFrame, table: Table) -> str | None:
         row = int(words.fill_null(value=False).arg_max() or 0)
         raise InputError(
             f"the score of {shown(first)} is {shown(str(frame[first][row]))}, expected a number "
-            f"(if the column names topics: -c question={first})",
+            f"(if the column names topics: {option('columns', {'question': first})})",
             table.place(row),
         )
     if _like_ids(frame[first]) and not any(_like_ids(frame[c]) for c in frame.columns[1:]):
         raise InputError(
-            f"column {shown(first)} may hold scores or the numbers of topics: -c question={first} "
-            "says that it names them, another column called topic that it does not",
+            f"column {shown(first)} may hold scores or the numbers of topics: "
+            f"{option('columns', {'question': first})} says that it names them, another column "
+            "called topic that it does not",
             table.name,
         )
     return None
@@ -250,8 +250,8 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
     key = _key_of_rows(frame, named)
     if key is None:
         raise InputError(
-            f"has a row a run, but no column that names the topics: -c question=COLUMN "
-            f"(there are {', '.join(frame.columns)})",
+            "has a row a run, but no column that names the topics: "
+            f"{option('columns', {'question': 'COLUMN'})} (there are {', '.join(frame.columns)})",
             table.name,
         )
     frame = frame.with_row_index(ROW)

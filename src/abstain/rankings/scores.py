@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 import abstain
-from abstain.errors import InputError, UnknownNameError, UsageError, plural
+from abstain.errors import InputError, UnknownNameError, UsageError, option, plural
 from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping
 from abstain.rankings.score_tables import Columns, Given, open_scores, read_given
@@ -103,8 +103,8 @@ class ScoreMatrix:
             return self.only(measures=[measure])
         if len(self.measures) > 1:
             raise UsageError(
-                f"{self.source or 'there'} has more than one score: say which with -m "
-                f"({', '.join(self.measures)})"
+                f"{self.source or 'there'} has more than one score: say which with "
+                f"{option('measure')} ({', '.join(self.measures)})"
             )
         return self
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from abstain.errors import UsageError
+from abstain.errors import InputError, UsageError, reason_of
 from abstain.report.grid import clean
 
 PALETTE = (
@@ -187,7 +187,10 @@ def write_charts(charts: Mapping[str, Mapping[str, Any]], path: str | Path) -> N
     if target.suffix:
         write_chart(next(iter(charts.values())), target)
         return
-    target.mkdir(parents=True, exist_ok=True)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be written: {reason_of(error)}", str(target)) from None
     for name, spec in charts.items():
         write_chart(spec, target / f"{name}.svg")
 

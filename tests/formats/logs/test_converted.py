@@ -35,7 +35,7 @@ def test_run_and_cluster_survive(here: Here, ending: str) -> None:
     assert made.code == 0, made
     assert "its column cluster says what hangs together" in made.err
     rows = [
-        here("score", "--judged", name, "-m", "accuracy", "--ci", "--format", "json").data[
+        here("score", "--judged", name, "-m", "accuracy", "--interval", "--format", "json").data[
             "results"
         ]
         for name in ("log.json", f"copy.{ending}")
@@ -48,9 +48,11 @@ def test_a_column_cluster_of_judged_rows_is_their_cluster(here: Here) -> None:
     rows = "".join(f"q{i},{'right' if i % 4 < 2 else 'wrong'},{i // 2}\n" for i in range(12))
     here.write("judged.csv", "question,outcome,cluster\n" + rows)
     here.write("other.csv", "question,outcome,pair\n" + rows)
-    asked = here("score", "--judged", "other.csv", "-m", "accuracy", "--ci", "--cluster", "pair")
-    found = here("score", "--judged", "judged.csv", "-m", "accuracy", "--ci")
-    alone = here("score", "--judged", "other.csv", "-m", "accuracy", "--ci")
+    asked = here(
+        "score", "--judged", "other.csv", "-m", "accuracy", "--interval", "--cluster", "pair"
+    )
+    found = here("score", "--judged", "judged.csv", "-m", "accuracy", "--interval")
+    alone = here("score", "--judged", "other.csv", "-m", "accuracy", "--interval")
     row = [said.out.splitlines()[2].split()[2:5] for said in (asked, found, alone)]
     assert row[0] == row[1] != row[2]
     assert "clustered by cluster" in found.out
@@ -61,7 +63,7 @@ def test_a_cluster_that_the_log_names_otherwise_is_told(here: Here) -> None:
     here.write("log.json", json.dumps({**EPOCHS, "samples": samples}))
     made = here("convert", "log.json", "copy.csv")
     assert made.code == 0, made
-    assert "need --cluster sample" in made.err
+    assert "need the cluster sample" in made.err
     rows = list(csv.DictReader(Path("copy.csv").read_text().splitlines()))
     assert {row["cluster"] for row in rows} == {"x"}
 

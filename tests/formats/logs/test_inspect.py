@@ -61,7 +61,7 @@ def test_metadata_are_attributes_and_reasons_are_kept(data: Path, here: Here) ->
 def test_a_log_must_say_what_its_errors_become(data: Path, here: Here) -> None:
     log = str(data / "inspect_epochs.json")
     assert "has 2 scorers (careful, match); name the one" in here.refuses("score", "--judged", log)
-    line = here.refuses("score", "--judged", log, "--from", "inspect:scorer=match")
+    line = here.refuses("score", "--judged", log, "--from", "inspect", "--pick", "scorer=match")
     assert "2 responses failed (error)" in line
 
 
@@ -211,7 +211,7 @@ def test_a_log_of_epochs_beside_one_without(here: Here) -> None:
     twice = [sample(name, epoch=epoch) for name in "ab" for epoch in (1, 2)]
     here.write("several.json", json.dumps({**several, "samples": twice}))
     here.write("one.json", json_log([sample("a"), sample("b", "I")]))
-    said = here("score", "--judged", "several.json", "one.json", "--ci", "--format", "json")
+    said = here("score", "--judged", "several.json", "one.json", "--interval", "--format", "json")
     assert said.code == 0, said
     assert any("clustered by sample" in note for note in said.data["notes"])
 
@@ -224,21 +224,19 @@ def test_a_limit_that_came_after_the_answer_changes_nothing(here: Here) -> None:
 
 
 @pytest.mark.parametrize(
-    ("format", "outcome"), [("inspect:partial=wrong", "wrong"), ("inspect:partial=right", "right")]
+    ("pick", "outcome"), [("partial=wrong", "wrong"), ("partial=right", "right")]
 )
-def test_partial(here: Here, format: str, outcome: str) -> None:
+def test_partial(here: Here, pick: str, outcome: str) -> None:
     here.write("log.json", json_log([sample("a", "P"), sample("b")]))
-    assert "inspect:partial=wrong" in here.refuses("score", "--judged", "log.json")
-    said = here("score", "--judged", "log.json", "--from", format, "--format", "json")
+    assert "--pick partial=wrong" in here.refuses("score", "--judged", "log.json")
+    said = here("score", "--judged", "log.json", "--pick", pick, "--format", "json")
     assert said.data["results"][0]["counts"]["wrong"] == (outcome == "wrong")
 
 
 def test_a_score_of_several_values(here: Here) -> None:
     here.write("log.json", json_log([sample("a", {"exact": 1, "style": 0.2})]))
-    assert "--from inspect:scorer=s.exact" in here.refuses("score", "--judged", "log.json")
-    said = here(
-        *("score", "--judged", "log.json", "--from", "inspect:scorer=s.exact", "--format", "json")
-    )
+    assert "--pick scorer=s.exact" in here.refuses("score", "--judged", "log.json")
+    said = here(*("score", "--judged", "log.json", "--pick", "scorer=s.exact", "--format", "json"))
     assert said.data["results"][0]["counts"]["right"] == 1
 
 

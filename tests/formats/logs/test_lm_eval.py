@@ -15,6 +15,8 @@ from tests.helpers import Here, counts_of
 
 DATE = "2026-01-01T00-00-00.000000"
 
+STRICT = ("--from", "lm-eval", "--pick", "filter=strict")
+
 
 def log(data: Path, model: str, task: str) -> str:
     return str(data / "lm_eval" / model / f"samples_{task}_{DATE}.jsonl")
@@ -89,8 +91,8 @@ def test_every_command_takes_a_log(data: Path, here: Here) -> None:
 
 def test_a_logs_verdicts_count_where_the_gold_is_a_log(data: Path, here: Here) -> None:
     sums = log(data, "careful", "sums")
-    by_log = here("score", sums, sums, "--from", "lm-eval:filter=strict", "--format", "json").data
-    judged = here("score", "--judged", sums, "--from", "lm-eval:filter=strict", "-f", "json").data
+    by_log = here("score", sums, sums, *STRICT, "--format", "json").data
+    judged = here("score", "--judged", sums, *STRICT, "-f", "json").data
     assert by_log["results"][0]["counts"] == judged["results"][0]["counts"]
     assert "the verdicts are those of 1 log" in by_log["notes"]
 
@@ -100,7 +102,12 @@ def test_answers_are_judged_where_the_gold_is_a_table(data: Path, here: Here) ->
     rows[0] = "0,99\n"  # the table says otherwise than the log
     here.write("gold.csv", "question,correct\n" + "".join(rows))
     said = here(
-        *("score", "gold.csv", log(data, "careful", "sums"), "--from", "lm-eval:filter=strict"),
+        *(
+            "score",
+            "gold.csv",
+            log(data, "careful", "sums"),
+            *STRICT,
+        ),
         *("--column", "run:question=doc_id", "--format", "json"),
     )
     assert said.code == 0, said
@@ -208,7 +215,17 @@ def test_a_score_that_is_not_a_number_is_unscored(here: Here) -> None:
 def test_scores_between_are_right_from_where_one_says(here: Here) -> None:
     here.write("log.jsonl", row(exact_match=0.5) + row(doc_id=1, exact_match=0.49))
     said = here(
-        *("score", "--judged", "log.jsonl", "--from", "lm-eval:right-at=0.5", "--format", "json")
+        *(
+            "score",
+            "--judged",
+            "log.jsonl",
+            "--from",
+            "lm-eval",
+            "--pick",
+            "right-at=0.5",
+            "--format",
+            "json",
+        )
     )
     counts = said.data["results"][0]["counts"]
     assert (counts["right"], counts["wrong"]) == (1, 1)
@@ -273,17 +290,21 @@ def test_a_no_answer_probability_is_one(here: Here, chance: float) -> None:
 @pytest.mark.parametrize(
     ("format", "expected"),
     [
-        ("lm-eval:filter=loose", "has no filter 'loose' (there are strict, flexible)"),
-        ("lm-eval:metric=f1,filter=strict", "has no metric 'f1' (there are exact_match)"),
-        ("lm-eval:scorer=x", "there is no pick of lm-eval 'scorer'"),
-        ("lm-eval:filter", "--from reads NAME:PICK=VALUE"),
+        ("lm-eval --pick filter=loose", "has no filter 'loose' (there are strict, flexible)"),
+        (
+            "lm-eval --pick metric=f1 --pick filter=strict",
+            "has no metric 'f1' (there are exact_match)",
+        ),
+        ("lm-eval --pick scorer=x", "there is no pick of lm-eval 'scorer'"),
+        ("lm-eval --pick filter", "--pick reads NAME=VALUE"),
+        ("lm-eval:filter=strict", "what to pick of it is --pick filter=strict"),
         ("lm-evil", "'lm-evil' is not a table format or a log's (nearest: lm-eval; there are "),
-        ("csv:filter=x", "csv has nothing to pick"),
+        ("csv --pick filter=x", "csv has nothing to pick"),
     ],
 )
 def test_picks_that_do_not_exist(data: Path, here: Here, format: str, expected: str) -> None:
     sums = log(data, "careful", "sums")
-    assert expected in here.refuses("score", "--judged", sums, "--from", format)
+    assert expected in here.refuses("score", "--judged", sums, "--from", *format.split())
 
 
 def test_a_table_that_only_has_similar_names_stays_a_table(here: Here) -> None:

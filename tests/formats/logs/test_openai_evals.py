@@ -63,7 +63,7 @@ def test_openai_evals_choices_without_scores(here: Here) -> None:
     )
     line = here.refuses("score", "--judged", "log.jsonl")
     assert line.startswith("log.jsonl:2: the grader's choice 'A' has no score; say which choices")
-    picked = counts(here, "log.jsonl", "--from", "openai-evals:right=A+C")
+    picked = counts(here, "log.jsonl", "--from", "openai-evals", "--pick", "right=A+C")
     assert picked == {"gpt-x": [2, 1, 0, 1]}
 
 

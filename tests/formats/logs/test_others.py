@@ -123,7 +123,9 @@ def test_deepeval_errors_and_empties(here: Here) -> None:
     assert counts(here, "run.json") == {"run": [1, 1, 1, 2]}
     said = here("score", "--judged", "run.json", *JUDGED)
     assert any("1 conversation left out" in note for note in said.data["notes"])
-    picked = counts(here, "run.json", "--from", "deepeval:metric=Exact,right-at=0.5")
+    picked = counts(
+        here, "run.json", "--from", "deepeval", "--pick", "metric=Exact", "--pick", "right-at=0.5"
+    )
     assert picked == {"run": [1, 1, 1, 2]}
 
 
@@ -133,7 +135,9 @@ def test_flaky_metrics_do_not_decide(here: Here) -> None:
     cases = [case(True, metricsData=[exact, tone]), case(True, metricsData=[tone])]
     here.write("run.json", json.dumps({"testCases": cases}))
     assert counts(here, "run.json") == {"run": [1, 0, 0, 1]}
-    assert counts(here, "run.json", "--from", "deepeval:metric=Tone") == {"run": [0, 2, 0, 0]}
+    assert counts(here, "run.json", "--from", "deepeval", "--pick", "metric=Tone") == {
+        "run": [0, 2, 0, 0]
+    }
 
 
 @pytest.mark.parametrize(

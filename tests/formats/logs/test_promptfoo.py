@@ -61,7 +61,7 @@ def test_promptfoo_repeats_are_clusters(here: Here) -> None:
     for n, own in enumerate(repeats):
         own["testCase"]["description"] = f"test {n // 2}"
     here.write("r.json", promptfoo(repeats))
-    said = here("score", "--judged", "r.json", "--ci", "--format", "json")
+    said = here("score", "--judged", "r.json", "--interval", "--format", "json")
     assert said.data["questions"] == 6
     assert any("clustered by test" in note for note in said.data["notes"])
 

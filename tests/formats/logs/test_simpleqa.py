@@ -80,10 +80,10 @@ def test_simpleqa_in_czech_has_its_published_f() -> None:
     ("text", "format", "expected"),
     [
         ("id,note\n1,x\n", "simpleqa", "has no column of grades (its columns: id, note)"),
-        ("id,note\n1,x\n", "simpleqa:grade=nota", "has no column 'nota' (nearest: note)"),
+        ("id,note\n1,x\n", "simpleqa --pick grade=nota", "has no column 'nota' (nearest: note)"),
         ("id,grade\n1,A\n1,B\n", "simpleqa", "question '1' stands twice"),
         ("id,grade\n", "simpleqa", "has a header but no rows"),
-        ("id,grade\n1,A\n", "simpleqa:question=idd", "has no column 'idd' (nearest: id)"),
+        ("id,grade\n1,A\n", "simpleqa --pick question=idd", "has no column 'idd' (nearest: id)"),
         (
             "id,grade,confidence\n1,A,0.5\n\n2,B,high\n",
             "simpleqa",
@@ -94,7 +94,7 @@ def test_simpleqa_in_czech_has_its_published_f() -> None:
 )
 def test_broken_tables_of_grades(here: Here, text: str, format: str, expected: str) -> None:
     here.write("g.csv", text)
-    assert expected in here.refuses("score", "--judged", "g.csv", "--from", format)
+    assert expected in here.refuses("score", "--judged", "g.csv", "--from", *format.split())
 
 
 def test_prose_is_unscored_and_said(here: Here) -> None:

@@ -32,6 +32,8 @@ def data(**answers: Sequence[str]) -> str:
 GOLD = data(a=["the Nile", "river Nile"], b=["Rhine"], c=["Paris"], d=[], e=[])
 SAID = {"a": "Nile", "b": "river Rhine", "c": "", "d": "", "e": "Rome"}
 """Right; half right; empty though there is an answer; right; an answer though there is none."""
+DEV = ("--from", "squad", "--pick", "gold=dev.json")
+PICKS = (*DEV, "--pick", "na-prob=na.json")
 
 
 def test_a_hand_worked_table(here: Here) -> None:
@@ -121,17 +123,16 @@ def test_other_commands_read_predictions(here: Here) -> None:
     here.write("dev.json", GOLD)
     here.write("p.json", json.dumps(SAID))
     here.write("na.json", json.dumps({"a": 0.9, "b": 0.8, "c": 0.5, "d": 0.5, "e": 0.1}))
-    plain = here("score", "--judged", "p.json", "--from", "squad:gold=dev.json", "--format", "json")
+    plain = here("score", "--judged", "p.json", *DEV, "--format", "json")
     assert plain.code == 0, plain
     counts = plain.data["results"][0]["counts"]
     assert list(counts.values()) == [2, 2, 0, 0, 1]
     held = here("score", "--judged", "p.json", "--format", "json", "--by", "kind",
-                "--from", "squad:gold=dev.json,na-prob=na.json,threshold=0.7")  # fmt: skip
+                *PICKS, "--pick", "threshold=0.7")  # fmt: skip
     by_kind = {r["slice"]["kind"]: list(r["counts"].values()) for r in held.data["results"]}
     assert by_kind == {"HasAns": [0, 0, 1, 1, 1], "NoAns": [1, 1, 0, 0, 0]}
-    picks = "squad:gold=dev.json,na-prob=na.json"
-    assert here("campaign", "p.json", "p.json", "--from", picks, "-o", "out").code == 0
-    assert here("curve", "--judged", "p.json", "--from", picks).code == 0
+    assert here("campaign", "p.json", "p.json", *PICKS, "-o", "out").code == 0
+    assert here("curve", "--judged", "p.json", *PICKS).code == 0
     assert here("convert", "dev.json", "gold.csv").code == 0
 
 
@@ -164,8 +165,7 @@ def test_what_is_no_probability_gives_no_confidence(here: Here, chance: float, s
     here.write("dev.json", GOLD)
     here.write("p.json", json.dumps(SAID))
     here.write("na.json", json.dumps({"a": 0.1, "b": 0.5, "c": chance, "d": 0.5, "e": 0.9}))
-    picks = "squad:gold=dev.json,na-prob=na.json"
-    line = here.refuses("score", "--judged", "p.json", "--from", picks)
+    line = here.refuses("score", "--judged", "p.json", *PICKS)
     assert line.startswith(
         f"na.json: the no-answer probability of question 'c' is {said}, expected"
     )
@@ -177,11 +177,11 @@ def test_an_empty_prediction_is_as_sure_as_its_no_answer_probability(here: Here)
     here.write("dev.json", GOLD)
     here.write("p.json", json.dumps(SAID))
     here.write("na.json", json.dumps({"a": 0.1, "b": 0.6, "c": 0.7, "d": 0.8, "e": 0.3}))
-    picks = "squad:gold=dev.json,na-prob=na.json"
-    frame = read_table("p.json", format=picks).frame.collect()
+    picks = {"gold": "dev.json", "na-prob": "na.json"}
+    frame = read_table("p.json", format="squad", pick=picks).frame.collect()
     assert frame["confidence"].to_list() == pytest.approx([0.9, 0.4, 0.7, 0.8, 0.7])
     # Above 0.5 b is held back and stays a candidate; of an e held back "none" would be right.
-    frame = read_table("p.json", format=f"{picks},threshold=0.2").frame.collect()
+    frame = read_table("p.json", format="squad", pick={**picks, "threshold": "0.2"}).frame.collect()
     assert frame["confidence"].to_list() == pytest.approx([0.9, 0.4, 0.7, 0.8, 0.3])
     assert frame["outcome"].to_list() == [
         *("right", "unanswered_wrong", "declined", "right", "right"),
@@ -192,8 +192,7 @@ def test_sure_readers_have_a_perfect_order(here: Here) -> None:
     here.write("dev.json", data(a=["Nile"], b=["Rhine"], c=[], d=[], e=[]))
     here.write("p.json", json.dumps({"a": "Nile", "b": "Po", "c": "", "d": "", "e": ""}))
     here.write("na.json", json.dumps({"a": 0.1, "b": 0.4, "c": 0.97, "d": 0.98, "e": 0.99}))
-    picks = "squad:gold=dev.json,na-prob=na.json"
-    said = here("score", "--judged", "p.json", "--from", picks, "-m", "AUROC", "--format", "json")
+    said = here("score", "--judged", "p.json", *PICKS, "-m", "AUROC", "--format", "json")
     assert said.data["results"][0]["scores"]["AUROC"] == 1.0
 
 
@@ -202,7 +201,7 @@ def test_accuracy_is_the_exact_match_of_squad(here: Here, said: dict[str, str]) 
     here.write("dev.json", GOLD)
     here.write("p.json", json.dumps(said))
     own = here("squad", "dev.json", "p.json", "--format", "json").data["results"][0]["scores"]
-    ours = here("score", "--judged", "p.json", "--from", "squad:gold=dev.json", "-m", "accuracy",
+    ours = here("score", "--judged", "p.json", *DEV, "-m", "accuracy",
                 "--format", "json").data["results"][0]["scores"]  # fmt: skip
     assert ours["accuracy"] == pytest.approx(own["exact"])
 
@@ -218,7 +217,7 @@ def test_a_best_threshold_below_all_is_explained(here: Here) -> None:
 def test_an_answer_may_be_the_word_data(here: Here) -> None:
     here.write("dev.json", data(a=["data"], b=[]))
     here.write("p.json", json.dumps({"a": "data", "b": '"data": ['}))
-    said = here("score", "--judged", "p.json", "--from", "squad:gold=dev.json", "--format", "json")
+    said = here("score", "--judged", "p.json", *DEV, "--format", "json")
     assert said.code == 0, said
     assert said.data["results"][0]["counts"]["right"] == 1
     assert "are predictions" in here.refuses("score", "--judged", "p.json", "--from", "squad")
@@ -227,16 +226,22 @@ def test_an_answer_may_be_the_word_data(here: Here) -> None:
 def test_a_picked_file_may_have_a_comma_in_its_name(here: Here) -> None:
     here.write("dev,v2.0.json", GOLD)
     here.write("p.json", json.dumps(SAID))
-    assert here("score", "--judged", "p.json", "--from", "squad:gold=dev,v2.0.json").code == 0
+    assert (
+        here("score", "--judged", "p.json", "--from", "squad", "--pick", "gold=dev,v2.0.json").code
+        == 0
+    )
 
 
 def test_predictions_need_their_data_set(here: Here) -> None:
     here.write("p.json", json.dumps(SAID))
-    assert "squad:gold=" in here.refuses("score", "--judged", "p.json", "--from", "squad")
+    assert "--pick gold=" in here.refuses("score", "--judged", "p.json", "--from", "squad")
     here.write("dev.json", GOLD)
-    assert "expected predictions" in here.refuses(
-        "score", "--judged", "dev.json", "--from", "squad:gold=dev.json"
-    )
+    assert "expected predictions" in here.refuses("score", "--judged", "dev.json", *DEV)
     assert "threshold needs" in here.refuses(
-        "score", "--judged", "p.json", "--from", "squad:gold=dev.json,threshold=0.5"
+        "score",
+        "--judged",
+        "p.json",
+        *DEV,
+        "--pick",
+        "threshold=0.5",
     )

@@ -81,6 +81,7 @@ class Campaign:
     comparison: Comparison | None = None
     """All pairs of runs, where there are not too many."""
     seed: int = 0
+    level: float = 0.95
     stability: RankStability | None = None
     """Ranks over resamples of the questions, where there are not too many responses."""
     sureness: CurveResult | None = None
@@ -114,6 +115,7 @@ def run_campaign(
     baselines: bool = True,
     seed: int = 0,
     ci: str = "",
+    level: float = 0.95,
     cluster: str | None = None,
     engine: str | None = None,
     master: str | None = None,
@@ -140,7 +142,7 @@ def run_campaign(
     standard = read_gold(gold, old_reading(columns, format))
     sources = open_runs(runs, columns=columns, format=format, engine=engine, master=master)
     cluster = cluster or own_cluster((s.table for s in sources), standard.attributes)
-    settings = Settings(method=ci, cluster=cluster, seed=seed).checked()
+    settings = Settings(method=ci, level=level, cluster=cluster, seed=seed).checked()
     check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
     judged = judge(standard, sources, match=match, align=check_align(align))
     matrix = with_role(outcome_matrix(judged, rules))
@@ -174,6 +176,7 @@ def run_campaign(
         intervals=tuple(run_intervals(matrix, overall, chosen, settings, comparison)),
         comparison=comparison,
         seed=seed,
+        level=level,
         stability=rank_stability(matrix, chosen, seed),
         sureness=sure_curves(judged, matrix, order, chosen, rules),
     )

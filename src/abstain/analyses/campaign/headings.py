@@ -60,8 +60,8 @@ TELLING = ("nca", "modality", "knowledge", "role", "first_run", "number")
 EVERYWHERE = {
     "#": "rank; = where several share it",
     "run": "a system's responses to all questions",
-    "low": "the ends of a 95 % interval",
-    "high": "the ends of a 95 % interval",
+    "low": "the ends of a {level:.4g} % interval",
+    "high": "the ends of a {level:.4g} % interval",
     "group": "runs that share a letter cannot be told apart",
     "outcomes": "the shares right, wrong and blank",
     "answered": "right and wrong together",
@@ -101,10 +101,11 @@ PLAIN = ("#", "run", "right", "wrong", "questions", "runs", "question", "topic",
 """Columns that need no line in a legend."""
 
 
-def explained(grid: Grid, table: str, measure_name: str) -> Grid:
+def explained(grid: Grid, table: str, measure_name: str, level: float = 0.95) -> Grid:
     """The table with headings for people, each with what it means."""
     values = _values(grid, table)
-    return replace(grid, columns=[_explained(c, table, measure_name, values) for c in grid.columns])
+    columns = [_explained(c, table, measure_name, values, level) for c in grid.columns]
+    return replace(grid, columns=columns)
 
 
 def _values(grid: Grid, table: str) -> list[str]:
@@ -116,13 +117,17 @@ def _values(grid: Grid, table: str) -> list[str]:
     return []
 
 
-def _explained(column: Column, table: str, measure_name: str, values: Sequence[str]) -> Column:
-    means = meaning(column.name, table, measure_name, values)
+def _explained(
+    column: Column, table: str, measure_name: str, values: Sequence[str], level: float
+) -> Column:
+    means = meaning(column.name, table, measure_name, values, level)
     shown = SHOWN.get(column.name, "")
     return replace(column, shown=shown, means=means, plain=column.name in PLAIN)
 
 
-def meaning(name: str, table: str, measure_name: str, values: Sequence[str] = ()) -> str:
+def meaning(
+    name: str, table: str, measure_name: str, values: Sequence[str] = (), level: float = 0.95
+) -> str:
     """What a column of a table means; nothing where nobody knows.
 
     >>> meaning("AIDS: median", "reading", "c@1")
@@ -136,7 +141,7 @@ def meaning(name: str, table: str, measure_name: str, values: Sequence[str] = ()
         return f"of {measure_name} over {over}"
     for key in (f": {last}" if last != name else name, last):
         if key in EVERYWHERE:
-            return EVERYWHERE[key].format(measure=measure_name)
+            return EVERYWHERE[key].format(measure=measure_name, level=100 * level)
     if name in (table.removeprefix("over_"), table.removeprefix("runs_by_")):
         whose = "runs" if table.startswith("runs_by_") else "questions"
         return told(name, values) or f"an attribute of the {whose}"

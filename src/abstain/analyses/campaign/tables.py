@@ -49,7 +49,9 @@ def all_tables(c: Campaign) -> list[Table]:
     if c.pairs:
         tables += pair_tables(c, c.pairs)
     named = str(c.measure)
-    return _named_apart([replace(t, grid=explained(t.grid, t.name, named)) for t in tables])
+    return _named_apart(
+        [replace(t, grid=explained(t.grid, t.name, named, c.level)) for t in tables]
+    )
 
 
 def _named_apart(tables: Sequence[Table]) -> list[Table]:

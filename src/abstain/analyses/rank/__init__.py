@@ -1,1 +1,5 @@
 """Rankings, scored."""
+
+from abstain.analyses.rank.scoring import rank
+
+__all__ = ["rank"]

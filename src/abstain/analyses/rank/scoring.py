@@ -1,94 +1,124 @@
-"""From rankings to rows of scores: means by slice, and each query's scores where asked for."""
+"""`rank`: the means of every run, by slices, and each query's scores where asked for."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import structs
 
-from abstain.analyses.rank.notes import notes
-from abstain.analyses.rank.results import RankResult, RankRow, Settings
+from abstain.analyses.rank.lists import (
+    full_for_nothing,
+    graded,
+    lists_of,
+    nothing_relevant,
+    unjudged,
+)
+from abstain.analyses.rank.result import QueryRow, RankResult, RankRow
+from abstain.analyses.truncation import truncation as truncation_of
+from abstain.errors import plural, some_of
+from abstain.judging.reading import reading_of
+from abstain.measures import Measure
 from abstain.measures.of_rankings import RankingMeasure
-from abstain.measures.ranked_lists import Bools, Floats, Ints, RankedLists
-from abstain.outcomes import Undefined
+from abstain.rankings.chosen import default_measures, ranking_measures
+from abstain.rankings.rankings import Rankings
 from abstain.stats.ties import places
 
-Slices = dict[str, list[str | None]]
-"""An attribute's value for each query of the gold."""
+if TYPE_CHECKING:
+    from abstain.measures.ranked_lists import Ints
 
 NOT_IN_RUN = "the run has none of these queries"
 
 
-def score_rankings(
-    rankings: RankedLists,
-    measures: Sequence[RankingMeasure],
-    settings: Settings,
+def rank(
+    rankings: Rankings,
+    measures: Sequence[str | Measure] | str | Measure = (),
     *,
-    slices: Slices | None = None,
+    by: Sequence[str] | str = (),
     per_query: bool = False,
+    truncation: bool = False,
 ) -> RankResult:
-    """Score rankings that were read: means by slice, and each query's scores if asked for."""
-    slices = slices or {}
-    scored = [_Scored(item, rankings, settings) for item in measures]
+    """Score rankings: means by slice, each query's scores and a report on truncation if asked."""
+    by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+    chosen = ranking_measures(measures or default_measures(rankings.settings))
+    lists = rankings.lists
+    slices, strangers = rankings.attributes(by)
+    scored = [_Scored(item, rankings) for item in chosen]
     parts: dict[tuple[str | None, ...], list[int]] = {}
-    for query in range(len(rankings.queries)):
+    for query in range(len(lists.queries)):
         parts.setdefault(tuple(values[query] for values in slices.values()), []).append(query)
     rows: list[RankRow] = []
+    single: list[QueryRow] = []
     for part in sorted(parts, key=lambda values: [(v is None, v or "") for v in values]):
-        chosen = np.array(parts[part])
+        queries = np.array(parts[part])
         where = dict(zip(slices, part, strict=True))
-        means = [
-            _mean_row(rankings, run, where, chosen, scored, settings)
-            for run in range(len(rankings.runs))
-        ]
-        for row in _ranked(means, measures[0]):
-            if per_query:
-                rows += _query_rows(rankings, row, chosen, scored, settings)
-            rows.append(row)
+        means = [_mean(rankings, run, where, queries, scored) for run in range(len(lists.runs))]
+        ranked = _ranked(means, chosen[0])
+        rows += ranked
+        if per_query:
+            for row in ranked:
+                single += _query_rows(rankings, row, queries, scored)
+    report = truncation_of(rankings) if truncation else None
     return RankResult(
-        measures=tuple(measures),
-        by=tuple(slices),
+        reading=reading_of(rankings.reading),
+        notes=(*rankings.notes, *_without_attributes(strangers, by)),
+        measures=tuple(str(item) for item in chosen),
+        by=by,
+        queries=len(lists.queries),
+        nil_queries=int(lists.nil.sum()),
+        top_grade=float(lists.pool.top),
+        graded=graded(lists),
+        settings=rankings.settings,
+        lists=lists_of(rankings),
+        nothing_relevant=nothing_relevant(lists, chosen),
+        full_for_nothing=full_for_nothing(lists, chosen),
+        unjudged=unjudged(lists),
+        nil_words=lists.nil_words,
         rows=tuple(rows),
-        queries=len(rankings.queries),
-        nil_queries=int(rankings.nil.sum()),
-        top_grade=rankings.pool.top,
-        settings=settings,
-        notes=tuple(notes(rankings, measures, settings)),
+        per_query=tuple(single),
+        truncation=None if report is None else structs.replace(report, reading=None, notes=()),
     )
 
 
-class _Scored:
-    """A measure's scores, runs × queries; where they do not exist, nan and the reasons."""
+def _without_attributes(names: Sequence[str], by: Sequence[str]) -> list[str]:
+    """A remark on the queries that cannot be sliced because the table does not have them."""
+    if not names:
+        return []
+    count = plural(len(names), "query", "queries")
+    return [f"{count} not in the table of queries, so without {', '.join(by)}: {some_of(names)}"]
 
-    def __init__(self, item: RankingMeasure, rankings: RankedLists, settings: Settings) -> None:
-        self.item, self.rankings = item, rankings
-        values = rankings.by_run(item.values(rankings))
-        # as trec_eval has it, what does not exist is 0
-        self.table: Floats = np.nan_to_num(values, nan=0.0) if settings.trec_eval else values
+
+class _Scored:
+    """A measure's scores, runs × queries; where they do not exist, NaN and the reasons."""
+
+    def __init__(self, item: RankingMeasure, rankings: Rankings) -> None:
+        self.item, self.lists = item, rankings.lists
+        self.table = rankings.values(item)
 
     @cached_property
     def reasons(self) -> list[str | None]:
-        return self.item.reasons(self.rankings)
+        return self.item.reasons(self.lists)
 
-    def why(self, run: int, query: int) -> Undefined:
+    def why(self, run: int, query: int) -> str:
         """Why a run has no score for a query."""
-        return Undefined(self.reasons[run * len(self.rankings.queries) + query] or "undefined")
+        return self.reasons[run * len(self.lists.queries) + query] or "undefined"
 
 
-def _mean_row(
-    rankings: RankedLists,
+def _mean(
+    rankings: Rankings,
     run: int,
     where: dict[str, str | None],
-    chosen: Ints,
+    queries: Ints,
     scored: Sequence[_Scored],
-    settings: Settings,
 ) -> RankRow:
-    missing: Bools = rankings.by_run(rankings.missing)[run, chosen]
-    counted = _counted(rankings, run, chosen, settings)
-    scores: dict[str, float] = {}
+    """A run's means over some queries."""
+    lists = rankings.lists
+    counted = queries[rankings.counted[run, queries]]
+    scores: dict[str, float | None] = {}
+    undefined: dict[str, str] = {}
     left_out: dict[str, int] = {}
     for each in scored:
         name = str(each.item)
@@ -96,75 +126,59 @@ def _mean_row(
         known = values[~np.isnan(values)]
         if len(known):
             scores[name] = float(known.sum() if each.item.definition.total else known.mean())
-        elif len(values):
-            scores[name] = each.why(run, int(counted[0]))
         else:
-            scores[name] = Undefined(NOT_IN_RUN)
+            scores[name] = None
+            undefined[name] = each.why(run, int(counted[0])) if len(values) else NOT_IN_RUN
         if len(known) < len(values):
             left_out[name] = len(values) - len(known)
     return RankRow(
-        run=rankings.runs[run],
+        run=lists.runs[run],
         slice=where,
-        scores=scores,
         queries=len(counted),
-        nil_queries=int(rankings.nil[counted].sum()),
-        missing=int(missing.sum()),
-        unjudged=len(rankings.unjudged[run]),
-        truncated=int(rankings.by_run(rankings.stopped)[run, counted].sum()),
+        nil_queries=int(lists.nil[counted].sum()),
+        missing=int(lists.by_run(lists.missing)[run, queries].sum()),
+        unjudged=len(lists.unjudged[run]),
+        truncated=int(lists.by_run(lists.stopped)[run, counted].sum()),
+        scores=scores,
+        undefined=undefined,
         left_out=left_out,
     )
 
 
-def _counted(rankings: RankedLists, run: int, chosen: Ints, settings: Settings) -> Ints:
-    """The queries that count for a run: without the missing ones where these are skipped."""
-    if settings.missing != "skip":
-        return chosen
-    there: Bools = ~rankings.by_run(rankings.missing)[run, chosen]
-    return chosen[there]
-
-
 def _query_rows(
-    rankings: RankedLists,
-    mean: RankRow,
-    chosen: Ints,
-    scored: Sequence[_Scored],
-    settings: Settings,
-) -> list[RankRow]:
+    rankings: Rankings, mean: RankRow, queries: Ints, scored: Sequence[_Scored]
+) -> list[QueryRow]:
     """A row for each query that the mean is taken over."""
-    run = rankings.runs.index(mean.run)
-    missing = rankings.by_run(rankings.missing)[run].tolist()
-    stopped = rankings.by_run(rankings.stopped)[run].tolist()
+    lists = rankings.lists
+    run = lists.runs.index(mean.run)
+    nil = lists.nil.tolist()
+    missing = lists.by_run(lists.missing)[run].tolist()
+    stopped = lists.by_run(lists.stopped)[run].tolist()
     values = [(str(each.item), each, each.table[run].tolist()) for each in scored]
-    return [
-        RankRow(
-            run=mean.run,
-            slice=mean.slice,
-            scores={
-                name: each.why(run, q) if math.isnan(own[q]) else own[q]
-                for name, each, own in values
-            },
-            queries=1,
-            nil_queries=int(rankings.nil[q]),
-            missing=int(missing[q]),
-            unjudged=0,
-            truncated=int(stopped[q]),
-            query=rankings.queries[q],
+    rows = []
+    for q in queries[rankings.counted[run, queries]].tolist():
+        scores = {name: None if math.isnan(own[q]) else own[q] for name, _, own in values}
+        rows.append(
+            QueryRow(
+                run=mean.run,
+                slice=mean.slice,
+                query=lists.queries[q],
+                scores=scores,
+                undefined={n: each.why(run, q) for n, each, _ in values if scores[n] is None},
+                nil=nil[q],
+                missing=missing[q],
+                truncated=stopped[q],
+            )
         )
-        for q in _counted(rankings, run, chosen, settings).tolist()
-    ]
+    return rows
 
 
 def _ranked(rows: list[RankRow], first: RankingMeasure) -> list[RankRow]:
     """By the first measure, the undefined last; equal scores share their rank."""
     name, sign = str(first), -1 if first.higher_is_better else 1
     ordered = sorted(
-        rows,
-        key=lambda r: (
-            math.isnan(r.scores[name]),
-            0.0 if math.isnan(r.scores[name]) else sign * r.scores[name],
-            r.run,
-        ),
+        rows, key=lambda r: (r.scores[name] is None, sign * (r.scores[name] or 0.0), r.run)
     )
-    scores = [row.scores[name] for row in ordered]
+    scores = [math.nan if (own := row.scores[name]) is None else own for row in ordered]
     ranks = places(scores, higher_is_better=first.higher_is_better)
-    return [replace(row, rank=rank) for row, rank in zip(ordered, ranks, strict=True)]
+    return [structs.replace(row, rank=rank) for row, rank in zip(ordered, ranks, strict=True)]

@@ -93,11 +93,13 @@ def apply_threshold(
     `gold`, or its `questions` where it was read already, says which slice a question is in;
     `only` names the run to keep of a table with several.
     """
-    table = rename(open_table(run, name="run", format=format), columns or {}, side="run")
-    if table.refusals:
+    reading = old_reading(columns, format)
+    opened = open_table(run, name="run", format=reading.format, pick=reading.pick)
+    table = rename(opened, reading.columns, side="run")
+    if reading.detect_refusals:
         from abstain.judging.refusals.detect import with_refusals
 
-        table = with_refusals(table, table.refusals)
+        table = with_refusals(table, reading.detect_refusals)
     require_all(
         table,
         {
@@ -117,7 +119,7 @@ def apply_threshold(
     sure = _confidence(rows, table)
     if gold is not None:
         questions = _questions(gold, thresholds, columns, format)
-    if table.refusals:
+    if reading.detect_refusals:
         rows = _without_refusals(rows, questions, align)
     slices = _slices(rows, thresholds, questions, align, table)
     answered, notes = _sure_enough(rows, sure, slices, thresholds, table.name)

@@ -17,7 +17,8 @@ import polars as pl
 from abstain import __version__
 from abstain.analyses.validate.misnumbering import misnumbered, split_id
 from abstain.errors import InputError, Place, plural, shown
-from abstain.io.frames import check_mapping, collect
+from abstain.io.frames import check_mapping, collect, in_engine
+from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
 from abstain.judging.faults import Problem
 from abstain.judging.gold import NONE_WORDS, Gold, read_gold
@@ -29,7 +30,6 @@ from abstain.judging.judge import (
     YES,
     Judged,
     check_align,
-    in_engine,
     judge,
 )
 from abstain.judging.opening import old_reading
@@ -91,6 +91,7 @@ def validate_runs(
     runs: Sequence[str],
     *,
     align: str = "id",
+    match: str = "id",
     max_runs: int | None = None,
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
@@ -103,7 +104,7 @@ def validate_runs(
     for run in files:
         try:
             source = read_responses(run, old_reading(columns, format))
-            judge(standard, [source], align=check_align(align))
+            judge(standard, [source], match=match, align=check_align(align))
             sources.append(source)
         except InputError as error:
             place = error.place or Place(run)
@@ -112,12 +113,12 @@ def validate_runs(
     sources = join_tasks(sources)
     if sources:
         check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
-        judged = judge(standard, name_runs(sources), align=align)
+        judged = judge(standard, name_runs(sources), match=match, align=align)
         found = [*_faults(judged), *repeats(judged), *missing_problems(judged)]
         if align == "id":
             found = _explained(found, judged)
         found += _no_answers(judged)
-        found += _not_options(judged)
+        found += _not_options(judged, match)
         problems += _without_floods(found)
         problems += _shared_ids(judged.sources)
         if max_runs is not None:
@@ -177,18 +178,19 @@ def _no_answers(judged: Judged) -> list[Problem]:
     return found
 
 
-def _not_options(judged: Judged) -> list[Problem]:
+def _not_options(judged: Judged, match: str) -> list[Problem]:
     """Answers and candidates that are not among their question's options."""
     gold: Gold = judged.gold
     if "options" not in gold.frame.columns:
         return []
+    allowed = _normalised(gold.frame["options"], match)
     found: list[Problem] = []
     for frame in judged.frames:
         names = frame.collect_schema().names()
         for column in (c for c in ("answer", "candidate") if c in names):
             given = frame.filter(nw.col(KIND) < KINDS, ~nw.col(column).is_null())
             pairs = collect(given.select(INDEX, column).unique(), judged.sources[0].table.name)
-            unknown = _outside_options(pairs, gold.frame["options"])
+            unknown = _outside_options(pairs, allowed)
             if unknown.is_empty():
                 continue
             bad = given.join(in_engine(unknown, frame), on=[INDEX, column], how="inner")
@@ -203,6 +205,15 @@ def _not_options(judged: Judged) -> list[Problem]:
                     Problem("unknown option", judged.place(row), message, row["run"], question)
                 )
     return found
+
+
+def _normalised(options: pl.Series, match: str) -> pl.Series:
+    """Options in the form that answers have once they are judged."""
+    if match == "id":
+        return options
+    normal = matcher(match)
+    changed = [None if own is None else [normal(text) for text in own] for own in options.to_list()]
+    return pl.Series(options.name, changed, dtype=options.dtype)
 
 
 def _outside_options(pairs: pl.DataFrame, options: pl.Series) -> pl.DataFrame:

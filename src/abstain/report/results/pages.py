@@ -12,7 +12,6 @@ from abstain.report.results.saved import (
     Compare,
     Curve,
     Meta,
-    Rank,
     Result,
 )
 
@@ -30,10 +29,6 @@ def report(path: str | Path, *, title: str = "") -> str:
 def page_of(result: Result) -> Page:
     """The page of a result."""
     match result:
-        case Rank():
-            from abstain.report.results.rank import rank_page
-
-            return rank_page(result)
         case Compare():
             from abstain.report.results.compare import compare_page
 

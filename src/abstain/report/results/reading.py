@@ -16,7 +16,6 @@ from abstain.report.results.saved import (
     Compare,
     Curve,
     Meta,
-    Rank,
     Result,
 )
 
@@ -38,7 +37,6 @@ SIGNS = {
     "compare": {"pairs"},
     "curve": {"view", "along"},
     "meta": {"trials", "measures"},
-    "rank": {"queries", "results"},
     "score": {"results"},
 }
 """By which keys a result is known that does not name its kind; the first that fits."""
@@ -98,16 +96,8 @@ def _told(error: BaseException) -> str:
 
 def _fits(result: Result, name: str) -> None:
     """What types cannot say."""
-    if isinstance(result, (Rank, Compare, CampaignResults)) and not result.results:
+    if isinstance(result, (Compare, CampaignResults)) and not result.results:
         raise InputError("has no results, expected at least one run", name)
-    if isinstance(result, Rank):
-        first = list(result.results[0].scores)
-        if not first:
-            raise InputError("result 1 has no scores, expected at least one measure", name)
-        parts = list(result.results[0].slice)
-        for number, row in enumerate(result.results, 1):
-            if list(row.scores) != first or list(row.slice) != parts:
-                raise InputError(f"result {number} has other scores or slices than the first", name)
     if isinstance(result, CampaignResults):
         for table, own in result.tables.items():
             if clean(table) != table:

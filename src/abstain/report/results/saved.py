@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -22,7 +22,7 @@ class Saved(msgspec.Struct, kw_only=True):
 
 
 class Row(msgspec.Struct, kw_only=True):
-    """A run, perhaps in a slice or on one query."""
+    """A run, perhaps in a slice."""
 
     run: str
     slice: dict[str, str | None] = {}
@@ -37,50 +37,6 @@ class Row(msgspec.Struct, kw_only=True):
     bounds: dict[str, Ends] = {}
     corrected: Numbers = {}
     corrected_intervals: dict[str, Ends] = {}
-    query: str | None = None
-    queries: int | None = None
-    nil_queries: int | None = None
-    missing: int | bool = 0
-    truncated: int | bool = 0
-
-
-class Lengths(msgspec.Struct, kw_only=True):
-    """How long a run's lists are."""
-
-    lists: int
-    mean_before: float
-    mean_after: float
-    empty: int
-    by_nil: int
-    truncated: int
-
-
-class TruncatedPair(msgspec.Struct, kw_only=True):
-    """An original measure and its primed kin."""
-
-    original: str
-    primed: str
-    scores: dict[str, dict[str, float | None]]
-    kendall_tau: float | None
-    inverted: list[dict[str, Any]] = []
-
-
-class Truncation(msgspec.Struct, kw_only=True):
-    """What truncation does."""
-
-    lengths: dict[str, Lengths]
-    measures: list[TruncatedPair]
-
-
-class Rank(Saved, kw_only=True):
-    """Of `abstain rank`."""
-
-    queries: int
-    nil_queries: int
-    top_grade: float
-    settings: dict[str, Any] = {}
-    results: list[Row]
-    truncation: Truncation | None = None
 
 
 class PairRow(msgspec.Struct, kw_only=True):
@@ -311,9 +267,8 @@ class CampaignResults(Saved, kw_only=True):
     tables: dict[str, CampaignTable]
 
 
-Result: TypeAlias = Rank | Compare | Curve | Meta | CampaignResults
+Result: TypeAlias = Compare | Curve | Meta | CampaignResults
 KINDS: dict[str, type[Result]] = {
-    "rank": Rank,
     "compare": Compare,
     "curve": Curve,
     "meta": Meta,

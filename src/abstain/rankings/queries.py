@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
 import polars as pl
 
-from abstain.analyses.rank.notes import some_of
-from abstain.errors import InputError, UsageError, nearest, plural, shown
+from abstain.errors import InputError, UsageError, nearest, option, shown
 from abstain.io.columns import require, text_column
 from abstain.io.frames import collect, open_table, rename
 from abstain.io.tables import ROW, Table
@@ -17,12 +16,18 @@ from abstain.io.tables import ROW, Table
 QUERY = "query"
 
 
+def needs_queries(argument: str) -> UsageError:
+    """The error of who asks for attributes where there is no table of them."""
+    asked, needed = option(argument), option("queries", "FILE")
+    return UsageError(f"{asked} needs a table of the queries: {needed}")
+
+
 def open_queries(data: Any, *, columns: Mapping[str, str] | None = None) -> Table:
     """A table of queries, not read yet."""
     return rename(open_table(data, name="queries"), columns or {}, side="queries")
 
 
-def read_queries(table: Table, by: Sequence[str]) -> pl.DataFrame:
+def read_queries(table: Table, by: Sequence[str] = ()) -> pl.DataFrame:
     """The column `query` and the wanted attributes, as text."""
     require(table, QUERY, "which names the query")
     attributes = [c for c in table.columns if c != QUERY]
@@ -45,17 +50,6 @@ def read_queries(table: Table, by: Sequence[str]) -> pl.DataFrame:
             place = table.place(rows[ROW][index] if ROW in rows.columns else index)
             raise InputError(what if wrong is blank else f"{what}stands twice", place)
     return rows.select(QUERY, *by)
-
-
-def without_attributes(
-    table: pl.DataFrame, by: Sequence[str], queries: Sequence[str]
-) -> Iterator[str]:
-    """A remark on the queries that cannot be sliced because the table does not have them."""
-    listed = set(table[QUERY])
-    names = [query for query in queries if query not in listed]
-    if by and names:
-        count = plural(len(names), "query", "queries")
-        yield f"{count} not in the table of queries, so without {', '.join(by)}: {some_of(names)}"
 
 
 def query_attributes(

@@ -1,0 +1,280 @@
+"""What truncation does to scores: the reports of Liu, Moffat, Baldwin and Zhang (2016).
+
+Lengths before and after NIL (their Figure 1), original against primed score with the pairs of
+systems that change places (Figure 2), score against share truncated (Figure 3), and Kendall's τ
+between the two orderings (Table 3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+import numpy as np
+from msgspec import structs
+
+from abstain.analyses.result import Facts, Result
+from abstain.judging.reading import reading_of
+from abstain.outcomes import Undefined
+from abstain.rankings.chosen import ranking_measures
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from abstain.measures.of_rankings import RankingMeasure
+    from abstain.measures.ranked_lists import Floats, Ints
+    from abstain.rankings.rankings import Rankings
+
+BINS = 40
+"""Lengths are counted one by one up to so many, in as many ranges beyond."""
+
+
+COUNTS = ("lists", "empty", "by_nil", "at_limit", "truncated", "inverted")
+
+
+class Lengths(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """How long one run's lists are, as returned and as scored."""
+
+    lists: int
+    mean_before: float | None
+    mean_after: float | None
+    median_before: float | None
+    median_after: float | None
+    empty: int
+    by_nil: int
+    """Lists that a NIL ended."""
+    at_limit: int
+    truncated: int
+    """Lists that the system ended itself."""
+
+    @property
+    def share(self) -> float | None:
+        """The share of lists that the system ended."""
+        return self.truncated / self.lists if self.lists else None
+
+
+class Histogram(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """How many lists of all runs have which length."""
+
+    edges: tuple[int, ...]
+    """Where ranges of lengths begin, and where the last one ends: one more than there are."""
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+
+class Both(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A run's mean by the original measure and by the primed one."""
+
+    original: float | None
+    primed: float | None
+
+
+class Inversion(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Two runs, the first ahead by the original measure, the second by the primed one."""
+
+    first: str
+    second: str
+    first_ahead_by: float
+    second_ahead_by: float
+
+
+class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """An original measure and its primed kin over all runs."""
+
+    original: str
+    primed: str
+    scores: dict[str, Both]
+    kendall_tau: float | None
+    """Kendall's τ (b) of the two orderings."""
+    undefined: str | None = None
+    """Why it does not exist."""
+    inverted: tuple[Inversion, ...] = ()
+    """The largest first."""
+
+
+class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="truncation"):
+    """What truncation does to the scores of some runs."""
+
+    TABLES: ClassVar[tuple[str, ...]] = ("main", "lengths", "agreement", "inverted")
+
+    nil: str = "NIL"
+    """What ends a list."""
+    lengths: dict[str, Lengths]
+    histogram: Histogram
+    pairs: tuple[Pair, ...] = msgspec.field(name="measures")
+
+    def check(self) -> None:
+        """Every pair of measures has a score of every run."""
+        for pair in self.pairs:
+            if list(pair.scores) != list(self.lengths):
+                raise ValueError(f"{pair.original} has other runs than the lengths of lists")
+        sizes = {len(own) + 1 for own in (self.histogram.before, self.histogram.after)}
+        if sizes != {len(self.histogram.edges)}:
+            raise ValueError("the histogram's counts are not as many as its ranges")
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        import polars as pl
+
+        texts = ("run", "original", "primed", "first", "second")
+        rows = list(self._rows(table))
+        names = list(rows[0]) if rows else ["original", "primed", *Inversion.__struct_fields__]
+        schema = {
+            name: pl.String if name in texts else pl.Int64 if name in COUNTS else pl.Float64
+            for name in names
+        }
+        return pl.DataFrame(rows, schema=schema)
+
+    def _rows(self, table: str) -> Iterator[dict[str, Any]]:
+        if table == "lengths":
+            for run, own in self.lengths.items():
+                yield {"run": run, **structs.asdict(own)}
+        elif table == "main":
+            for run, own in self.lengths.items():
+                row: dict[str, Any] = {"run": run, "share_truncated": own.share}
+                for pair in self.pairs:
+                    row[pair.original] = pair.scores[run].original
+                    row[pair.primed] = pair.scores[run].primed
+                yield row
+        for pair in self.pairs:
+            head = {"original": pair.original, "primed": pair.primed}
+            if table == "agreement":
+                yield head | {"kendall_tau": pair.kendall_tau, "inverted": len(pair.inverted)}
+            elif table == "inverted":
+                yield from (head | structs.asdict(each) for each in pair.inverted)
+
+
+def truncation(rankings: Rankings, *, p: float = 0.8) -> TruncationResult:
+    """Report on rankings that were read.
+
+    The original measures count 0 where a query has nothing relevant, as trec_eval does, so that
+    both are means over the same queries.
+    """
+    lengths, histogram = _lengths(rankings)
+    return TruncationResult(
+        reading=reading_of(rankings.reading),
+        notes=rankings.notes,
+        nil=rankings.settings.nil or "NIL",
+        lengths=lengths,
+        histogram=histogram,
+        pairs=tuple(_pair(rankings, *names) for names in _names(rankings, p)),
+    )
+
+
+def _names(rankings: Rankings, p: float) -> list[tuple[str, str]]:
+    """The pairs, such that the end of a list is all that they differ in.
+
+    With grades other than 1, AP and RR ask what is relevant, and so must their kin. NDCG' compares
+    a list at the limit with an ideal of that length, which is what NDCG at that depth does.
+    """
+    grade, limit = rankings.lists.pool.grade, rankings.settings.limit
+    rel = "(rel=1)" if ((grade > 0) & (grade != 1)).any() else ""
+    depth = "" if limit is None else f"@{limit}"
+    return [
+        ("RR", f"RR'{rel}"),
+        (f"RBP(p={p!r})", f"RBP'(p={p!r})"),
+        (f"NDCG{depth}", "NDCG'"),
+        ("AP", f"AP'{rel}"),
+    ]
+
+
+def _lengths(rankings: Rankings) -> tuple[dict[str, Lengths], Histogram]:
+    lists, limit = rankings.lists, rankings.settings.limit
+    returned, depth = lists.by_run(lists.returned), lists.by_run(lists.depth)
+    stopped = lists.by_run(lists.stopped)
+    reach = returned if limit is None else np.minimum(returned, limit)
+    by_nil = stopped & (depth < reach)
+    found = {}
+    for i, (run, there) in enumerate(zip(rankings.runs, rankings.counted, strict=True)):
+        before, after = returned[i, there], depth[i, there]
+        found[run] = Lengths(
+            lists=len(after),
+            mean_before=_plain(np.mean(before)) if len(before) else None,
+            mean_after=_plain(np.mean(after)) if len(after) else None,
+            median_before=_plain(np.median(before)) if len(before) else None,
+            median_after=_plain(np.median(after)) if len(after) else None,
+            empty=int((after == 0).sum()),
+            by_nil=int(by_nil[i].sum()),
+            at_limit=int((~stopped[i]).sum()),
+            truncated=int(stopped[i, there].sum()),
+        )
+    return found, _histogram(returned[rankings.counted], depth[rankings.counted])
+
+
+def _histogram(before: Ints, after: Ints) -> Histogram:
+    longest = int(max(before.max(initial=0), after.max(initial=0)))
+    edges = np.unique(np.linspace(0, longest + 1, min(longest + 1, BINS) + 1).astype(np.int64))
+    counts = [np.histogram(lengths, edges)[0].tolist() for lengths in (before, after)]
+    return Histogram(edges=tuple(edges.tolist()), before=tuple(counts[0]), after=tuple(counts[1]))
+
+
+def _pair(rankings: Rankings, original: str, primed: str) -> Pair:
+    both = ranking_measures([original, primed])
+    first, second = (_means(rankings, item) for item in both)
+    tau = kendall_tau(first, second)
+    return Pair(
+        original=str(both[0]),
+        primed=str(both[1]),
+        scores={
+            run: Both(original=_plain(one), primed=_plain(two))
+            for run, one, two in zip(rankings.runs, first, second, strict=True)
+        },
+        kendall_tau=_plain(tau),
+        undefined=tau.reason if isinstance(tau, Undefined) else None,
+        inverted=tuple(inversions(rankings.runs, first, second)),
+    )
+
+
+def _plain(value: Any) -> float | None:
+    """A number, or None where there is none."""
+    return None if math.isnan(value) else float(value)
+
+
+def _means(rankings: Rankings, item: RankingMeasure) -> Floats:
+    values = rankings.lists.by_run(np.nan_to_num(item.values(rankings.lists), nan=0.0))
+    there = rankings.counted
+    if there.all():
+        return np.asarray(values.mean(axis=1))
+    counts = there.sum(axis=1)
+    sums = np.where(there, values, 0.0).sum(axis=1)
+    means: Floats = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+    return means
+
+
+def inversions(runs: Sequence[str], first: Floats, second: Floats) -> list[Inversion]:
+    """The pairs of runs that the two scores order in opposite ways, the largest first.
+
+    >>> inversions(["a", "b"], np.array([0.5, 0.4]), np.array([0.1, 0.3]))[0].second
+    'b'
+    """
+    ahead = first[:, None] - first[None, :]
+    behind = second[None, :] - second[:, None]
+    rows, columns = np.nonzero((ahead > 1e-12) & (behind > 1e-12))
+    found = [
+        Inversion(
+            first=runs[i],
+            second=runs[j],
+            first_ahead_by=float(ahead[i, j]),
+            second_ahead_by=float(behind[i, j]),
+        )
+        for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
+    ]
+    return sorted(found, key=lambda each: -min(each.first_ahead_by, each.second_ahead_by))
+
+
+def kendall_tau(first: Floats, second: Floats) -> float:
+    """Kendall's τ (b); undefined where there is nothing to order.
+
+    >>> round(kendall_tau(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])), 3)
+    0.333
+    """
+    from scipy.stats import kendalltau
+
+    known = ~(np.isnan(first) | np.isnan(second))
+    if known.sum() < 2:
+        return Undefined("there are fewer than two runs")
+    one, two = (np.round(scores[known], 12) for scores in (first, second))
+    if len(np.unique(one)) < 2 or len(np.unique(two)) < 2:
+        return Undefined("all runs have one score")
+    return float(kendalltau(one, two).statistic)

@@ -1,0 +1,15 @@
+"""`abstain measures`."""
+
+from __future__ import annotations
+
+from abstain.cli.command import command
+from abstain.cli.showing import Showing, shows
+
+
+@command
+@shows(digits=False)
+def measures(out: Showing) -> None:
+    """List the measures: formula, what a blank is credited, when answering pays."""
+    from abstain.report.cards import measures_data, measures_grid
+
+    out.show_grids([measures_grid()], {"measures": measures_data()})

@@ -1,0 +1,220 @@
+"""The options of reading, which every command that reads runs has: what they say is one `Input`.
+
+A command takes them all, by the same names and with the same effect. Where one of them cannot mean
+anything, for a command or for a kind of input, it is refused in one line that says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+from abstain.cli.command import READING, Words, argument, option
+from abstain.cli.options import pairs
+from abstain.errors import UnknownNameError, UsageError
+from abstain.judging import reading as fields
+from abstain.judging.reading import (
+    OPTIONS,
+    REPEATED,
+    Kind,
+    Reading,
+    refuse,
+    refuse_meaningless,
+)
+
+if TYPE_CHECKING:
+    from abstain.judging.evaluation import Evaluation
+
+F = TypeVar("F", bound=Callable[..., Any])
+COLUMNS = (
+    *("question", "correct", "options", "answer", "answered", "candidate", "confidence", "why"),
+    *("run", "rank", "known", "outcome", "grade", "right", "wrong", "unanswered"),
+    *("unanswered_right", "unanswered_wrong", "unanswered_empty", "questions"),
+)
+"""Columns that `--column` knows, unless a command reads others."""
+
+COMPLETED: dict[str, tuple[str, ...]] = {
+    "match": get_args(fields.Match),
+    "align": get_args(fields.Align),
+    "engine": get_args(fields.EngineName),
+}
+"""Values that a shell completes."""
+
+KINDS: dict[str, str] = {
+    "judged": "The files carry their outcome or grade; there is no gold.",
+    "counts": "The file holds counts: run, right, wrong, unanswered…",
+    "scores": "The file holds scores: a column a system, or rows as `rank --per-query` writes.",
+}
+"""Kinds of input besides a gold and runs: each an option of its name, with its help."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """What a command is to read: files, what kind of input they are, and how to read them."""
+
+    files: tuple[str, ...]
+    kind: Kind
+    reading: Reading
+
+    @property
+    def gold(self) -> str:
+        """The gold, or the first file of another kind."""
+        return self.files[0]
+
+    @property
+    def runs(self) -> list[str]:
+        """The runs that are judged against the gold."""
+        return list(self.files[1:])
+
+    def evaluation(self, *, skip_inconsistent: bool = False) -> Evaluation:
+        """The runs, read and judged."""
+        from abstain.judging import sources
+
+        if self.kind == "counts":
+            return sources.evaluate_counts(
+                self.gold, self.reading, skip_inconsistent=skip_inconsistent
+            )
+        if self.kind == "judged":
+            return sources.evaluate_judged(list(self.files), self.reading)
+        return sources.evaluate(self.gold, self.runs, self.reading)
+
+
+def reads(
+    *kinds: Kind,
+    gold: str = "The gold standard",
+    runs: str = "The runs.",
+    alone: str = "",
+    without: Mapping[str, str] | None = None,
+    columns: Sequence[str] = COLUMNS,
+) -> Callable[[F], F]:
+    """A decorator: give a command GOLD, RUN… and the options of reading; it gets `given`.
+
+    `kinds` are the other kinds of input that it takes. `without` says of fields why they mean
+    nothing for this command. `alone` is a parameter that makes one file enough.
+    """
+    flags = " or ".join(f"--{name}" for name in (*kinds, alone) if name)
+    first = f"{gold}; with {flags} the first file." if flags else f"{gold}."
+
+    def check(given: dict[str, Any], reading: Reading) -> Input:
+        chosen = [kind for kind in kinds if given.pop(kind)]
+        files = (given.pop("gold"), *given.pop("runs"))
+        if len(chosen) > 1:
+            names = " and ".join(f"--{kind}" for kind in chosen)
+            raise UsageError(f"{names} exclude each other")
+        kind: Kind = chosen[0] if chosen else "gold"
+        refuse_meaningless(reading, kind)
+        if kind == "gold" and len(files) < 2 and not given.get(alone):
+            hint = f", or say {flags}" if flags else ""
+            raise UsageError(f"name the gold and at least one run{hint}")
+        if kind == "counts" and len(files) > 1:
+            raise UsageError("--counts takes one file")
+        return Input(files, kind, reading)
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        def with_input(**given: Any) -> Any:
+            reading = read_options(given, without or {}, columns)
+            return function(given=check(given, reading), **given)
+
+        made: Any = with_input
+        for field in reversed(OPTIONS):
+            made = reading_option(field, hidden=field in (without or {}))(made)
+        for kind in reversed(kinds):
+            made = option(f"--{kind}", is_flag=True, section=READING, help=KINDS[kind])(made)
+        made = argument("runs", nargs=-1, metavar="RUN", help=runs)(made)
+        return argument("gold", metavar="GOLD", help=first)(made)  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def reading_options(
+    *wanted: str,
+    otherwise: str,
+    columns: Sequence[str] = COLUMNS,
+    help: Mapping[str, str] | None = None,
+) -> Callable[[F], F]:
+    """A decorator: give a command the options of some fields; it gets a `reading`.
+
+    For commands that read something else than a gold and runs. `otherwise` says why the other
+    fields mean nothing there, `help` what an option is good for where that differs.
+    """
+    without = {
+        field: f"{names[0]}: {otherwise}"
+        for field, (names, _, _) in OPTIONS.items()
+        if field not in wanted
+    }
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        def with_reading(**given: Any) -> Any:
+            return function(reading=read_options(given, without, columns), **given)
+
+        made: Any = with_reading
+        for field in reversed(OPTIONS):
+            told = (help or {}).get(field)
+            made = reading_option(field, hidden=field in without, help=told)(made)
+        return made  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def reading_option(field: str, *, hidden: bool, help: str | None = None) -> Callable[[F], F]:
+    """The option of one field, as `OPTIONS` has it."""
+    names, metavar, usual = OPTIONS[field]
+    return option(
+        *names,
+        f"reading_{field}",
+        default=getattr(Reading(), field) or None,
+        multiple=field in REPEATED,
+        type=Words(COMPLETED.get(field, ())),
+        metavar=metavar,
+        help=help or usual,
+        hidden=hidden,
+        section=READING,
+    )
+
+
+def read_options(
+    given: dict[str, Any], without: Mapping[str, str], columns: Sequence[str]
+) -> Reading:
+    """Take the options of reading out of what was given."""
+    own = {field: given.pop(f"reading_{field}") for field in OPTIONS}
+    languages = own["detect_refusals"]
+    if languages is not None and not languages.strip(" ,"):
+        raise UsageError("--detect-refusals names languages: en,de,es,fr,it or all")
+    if ":" in (own["format"] or ""):
+        name, _, pick = own["format"].partition(":")
+        raise UsageError(f"--from names a format: {name}; what to pick of it is --pick {pick}")
+    own["pick"] = pairs(own["pick"], "--pick", "filter=strict-match")
+    own["columns"] = known_columns(own["columns"], columns)
+    own["grades"] = pairs(own["grades"], "--grade", "meh=wrong")
+    reading = Reading.of(**{field: value for field, value in own.items() if value is not None})
+    refuse(reading, without)
+    return reading
+
+
+def known_columns(texts: Iterable[str], known: Sequence[str] = COLUMNS) -> dict[str, str]:
+    """Column mappings, with names that a command knows."""
+    mapping = pairs(texts, "--column", "question=id")
+    for name in mapping:
+        bare = name.rpartition(":")[2]
+        if bare not in known:
+            hint = f"there are {', '.join(known)}"
+            raise UnknownNameError("column to map", bare, known, hint=hint)
+    return mapping
+
+
+def keywords(reading: Reading, *names: str) -> dict[str, Any]:
+    """A reading as keyword arguments of functions that take its fields one by one.
+
+    Only until those functions take a `Reading`.
+    """
+    picks = [f"{name}={value}" for name, value in reading.pick.items()]
+    if reading.detect_refusals:
+        picks.append(f"refusals={'+'.join(reading.detect_refusals)}")
+    joint = "," if ":" in (reading.format or "") else ":"
+    whole = f"{reading.format or ''}{joint}{','.join(picks)}" if picks else reading.format
+    plain = {name: getattr(reading, name) for name in names}
+    return {"columns": reading.columns, "format": whole, **plain}

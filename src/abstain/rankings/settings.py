@@ -1,0 +1,97 @@
+"""How lists are read and averages taken: where a list ends, what a missing query is, who ties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
+
+import msgspec
+
+from abstain.errors import UnknownNameError, UsageError, option
+
+Missing: TypeAlias = Literal["empty", "error", "skip"]
+Ties: TypeAlias = Literal["trec", "rank"]
+Engine: TypeAlias = Literal["polars", "duckdb", "spark"]
+
+MOST_DOCUMENTS = 10**18
+
+
+class RankingsOptions(TypedDict, total=False):
+    """The arguments of `read_rankings`, for functions that read and ask in one line."""
+
+    nil: str | None
+    nil_as_answer: bool
+    limit: int | None
+    missing: Missing | None
+    ties: Ties
+    trec_eval: bool
+    top: float | None
+    queries: Any
+    all_queries: bool
+    columns: Mapping[str, str] | None
+    format: str | None
+    engine: Engine | None
+    master: str | None
+
+
+class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked of lists; all of it is declared in the output."""
+
+    nil: str | None = None
+    """The document id that ends a list."""
+    nil_as_answer: bool = False
+    """Whether it is a document instead, right where nothing else is, as in TREC 2001."""
+    limit: int | None = None
+    """How long a list could be: a shorter one was ended by its system."""
+    missing: Missing = "empty"
+    """What a query is that a run lacks."""
+    ties: Ties = "trec"
+    """Documents of equal score: by falling id, or all by the rank column."""
+    trec_eval: bool = False
+    """Whether averages are trec_eval's: what does not exist counts 0."""
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        nil: str | None = None,
+        nil_as_answer: bool = False,
+        limit: int | None = None,
+        missing: Missing | None = None,
+        ties: Ties = "trec",
+        trec_eval: bool = False,
+    ) -> ListSettings:
+        """What a caller gave, if it makes sense together."""
+        if nil_as_answer and nil is None:
+            raise UsageError(
+                f"{option('nil_as_answer')} needs to know what says so: {option('nil', 'NIL')}"
+            )
+        if nil is not None and not isinstance(nil, str):
+            raise UsageError(f"nil must be text, such as 'NIL' or '-1' (got {nil!r})")
+        if nil is not None and not nil.strip():
+            raise UsageError(f"{option('nil')} names a document, such as NIL or -1 (got nothing)")
+        chosen: Missing = missing or ("skip" if trec_eval else "empty")
+        for what, value, known in (
+            ("missing", chosen, get_args(Missing)),
+            ("ties", ties, get_args(Ties)),
+        ):
+            if value not in known:
+                there_are = f"there are {', '.join(known)}"
+                raise UnknownNameError(f"value of {what}", value, known, hint=there_are)
+        return cls(
+            nil=nil,
+            nil_as_answer=nil_as_answer,
+            limit=None if limit is None else _checked_limit(limit),
+            missing=chosen,
+            ties=ties,
+            trec_eval=trec_eval,
+        )
+
+
+def _checked_limit(limit: object) -> int:
+    if isinstance(limit, bool) or not isinstance(limit, Integral):
+        raise UsageError(f"the limit must be a whole number (got {limit!r})")
+    if not 1 <= int(limit) <= MOST_DOCUMENTS:
+        raise UsageError(f"the limit must be from 1 to {MOST_DOCUMENTS:.0e} (got {limit})")
+    return int(limit)

@@ -1,0 +1,226 @@
+"""How scores of rankings look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any
+
+from msgspec import structs
+
+from abstain.analyses.rank.result import QueryRow, RankResult, RankRow
+from abstain.errors import UsageError, option, plural
+from abstain.report import view
+from abstain.report.charts import chart, points
+from abstain.report.grid import Cell, Column, Grid, Kind
+from abstain.report.pieces import Figure, Page, PageTable, Section
+from abstain.report.results.common import facts, known_measure
+from abstain.report.results.rows import dot_figures, lead_words, slice_figures, undefined_words
+from abstain.report.scores import sentence
+from abstain.report.undefined import undefined_sentences
+from abstain.report.views import truncation
+from abstain.report.views.rank_words import notes
+
+ALL = "all"
+"""In place of a query's name: the mean over all of them; in brackets where one is called so."""
+MOST_STRIPS = 25
+MOST_QUERY_DOTS = 5_000
+
+
+class View(view.View[RankResult]):
+    """Rank, run, slice, query, scores; how many lists were missing and truncated."""
+
+    def tables(self, **options: Any) -> list[Grid]:
+        """The scores; what truncation does, where that is asked for."""
+        report = self.result.truncation
+        more = [] if report is None else truncation.View(report).tables()
+        return [self._scores(), *more]
+
+    def whole(self, **options: Any) -> Grid:
+        """The scores, with those of the report on truncation beside them."""
+        result = self.result
+        if result.truncation is None:
+            return self._scores()
+        if result.by or result.per_query:
+            raise UsageError(
+                f"CSV is one table, a row a run with {option('truncation')}: leave out "
+                f"{option('by')} and {option('per_query')}, or take JSON"
+            )
+        return truncation.View(result.truncation).beside(self._scores())
+
+    def line(self) -> str:
+        """Runs, queries and measures."""
+        result = self.result
+        runs, queries = plural(len(result.lists), "run"), plural(result.queries, "query", "queries")
+        return f"<RankResult: {runs}, {queries}, {', '.join(result.measures)}>"
+
+    def _scores(self) -> Grid:
+        result = self.result
+        settings = result.settings
+        counted = [("missing", any(own.missing for own in result.lists))]
+        counted.append(("truncated", settings.nil is not None or settings.limit is not None))
+        counts = [name for name, shown in counted if shown and not result.per_query]
+        columns = [
+            Column("#"),
+            Column("run"),
+            *(Column(result.slice_label(name)) for name in result.by),
+            *([Column("query")] if result.per_query else []),
+            *(Column(name, _kind(name)) for name in result.measures),
+            *(Column(name, "count") for name in (["queries"] if result.by else []) + counts),
+        ]
+        overall = ALL
+        names = {row.query for row in result.per_query}
+        while overall in names:
+            overall = f"({overall})"
+        single = self._by_run()
+        grid = Grid(columns, [], notes=self._notes())
+        last: tuple[object, ...] | None = None
+        for row in result.rows:
+            part = (*row.slice.values(), row.run if result.per_query else None)
+            if part != last:
+                grid.breaks.add(len(grid.rows))
+                last = part
+            head = [row.run, *(row.slice[name] or "–" for name in result.by)]
+            for own in single.get((row.run, tuple(row.slice.values())), ()):
+                scores = own.scores.values()
+                grid.rows.append(["", *head, own.query, *scores, *([1] if result.by else [])])
+            cells: list[Cell] = [row.rank, *head, *([overall] if result.per_query else [])]
+            cells += row.scores.values()
+            cells += [row.queries] if result.by else []
+            grid.rows.append([*cells, *(getattr(row, name) for name in counts)])
+        return grid
+
+    def _by_run(self) -> dict[tuple[str, tuple[str | None, ...]], list[QueryRow]]:
+        """The rows of single queries, by run and slice."""
+        found: dict[tuple[str, tuple[str | None, ...]], list[QueryRow]] = {}
+        for row in self.result.per_query:
+            found.setdefault((row.run, tuple(row.slice.values())), []).append(row)
+        return found
+
+    def _notes(self) -> list[str]:
+        result = self.result
+        runs = {own.run for own in result.lists}
+        said = [sentence(note, runs) for note in notes(result)]
+        return [*said, *undefined_sentences((row.run, row.undefined) for row in result.rows)]
+
+    # ------------------------------------------------------------------------------ charts, page
+
+    def charts(self) -> view.Charts:
+        """Scores of runs, by slice and by query; those of the report on truncation."""
+        found = {figure.name: figure.spec for figure in (*self._figures(), *self._strips())}
+        if self.result.truncation is not None:
+            found |= truncation.View(self.result.truncation).charts()
+        return found
+
+    def _figures(self) -> list[Figure]:
+        rows, names = self.result.rows, list(self.result.measures)
+        unsliced = [row for row in rows if not row.slice]
+        return [*slice_figures(rows, names), *dot_figures(unsliced, names)]
+
+    def page(self) -> Page:
+        """The runs, their queries, what truncation does."""
+        result = self.result
+        names = list(result.measures)
+        sections = [
+            Section(
+                "leaderboard",
+                "Leaderboard",
+                said=undefined_words(result.rows),
+                tables=[self._means_table()],
+                figures=self._figures(),
+            )
+        ]
+        if result.per_query:
+            sections.append(
+                Section(
+                    "queries",
+                    "Queries",
+                    figures=list(self._strips()),
+                    tables=[self._queries_table()],
+                )
+            )
+        if result.truncation is not None:
+            sections.append(truncation.View(result.truncation).section())
+        asked = structs.asdict(result.settings).items()
+        queries = f"{result.queries:,}, {result.nil_queries:,} of them with nothing relevant"
+        runs = {own.run for own in result.lists}
+        return Page(
+            title=f"{names[0]} of {plural(len(runs), 'run')}",
+            lead=lead_words(result.rows, names),
+            sections=sections,
+            again=[sentence(note, runs) for note in notes(result)],
+            again_facts=facts(
+                result,
+                ("measures", ", ".join(names)),
+                ("queries", queries),
+                ("settings", ", ".join(f"{k} {v}" for k, v in asked if v not in (None, False))),
+                ("a gain of 1 is grade", f"{result.top_grade:g}"),
+            ),
+            command=result.command,
+        )
+
+    def _means_table(self) -> PageTable:
+        result = self.result
+        columns = [Column("#"), Column("run"), *(Column(part) for part in result.by)]
+        columns += [Column(name, _kind(name)) for name in result.measures]
+        columns += [Column(n, "count") for n in ("queries", "nil", "missing", "truncated")]
+        rows = [_mean_cells(row) for row in result.rows]
+        reading = "Scores are means over the queries for which they exist."
+        return PageTable("runs", "Runs", reading, Grid(columns, rows), filters=result.by)
+
+    def _queries_table(self) -> PageTable:
+        result = self.result
+        columns = [Column("run"), *(Column(part) for part in result.by), Column("query")]
+        columns += [Column(name, _kind(name)) for name in result.measures]
+        rows: list[list[Cell]] = [
+            [row.run, *(v or "–" for v in row.slice.values()), row.query, *row.scores.values()]
+            for row in result.per_query
+        ]
+        filters = (*result.by, "run")
+        return PageTable("queries", "Every query", "", Grid(columns, rows), filters=filters)
+
+    def _strips(self) -> Iterator[Figure]:
+        """A tick a query, for as many of the first runs as there is room for, one at least."""
+        name = self.result.measures[0]
+        queries: dict[str, list[QueryRow]] = {row.run: [] for row in self.result.rows}
+        for row in self.result.per_query:
+            if row.scores[name] is not None:
+                queries[row.run].append(row)
+        there = [run for run, own in queries.items() if own][:MOST_STRIPS]
+        if not there:
+            return
+        room = accumulate(len(queries[run]) for run in there)
+        runs = there[: max(1, sum(taken <= MOST_QUERY_DOTS for taken in room))]
+        data = [
+            {"run": run, "query": r.query, name: r.scores[name]}
+            for run in runs
+            for r in queries[run][:MOST_QUERY_DOTS]
+        ]
+        cut = ""
+        if len(queries[runs[0]]) > MOST_QUERY_DOTS:
+            cut = f", its first {MOST_QUERY_DOTS:,} queries"
+        layer = points(name, "run", y_type="nominal", y_title=" ", sort=runs)
+        layer["mark"] |= {"type": "tick", "thickness": 2, "opacity": 0.6}
+        layer["encoding"]["tooltip"] = [
+            {"field": "run", "type": "nominal"},
+            {"field": "query", "type": "nominal"},
+            {"field": layer["encoding"]["x"]["field"], "type": "quantitative"},
+        ]
+        yield Figure(
+            "strips",
+            f"{name} of each query: a tick is a query, {plural(len(runs), 'run')} shown{cut}.",
+            chart("", data, [layer], height=max(80, 24 * len(runs))),
+            title=f"{name} by query",
+        )
+
+
+def _mean_cells(row: RankRow) -> list[Cell]:
+    slices = [value or "–" for value in row.slice.values()]
+    counts = (row.queries, row.nil_queries, row.missing, row.truncated)
+    return [row.rank, row.run, *slices, *row.scores.values(), *counts]
+
+
+def _kind(name: str) -> Kind:
+    """Whether a measure is a score or counts documents."""
+    item = known_measure(name)
+    return "count" if item is not None and item.definition.total else "score"
