@@ -164,6 +164,4 @@ def _of_rankings(item: Measure) -> None:
         if not math.isnan(score):
             _within(item, score, f"the gains {list(gains)} where {pool} are to be found")
         if pool == 0 and math.isnan(score) != item.definition.leaves_out_nil:
-            _refuse(
-                item, f"is {score:g} where nothing is to be found, and leaves_out_nil says other"
-            )
+            _refuse(item, f"is {score:g} where nothing is to be found: see leaves_out_nil")
