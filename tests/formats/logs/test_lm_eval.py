@@ -37,7 +37,7 @@ def test_accuracy_is_the_tools_own(
 ) -> None:
     own = json.loads((data / "lm_eval.own.json").read_text())[model][task][f"{metric},{filter}"]
     result = ab.read_judged(
-        log(data, model, task), format=f"lm-eval:filter={filter},metric={metric}"
+        log(data, model, task), format="lm-eval", pick={"filter": filter, "metric": metric}
     ).score(measures=["accuracy"])
     assert result.rows[0].scores["accuracy"] == pytest.approx(own, abs=1e-12)
     assert result.rows[0].run == model
