@@ -20,10 +20,10 @@ STYLE = (
 )
 
 
-def plain_page(view: View[Any]) -> Page:
+def plain_page(view: View[Any], **options: Any) -> Page:
     """A page of a result's tables and charts, with its notes and how it was made."""
     result = view.result
-    grids = view.tables()
+    grids = view.tables(**options)
     tables = [
         PageTable(f"table-{n}", grid.title or "Results", "", grid, page_size=50)
         for n, grid in enumerate(grids, 1)
