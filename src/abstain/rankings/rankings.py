@@ -12,8 +12,6 @@ import polars as pl
 import abstain
 from abstain.errors import plural
 from abstain.rankings.chosen import default_measures, ranking_measures
-from abstain.rankings.queries import QUERY, needs_queries, query_attributes, read_queries
-from abstain.rankings.scores import ScoreMatrix
 
 if TYPE_CHECKING:
     from abstain.analyses.rank.result import RankResult
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from abstain.measures import Measure
     from abstain.measures.of_rankings import RankingMeasure
     from abstain.measures.ranked_lists import Bools, Floats, RankedLists
+    from abstain.rankings.scores import ScoreMatrix
     from abstain.rankings.settings import ListSettings
 
 
@@ -86,13 +85,15 @@ class Rankings:
         self, names: Sequence[str]
     ) -> tuple[dict[str, list[str | None]], tuple[str, ...]]:
         """Each attribute's value for each query, and the queries that the table does not have."""
-        if self._attributes is None:
-            if names:
-                raise needs_queries("by")
+        if not names:
             return {}, ()
+        from abstain.rankings.queries import QUERY, needs_queries, query_attributes, read_queries
+
+        if self._attributes is None:
+            raise needs_queries("by")
         table = read_queries(self._attributes, names)
         listed = set(table[QUERY])
-        strangers = tuple(query for query in self.queries if query not in listed) if names else ()
+        strangers = tuple(query for query in self.queries if query not in listed)
         return query_attributes(table, names, self.queries), strangers
 
     # ------------------------------------------------------------------------------------ analyses
@@ -136,6 +137,8 @@ class Rankings:
 
         `cluster` is the attribute of the table of queries whose values make clusters.
         """
+        from abstain.rankings.scores import ScoreMatrix
+
         chosen = ranking_measures(measures or default_measures(self.settings))
         values = np.stack([self.values(item) for item in chosen])
         values[:, ~self.counted] = np.nan
@@ -148,7 +151,7 @@ class Rankings:
             higher_is_better=tuple(item.higher_is_better for item in chosen),
             attributes=pl.DataFrame(found, schema=dict.fromkeys(found, pl.String)),
             cluster=cluster,
-            unit=QUERY,
+            unit="query",
             notes=self.notes,
         )
 
