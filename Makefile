@@ -22,6 +22,7 @@ test-spark: $(VENV)/installed-dev
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 
 # All of them, whatever one finds; in the end it fails if one did.

@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
-from abstain.analyses.compare.confident import compare_confidence
-from abstain.analyses.compare.inputs import Paired
-from abstain.analyses.compare.result import Settings
+import abstain as ab
 from abstain.measures import measure
 from abstain.measures.answers import Answers
-from abstain.outcomes import Policy
+from abstain.outcomes import OUTCOMES
+from abstain.stats.intervals import IntervalMethod
 
 Array = npt.NDArray[np.float64]
 
@@ -84,26 +84,23 @@ def true_difference(name: str, kinds: Sequence[Kind], generator: np.random.Gener
     return 0.0 if alike else float(scores[1] - scores[0])
 
 
-def paired(
+def evaluation(
     generator: np.random.Generator, kinds: Sequence[Kind], size: int, *, clustered: bool
-) -> Paired:
+) -> ab.Evaluation:
     """Two runs on the same questions."""
     hard = difficulties(generator, size, clustered=clustered)
     both = [responses(generator, hard, kind) for kind in kinds]
-    return Paired(
-        runs=["one", "two"],
-        questions=[str(i) for i in range(size)],
-        outcomes=np.stack([own for own, _ in both]).astype(np.uint8),
-        in_all=size,
-        absent={},
-        clusters=np.repeat(np.arange(size // CLUSTER), CLUSTER) if clustered else None,
-        parts=(),
-        known=np.zeros((2, 6)),
-        unknown=np.zeros(2, np.int64),
-        policy=Policy(),
-        touched={},
-        confidence=np.stack([sure for _, sure in both]),
-    )
+    words = pl.Series(OUTCOMES)
+    rows = pl.DataFrame(
+        {
+            "run": ["one"] * size + ["two"] * size,
+            "question": np.tile(np.arange(size), 2),
+            "document": np.tile(np.arange(size) // CLUSTER, 2),
+            "outcome": words.gather(np.concatenate([own for own, _ in both])),
+            "confidence": np.concatenate([sure for _, sure in both]),
+        }
+    ).with_columns(pl.col("confidence").fill_nan(None))
+    return ab.read_judged(rows, cluster="document" if clustered else None)
 
 
 def missed(
@@ -115,20 +112,18 @@ def missed(
     samples: int,
     trials: int,
     seed: int,
-    method: str = "logit",
+    method: IntervalMethod = "logit",
 ) -> tuple[float, float, float, int]:
     """Shares of samples whose interval lies below and above the truth, their mean width, and how
     many samples had no interval at all."""
     generator = np.random.default_rng(seed)
     true = true_difference(name, kinds, generator)
-    item = measure(name)
     ends = []
     for number in range(samples):
-        own = paired(generator, kinds, size, clustered=clustered)
-        rules = Settings(test="bootstrap", method=method, trials=trials, seed=number).checked()
-        (pair,) = compare_confidence(own, item, rules).pairs
-        ends.append((pair.interval.low, pair.interval.high))
-    low, high = np.array(ends).T
+        own = evaluation(generator, kinds, size, clustered=clustered)
+        found = own.compare(name, test="bootstrap", interval=method, trials=trials, seed=number)
+        ends.append(found.pairs[0].interval)
+    low, high = np.array(ends, np.float64).T
     there = ~np.isnan(low)
     low, high = low[there], high[there]
     return (

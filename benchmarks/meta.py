@@ -23,9 +23,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from abstain.analyses.meta.cells import of_outcomes
-from abstain.analyses.meta.evaluation import evaluate
+from abstain.analyses.meta.meta_evaluation import judged
+from abstain.analyses.meta.settings import Settings
 from abstain.measures import measure
+from abstain.stats.resampling.cells import of_outcomes
 
 MEASURES = ("c@1", "accuracy", "UF")
 FUZZINESS = np.arange(1, 11) / 100
@@ -88,13 +89,11 @@ def ours(
 ) -> Any:
     """The same with abstain, from outcomes to Table 2."""
     names = [f"r{k}" for k in range(len(matrix))]
-    return evaluate(
+    return judged(
         of_outcomes(names, matrix, [measure(m) for m in MEASURES]),
-        only=["stability", "sensitivity"],
-        trials=trials,
-        size=size,
-        sizes=[size],
-        draws=draws,
+        Settings(
+            parts=["stability", "sensitivity"], trials=trials, size=size, sizes=[size], draws=draws
+        ),
     )
 
 
@@ -146,13 +145,15 @@ def large(runs: int, questions: int, trials: int) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     for draws in ("shared", "paired"):
         begun = time.perf_counter()
-        evaluate(
+        judged(
             source,
-            only=["stability", "sensitivity"],
-            trials=trials,
-            sizes=[questions // 2],
-            draws=draws,
-            progress=_bar,
+            Settings(
+                parts=["stability", "sensitivity"],
+                trials=trials,
+                sizes=[questions // 2],
+                draws=draws,
+                progress=_bar,
+            ),
         )
         took = time.perf_counter() - begun
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

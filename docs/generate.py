@@ -171,12 +171,42 @@ def commands_page() -> str:
     return "".join(parts)
 
 
+def results_page() -> str:
+    """The JSON form of every kind of result: its schema, as its struct declares it."""
+    from abstain.analyses.result import KINDS, SCHEMA, result_class
+
+    parts = [
+        MADE_BY,
+        "# Results as JSON\n\n",
+        "`--format json`, `-o results.json` and `result.to_json(path)` write a result; "
+        "`abstain report` and `ab.load(path)` read it back, equal to what was written. ",
+        f"The field `schema` is the version of the form, now {SCHEMA}; `kind` says which of the "
+        "following it is.\n\n",
+        "What will stay while `schema` is the same: no field goes, none changes its name, its type or "
+        "its meaning. A field may be added, and one that has its default may be left out. A number "
+        "that does not exist is null, and `undefined` says why. Text that a person reads is no part "
+        "of it: sentences, tables and pages are made from these facts.\n",
+    ]
+    for kind in KINDS:
+        found = result_class(kind)
+        schema = msgspec.json.schema(found)
+        text = msgspec.json.format(msgspec.json.encode(schema), indent=2).decode()
+        told = (found.__doc__ or "").strip().splitlines()[0]
+        parts.append(f"\n## {kind}\n\n{markdown_text(told)}\n\n```json\n{text}\n```\n")
+    return "".join(parts)
+
+
 def pages() -> dict[str, str]:
     """Every generated page by its path below docs/reference."""
     every = {f"measures/{slug(d.name)}.md": measure_page(d) for d in definitions().values()}
     if len(every) != len(definitions()):
         raise ValueError("two measures have the same page")
-    return {"measures.md": measures_page(), "commands.md": commands_page(), **every}
+    return {
+        "measures.md": measures_page(),
+        "commands.md": commands_page(),
+        "results.md": results_page(),
+        **every,
+    }
 
 
 _SPECS: dict[str, dict[str, Any]] = {}

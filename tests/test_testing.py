@@ -204,11 +204,11 @@ def test_clustered_questions_are_not_called_equal_to_the_threshold() -> None:
     gold = gold.with_columns(group=pl.col("question") // 4)
     with pytest.raises(TooLowError) as caught:
         assert_at_least(run, gold, "accuracy", 0.65, cluster="group", by=[])
-    assert "they hang together by 'group', so it takes more groups" in str(caught.value)
+    assert "they are clustered by 'group', so it takes more clusters" in str(caught.value)
     assert "equals the threshold" not in str(caught.value)
 
 
-def test_a_log_whose_questions_hang_together_says_so(tmp_path: Path) -> None:
+def test_a_log_whose_questions_are_clustered_says_so(tmp_path: Path) -> None:
     """The repeats of a test are one cluster: no number of questions is told as if they were not."""
     results = [
         {"testIdx": i, "success": i // 2 < 7, "provider": {"id": "gpt"}, "vars": {"q": i // 2}}
@@ -219,7 +219,7 @@ def test_a_log_whose_questions_hang_together_says_so(tmp_path: Path) -> None:
     with pytest.raises(TooLowError) as caught:
         assert_at_least(str(tmp_path / "log.json"), None, "accuracy", 0.65)
     assert caught.value.gate.needed is None
-    assert "they hang together by 'test'" in str(caught.value)
+    assert "they are clustered by 'test'" in str(caught.value)
 
 
 def test_a_score_just_above_the_threshold_needs_endless_questions() -> None:

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.analyses.campaign import run_campaign
-from abstain.analyses.campaign.tables import leaderboard
-from abstain.analyses.campaign.tables import tests_passed as passed_tests
+from abstain.report.campaign.tables import leaderboard
+from abstain.report.campaign.tables import tests_passed as passed_tests
 from abstain.stats.ties import above, at_least, places
+from tests.campaign.asked import overview
 
 HALF = {"few": (9, 1, 20), "all": (15, 15, 0)}
 """Right, wrong and blank of 30: (9/30)·(1 + 20/30) = 15/30 = 1/2."""
@@ -29,7 +29,7 @@ def test_a_test_is_passed_with_exactly_the_mark_and_ties_share_a_place() -> None
         )
         for name, (right, wrong, blank) in HALF.items()
     }
-    c = run_campaign(gold, runs, pass_mark=0.5, baselines=False)
+    c = overview(gold, runs, pass_mark=0.5, references=False)
     assert passed_tests(c).tolist() == [1, 1]
     assert [row[0] for row in leaderboard(c).grid.rows] == ["1=", "1="]
 

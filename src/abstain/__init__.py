@@ -11,17 +11,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from abstain.analyses.asking import rank, score
-    from abstain.analyses.curve.api import curve, curve_judged, tune, tune_judged
-    from abstain.analyses.curve.histogram import HistogramResult, curve_histogram
+    from abstain.analyses.asking import (
+        baseline,
+        campaign,
+        compare,
+        curve,
+        histogram,
+        meta,
+        rank,
+        score,
+        several,
+        tune,
+    )
+    from abstain.analyses.campaign.result import CampaignResult
+    from abstain.analyses.compare.result import CompareResult
+    from abstain.analyses.curve.histogram import HistogramResult
     from abstain.analyses.curve.result import CurveResult
-    from abstain.analyses.meta import MetaResult, meta, meta_counts, meta_judged, meta_scores
+    from abstain.analyses.meta.result import MetaResult
     from abstain.analyses.rank.result import RankResult
     from abstain.analyses.result import Result, load
     from abstain.analyses.score.result import ScoreResult
-    from abstain.analyses.score.several import SeveralResult, score_several, score_several_judged
+    from abstain.analyses.score.several import SeveralResult
     from abstain.analyses.truncation import TruncationResult
-    from abstain.analyses.tune.tuned import TuneResult
+    from abstain.analyses.tune.result import TuneResult
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.judging.evaluation import Evaluation
     from abstain.judging.reading import Reading
@@ -35,56 +47,38 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "CurveResult": "analyses.curve.result",
-    "HistogramResult": "analyses.curve.histogram",
-    "curve_histogram": "analyses.curve.histogram",
-    "SeveralResult": "analyses.score.several",
-    "TuneResult": "analyses.tune.tuned",
-    "curve": "analyses.curve.api",
-    "curve_judged": "analyses.curve.api",
-    "tune": "analyses.curve.api",
-    "tune_judged": "analyses.curve.api",
-    "AbstainError": "errors",
-    "InputError": "errors",
-    "UnknownNameError": "errors",
-    "UsageError": "errors",
-    "Measure": "measures",
-    "measure": "measures",
-    "list_measures": "measures",
-    "Counts": "outcomes",
-    "CountsArray": "outcomes",
-    "Outcome": "outcomes",
-    "Policy": "outcomes",
-    "Undefined": "outcomes",
-    "Why": "outcomes",
-    "MetaResult": "analyses.meta",
-    "meta": "analyses.meta",
-    "meta_counts": "analyses.meta",
-    "meta_judged": "analyses.meta",
-    "meta_scores": "analyses.meta",
-    "RankResult": "analyses.rank.result",
-    "TruncationResult": "analyses.truncation",
-    "rank": "analyses.asking",
-    "Rankings": "rankings.rankings",
-    "read_rankings": "rankings.read",
-    "ScoreMatrix": "rankings.scores",
-    "read_scores": "rankings.scores",
-    "ScoreResult": "analyses.score.result",
-    "score": "analyses.asking",
-    "Evaluation": "judging.evaluation",
-    "Reading": "judging.reading",
-    "Result": "analyses.result",
-    "load": "analyses.result",
-    "read": "judging.sources",
-    "read_counts": "judging.sources",
-    "read_judged": "judging.sources",
-    "score_several": "analyses.score.several",
-    "score_several_judged": "analyses.score.several",
+_HOMES: dict[str, tuple[str, ...]] = {
+    "analyses.asking": (
+        *("baseline", "campaign", "compare", "curve", "histogram", "meta", "rank", "score"),
+        *("several", "tune"),
+    ),
+    "analyses.campaign.result": ("CampaignResult",),
+    "analyses.compare.result": ("CompareResult",),
+    "analyses.curve.histogram": ("HistogramResult",),
+    "analyses.curve.result": ("CurveResult",),
+    "analyses.meta.result": ("MetaResult",),
+    "analyses.rank.result": ("RankResult",),
+    "analyses.result": ("Result", "load"),
+    "analyses.score.result": ("ScoreResult",),
+    "analyses.score.several": ("SeveralResult",),
+    "analyses.truncation": ("TruncationResult",),
+    "analyses.tune.result": ("TuneResult",),
+    "errors": ("AbstainError", "InputError", "UnknownNameError", "UsageError"),
+    "judging.evaluation": ("Evaluation",),
+    "judging.reading": ("Reading",),
+    "judging.sources": ("read", "read_counts", "read_judged"),
+    "measures": ("Measure", "list_measures", "measure"),
+    "outcomes": ("Counts", "CountsArray", "Outcome", "Policy", "Undefined", "Why"),
+    "rankings.rankings": ("Rankings",),
+    "rankings.read": ("read_rankings",),
+    "rankings.scores": ("ScoreMatrix", "read_scores"),
 }
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "AbstainError",
+    "CampaignResult",
+    "CompareResult",
     "Counts",
     "CountsArray",
     "CurveResult",
@@ -109,16 +103,15 @@ __all__ = [
     "UsageError",
     "Why",
     "__version__",
+    "baseline",
+    "campaign",
+    "compare",
     "curve",
-    "curve_histogram",
-    "curve_judged",
+    "histogram",
     "list_measures",
     "load",
     "measure",
     "meta",
-    "meta_counts",
-    "meta_judged",
-    "meta_scores",
     "rank",
     "read",
     "read_counts",
@@ -126,10 +119,8 @@ __all__ = [
     "read_rankings",
     "read_scores",
     "score",
-    "score_several",
-    "score_several_judged",
+    "several",
     "tune",
-    "tune_judged",
 ]
 
 

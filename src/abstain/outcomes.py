@@ -30,6 +30,8 @@ class Outcome(enum.StrEnum):
 
 
 OUTCOMES: tuple[str, ...] = tuple(Outcome)
+EXCLUDED = len(OUTCOMES)
+"""The code of a response that a policy excludes; those below are positions in `OUTCOMES`."""
 
 
 class Why(enum.StrEnum):

@@ -11,13 +11,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+from msgspec import structs
 
 from abstain.errors import AbstainError, UsageError, plural, shown
-from abstain.judging.opening import old_reading
+from abstain.judging.gold import read_gold
+from abstain.judging.reading import Reading, ReadingOptions, reading_of
+from abstain.judging.sources import evaluate, evaluate_judged, together
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import Counts, Undefined
+
+if TYPE_CHECKING:
+    from abstain.judging.evaluation import Evaluation
+    from abstain.judging.gold import Gold
+    from abstain.stats.intervals import IntervalMethod
 
 MOST_SLICES = 5
 """Slices that a failure names."""
@@ -66,7 +75,7 @@ class Gate:
     difference: tuple[float, float, float] | None = None
     """Against the baseline: the paired difference, and where it lies with that confidence."""
     cluster: str | None = None
-    """The attribute by which questions hang together, as the bounds take them."""
+    """The attribute by which questions are clustered, as the bounds take them."""
     why_no_interval: str = ""
 
     @property
@@ -123,8 +132,8 @@ class Gate:
         there = f"(there are {int(self.counts.n):,})"
         if self.cluster is not None:
             return (
-                f"too few questions to be sure {there}: they hang together by "
-                f"{shown(self.cluster)}, so it takes more groups of them"
+                f"too few questions to be sure {there}: they are clustered by "
+                f"{shown(self.cluster)}, so it takes more clusters"
             )
         if self.needed is None:
             return (
@@ -145,22 +154,6 @@ class TooLowError(AssertionError):
         super().__init__(gate.explanation())
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """How runs are read and judged: what `score` takes."""
-
-    options: dict[str, Any] = field(default_factory=dict)
-
-    def score(self, gold: Any, runs: Any, measure: Measure, **more: Any) -> Any:
-        from abstain.judging.reading import Reading
-        from abstain.judging.sources import evaluate, evaluate_judged
-
-        options = {**self.options, "cluster": more.pop("cluster", None)}
-        reading = Reading.of(**options)
-        read = evaluate_judged(runs, reading) if gold is None else evaluate(gold, runs, reading)
-        return read.score([measure], **more)
-
-
 def assert_at_least(
     run: Any,
     gold: Any,
@@ -169,22 +162,22 @@ def assert_at_least(
     *,
     confidence: float = 0.95,
     baseline: Any = None,
-    by: Sequence[str] | None = None,
-    cluster: str | None = None,
-    method: str = "logit",
-    **reading: Any,
+    by: Sequence[str] | str | None = None,
+    interval: IntervalMethod = "logit",
+    grades: Mapping[str, str] | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Gate:
     """Fail unless a run's score is at least the threshold, with that confidence.
 
     It passes where the one-sided lower bound of the score reaches the threshold. `run` and `gold`
     are paths or dataframes; `gold=None` is for rows that carry their grade. A failure names the
     slices (`by`, or every attribute with few values) that are below the threshold or, given a
-    `baseline` run, those that dropped. `reading` is as for `score`: policy, match, columns, …
+    `baseline` run, those that dropped. `reading` is as for `read`: policy, match, columns, …
     """
     __tracebackhide__ = True
     try:
         gate = _gate(
-            run, gold, measure, threshold, confidence, baseline, by, cluster, method, reading
+            run, gold, measure, threshold, confidence, baseline, by, interval, grades, reading
         )
     except AbstainError as error:
         raise error.with_traceback(None) from None  # one line: nobody looks for the fault inside
@@ -202,42 +195,42 @@ def _gate(
     threshold: float,
     confidence: float,
     baseline: Any,
-    by: Sequence[str] | None,
-    cluster: str | None,
-    method: str,
-    reading: dict[str, Any],
+    by: Sequence[str] | str | None,
+    interval: IntervalMethod,
+    grades: Mapping[str, str] | None,
+    reading: ReadingOptions,
 ) -> Gate:
     chosen = count_measure(measure)
     _check(chosen, threshold, confidence)
-    how = _Reading(reading)
-    level = 2 * confidence - 1
-    if baseline is not None:
-        _nameless(baseline, how)  # a passing gate needs none, but says at once that one is broken
-    result = how.score(gold, run, chosen, interval=method, cluster=cluster, level=level)
-    _refuse_several({row.run: None for row in result.rows}, "run")
-    row = result.rows[0]
-    low, high = row.intervals[str(chosen)]
+    how = structs.replace(reading_of(reading), grades=dict(grades or {}))
+    standard = None if gold is None else read_gold(gold, how)
+    own = _read(run, standard, how)
+    # A passing gate needs no baseline, but says at once that one is broken.
+    before = None if baseline is None else _read(baseline, standard, how)
+    result = own.score([chosen], interval=interval, level=2 * confidence - 1)
+    _refuse_several(own, "run")
+    (row,) = result.rows
+    name = str(chosen)
+    low, high = (math.nan if end is None else end for end in row.intervals[name])
     gate = Gate(
         row.run,
-        str(chosen),
+        name,
         threshold,
         confidence,
-        row.scores[str(chosen)],
+        row.score(name),
         low,
         high,
         row.counts,
         cluster=result.cluster,
-        why_no_interval=_why_none(result.notes) if math.isnan(low) else "",
+        why_no_interval=row.no_interval.get(name, ""),
     )
     if gate.passed:
         return gate
-    return _explained(gate, chosen, run, gold, baseline, by, how, method)
+    return _explained(gate, chosen, own, before, by, interval)
 
 
-def _why_none(notes: Sequence[str]) -> str:
-    """Why there is no interval, as the notes of a score have it."""
-    found = [note.partition(": ")[2] for note in notes if note.startswith("1 interval: ")]
-    return found[0] if found else ""
+def _read(run: Any, gold: Gold | None, reading: Reading) -> Evaluation:
+    return evaluate_judged(run, reading) if gold is None else evaluate(gold, run, reading)
 
 
 def _check(measure: Measure, threshold: float, confidence: float) -> None:
@@ -251,10 +244,11 @@ def _check(measure: Measure, threshold: float, confidence: float) -> None:
         )
 
 
-def _refuse_several(runs: Mapping[str, object], what: str) -> None:
+def _refuse_several(read: Evaluation, what: str) -> None:
+    runs = read.runs
     if len(runs) != 1:
-        some = ", ".join(shown(name) for name in list(runs)[:3])
-        raise UsageError(f"expected one {what}, got {len(runs)}: {some}{', …' if runs else ''}")
+        some = ", ".join(shown(name) for name in runs[:3])
+        raise UsageError(f"expected one {what}, got {len(runs)}: {some}{', …' if runs[3:] else ''}")
 
 
 # ------------------------------------------------------------------------------ why it failed
@@ -263,21 +257,16 @@ def _refuse_several(runs: Mapping[str, object], what: str) -> None:
 def _explained(
     gate: Gate,
     measure: Measure,
-    run: Any,
-    gold: Any,
-    baseline: Any,
-    by: Sequence[str] | None,
-    how: _Reading,
-    method: str,
+    own: Evaluation,
+    before: Evaluation | None,
+    by: Sequence[str] | str | None,
+    interval: IntervalMethod,
 ) -> Gate:
-    from dataclasses import replace
-
-    parts = [
-        part
-        for name in _attributes(run, gold, by, how)
-        for part in _parts(gold, run, baseline, measure, name, how)
-    ]
-    if baseline is None:
+    if before is not None:
+        _refuse_several(before, "baseline")
+    names = _attributes(own) if by is None else [by] if isinstance(by, str) else list(by)
+    parts = [part for name in names for part in _parts(own, before, measure, name)]
+    if before is None:
         parts = [part for part in parts if part.score < gate.threshold]
         parts.sort(key=lambda part: (part.score - gate.threshold) * part.questions)
     else:
@@ -285,40 +274,28 @@ def _explained(
         parts.sort(key=lambda part: (part.score - (part.before or 0)) * part.questions)
     return replace(
         gate,
-        needed=_needed(measure, gate, method) if gate.cluster is None else None,
+        needed=_needed(measure, gate, interval) if gate.cluster is None else None,
         parts=tuple(parts[:MOST_SLICES]),
-        difference=None
-        if baseline is None
-        else _difference(gold, run, baseline, measure, how, gate),
+        difference=None if before is None else _difference(own, before, measure, gate),
     )
 
 
-def _attributes(run: Any, gold: Any, by: Sequence[str] | None, how: _Reading) -> list[str]:
-    if by is not None:
-        return [by] if isinstance(by, str) else list(by)
-    from abstain.io.frames import collect, into_lazy
-    from abstain.io.logs.rows import TAKEN
-    from abstain.judging.gold import read_gold
-
-    if gold is None:
-        table = _nameless(run, how)
-        names = [name for name in table.columns if name not in TAKEN]
-        values = collect(into_lazy(table.frame).select(*names), table.name) if names else None
+def _attributes(read: Evaluation) -> list[str]:
+    """Attributes that make few slices; numbers with a fraction make none."""
+    gold, questions = read.source.gold, read.questions
+    names: Sequence[str] = questions.columns
+    if gold is not None:
+        names = gold.attributes
     else:
-        options = how.options
-        found = read_gold(gold, old_reading(options.get("columns"), options.get("format")))
-        values = found.frame.select(found.attributes)
-    if values is None:
-        return []
-    plain = [c for c in values if not c.dtype.is_nested() and not c.dtype.is_float()]
-    return [c.name for c in plain if 1 < c.drop_nulls().n_unique() <= MOST_PARTS]
+        (table,) = read.source.responses
+        real = {name for name, kind in table.frame.collect_schema().items() if kind.is_float()}
+        names = [name for name in names if name != "question" and name not in real]
+    return [n for n in names if 1 < questions[n].drop_nulls().n_unique() <= MOST_PARTS]
 
 
-def _parts(
-    gold: Any, run: Any, baseline: Any, measure: Measure, name: str, how: _Reading
-) -> list[Part]:
-    now = _by_slice(gold, run, measure, name, how, "run")
-    then = {} if baseline is None else _by_slice(gold, baseline, measure, name, how, "baseline")
+def _parts(own: Evaluation, before: Evaluation | None, measure: Measure, name: str) -> list[Part]:
+    now = _by_slice(own, measure, name)
+    then = {} if before is None else _by_slice(before, measure, name)
     return [
         Part(f"{name} {shown(value or '–')}", score, questions, then.get(value, (None, 0))[0])
         for value, (score, questions) in now.items()
@@ -326,50 +303,24 @@ def _parts(
     ]
 
 
-def _by_slice(
-    gold: Any, run: Any, measure: Measure, name: str, how: _Reading, what: str
-) -> dict[str | None, tuple[float, int]]:
-    """The score and the questions of every slice of one run, whatever it is called."""
-    rows = how.score(gold, run, measure, by=[name]).rows
-    _refuse_several({row.run: None for row in rows}, what)
+def _by_slice(read: Evaluation, measure: Measure, name: str) -> dict[str | None, tuple[float, int]]:
+    """The score and the questions of every slice of one run."""
+    rows = read.score([measure], by=[name]).rows
     return {row.slice[name]: (row.score(str(measure)), int(row.counts.n)) for row in rows}
 
 
 def _difference(
-    gold: Any, run: Any, baseline: Any, measure: Measure, how: _Reading, gate: Gate
+    own: Evaluation, before: Evaluation, measure: Measure, gate: Gate
 ) -> tuple[float, float, float]:
-    from abstain.analyses.compare import compare, compare_judged
-
-    both = {"run": _nameless(run, how), "baseline": _nameless(baseline, how)}
-    engine = ("engine", "master")
-    options: dict[str, Any] = {k: v for k, v in how.options.items() if k not in engine}
-    options |= {"measure_name": measure, "cluster": gate.cluster, "trials": 100}
-    options["level"] = 2 * gate.confidence - 1
-    found = compare_judged(both, **options) if gold is None else compare(gold, both, **options)
-    pair = found.pairs[0]
-    ends = pair.difference, pair.interval.low, pair.interval.high
-    return ends if pair.run == "run" else (-ends[0], -ends[2], -ends[1])
+    both = together({"baseline": before, "run": own})
+    pair = both.compare(measure, trials=100, level=2 * gate.confidence - 1).pairs[0]
+    value, low, high = (
+        math.nan if end is None else end for end in (pair.difference, *pair.interval)
+    )
+    return value, low, high
 
 
-def _nameless(run: Any, how: _Reading) -> Any:
-    """A run's table without the names that its caller or its own column give it."""
-    from dataclasses import replace
-
-    import narwhals as nw
-
-    from abstain.io.frames import open_table, rename
-
-    data = next(iter(run.values())) if isinstance(run, Mapping) else run
-    table = open_table(data, format=how.options.get("format"))
-    table = rename(table, how.options.get("columns") or {}, side="run")
-    if "run" not in table.columns:
-        return table
-    kept = tuple(name for name in table.columns if name != "run")
-    frame = nw.from_native(table.frame).drop("run").to_native()
-    return replace(table, columns=kept, frame=frame)
-
-
-def _needed(measure: Measure, gate: Gate, method: str) -> int | None:
+def _needed(measure: Measure, gate: Gate, method: IntervalMethod) -> int | None:
     """The fewest questions, at the shares seen, whose lower bound reaches the threshold."""
     from abstain.stats.intervals import interval
 

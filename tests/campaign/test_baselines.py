@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.analyses.campaign import run_campaign
-from abstain.analyses.campaign.baselines import KINDS, baseline, expected_random
+from abstain.analyses.baselines import KINDS, baseline, expected_random
 from abstain.cli import run as command
 from abstain.errors import UnknownNameError, UsageError
 from abstain.judging.gold import Gold, read_gold
+from tests.campaign.asked import overview
 from tests.qa4mre_files import GOLD, RUN, gold_xml, real
 
 
@@ -109,7 +109,7 @@ def test_the_leaderboard_shows_the_runs_that_the_command_writes(tmp_path: Path) 
         out = tmp_path / f"{kind}.csv"
         assert command(["baseline", str(tmp_path / "gold.xml"), kind, "-o", str(out)]) == 0
         made[kind] = ab.score(tmp_path / "gold.xml", out).rows[0].counts
-    drawn = run_campaign(tmp_path / "gold.xml", tmp_path / "run.xml").baselines
+    drawn = overview(tmp_path / "gold.xml", tmp_path / "run.xml").baselines
     assert list(drawn) == [
         "random (expected)",
         "random (seed 0)",
@@ -127,7 +127,7 @@ def test_the_leaderboard_shows_the_runs_that_the_command_writes(tmp_path: Path) 
 def test_reference_runs_follow_the_policy(tmp_path: Path) -> None:
     (tmp_path / "gold.xml").write_text(GOLD, encoding="utf-8")
     (tmp_path / "run.xml").write_text(RUN, encoding="utf-8")
-    c = run_campaign(tmp_path / "gold.xml", tmp_path / "run.xml", policy=["declined=wrong"])
+    c = overview(tmp_path / "gold.xml", tmp_path / "run.xml", policy=["declined=wrong"])
     assert c.baselines["blank"][0] == ab.Counts(wrong=3)
 
 

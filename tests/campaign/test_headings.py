@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from abstain.analyses.campaign import Campaign, run_campaign
-from abstain.analyses.campaign.summary import sentences
-from abstain.analyses.campaign.table import Table
-from abstain.analyses.campaign.tables import all_tables
+from abstain.analyses.campaign.overview import Overview
+from abstain.report.campaign.summary import sentences
+from abstain.report.campaign.table import Table
+from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import legend, to_csv, to_latex, to_markdown
+from tests.campaign.asked import overview
 from tests.campaign.slow import make
 
 
@@ -22,17 +23,17 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def c(given: Path) -> Campaign:
-    return run_campaign(given / "gold.csv", given / "runs.csv")
+def c(given: Path) -> Overview:
+    return overview(given / "gold.csv", given / "runs.csv")
 
 
 @pytest.fixture(scope="module")
-def tables(c: Campaign) -> list[Table]:
+def tables(c: Overview) -> list[Table]:
     return all_tables(c)
 
 
 def test_people_read_blank_and_files_keep_the_outcomes_name(
-    c: Campaign, tables: list[Table]
+    c: Overview, tables: list[Table]
 ) -> None:
     for table in tables:
         for text in (to_markdown(table.grid), to_latex(table.grid), table.title, table.reading):
@@ -58,7 +59,7 @@ def test_a_legend_names_what_does_not_speak_for_itself(tables: list[Table]) -> N
 
 @pytest.mark.parametrize("measure", ["c@1", "forced-accuracy", "correctly-discarded"])
 def test_a_measure_stands_once_in_the_leaderboard(given: Path, measure: str) -> None:
-    c = run_campaign(given / "gold.csv", given / "runs.csv", measure_name=measure)
+    c = overview(given / "gold.csv", given / "runs.csv", measure=measure)
     leaders = all_tables(c)[0].grid
     names = [column.name for column in leaders.columns]
     assert len(set(names)) == len(names)
@@ -75,7 +76,7 @@ def test_an_attribute_of_ones_own_is_not_taken_for_qa4mres(given: Path, tmp_path
             for line in text.splitlines()
         )
     (tmp_path / "gold.csv").write_text(text + "\n")
-    c = run_campaign(tmp_path / "gold.csv", given / "runs.csv")
+    c = overview(tmp_path / "gold.csv", given / "runs.csv")
     assert set(c.slices["modality"].names) == {"image", "text"}
     means = [column.means for table in all_tables(c) for column in table.grid.columns]
     assert not any("negation" in text for text in (*means, *sentences(c)))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 import pytest
 
-from abstain.analyses.campaign.matrix import OutcomeMatrix
+from tests.campaign.asked import overview
+
+ANSWERS = ("a", "b", "")
 
 
 @pytest.mark.parametrize("runs", [1, 254, 255, 256, 600])
 def test_a_question_is_counted_over_any_number_of_runs(runs: int) -> None:
-    outcomes = np.random.default_rng(runs).integers(0, 6, (runs, 7)).astype(np.uint8)
-    outcomes[:, 0] = 1
-    questions = pl.DataFrame({"question": [str(n) for n in range(7)]})
-    kinds = np.zeros((runs, 1), np.int64)
-    matrix = OutcomeMatrix([str(n) for n in range(runs)], questions, outcomes, kinds)
-    for wanted in ((0,), (1,), (2, 3, 4)):
-        slow = [sum(int(o) in wanted for o in outcomes[:, q].tolist()) for q in range(7)]
-        assert matrix.per_question(*wanted).tolist() == slow
+    gold = pl.DataFrame({"question": [str(q) for q in range(7)], "correct": ["a"] * 7})
+    given = [[ANSWERS[(r * q + r) % 3] if q else "b" for q in range(7)] for r in range(runs)]
+    rows = [(f"r{r}", str(q), given[r][q]) for r in range(runs) for q in range(7)]
+    table = pl.DataFrame(rows, schema=["run", "question", "answer"], orient="row")
+    c = overview(gold, table, references=False)
+    for found, wanted in zip((c.right, c.wrong, c.blank), ANSWERS, strict=True):
+        assert found.tolist() == [sum(own[q] == wanted for own in given) for q in range(7)]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from abstain.analyses.campaign import run_campaign
 from abstain.analyses.campaign import stability as room
-from abstain.measures import measure
-from abstain.report.campaign_extra import stability_section
+from abstain.report.campaign.extra import stability_section
+from tests.campaign.asked import overview
 from tests.campaign.slow import make
 
 
@@ -29,14 +27,15 @@ def test_a_run_that_is_right_everywhere_is_always_first(tmp_path: Path) -> None:
     for name, correct in (("all", 40), ("half", 20), ("none", 0)):
         own = [f"q{n},{'A' if n < correct else 'B'}" for n in range(40)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["question,answer", *own]))
-    runs = [tmp_path / f"{name}.csv" for name in ("none", "half", "all")]
-    c = run_campaign(tmp_path / "gold.csv", runs, seed=4)
-    s = c.stability
+    files = [tmp_path / f"{name}.csv" for name in ("none", "half", "all")]
+    c = overview(tmp_path / "gold.csv", files, seed=4)
+    s = c.result.stability
     assert s is not None
     assert s.seed == 4
-    assert dict(zip(c.runs, s.first.tolist(), strict=True)) == {"all": 1, "half": 0, "none": 0}
-    ranks = dict(zip(c.runs, s.low.tolist(), strict=True))
-    assert ranks == dict(zip(c.runs, s.high.tolist(), strict=True))
+    runs = [row.run for row in c.result.rows]
+    assert dict(zip(runs, s.first, strict=True)) == {"all": 1, "half": 0, "none": 0}
+    ranks = dict(zip(runs, s.low, strict=True))
+    assert ranks == dict(zip(runs, s.high, strict=True))
     assert ranks == {"all": 1, "half": 2, "none": 3}
 
 
@@ -47,23 +46,24 @@ def test_the_chance_of_being_first_is_that_of_the_resamples(tmp_path: Path) -> N
     for name, low in (("even", 0), ("odd", 1)):
         own = [f"q{n},{'A' if n % 2 == low else 'B'}" for n in range(50)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["question,answer", *own]))
-    c = run_campaign(tmp_path / "gold.csv", [tmp_path / "even.csv", tmp_path / "odd.csv"])
-    assert c.stability is not None
+    c = overview(tmp_path / "gold.csv", [tmp_path / "even.csv", tmp_path / "odd.csv"])
+    assert c.result.stability is not None
     draws = np.random.default_rng(1).binomial(50, 0.5, 200_000)
     expected = float((draws >= 25).mean())  # at least as many draws from the own half
-    assert c.stability.first == pytest.approx([expected, expected], abs=0.05)
+    assert c.result.stability.first == pytest.approx([expected, expected], abs=0.05)
 
 
 def test_too_many_responses_are_left_to_meta(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(tmp_path, seed=2)
-    c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
-    assert c.stability is not None
-    assert c.stability.trials == 1_000
+    c = overview(tmp_path / "gold.csv", tmp_path / "runs.csv")
+    assert c.result.stability is not None
+    assert c.result.stability.trials == 1_000
     monkeypatch.setattr(room, "MOST_CELLS", 10)
-    assert room.rank_stability(c.matrix, measure("c@1"), 0) is None
-    said = stability_section(replace(c, stability=None)).said
+    c = overview(tmp_path / "gold.csv", tmp_path / "runs.csv")
+    assert c.result.stability is None
+    said = stability_section(c).said
     assert "`abstain meta` does it" in said[0]
 
 
@@ -73,12 +73,13 @@ def test_runs_that_say_how_sure_they_are_have_curves(tmp_path: Path) -> None:
         "question,answer,confidence\nq1,A,0.9\nq2,B,0.5\nq3,A,0.5\nq4,,\n"
     )
     (tmp_path / "mute.csv").write_text("question,answer\nq1,A\nq2,A\nq3,A\nq4,A\n")
-    c = run_campaign(tmp_path / "gold.csv", [tmp_path / "sure.csv", tmp_path / "mute.csv"])
-    assert c.sureness is not None
-    assert [curve.run for curve in c.sureness.curves] == ["sure"]
-    (curve,) = c.sureness.curves
-    assert curve.answered.tolist() == [0, 1, 3]
-    assert curve.right.tolist() == [0, 1, 2]
-    plain = run_campaign(tmp_path / "gold.csv", tmp_path / "mute.csv")
-    assert plain.sureness is None
-    assert plain.stability is None  # one run has no rank to lose
+    c = overview(tmp_path / "gold.csv", [tmp_path / "sure.csv", tmp_path / "mute.csv"])
+    assert c.result.curves is not None
+    (curve,) = c.result.curves.runs
+    assert curve.run == "sure"
+    assert curve.points is not None
+    assert curve.points.answered == (0, 1, 3)
+    assert curve.points.right == (0, 1, 2)
+    plain = overview(tmp_path / "gold.csv", tmp_path / "mute.csv")
+    assert plain.result.curves is None
+    assert plain.result.stability is None  # one run has no rank to lose

@@ -10,27 +10,28 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from abstain.analyses.campaign import Campaign, run_campaign
-from abstain.analyses.campaign.table import Table
-from abstain.analyses.campaign.tables import all_tables
-from abstain.analyses.compare import interval
+from abstain.analyses.campaign.overview import Overview
+from abstain.stats.intervals import interval
 from abstain.errors import InputError, UsageError
+from abstain.report.campaign.table import Table
+from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import Cell
+from tests.campaign.asked import overview
 from tests.campaign.slow import SlowCampaign, deviation, make
 
 
 @pytest.fixture(scope="module", params=[1, 2])
 def both(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[SlowCampaign, Campaign, dict[str, Table]]:
+) -> tuple[SlowCampaign, Overview, dict[str, Table]]:
     """A random campaign, what is true of it, and what we make of it."""
     folder: Path = tmp_path_factory.mktemp("campaign")
     slow = make(folder, seed=request.param)
-    c = run_campaign(folder / "gold.csv", folder / "runs.csv")
+    c = overview(folder / "gold.csv", folder / "runs.csv")
     return slow, c, {table.name: table for table in all_tables(c)}
 
 
-Both = tuple[SlowCampaign, Campaign, dict[str, Table]]
+Both = tuple[SlowCampaign, Overview, dict[str, Table]]
 
 
 def rows(table: Table) -> list[dict[str, Cell]]:
@@ -253,10 +254,10 @@ def test_attributes_that_the_gold_lacks_are_refused() -> None:
         GOLD.with_columns(theme=pl.Series(["x", "y"])),
         GOLD.select("question", answer="correct"),
     )
-    for wrong in ({"topic": "them"}, {"test": "them"}, {"by": ["them"]}, {"by": "them"}):
+    for wrong in ({"topic_by": "them"}, {"test_by": "them"}, {"by": ["them"]}, {"by": "them"}):
         with pytest.raises(UsageError, match=r"no attribute 'them' \(nearest: theme\)"):
-            run_campaign(gold, {"r": run}, **wrong)
-    assert run_campaign(gold, {"r": run}, topic="theme", by="theme").slices["theme"].names == [
+            overview(gold, {"r": run}, **wrong)
+    assert overview(gold, {"r": run}, topic_by="theme", by="theme").slices["theme"].names == [
         *("x", "y")
     ]
 
@@ -264,7 +265,7 @@ def test_attributes_that_the_gold_lacks_are_refused() -> None:
 def test_digits_of_every_script_sort_by_their_value_or_as_text() -> None:
     names = ["²", "①", "10", "2", "٣", "a"]
     gold = pl.DataFrame({"question": names, "correct": ["a"] * 6, "topic": names})
-    found = run_campaign(gold, {"r": gold.select("question", answer="correct")})
+    found = overview(gold, {"r": gold.select("question", answer="correct")})
     assert found.slices["topic"].names[:3] == ["2", "٣", "10"]
     assert sorted(found.slices["topic"].names) == sorted(names)
 
@@ -273,7 +274,7 @@ def test_the_format_that_is_asked_for_is_that_of_the_gold_too(tmp_path: Path) ->
     gold, run = tmp_path / "gold.jsonl", tmp_path / "run.jsonl"
     gold.write_text("question,correct\nq1,a\n")
     run.write_text("question,answer\nq1,a\n")
-    assert run_campaign(gold, run, format="csv").overall[0].right == 1
+    assert overview(gold, run, format="csv").overall[0].right == 1
 
 
 @pytest.mark.parametrize("why", ["declined", "empty", "unparseable", "missing"])
@@ -282,9 +283,9 @@ def test_only_failures_need_a_policy_of_their_own(why: str, candidate: str) -> N
     run = pl.DataFrame(
         {"question": ["q1", "q2"], "answer": ["a", ""], "candidate": ["", candidate]}
     ).with_columns(why=pl.Series(["", why]))
-    c = run_campaign(GOLD, {"r": run})
+    c = overview(GOLD, {"r": run})
     assert c.overall[0].n == 2
-    assert c.touched == {why: 1}
+    assert c.result.touched == {why: 1}
 
 
 @pytest.mark.parametrize("candidate", ["a", "b", ""])
@@ -298,8 +299,8 @@ def test_failures_stop_a_campaign_until_the_policy_names_them(candidate: str) ->
         }
     )
     with pytest.raises(InputError, match=r"1 response failed \(error\), the first in run 'r'"):
-        run_campaign(GOLD, {"r": run})
-    c = run_campaign(GOLD, {"r": run}, policy={"error": "wrong"})
+        overview(GOLD, {"r": run})
+    c = overview(GOLD, {"r": run}, policy={"error": "wrong"})
     assert (c.overall[0].right, c.overall[0].wrong) == (1, 1)
 
 
@@ -310,15 +311,18 @@ def test_intervals_are_those_of_each_run_by_itself(
     """Whether the comparison of all runs has made them already, or left questions out."""
     make(tmp_path, seed=3)
     calls: list[tuple[int, int]] = []
-    c = run_campaign(
+    c = overview(
         tmp_path / "gold.csv",
         tmp_path / "runs.csv",
         policy=policy,
         progress=lambda done, total: calls.append((done, total)),
     )
-    assert c.comparison is not None
-    assert (c.comparison.questions == c.comparison.in_all) == (policy is None)
+    assert c.result.comparison is not None
+    assert (c.result.comparison.questions == c.result.comparison.questions_in_all) == (
+        policy is None
+    )
     for i, found in enumerate(c.intervals):
-        assert found == interval(c.measure, c.overall[i])
-    pairs = len(c.matrix.runs) * (len(c.matrix.runs) - 1) // 2
+        alone = interval(c.measure, c.overall[i])
+        assert found == (alone.low, alone.high)
+    pairs = len(c.runs) * (len(c.runs) - 1) // 2
     assert calls[-1] == (pairs, pairs)

@@ -71,7 +71,7 @@ def test_the_column_of_topics_can_be_named_and_nothing_else(here: Here) -> None:
     )
     assert "no table has a column 'm'" in here.refuses(*how, "-c", "question=m")
     named = {"question": "n"}
-    assert ab.meta_scores("m.csv", columns=named, only=["stability"]).runs == ("a", "b", "c")
+    assert ab.read_scores("m.csv", columns=named).meta(parts="stability").runs == ("a", "b", "c")
 
 
 def test_a_slip_in_the_first_system_is_refused_as_in_any_other(here: Here) -> None:

@@ -12,15 +12,14 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.analyses.compare import compare_judged
-from abstain.analyses.compare.scores import compare_scores
 from abstain.errors import UsageError
 from abstain.outcomes import Counts
 from abstain.report.grid import Column, Grid
 from abstain.report.terminal import _fit
 from abstain.stats.intervals import interval
 from abstain.stats.planning import plan
-from tests.compare.test_words import graded, told
+from tests.compare.asked import judged, scores, told
+from tests.compare.test_words import graded
 from tests.helpers import Here
 
 # ------------------------------------------------------------------------------------------- scale
@@ -50,10 +49,10 @@ def test_p_of_scores_does_not_depend_on_their_scale(scale: float) -> None:
         }
     )
     expected = by_every_sign(first, second)
-    (pair,) = compare_scores(table).pairs
+    (pair,) = scores(table).pairs
     assert pair.p == pytest.approx(expected, abs=1e-12)
-    (pair,) = compare_scores(table, reference="a").pairs
-    assert pair.adjusted == pytest.approx(expected, abs=1e-12)
+    (pair,) = scores(table, against="a").pairs
+    assert pair.p_adjusted == pytest.approx(expected, abs=1e-12)
 
 
 def test_bca_of_scores_scales_with_them() -> None:
@@ -64,8 +63,8 @@ def test_bca_of_scores_scales_with_them() -> None:
             "a": [x**2 / 7 * scale for x in first],
             "b": [x**3 / 11 * scale for x in second],
         }
-        (pair,) = compare_scores(pl.DataFrame({"topic": range(len(first)), **own})).pairs
-        spans.append(np.array([pair.interval.low, pair.interval.high]) / scale)
+        (pair,) = scores(pl.DataFrame({"topic": range(len(first)), **own})).pairs
+        spans.append(np.array([pair.interval[0], pair.interval[1]]) / scale)
     assert spans[0] == pytest.approx(spans[1], rel=1e-9)
 
 
@@ -74,7 +73,7 @@ def test_bca_of_scores_scales_with_them() -> None:
 
 def test_a_difference_that_is_undefined_comes_from_nowhere(here: Here) -> None:
     frame = graded({"one": "aab-", "two": "----"}, topic=list("xxyy"))
-    found = compare_judged(frame, measure_name="precision", by=["topic"])
+    found = judged(frame, measure="precision", by=["topic"])
     assert "knowing" not in told(found)
     plain = found.to_dict()["origin"]
     assert plain["knowing"] is None
@@ -92,7 +91,7 @@ def test_a_difference_that_is_undefined_comes_from_nowhere(here: Here) -> None:
 @pytest.mark.parametrize("reference", [None, "none"])
 def test_where_nothing_was_tested_nothing_is_said_to_be_alike(reference: str | None) -> None:
     runs = {"one": "aab-", "none": "----", "nil": "----"}
-    said = told(compare_judged(graded(runs), measure_name="precision", reference=reference))
+    said = told(judged(graded(runs), measure="precision", against=reference))
     assert "Where a score is undefined there is no difference to test." in said
     assert "told apart" not in said
     assert "separated" not in said
@@ -100,7 +99,7 @@ def test_where_nothing_was_tested_nothing_is_said_to_be_alike(reference: str | N
 
 def test_max_t_counts_the_comparisons_that_were_made() -> None:
     runs = {"one": "aab-", "two": "abb-", "none": "----"}
-    said = told(compare_judged(graded(runs), measure_name="precision", reference="one"))
+    said = told(judged(graded(runs), measure="precision", against="one"))
     assert "max-T over 1 comparison," in said
 
 
@@ -112,13 +111,13 @@ PAIR = graded({"one": "aabbab-bab" * 3, "two": "abbabb-aab" * 3})
 @pytest.mark.parametrize("power", [0.01, 0.05])
 def test_a_power_that_chance_has_is_refused(power: float) -> None:
     with pytest.raises(UsageError, match=r"a power is more than the 0\.05 that a test"):
-        compare_judged(PAIR, power=power)
+        judged(PAIR, power=power)
 
 
 @pytest.mark.parametrize("detect", [1.5, math.inf, math.nan, -0.1])
 def test_a_difference_out_of_range_is_refused(detect: float) -> None:
     with pytest.raises(UsageError, match="detect is more than 0 and at most 1, such as"):
-        compare_judged(PAIR, measure_name="accuracy", detect=detect)
+        judged(PAIR, measure="accuracy", detect=detect)
 
 
 @pytest.mark.parametrize("questions", [6, 60, 1000, 2000])
@@ -137,27 +136,27 @@ def test_a_plan_takes_no_fewer_questions_than_can_show_anything() -> None:
     runs = {"one": "aabbab-bab" * 3, "two": "abbabb-aab" * 3}
     clustered = graded(runs, document=[f"d{i // 3}" for i in range(30)])
     for cluster, least in ((None, 6), ("document", 18)):
-        found = compare_judged(clustered, detect=1.0, power=0.06, cluster=cluster).plan
+        found = judged(clustered, detect=1.0, power=0.06, cluster=cluster).plan
         assert found is not None
         assert found.needed == least
 
 
 def test_a_test_set_that_shows_nothing_shows_no_difference_with_power() -> None:
     table = pl.DataFrame({"topic": [1, 2, 3], "a": [0.1, 0.2, 0.3], "b": [0.3, 0.7, 0.5]})
-    found = compare_scores(table, detect=0.4)
+    found = scores(table, detect=0.4)
     assert "no difference shows at the 5 % level" in told(found)
-    assert "This test set shows" not in told(found)
+    assert "This test set could detect" not in told(found)
     assert "A difference of 0.4 would be found with a power of 0 %; 80 % takes" in told(found)
     assert found.to_dict()["plan"]["visible"] is None
 
 
 def test_scores_may_be_planned_for_any_finite_difference() -> None:
     table = pl.DataFrame({"topic": range(9), "a": range(9), "b": [3, 1, 4, 1, 5, 9, 2, 6, 5]})
-    found = compare_scores(table, detect=5.0).plan
+    found = scores(table, detect=5.0).plan
     assert found is not None
     assert found.detect == 5.0
     with pytest.raises(UsageError, match="a difference to detect is more than 0, such as"):
-        compare_scores(table, detect=math.inf)
+        scores(table, detect=math.inf)
 
 
 @pytest.mark.parametrize("detect", [1e-200, 1e-9])
@@ -234,25 +233,25 @@ def test_a_method_of_proportions_names_some(here: Here) -> None:
 
 def test_trials_are_told_of_what_they_were_drawn_for() -> None:
     runs = {"one": "aabbab-bab" * 3, "two": "abbabb-aab" * 3, "three": "abbb-b-aab" * 3}
-    said = told(compare_judged(graded(runs), method="bca", trials=200, seed=4))
+    said = told(judged(graded(runs), interval="bca", trials=200, seed=4))
     assert "(bca; 200 trials, seed 4). Test: paired randomisation, exact." in said
-    said = told(compare_judged(graded(runs), method="jeffreys", trials=200))
+    said = told(judged(graded(runs), interval="jeffreys", trials=200))
     assert "(jeffreys; 20,000 draws, seed 0). Test: paired randomisation, exact." in said
-    said = told(compare_judged(graded(runs), reference="one", trials=200))
+    said = told(judged(graded(runs), against="one", trials=200))
     assert (
         "(logit). Test: paired randomisation, exact; max-T by randomisation, 200 trials, seed 0."
         in said
     )
-    said = told(compare_judged(graded(runs), test="bootstrap", trials=200))
+    said = told(judged(graded(runs), test="bootstrap", trials=200))
     assert "(logit). Test: paired bootstrap; 200 trials, seed 0." in said
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_a_bootstrap_without_width_says_so(here: Here, method: str) -> None:
     table = pl.DataFrame({"topic": range(6), "a": [0.1] * 6, "b": [0.3] * 6, "c": range(6)})
-    said = told(compare_scores(table, method=method))
+    said = told(scores(table, interval=method))
     assert "3 intervals: hardly a resample differs, so a bootstrap shows no width." in said
-    assert "no width" not in told(compare_scores(table, method="delta"))
+    assert "no width" not in told(scores(table, interval="delta"))
     here.write("graded.csv", graded({"one": "b" + "-" * 9}).write_csv())
     said = here("score", "--judged", "graded.csv", "-m", "precision", "--interval", method).out
     assert "1 interval: hardly a resample differs, so a bootstrap shows no width." in said
@@ -290,15 +289,15 @@ def test_too_few_decimals_are_said(here: Here) -> None:
     here.write("graded.csv", graded({"one": "a" * 40, "two": "a" * 30 + "b" * 10}).write_csv())
     command = ("compare", "--judged", "graded.csv", "-m", "accuracy")
     said = here(*command, "--digits", "0").out
-    assert "1 difference is shown as 0 for want of decimals (--digits 0)." in said
+    assert "1 difference is shown as 0 with 0 digits." in said
     assert "−0" not in said.split("paired by question")[0]
-    assert "for want of decimals" not in here(*command, "--digits", "2").out
+    assert "shown as 0" not in here(*command, "--digits", "2").out
 
 
 def test_tiny_differences_are_said_to_be_shown_as_nothing(here: Here) -> None:
     here.write("s.csv", "topic,a,b,c\n1,1e-9,2e-9,4e-9\n2,2e-9,3e-9,1e-9\n3,3e-9,2e-9,7e-9\n")
     said = here("compare", "--scores", "s.csv").out
-    assert "3 differences are shown as 0 for want of decimals (--digits 4)." in said
+    assert "3 differences are shown as 0 with 4 digits." in said
 
 
 def test_a_score_and_its_interval_stay_in_one_block() -> None:

@@ -23,6 +23,7 @@ from abstain.stats.planning import plan
 from abstain.stats.randomisation import exact_p, randomise
 from abstain.stats.swaps import Flips, common_swaps, max_t, randomise_clusters, randomise_scores
 from tests.compare import slow
+from tests.compare.asked import judged
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 RNG = np.random.default_rng(3)
@@ -279,15 +280,13 @@ def test_studentised_clusters_of_one_question_are_questions() -> None:
 
 
 def test_max_t_of_one_precision_is_its_plain_p() -> None:
-    from abstain.analyses.compare import compare_judged
-
     rows: dict[str, list[str]] = {"run": [], "question": [], "grade": []}
     for run, text in (("x", "ABCABCAABBCA"), ("y", "AACBBCABCACC")):
         rows["run"] += [run] * 12
         rows["question"] += [f"q{i}" for i in range(12)]
         rows["grade"] += list(text)
-    found = compare_judged(pl.DataFrame(rows), reference="x", measure_name="precision").pairs[0]
-    assert found.adjusted == pytest.approx(found.p, abs=1e-9)
+    found = judged(pl.DataFrame(rows), against="x", measure="precision").pairs[0]
+    assert found.p_adjusted == pytest.approx(found.p, abs=1e-9)
     letters = {"A": "R", "B": "W", "C": "UE"}
     one, other = ([letters[g] for g in rows["grade"][at : at + 12]] for at in (0, 12))
     assert found.p == pytest.approx(slow.studentised_precision(one, other), abs=1e-9)

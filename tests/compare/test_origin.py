@@ -15,10 +15,11 @@ from abstain.analyses.compare.transitions import (
     RIGHT,
     WRONG,
     in_slices,
-    origin,
+    moves,
     path_gradient,
 )
 from abstain.errors import InputError, UsageError
+from abstain.judging.slices import Slices
 from abstain.stats.functional import THREE, one_run
 from abstain.stats.intervals import cell_interval
 from tests.compare import slow
@@ -35,7 +36,7 @@ def codes(letters: list[str]) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
 @pytest.mark.parametrize("name", sorted(REFERENCE))
 def test_contributions_add_up_to_the_difference(name: str) -> None:
     one, other = RNG.integers(0, 5, size=(2, 60)).astype(np.uint8)
-    found = origin(ab.measure(name), other, one)
+    found = moves(ab.measure(name), other, one)
     expected = slow.score(name, [LETTERS[i] for i in one]) - slow.score(
         name, [LETTERS[i] for i in other]
     )
@@ -53,7 +54,7 @@ def test_worths_add_up_where_a_run_answers_next_to_nothing(
 ) -> None:
     other = np.array(few + [BLANK_EMPTY] * (size - len(few)), np.uint8)
     own = np.array([RIGHT] * (size // 2) + [WRONG] * (size // 2), np.uint8)
-    found = origin(ab.measure(name), other, own)
+    found = moves(ab.measure(name), other, own)
     ends = [slow.score(name, [LETTERS[i] for i in run]) for run in (other, own)]
     assert found.contributions.sum() == pytest.approx(ends[1] - ends[0], abs=1e-7)
     assert found.knowing + found.abstaining == pytest.approx(ends[1] - ends[0], abs=1e-7)
@@ -79,7 +80,7 @@ def test_transitions_by_hand() -> None:
     """Accuracy: each blank or wrong that becomes right is worth 1/n, and no other move."""
     other = codes(["UE", "W", "R", "UE", "W"])
     own = codes(["R", "R", "R", "W", "UE"])
-    found = origin(ab.measure("accuracy"), other, own)
+    found = moves(ab.measure("accuracy"), other, own)
     assert found.transitions.tolist() == [[1, 0, 0], [1, 0, 1], [1, 1, 0]]
     assert found.contributions == pytest.approx([0.2, 0.2, 0, 0, 0], abs=1e-9)
     assert found.knowing == pytest.approx(0.2)
@@ -89,13 +90,13 @@ def test_transitions_by_hand() -> None:
 
 def test_a_candidate_tells_knowing_from_abstaining() -> None:
     """A right candidate that is given now was known before: all of it is abstaining."""
-    given = origin(ab.measure("accuracy"), codes(["UR", "W"]), codes(["R", "W"]))
+    given = moves(ab.measure("accuracy"), codes(["UR", "W"]), codes(["R", "W"]))
     assert given.knowing == pytest.approx(0)
     assert given.abstaining == pytest.approx(0.5)
-    learnt = origin(ab.measure("accuracy"), codes(["W", "W"]), codes(["R", "W"]))
+    learnt = moves(ab.measure("accuracy"), codes(["W", "W"]), codes(["R", "W"]))
     assert learnt.knowing == pytest.approx(0.5)
     # From a blank over a wrong candidate to right changes both: half each.
-    both = origin(ab.measure("accuracy"), codes(["UW", "W"]), codes(["R", "W"]))
+    both = moves(ab.measure("accuracy"), codes(["UW", "W"]), codes(["R", "W"]))
     assert both.knowing == pytest.approx(0.25)
     assert both.without_candidate == 0
 
@@ -109,11 +110,11 @@ def test_slices_add_up_and_simpsons_reversal_is_flagged() -> None:
     other = codes(["R", "W"] + ["W"] * 4)
     own = codes(["R", "UE"] + ["UE"] * 4)
     part = np.array([0, 0, 1, 1, 1, 1])
-    found = origin(ab.measure("c@1"), other, own)
+    found = moves(ab.measure("c@1"), other, own)
     slices, reversals = in_slices(
-        ab.measure("c@1"), other, own, found.contributions, [("half", ["x", "y"], part)]
+        ab.measure("c@1"), other, own, found.contributions, [Slices("half", ["x", "y"], part)]
     )
-    assert sum(s.contribution for s in slices) == pytest.approx(found.contributions.sum())
+    assert sum(s.contribution or 0 for s in slices) == pytest.approx(found.contributions.sum())
     assert {s.name: s.difference for s in slices} == pytest.approx({"x": 0.25, "y": 0.0})
     assert reversals == ()
     # Precision: 1 of 2 and 8 of 9 against 0 of 1 (blank) … the parts say one thing, the whole
@@ -121,9 +122,9 @@ def test_slices_add_up_and_simpsons_reversal_is_flagged() -> None:
     other = codes(["R"] * 9 + ["W"] + ["UE"] * 8 + ["W"])
     own = codes(["UE"] * 9 + ["R"] + ["W"] * 8 + ["R"])
     part = np.array([0] * 10 + [1] * 9)
-    found = origin(ab.measure("precision"), other, own)
+    found = moves(ab.measure("precision"), other, own)
     slices, reversals = in_slices(
-        ab.measure("precision"), other, own, found.contributions, [("half", ["x", "y"], part)]
+        ab.measure("precision"), other, own, found.contributions, [Slices("half", ["x", "y"], part)]
     )
     assert {s.name: s.difference for s in slices} == pytest.approx({"x": 0.1, "y": 1 / 9})
     assert found.contributions.sum() == pytest.approx(2 / 10 - 9 / 11, abs=1e-7)

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from abstain.analyses.compare import score_sample
-from abstain.analyses.compare.scores import compare_scores
+from abstain.analyses.compare import scores as of_scores
 from abstain.errors import UsageError
+from tests.compare.asked import scores as compared
 
 RNG = np.random.default_rng(13)
 
@@ -25,7 +25,7 @@ def frame(scores: Any, **more: list[str]) -> pl.DataFrame:
 
 
 def ends(found: Any) -> tuple[float, float]:
-    return found.interval.low, found.interval.high
+    return found.interval[0], found.interval[1]
 
 
 # ----------------------------------------------------------------------------------- intervals
@@ -33,11 +33,11 @@ def ends(found: Any) -> tuple[float, float]:
 
 def test_delta_is_scipys_interval_of_a_mean() -> None:
     scores = RNG.random((2, 30))
-    found = compare_scores(frame(scores), method="delta")
+    found = compared(frame(scores), interval="delta")
     gap = scores[1] - scores[0]
     expected = stats.ttest_1samp(gap, 0).confidence_interval(0.95)
     assert ends(found.pairs[0]) == pytest.approx(tuple(expected), abs=1e-12)
-    assert found.pairs[0].error == pytest.approx(stats.sem(gap))
+    assert found.pairs[0].standard_error == pytest.approx(stats.sem(gap))
     for row in found.rows:
         own = scores["xy".index(row.run)]
         assert ends(row) == pytest.approx(
@@ -55,7 +55,7 @@ def test_bootstraps_as_scipys(method: str) -> None:
         method="BCa" if method == "bca" else "percentile",
         rng=np.random.default_rng(1),
     ).confidence_interval
-    found = compare_scores(frame(scores), method=method, trials=20_000)
+    found = compared(frame(scores), interval=method, trials=20_000)
     assert ends(found.pairs[0]) == pytest.approx((theirs.low, theirs.high), abs=0.004)
 
 
@@ -63,13 +63,13 @@ def test_clusters_by_hand() -> None:
     """The mean of eight over sums of deviations in three clusters of 3, 3 and 2."""
     scores = RNG.random((2, 8))
     own = ["a", "a", "a", "b", "b", "b", "c", "c"]
-    found = compare_scores(frame(scores, doc=own), cluster="doc", method="delta")
+    found = compared(frame(scores, doc=own), cluster="doc", interval="delta")
     gap = scores[1] - scores[0]
     sums = [sum(g - gap.mean() for g, c in zip(gap, own, strict=True) if c == k) for k in "abc"]
     error = math.sqrt(3 / 2 * sum(s * s for s in sums)) / 8
     reach = stats.t(2).ppf(0.975) * error
     assert found.clusters == 3
-    assert found.pairs[0].error == pytest.approx(error)
+    assert found.pairs[0].standard_error == pytest.approx(error)
     assert ends(found.pairs[0]) == pytest.approx((gap.mean() - reach, gap.mean() + reach))
     totals = [sum(g for g, c in zip(gap, own, strict=True) if c == k) for k in "abc"]
     ways = [
@@ -82,9 +82,9 @@ def test_clusters_by_hand() -> None:
 def test_a_resample_of_clusters_keeps_them_whole() -> None:
     """Five copies of each topic, clustered: the bootstrap is that of the topics themselves."""
     scores = RNG.random((2, 12))
-    plain = compare_scores(frame(scores))
+    plain = compared(frame(scores))
     doc = [str(i // 5) for i in range(60)]
-    copies = compare_scores(frame(np.repeat(scores, 5, axis=1), doc=doc), cluster="doc")
+    copies = compared(frame(np.repeat(scores, 5, axis=1), doc=doc), cluster="doc")
     assert ends(copies.pairs[0]) == pytest.approx(ends(plain.pairs[0]), abs=1e-9)
     assert copies.pairs[0].p == pytest.approx(plain.pairs[0].p)
 
@@ -96,7 +96,7 @@ def test_max_t_flip_by_flip() -> None:
     """Two systems against one on eight topics: all 2⁸ signs, each gap over its own spread."""
     scores = RNG.random((3, 8))
     scores[1] += 0.3
-    found = compare_scores(frame(scores), reference="x")
+    found = compared(frame(scores), against="x")
     gaps = scores[1:] - scores[0]
     drawn = np.array([gaps @ np.array(signs) for signs in product((-1, 1), repeat=8)])
     spread = np.sqrt((drawn**2).mean(axis=0))
@@ -104,13 +104,13 @@ def test_max_t_flip_by_flip() -> None:
     for pair in found.pairs:
         at = "yz".index(pair.run)
         seen = abs(gaps[at].sum()) / spread[at]
-        assert pair.adjusted == pytest.approx((largest >= seen - 1e-9).mean())
+        assert pair.p_adjusted == pytest.approx((largest >= seen - 1e-9).mean())
 
 
 def test_scores_hold_only_so_many_trials(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(score_sample, "MOST_DRAWN", 1000)
+    monkeypatch.setattr(of_scores, "MOST_DRAWN", 1000)
     with pytest.raises(UsageError, match="take trials=500 or fewer"):
-        compare_scores(frame(RNG.random((2, 20))), reference="x")
+        compared(frame(RNG.random((2, 20))), against="x")
 
 
 # ------------------------------------------------------------------------------ level and power
@@ -127,7 +127,7 @@ def test_the_tests_of_scores_hold_their_level_and_have_power(test: str) -> None:
     for lift in (0.0, 0.7):
         scores = hard + noise + np.array([0, lift])[:, None]
         p = [
-            compare_scores(frame(own), test=test, method="delta", trials=400, seed=k).pairs[0].p
+            compared(frame(own), test=test, interval="delta", trials=400, seed=k).pairs[0].p
             for k, own in enumerate(scores)
         ]
         rates.append(np.mean(np.array(p) <= 0.05))
@@ -139,7 +139,7 @@ def test_a_bootstrap_p_as_the_normal_one() -> None:
     scores = RNG.normal(size=(2, 400))
     scores[1] += 0.1
     gap = scores[1] - scores[0]
-    found = compare_scores(frame(scores), test="bootstrap", method="delta", trials=20_000)
+    found = compared(frame(scores), test="bootstrap", interval="delta", trials=20_000)
     expected = 2 * stats.norm.sf(abs(gap.mean()) / (gap.std() / 20))
     assert 0.01 < expected < 0.9
     assert found.pairs[0].p == pytest.approx(expected, abs=0.02)

@@ -4,26 +4,50 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from abstain.analyses.curve.matrix import ConfidenceMatrix
+import abstain as ab
+from abstain.judging.answers import answers_of
+from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
 
 Row = tuple[str, float | None]
 """An outcome and a confidence."""
 
 
-def matrix_of(runs: dict[str, Sequence[Row]], **attributes: Sequence[str]) -> ConfidenceMatrix:
-    """A matrix from outcomes and confidences, question by question."""
+def read_rows(runs: dict[str, Sequence[Row]], **attributes: Sequence[str]) -> ab.Evaluation:
+    """Runs from outcomes and confidences, question by question."""
     size = len(next(iter(runs.values())))
-    questions = pl.DataFrame({"question": [f"q{i:05d}" for i in range(size)], **attributes})
-    outcomes = [[OUTCOMES.index(o) for o, _ in rows] for rows in runs.values()]
-    sure = [[np.nan if c is None else c for _, c in rows] for rows in runs.values()]
-    return ConfidenceMatrix(
-        list(runs), questions, np.array(outcomes, np.int8), np.array(sure, np.float64)
+    rows = [row for own in runs.values() for row in own]
+    return ab.read_judged(
+        pl.DataFrame(
+            {
+                "run": [run for run in runs for _ in range(size)],
+                "question": [f"q{i:05d}" for i in range(size)] * len(runs),
+                "outcome": [outcome for outcome, _ in rows],
+                "confidence": pl.Series([sure for _, sure in rows], dtype=pl.Float64),
+                **{name: list(values) * len(runs) for name, values in attributes.items()},
+            }
+        )
     )
+
+
+def read_arrays(wrong: npt.NDArray[np.bool_], sure: npt.NDArray[np.float64]) -> ab.Evaluation:
+    """Runs a, b, … from verdicts and confidences: runs × questions."""
+    runs = {
+        chr(97 + n): [("wrong" if bad else "right", float(c)) for bad, c in zip(*own, strict=True)]
+        for n, own in enumerate(zip(wrong, sure, strict=True))
+    }
+    return read_rows(runs)
+
+
+def answers(evaluation: ab.Evaluation, run: int = 0, where: Any = None) -> Answers:
+    """The answers and candidates of a run, over all or some of the questions."""
+    return answers_of(evaluation.codes[run], evaluation.confidence[run], where)
 
 
 def informed(size: int, seed: int = 0, *, levels: int = 0) -> list[Row]:

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abstain.analyses.curve.curve import Curve
+from abstain.analyses.curve.curves import Curve
 from abstain.analyses.tune.bounds import KeepNext, KeepRisk, allowed_wrong
-from abstain.analyses.tune.split import Split
-from abstain.analyses.tune.tuning import tune_matrix
 from abstain.measures.answers import Answers
-from tests.confidence.data import Row, informed, matrix_of
+from tests.confidence.data import Row, answers, informed, read_rows
 
 
 def slow_binomial(wrong: int, answered: int, alpha: Fraction) -> Fraction:
@@ -29,7 +27,7 @@ def slow_binomial(wrong: int, answered: int, alpha: Fraction) -> Fraction:
 
 def test_risk_is_kept_by_exact_binomial_tests_in_a_fixed_order() -> None:
     rows = sorted(informed(400, seed=5), key=lambda r: -(r[1] or 0))
-    curve = Curve.of("a", matrix_of({"a": rows}).answers(0))
+    curve = Curve.of(answers(read_rows({"a": rows})))
     aim = KeepRisk(0.2, 0.1)
     ((delta, tried),) = aim.sequences(curve)
     assert delta == 0.1
@@ -46,9 +44,9 @@ def test_risk_is_kept_by_exact_binomial_tests_in_a_fixed_order() -> None:
 def test_the_order_of_tests_does_not_look_at_verdicts() -> None:
     rows = informed(300, seed=7)
     flipped: list[Row] = [("wrong" if o == "right" else "right", c) for o, c in rows]
-    matrix = matrix_of({"a": rows, "b": flipped})
+    read = read_rows({"a": rows, "b": flipped})
     aim = KeepRisk(0.3, 0.1)
-    one, two = (aim.sequences(Curve.of("", matrix.answers(i))) for i in (0, 1))
+    one, two = (aim.sequences(Curve.of(answers(read, i))) for i in (0, 1))
     for (_, tried), (_, same) in zip(one, two, strict=True):
         np.testing.assert_array_equal(tried, same)
 
@@ -69,7 +67,7 @@ def broken(aim: KeepRisk, size: int, chance: Any, trials: int = 1000) -> int:
     found = 0
     for seed in range(trials):
         wrong = np.random.default_rng(seed).random(size) < wrong_chance
-        chosen = aim.choose(Curve.of("", Answers.of(~wrong, 1 - place)))
+        chosen = aim.choose(Curve.of(Answers.of(~wrong, 1 - place)))
         answered = int(np.count_nonzero(1 - place >= chosen))
         found += answered > 0 and true_risk[answered - 1] > aim.alpha
     return found
@@ -119,15 +117,15 @@ def test_the_surest_answers_are_tried_where_there_are_few(right: int, wrong: int
     sure = np.linspace(1, 0, right + wrong)
     verdict = np.arange(right + wrong) < right
     aim = KeepRisk(0.05, 0.1)
-    chosen = aim.choose(Curve.of("", Answers.of(verdict, sure)))
+    chosen = aim.choose(Curve.of(Answers.of(verdict, sure)))
     answered = int(np.count_nonzero(sure >= chosen))
     assert right - (right + wrong) / 100 - 1 <= answered <= right + 1
-    following = KeepNext(0.05, 0.1).choose(Curve.of("", Answers.of(verdict, sure)), 40)
+    following = KeepNext(0.05, 0.1).choose(Curve.of(Answers.of(verdict, sure)), 40)
     assert following >= chosen
 
 
 def test_two_sequences_share_one_delta() -> None:
-    curve = Curve.of("", Answers.of(np.ones(600), np.linspace(0, 1, 600)))
+    curve = Curve.of(Answers.of(np.ones(600), np.linspace(0, 1, 600)))
     parts = KeepRisk(0.05, 0.1).sequences(curve)
     assert sum(delta for delta, _ in parts) == pytest.approx(0.1)
     first = [int(curve.answered[tried[0]]) for _, tried in parts]
@@ -140,16 +138,16 @@ def test_two_sequences_share_one_delta() -> None:
 def test_too_few_answers_mean_silence() -> None:
     aim = KeepRisk(0.05, 0.1)
     assert aim.least == 45  # 0.95^45 = 0.0994 ≤ 0.1 < 0.95^44
-    curve = Curve.of("", Answers.of(np.ones(44), np.linspace(0, 1, 44)))
+    curve = Curve.of(Answers.of(np.ones(44), np.linspace(0, 1, 44)))
     assert math.isinf(aim.choose(curve))
-    curve = Curve.of("", Answers.of(np.ones(45), np.linspace(0, 1, 45)))
+    curve = Curve.of(Answers.of(np.ones(45), np.linspace(0, 1, 45)))
     assert aim.choose(curve) == 0.0
 
 
 def test_where_every_threshold_passes_everything_is_answered() -> None:
     """Also new answers that are less sure than any seen: the test of all answers is theirs."""
     answers = Answers.of(np.ones(200), np.linspace(0.3, 1, 200))
-    assert KeepRisk(0.05).choose(Curve.of("", answers)) == 0.0
+    assert KeepRisk(0.05).choose(Curve.of(answers)) == 0.0
 
 
 @pytest.mark.parametrize(("wrong", "answered"), [(0, 10), (3, 10), (10, 10), (0, 0)])
@@ -214,7 +212,7 @@ def test_nothing_to_come_breaks_nothing() -> None:
 
 def test_the_bound_on_the_next_asks_for_more_than_the_bound_on_the_risk() -> None:
     for seed in range(20):
-        first = Curve.of("", matrix_of({"a": informed(600, seed)}).answers(0))
+        first = Curve.of(answers(read_rows({"a": informed(600, seed)})))
         risk, seen = KeepRisk(0.3).choose(first), KeepNext(0.3).choose(first, 600)
         assert seen >= risk
 
@@ -231,8 +229,7 @@ def test_what_is_seen_next_is_kept_as_often_as_promised(
         sure = rng.random(600)
         right = rng.random(600) < sure
         first, second = (
-            Curve.of("", Answers.of(right[part], sure[part]))
-            for part in (slice(300), slice(300, None))
+            Curve.of(Answers.of(right[part], sure[part])) for part in (slice(300), slice(300, None))
         )
         chosen = KeepNext(alpha, delta).choose(first, second if known else 300)
         given = sure[300:] >= chosen
@@ -250,7 +247,7 @@ def broken_next(aim: KeepRisk, known: bool, trials: int) -> int:
     for seed in range(trials):
         right = np.random.default_rng(seed).random(size + coming) >= 0.16
         first, second = (
-            Curve.of("", Answers.of(right[part], sure[part]))
+            Curve.of(Answers.of(right[part], sure[part]))
             for part in (slice(size), slice(size, None))
         )
         given = sure[size:] >= aim.choose(first, second if known else coming)
@@ -268,28 +265,25 @@ def test_a_small_batch_is_kept_too_which_a_bound_on_the_risk_does_not(known: boo
 
 def test_a_split_is_judged_with_the_threshold_to_use() -> None:
     own = informed(400, seed=2)
-    matrix = matrix_of({"a": own}, part=["dev", "test"] * 200)
-    split = Split(attribute="part", value="dev")
-    (run,) = tune_matrix(matrix, risk=0.3, next_questions=True, split=split).runs
+    read = read_rows({"a": own}, part=["dev", "test"] * 200)
+    (run,) = read.tune(risk=0.3, next_questions=True, tune_on={"part": "dev"}).runs
     tune = np.array(["dev", "test"] * 200) == "dev"
-    first, second = (Curve.of("", matrix.answers(0, part)) for part in (tune, ~tune))
-    assert run.threshold.value == KeepNext(0.3).choose(first, second)
-    assert math.isfinite(run.threshold.value)
+    first, second = (Curve.of(answers(read, 0, part)) for part in (tune, ~tune))
+    assert run.threshold == KeepNext(0.3).choose(first, second)
 
 
 def test_how_often_the_bound_held_is_counted_part_by_part() -> None:
     rows = informed(300, seed=4)
-    aim = KeepRisk(0.25, 0.2)
-    (run,) = tune_matrix(
-        matrix_of({"a": rows}), risk=0.25, delta=0.2, split=Split(folds=3, repeats=4)
-    ).runs
-    kept = run.kept(aim)
+    (run,) = read_rows({"a": rows}).tune(risk=0.25, level=0.8, folds=3, repeats=4).runs
+    kept = run.kept
+    assert kept is not None
     assert kept.parts == len(run.parts) == 12
     seen = over_all = 0
     for part in run.parts:
-        given = [(o, c) for o, c in rows if (c or 0) >= part.threshold.value]
+        threshold = math.inf if part.threshold is None else part.threshold
+        given = [(o, c) for o, c in rows if (c or 0) >= threshold]
         over_all += sum(o == "wrong" for o, _ in given) <= 0.25 * len(given)
         judged = part.judged.counts
         seen += judged.wrong <= 0.25 * judged.answered
     assert (kept.seen, kept.over_all) == (seen, over_all)
-    assert kept.silent == sum(math.isinf(p.threshold.value) for p in run.parts)
+    assert kept.silent == sum(p.threshold is None for p in run.parts)

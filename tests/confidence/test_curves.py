@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.analyses.curve.curve import Curve, curves, reliability
+from abstain.analyses.curve.curves import Curve, curves
 from abstain.analyses.curve.decomposition import decompose
+from abstain.analyses.curve.runs import reliability
 from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
-from tests.confidence.data import Row, informed, matrix_of, slow_counts
+from tests.confidence.data import Row, answers, informed, read_rows, slow_counts
 
 level = st.none() | st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 rows = st.lists(st.tuples(st.sampled_from(OUTCOMES), level), min_size=1, max_size=12)
@@ -23,7 +24,7 @@ rows = st.lists(st.tuples(st.sampled_from(OUTCOMES), level), min_size=1, max_siz
 
 @given(own=rows, name=st.sampled_from(["c@1", "F", "credit(t=0.5)", "S(t=0.75)", "coverage"]))
 def test_every_point_is_the_run_at_that_threshold(own: list[Row], name: str) -> None:
-    (curve,) = curves(matrix_of({"a": own}))
+    (curve,) = curves(read_rows({"a": own}))
     scores = curve.along(ab.measure(name))
     for i, threshold in enumerate(curve.thresholds):
         if math.isnan(threshold):
@@ -35,7 +36,7 @@ def test_every_point_is_the_run_at_that_threshold(own: list[Row], name: str) -> 
 
 @given(own=rows)
 def test_the_last_point_answers_everything(own: list[Row]) -> None:
-    (curve,) = curves(matrix_of({"a": own}))
+    (curve,) = curves(read_rows({"a": own}))
     can = [o for o, _ in own if o != "unanswered_empty"]
     assert curve.answered[-1] == len(can)
     assert curve.right[-1] == sum(o in ("right", "unanswered_right") for o in can)
@@ -45,14 +46,14 @@ def test_the_last_point_answers_everything(own: list[Row]) -> None:
 def test_the_order_of_rows_changes_no_point(own: list[Row], seed: object) -> None:
     shuffled = list(own)
     seed.shuffle(shuffled)  # type: ignore[attr-defined]
-    one, two = curves(matrix_of({"a": own, "b": shuffled}))
+    one, two = curves(read_rows({"a": own, "b": shuffled}))
     for name in ("thresholds", "answered", "right"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
 def test_the_best_point_is_the_best_and_answers_most() -> None:
     own: list[Row] = [("right", 0.9), ("wrong", 0.5), ("wrong", 0.4), ("wrong", 0.3)]
-    (curve,) = curves(matrix_of({"a": own}))
+    (curve,) = curves(read_rows({"a": own}))
     best = curve.best(ab.measure("c@1"))
     assert best is not None
     # 1 right of 4 with 3 blanks: 0.25 · 1.75; any more answers only add wrong ones
@@ -65,14 +66,14 @@ def test_the_best_point_is_the_best_and_answers_most() -> None:
 
 def test_a_lower_is_better_measure_has_its_best_point_too() -> None:
     own: list[Row] = [("right", 0.9), ("wrong", 0.1)]
-    (curve,) = curves(matrix_of({"a": own}))
+    (curve,) = curves(read_rows({"a": own}))
     best = curve.best(ab.measure("over-abstention"))
     assert best is not None
     assert curve.answered[best] == 2  # 0 from one answer on; of equal ones that which answers most
 
 
 def test_thinning_keeps_the_ends() -> None:
-    curve = Curve.of("a", Answers.of(np.ones(1000), np.arange(1000) / 1000))
+    curve = Curve.of(Answers.of(np.ones(1000), np.arange(1000) / 1000))
     kept = curve.thin(11)
     assert len(kept) == 11
     assert (kept[0], kept[-1]) == (0, 1000)
@@ -82,12 +83,12 @@ def test_thinning_keeps_the_ends() -> None:
 @pytest.mark.parametrize("mass", [False, True])
 def test_bins_hold_every_answer_once(mass: bool) -> None:
     rows = informed(500, levels=20)
-    answers = matrix_of({"a": rows}).answers(0)
-    bins = reliability(answers, 7, mass=mass)
+    own = answers(read_rows({"a": rows}))
+    bins = reliability(own, 7, mass=mass)
     assert sum(b.answers for b in bins) == 500
     ece: object = ab.measure("ECE-mass(bins=7)" if mass else "ECE(bins=7)")
     gap = sum(b.answers / 500 * abs(b.accuracy - b.confidence) for b in bins)
-    assert gap == pytest.approx(ece(answers))  # type: ignore[operator]
+    assert gap == pytest.approx(ece(own))  # type: ignore[operator]
 
 
 def test_equal_width_bins_are_closed_on_the_right() -> None:
@@ -145,29 +146,28 @@ RUN = pl.DataFrame(
 
 def test_gold_and_run_to_a_curve() -> None:
     result = ab.curve(GOLD, {"r": RUN}, measures=["AUROC", "c@1"])
-    (curve,) = result.curves
-    assert curve.thresholds.tolist() == [math.inf, 0.95, 0.9, 0.8, 0.4, 0.2]
-    assert curve.right.tolist() == [0, 1, 2, 2, 3, 3]
-    (summary,) = result.summaries
+    (run,) = result.runs
+    assert run.points is not None
+    assert run.points.thresholds == [math.inf, 0.95, 0.9, 0.8, 0.4, 0.2]
+    assert run.points.right == (0, 1, 2, 2, 3, 3)
     # right: .95 .9 .4, wrong: .8 .2; pairs won: 2 + 2 + 1 of 6
-    assert summary.scores["AUROC"] == pytest.approx(5 / 6)
-    assert summary.stands == pytest.approx(2 / 5 * (1 + 2 / 5))
+    assert run.scores["AUROC"] == pytest.approx(5 / 6)
+    assert run.as_submitted == pytest.approx(2 / 5 * (1 + 2 / 5))
 
 
 def test_blanks_are_judged_against_candidates_and_against_a_label() -> None:
     result = ab.curve(GOLD, {"r": RUN}, should_abstain="trap")
-    own, label = result.blanks(0)
+    (run,) = result.runs
+    own, label = run.blanks
     # blanks: c (wrong candidate), d (right one); could not be right: b, c
     assert (own.blanks, own.precision, own.recall) == (2, 1 / 2, 1 / 2)
-    assert (own.over, own.under) == (1 / 3, 1 / 2)
+    assert (own.over_abstention, own.under_abstention) == (1 / 3, 1 / 2)
     assert own.judged_against == "its own candidates"
     assert (label.judged_against, label.precision, label.recall) == ("trap", 1 / 2, 1.0)
-    counts = result.curves[0].system
-    assert counts is not None
-    assert own.recall == ab.measure("abstention-recall")(counts)
-    assert own.f == ab.measure("abstention-F")(counts)
-    assert own.over == ab.measure("over-abstention")(counts)
-    by_gold = ab.curve(GOLD, {"r": RUN}).blanks(0)[1]
+    assert own.recall == ab.measure("abstention-recall")(run.counts)
+    assert own.f1 == ab.measure("abstention-F")(run.counts)
+    assert own.over_abstention == ab.measure("over-abstention")(run.counts)
+    by_gold = ab.curve(GOLD, {"r": RUN}).runs[0].blanks[1]
     assert by_gold.judged_against == "questions without a right answer"
 
 
@@ -179,9 +179,10 @@ def test_judged_rows_and_gold_agree() -> None:
             "confidence": RUN["confidence"],
         }
     )
-    one, two = ab.curve(GOLD, {"r": RUN}), ab.curve_judged({"r": judged})
-    for view in ("risk", "measure", "roc", "reliability", "parts", "decision"):
-        assert str(one.rows(view)) == str(two.rows(view))
+    one = ab.curve(GOLD, {"r": RUN}, decision=True)
+    two = ab.read_judged({"r": judged}).curve(decision=True)
+    for table in ("risk", "measure", "roc", "reliability", "parts", "decision"):
+        assert one.to_frame(table).equals(two.to_frame(table))
     assert one.to_frame("risk").columns[:3] == ["run", "threshold", "coverage"]
 
 
@@ -189,11 +190,12 @@ def test_a_policy_reaches_the_curve() -> None:
     judged = pl.DataFrame(
         {"question": ["a", "b"], "grade": ["Correct", "Unparseable"], "confidence": [0.9, 0.1]}
     )
-    (curve,) = ab.curve_judged({"r": judged}).curves
+    read = ab.read_judged({"r": judged})
+    (curve,) = curves(read)
     assert (curve.right[-1], curve.wrong[-1]) == (1, 1)
-    (curve,) = ab.curve_judged({"r": judged}, policy=["unparseable=unanswered"]).curves
+    (curve,) = curves(read.with_policy(["unparseable=unanswered"]))
     assert (curve.right[-1], curve.wrong[-1], curve.questions) == (1, 0, 2)
-    (curve,) = ab.curve_judged({"r": judged}, policy=["unparseable=excluded"]).curves
+    (curve,) = curves(read.with_policy(["unparseable=excluded"]))
     assert (curve.right[-1], curve.questions) == (1, 1)
 
 
@@ -202,5 +204,6 @@ def test_any_dataframe_will_do() -> None:
     connection = duckdb.connect()
     relation = connection.from_arrow(RUN.to_arrow())
     for frame in (RUN.to_pandas(), RUN.to_arrow(), RUN.lazy(), relation):
-        (curve,) = ab.curve(GOLD, {"r": frame}).curves
-        assert curve.right.tolist() == [0, 1, 2, 2, 3, 3]
+        points = ab.curve(GOLD, {"r": frame}).runs[0].points
+        assert points is not None
+        assert points.right == (0, 1, 2, 2, 3, 3)

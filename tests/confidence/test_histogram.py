@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -43,13 +44,18 @@ def at(table: pl.DataFrame, run: str, threshold: float) -> tuple[int, int]:
     return int((said == "a").sum()), int((said == "b").sum())
 
 
+def summaries(result: ab.HistogramResult) -> list[dict[str, Any]]:
+    return result.to_frame().rows(named=True)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
-def test_every_edge_is_exact(engine: str, tmp_path: Path) -> None:
+def test_every_edge_is_exact(engine: Any, tmp_path: Path) -> None:
     needs(engine)
     gold, table = made(0)
     table.write_parquet(tmp_path / "runs.parquet")
-    result = ab.curve_histogram(gold, tmp_path / "runs.parquet", bins=64, engine=engine)
-    rows = [row for row in result.rows() if np.isfinite(row["threshold"])]
+    result = ab.histogram(gold, tmp_path / "runs.parquet", bins=64, engine=engine)
+    points = result.to_frame("points").filter(pl.col("threshold").is_finite())
+    rows = points.rows(named=True)
     assert len(rows) > 80
     for row in rows:
         right, wrong = at(table, row["run"], row["threshold"])
@@ -62,11 +68,10 @@ def test_every_edge_is_exact(engine: str, tmp_path: Path) -> None:
 def test_the_area_lies_within_its_bounds(seed: int, bins: int) -> None:
     gold, table = made(seed)
     exact = {
-        row.run: row.scores["AURC"]
-        for row in ab.score(gold, table.lazy(), measures=["AURC", "c@1"]).rows
+        row.run: row.scores["AURC"] for row in ab.score(gold, table.lazy(), ["AURC", "c@1"]).rows
     }
     spans = []
-    for row in ab.curve_histogram(gold, table.lazy(), bins=bins).summaries():
+    for row in summaries(ab.histogram(gold, table.lazy(), bins=bins)):
         assert row["at best"] - 1e-12 <= exact[row["run"]] <= row["at worst"] + 1e-12
         assert row["at best"] <= row["AURC"] <= row["at worst"]
         spans.append(row["at worst"] - row["at best"])
@@ -76,8 +81,8 @@ def test_the_area_lies_within_its_bounds(seed: int, bins: int) -> None:
 def test_where_no_bin_mixes_confidences_nothing_is_lost() -> None:
     gold, table = made(1)
     table = table.with_columns((pl.col("confidence") * 128).round() / 128)
-    exact = ab.curve(gold, table.lazy(), measures=["AURC", "c@1"]).to_frame().sort("run")
-    binned = ab.curve_histogram(gold, table.lazy(), bins=128).summaries()
+    exact = ab.curve(gold, table.lazy(), ["AURC", "c@1"]).to_frame().sort("run")
+    binned = summaries(ab.histogram(gold, table.lazy(), bins=128))
     assert [row["run"] for row in binned] == exact["run"].to_list()
     for row, value, best in zip(binned, exact["AURC"], exact["best c@1"], strict=True):
         assert row["AURC"] == pytest.approx(value, abs=1e-12)
@@ -88,7 +93,7 @@ def test_where_no_bin_mixes_confidences_nothing_is_lost() -> None:
 def test_bins_that_have_no_exact_edges_are_refused(bins: int) -> None:
     gold, table = made(0)
     with pytest.raises(ab.UsageError, match="a power of two"):
-        ab.curve_histogram(gold, table, bins=bins)
+        ab.histogram(gold, table, bins=bins)
 
 
 def test_the_command(here: Here) -> None:
@@ -111,7 +116,7 @@ def test_the_command(here: Here) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_run_without_confidence_has_no_curve(engine: str, tmp_path: Path) -> None:
+def test_a_run_without_confidence_has_no_curve(engine: Any, tmp_path: Path) -> None:
     """As in `curve`: whether its column is missing, empty, or beside one that is filled."""
     needs(engine)
     gold, table = made(2)
@@ -119,15 +124,15 @@ def test_a_run_without_confidence_has_no_curve(engine: str, tmp_path: Path) -> N
     sure.write_parquet(tmp_path / "sure.parquet")
     sure.drop("run", "confidence").write_parquet(tmp_path / "unsure.parquet")
     files = [tmp_path / "sure.parquet", tmp_path / "unsure.parquet"]
-    result = ab.curve_histogram(gold, files, bins=64, engine=engine)
-    exact = ab.curve(gold, files, measures=["AURC", "c@1"])
-    assert result.notes == exact.notes
-    assert "run 'unsure' has no confidence: there is no curve of it" in result.notes
-    one, other = result.summaries()
+    result = ab.histogram(gold, files, bins=64, engine=engine)
+    exact = ab.curve(gold, files, ["AURC", "c@1"])
+    for shown in (result, exact):
+        assert "Run 'unsure' has no confidence: there is no curve of it." in str(shown)
+    one, other = summaries(result)
     assert (one["run"], other["run"]) == ("one", "unsure")
     assert one["at best"] <= exact.to_frame()["AURC"][0] <= one["at worst"]
-    assert all(np.isnan(value) for name, value in other.items() if name != "run")
-    assert {row["run"] for row in result.rows()} == {"one"}
+    assert all(value is None for name, value in other.items() if name != "run")
+    assert set(result.to_frame("points")["run"]) == {"one"}
 
 
 def test_frames_of_several_engines_may_lack_confidence() -> None:
@@ -137,10 +142,10 @@ def test_frames_of_several_engines_may_lack_confidence() -> None:
     unsure = duckdb.from_arrow(
         table.filter(run="two").drop("confidence").with_columns(run=pl.lit("three")).to_arrow()
     )
-    result = ab.curve_histogram(gold, [table.filter(run="one"), unsure], bins=64)
-    assert {row["run"] for row in result.rows()} == {"one"}
+    result = ab.histogram(gold, [table.filter(run="one"), unsure], bins=64)
+    assert set(result.to_frame("points")["run"]) == {"one"}
     with pytest.raises(ab.InputError, match="has no column 'confidence'"):
-        ab.curve_histogram(gold, unsure, bins=64)
+        ab.histogram(gold, unsure, bins=64)
 
 
 def test_notes_and_formats_are_those_of_the_exact_curve(here: Here) -> None:

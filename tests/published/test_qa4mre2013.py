@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from abstain.analyses.campaign import Campaign, run_campaign
-from abstain.analyses.campaign.tables import all_tables
+from abstain.analyses.campaign.overview import Overview
+from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import Cell
+from tests.campaign.asked import overview
 
 HERE = Path(__file__).parent
 Rows = dict[str, dict[str, Cell]]
@@ -43,15 +44,13 @@ NOT_THE_MEDIAN = {("MEDIAN", "topic_2")}
 
 
 @pytest.fixture(scope="module")
-def campaign() -> Campaign:
+def campaign() -> Overview:
     folder = Path(str(files("abstain") / "examples" / "qa4mre2013"))
-    return run_campaign(
-        folder / "gold.csv", folder / "runs.csv.gz", runs_info=folder / "runs_info.csv"
-    )
+    return overview(folder / "gold.csv", folder / "runs.csv.gz", runs_info=folder / "runs_info.csv")
 
 
 @pytest.fixture(scope="module")
-def tables(campaign: Campaign) -> dict[str, Rows]:
+def tables(campaign: Overview) -> dict[str, Rows]:
     found: dict[str, Rows] = {}
     for table in all_tables(campaign):
         names = [c.name for c in table.grid.columns]
@@ -89,11 +88,11 @@ def attainable(text: str, responses: int) -> bool:
     return any(rounds_to(100 * k / responses, text) for k in range(responses + 1))
 
 
-def test_the_data_set_is_the_one_that_was_published(campaign: Campaign) -> None:
+def test_the_data_set_is_the_one_that_was_published(campaign: Overview) -> None:
     assert campaign.runs_info.height == len(printed("table14_counts")) == 54
-    assert campaign.matrix.questions.height == 284
+    assert campaign.questions.height == 284
     sizes = {r["test"]: (r["topic"], int(r["questions"])) for r in printed("test_sizes")}
-    found = campaign.matrix.questions.group_by("test", "topic").len()
+    found = campaign.questions.group_by("test", "topic").len()
     assert {t: (topic, n) for t, topic, n in found.iter_rows()} == sizes
 
 
@@ -198,7 +197,7 @@ def test_tables_18_to_21_main_and_auxiliary_pairs(
         assert tables[table][level][f"{kind}: {words[what]}"] == value, (level, kind, what)
 
 
-def test_tables_5_6_and_7_kinds_of_question(tables: dict[str, Rows], campaign: Campaign) -> None:
+def test_tables_5_6_and_7_kinds_of_question(tables: dict[str, Rows], campaign: Overview) -> None:
     rows = printed("table5_6_7_question_counts")
     for row in rows:
         if row["table"] == "5" and row["kind"] != "TOTAL":

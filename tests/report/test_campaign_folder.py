@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from abstain.analyses.campaign import run_campaign
-from abstain.analyses.campaign.summary import sentences
+import abstain as ab
+from abstain.analyses.campaign.overview import Overview
 from abstain.cli import run
 from abstain.errors import InputError, UsageError
-from abstain.report.campaign_folder import write_campaign
+from abstain.report.campaign.folder import write_campaign
+from abstain.report.campaign.summary import sentences
+from tests.campaign.asked import overview
 from tests.campaign.slow import make
 
 HOSTILE = [
@@ -46,11 +48,9 @@ def hostile_campaign(folder: Path) -> None:
 
 def test_no_name_injects_anything(tmp_path: Path) -> None:
     hostile_campaign(tmp_path)
-    write_campaign(
-        run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv"),
-        tmp_path / "out",
-        title="<script>alert(1)</script>",
-    )
+    title = "<script>alert(1)</script>"
+    c = ab.campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", title=title)
+    write_campaign(c, tmp_path / "out")
     page = (tmp_path / "out" / "index.html").read_text()
     markup, _, _ = page.partition('<script type="module">')  # the chart library comes after it
     assert "<img" not in markup
@@ -79,7 +79,7 @@ def test_no_name_injects_anything(tmp_path: Path) -> None:
 
 def test_the_folder_holds_tables_results_summary_and_page(tmp_path: Path) -> None:
     make(tmp_path, seed=3)
-    c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
+    c = ab.campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
     tables = write_campaign(c, tmp_path / "out")
     for table in tables:
         for ending in ("csv", "md", "tex"):
@@ -101,7 +101,7 @@ def test_the_folder_holds_tables_results_summary_and_page(tmp_path: Path) -> Non
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
     make(tmp_path, seed=4)
     for name in ("one", "two"):
-        c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
+        c = ab.campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
         write_campaign(c, tmp_path / name)
     for path in (tmp_path / "one").rglob("*.*"):
         assert (
@@ -112,7 +112,7 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_folder_is_replaced_only_when_asked_and_only_if_it_is_ours(tmp_path: Path) -> None:
     make(tmp_path, seed=5)
-    c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
+    c = ab.campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
     write_campaign(c, tmp_path / "out")
     (tmp_path / "out" / "old.txt").write_text("old")
     with pytest.raises(UsageError, match="force replaces it"):
@@ -129,12 +129,12 @@ def test_a_folder_is_replaced_only_when_asked_and_only_if_it_is_ours(tmp_path: P
 
 def test_a_failure_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, seed=6)
-    c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
+    c = ab.campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
 
     def fail(*_: object, **__: object) -> str:
         raise RuntimeError("the disk caught fire")
 
-    monkeypatch.setattr("abstain.report.campaign_folder.campaign_page", fail)
+    monkeypatch.setattr("abstain.report.campaign.folder.campaign_page", fail)
     with pytest.raises(RuntimeError):
         write_campaign(c, tmp_path / "out")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["gold.csv", "runs.csv"]
@@ -165,7 +165,7 @@ def test_attributes_of_runs_join_in(tmp_path: Path) -> None:
         f"{n},{'search' if i % 2 else 'rules'}" for i, n in enumerate(names)
     ]
     (tmp_path / "info.csv").write_text("\n".join(rows) + "\n")
-    c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", runs_info=tmp_path / "info.csv")
+    c = ab.campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", runs_info=tmp_path / "info.csv")
     tables = {t.name: t for t in write_campaign(c, tmp_path / "out")}
     grid = tables["runs_by_technique"].grid
     expected = {
@@ -183,7 +183,7 @@ def test_attributes_of_runs_join_in(tmp_path: Path) -> None:
 def test_attributes_whose_names_look_alike_keep_tables_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "gold.csv").write_text("question,correct,a b,a_b\nq1,a,x,u\nq2,a,y,v\n")
     (tmp_path / "run.csv").write_text("question,answer\nq1,a\nq2,b\n")
-    c = run_campaign(tmp_path / "gold.csv", tmp_path / "run.csv")
+    c = ab.campaign(tmp_path / "gold.csv", tmp_path / "run.csv")
     tables = write_campaign(c, tmp_path / "out")
     headers = {t.name: [column.name for column in t.grid.columns] for t in tables}
     assert headers["by_a_b"] == ["run", "all", "x", "y"]
@@ -199,7 +199,7 @@ def test_what_is_undefined_is_said_and_in_no_mean(tmp_path: Path, silent: int) -
     rows += [f"{name},{question}," for name in names for question in ("q1", "q2")]
     (tmp_path / "gold.csv").write_text("question,correct,topic\nq1,a,x\nq2,a,y\n")
     (tmp_path / "runs.csv").write_text("\n".join(rows) + "\n")
-    c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", measure_name="precision")
+    c = ab.campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", measure="precision")
     tables = {t.name: t for t in write_campaign(c, tmp_path / "out")}
     summary = (tmp_path / "out" / "summary.md").read_text()
     assert not re.search(r"\bnan\b", summary)
@@ -216,8 +216,8 @@ def test_what_is_undefined_is_said_and_in_no_mean(tmp_path: Path, silent: int) -
 def test_a_campaign_without_any_score_says_so(tmp_path: Path) -> None:
     (tmp_path / "gold.csv").write_text("question,correct\nq1,a\n")
     (tmp_path / "run.csv").write_text("question,answer\nq1,\n")
-    c = run_campaign(tmp_path / "gold.csv", tmp_path / "run.csv", measure_name="precision")
-    said = " ".join(sentences(c))
+    c = ab.campaign(tmp_path / "gold.csv", tmp_path / "run.csv", measure="precision")
+    said = " ".join(sentences(Overview(c)))
     assert "No run has a precision: no question was answered." in said
     assert not re.search(r"\bnan\b", said)
 
@@ -227,11 +227,11 @@ def test_the_summary_says_who_shares_a_place(tmp_path: Path) -> None:
     (tmp_path / "gold.csv").write_text("question,correct,test\nq1,a,1\n")
     rows = [f"r{i},q1,{'a' if i < 2 else 'b'}" for i in range(5)]
     (tmp_path / "runs.csv").write_text("\n".join(["run,question,answer", *rows]) + "\n")
-    said = " ".join(sentences(run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")))
+    said = " ".join(sentences(overview(tmp_path / "gold.csv", tmp_path / "runs.csv")))
     assert "At the top is r0 with a c@1 of 1.00 (1 right, 0 wrong, 0 blank), level with" in said
     assert "3 runs passed none of the 1 test, and r0 and r1 passed most, 1." in said
     (tmp_path / "runs.csv").write_text("\n".join(["run,question,answer", *rows[2:]]) + "\n")
-    said = " ".join(sentences(run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")))
+    said = " ".join(sentences(overview(tmp_path / "gold.csv", tmp_path / "runs.csv")))
     assert "no run passed any of the 1 test." in said
 
 
@@ -239,8 +239,8 @@ def test_an_old_folder_survives_a_failed_replacement(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(tmp_path, seed=9)
-    c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
-    write_campaign(c, tmp_path / "out", title="the old one")
+    c = ab.campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", title="the old one")
+    write_campaign(c, tmp_path / "out")
     replace = os.replace
 
     def fail_once(source: Path, target: Path) -> None:
@@ -248,7 +248,7 @@ def test_an_old_folder_survives_a_failed_replacement(
             raise OSError(28, "No space left on device")
         replace(source, target)
 
-    monkeypatch.setattr("abstain.report.campaign_folder.os.replace", fail_once)
+    monkeypatch.setattr("abstain.report.campaign.folder.os.replace", fail_once)
     with pytest.raises(InputError, match="No space left"):
         write_campaign(c, tmp_path / "out", force=True)
     assert "the old one" in (tmp_path / "out" / "summary.md").read_text()
@@ -274,14 +274,14 @@ def test_two_campaigns_of_the_same_input_are_the_same_bytes(tmp_path: Path) -> N
     make(tmp_path, seed=8, runs=5)
     written: list[dict[str, bytes]] = []
     for name in ("one", "two"):
-        c = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", seed=3)
-        write_campaign(c, tmp_path / name, title="Twice", command="abstain campaign …")
+        c = ab.campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", seed=3, title="Twice")
+        write_campaign(c, tmp_path / name)
         folder = tmp_path / name
         written.append(
             {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
         )
     assert written[0] == written[1]
     assert "index.html" in written[0]
-    other = run_campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", seed=4)
-    write_campaign(other, tmp_path / "other", title="Twice", command="abstain campaign …")
+    other = ab.campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", seed=4, title="Twice")
+    write_campaign(other, tmp_path / "other")
     assert (tmp_path / "other" / "index.html").read_bytes() != written[0]["index.html"]

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from abstain.analyses.campaign.table import LONGEST
 from abstain.cli import run
+from abstain.report.campaign.table import LONGEST
 from abstain.report.grid import Column, Grid
 from abstain.report.pieces import MOST_CELLS, WIDEST, PageTable, table_data
 from tests.helpers import Here

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from abstain.report.campaign_extra import _ticks
+from abstain.analyses.result import load
+from abstain.report.campaign.extra import _ticks
 from abstain.report.charts import bands, chart, lines, points
 from abstain.report.interactive import READABLE, interactive
 from abstain.report.meta_charts import OPEN
-from abstain.report.results.pages import report
 from tests.report.saved import save, write_inputs
 
 ROWS = [{"AP'@1.5": 0.5, "t": 0.1, "low": 0.4, "high": 0.6, "run": "a"}]
@@ -60,7 +60,7 @@ def test_swap_curves_stop_before_the_bin_that_has_no_end(
     write_inputs(tmp_path)
     file = save(tmp_path, "meta")
     saved = json.loads(file.read_text())
-    page = report(file)
+    page = load(file).page()
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
     assert found is not None
     charts = json.loads(found[1])["charts"]

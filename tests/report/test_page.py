@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from abstain.analyses.campaign import run_campaign
-from abstain.report.campaign_folder import write_campaign
+from abstain.report.campaign.folder import write_campaign
 from tests.campaign.slow import make
 from tests.report.browser import HOSTILE, serious, visit
 

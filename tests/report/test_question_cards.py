@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from abstain.analyses.campaign import run_campaign
-from abstain.analyses.campaign.campaign import Campaign
-from abstain.report.page import campaign_page
-from abstain.report.question_cards import question_decks
+from abstain.analyses.campaign.overview import Overview
+from abstain.report.campaign.question_cards import question_decks
+from tests.campaign.asked import overview
 
 GOLD = """question,correct,options,text,option_texts,topic
 q1,1,1|2,"Who, <b>when</b>?","[""Ann"", ""Bob & Co""]",x
@@ -21,11 +20,11 @@ ANSWERS = {
 }
 
 
-def campaign(folder: Path) -> Campaign:
+def campaign(folder: Path) -> Overview:
     (folder / "gold.csv").write_text(GOLD)
     lines = [f"{run},{q},{a}" for run, own in ANSWERS.items() for q, a in own.items()]
     (folder / "runs.csv").write_text("\n".join(["run,question,answer", *lines]))
-    return run_campaign(folder / "gold.csv", folder / "runs.csv")
+    return overview(folder / "gold.csv", folder / "runs.csv")
 
 
 def test_the_hardest_the_easiest_and_the_most_blanked_come_first(tmp_path: Path) -> None:
@@ -61,6 +60,6 @@ def test_a_card_has_text_options_and_counts(tmp_path: Path) -> None:
 
 
 def test_a_text_with_markup_stays_text(tmp_path: Path) -> None:
-    page = campaign_page(campaign(tmp_path), [], ["first", "second"], title="t", about="")
+    page = campaign(tmp_path).result.page()
     assert "Who, &lt;b&gt;when&lt;/b&gt;?" in page
     assert "Bob &amp; Co" in page

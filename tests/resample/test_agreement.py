@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from abstain.analyses.meta.agreement import (
-    agreements,
+from abstain.analyses.meta.parts import agreements
+from abstain.stats.agreement import (
     kendall_tau_b,
     rank_biased_overlap,
     spearman_rho,
@@ -115,7 +115,7 @@ def test_bounds_symmetry_and_identity(pairs: list[tuple[int, int]]) -> None:
 
 def test_direction_undefined_and_constant_scores() -> None:
     table = np.array([[1.0, 2, 3], [3, 2, 1], [5, 5, 5], [1, np.nan, np.nan]])
-    found = {(a.first, a.second): a for a in agreements(list("abcd"), table, (1, -1, 1, 1))}
+    found = {a.measures: a for a in agreements(list("abcd"), table, (1, -1, 1, 1))}
     assert found["a", "b"].tau_b == 1  # less is better for b
     assert found["a", "c"].tau_b is None
     assert found["a", "c"].reason == "all runs have the same c"

@@ -8,11 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from abstain.analyses.meta import evaluate
-from abstain.analyses.meta.bins import bins_for, natural_width, required_bin
-from abstain.analyses.meta.sources import of_scores
-from abstain.analyses.meta.swap import Swap, Swaps, SwapTally
+from abstain.analyses.meta.parts import sensitivity_of
+from abstain.analyses.meta.result import Sensitivity
 from abstain.errors import UsageError
+from abstain.stats.resampling.bins import bins_for, natural_width, required_bin
+from abstain.stats.resampling.sensitivity import Swaps, SwapTally
+from abstain.stats.resampling.sources import of_scores
+from tests.resample.judge import evaluate
 
 
 def row_of(
@@ -22,8 +24,8 @@ def row_of(
     ties: int = 0,
     tied_elsewhere: list[int] | None = None,
     listed: int = 5,
-    confidence: float = 95,
-) -> Swap:
+    level: float = 0.95,
+) -> Sensitivity:
     """A row of the table from comparisons and swaps by bin, `ties` of them in the first."""
     table = np.zeros((1, 4, len(counts)), np.int64)
     table[0, 1] = swapped
@@ -31,10 +33,15 @@ def row_of(
     table[0, 3, 0] = ties
     table[0, 0] = np.array(counts) - table[0].sum(axis=0)
     assert (table >= 0).all()
-    tally = SwapTally("m", size=10, width=0.01, bins=len(counts), listed=min(listed, len(counts)))
+    return tallied(table, min(listed, len(counts)), level)
+
+
+def tallied(table: npt.NDArray[np.int64], listed: int, level: float = 0.95) -> Sensitivity:
+    """The row of a table of batches × what became of comparisons × bins."""
+    tally = SwapTally(width=0.01, bins=table.shape[-1], listed=listed, limit=1 - level)
     tally.add(Swaps(table, 0), 0.5)
     tally.close()
-    return tally.result(confidence)
+    return sensitivity_of("m", 10, tally)
 
 
 def test_required_difference_and_sensitivity_by_hand() -> None:
@@ -45,9 +52,9 @@ def test_required_difference_and_sensitivity_by_hand() -> None:
     assert row.required == 0.04
     assert row.sensitivity == 32 / 222
     assert row.relative == pytest.approx(0.08)
-    assert row.counts == (100, 50, 40, 0, 32)
-    assert row.rates == pytest.approx((0.04, 0.2, 0.075, None, 1 / 32))
-    assert row_of(counts, swapped, ties=90, confidence=92).required == 0.02
+    assert [own.count for own in row.bins] == [100, 50, 40, 0, 32]
+    assert [own.swap_rate for own in row.bins] == pytest.approx([0.04, 0.2, 0.075, None, 1 / 32])
+    assert row_of(counts, swapped, ties=90, level=0.92).required == 0.02
 
 
 def test_ties_prove_nothing() -> None:
@@ -56,7 +63,7 @@ def test_ties_prove_nothing() -> None:
     assert row.required == 0.02  # 15 comparisons of bin 0 differ; a rate of 5 % takes 20
     assert row.sensitivity == 100 / 1125
     assert row.ties == 970
-    assert row.rates[0] == 0  # the papers' rate counts them
+    assert row.bins[0].swap_rate == 0  # the papers' rate counts them
 
 
 def test_any_difference_may_be_enough_and_ties_do_not_reach_it() -> None:
@@ -110,13 +117,10 @@ def test_no_swaps_at_all_are_not_certain() -> None:
     table[:, 0], table[:, 1] = [[4, 1, 2]], [[3, 0, 0]]
     table[:, 1, 1] = np.arange(30) % 10 == 0  # 3 of 33
 
-    def row(last: int) -> Swap:
+    def row(last: int) -> Sensitivity:
         table[:, 0, 2] = 0
         table[:last, 0, 2] = 1
-        tally = SwapTally("m", size=10, width=0.01, bins=3, listed=3)
-        tally.add(Swaps(table, 0), 0.5)
-        tally.close()
-        return tally.result(95)
+        return tallied(table, 3)
 
     few = row(20)
     assert (few.required, few.required_range[1]) == (0.02, None)
@@ -201,13 +205,14 @@ def test_the_scale_of_scores_changes_the_unit_and_nothing_else(scale: float) -> 
     plain = evaluate(of_scores(runs, tables), **how)
     scaled = {name: table * scale for name, table in tables.items()}
     found = evaluate(of_scores(runs, scaled), width=0.01 * scale, **how)
-    for own, other in zip(plain.swap, found.swap, strict=True):
-        assert other.counts == own.counts
-        assert other.rates == own.rates
+    for own, other in zip(plain.sensitivity, found.sensitivity, strict=True):
+        assert [b.count for b in other.bins] == [b.count for b in own.bins]
+        assert [b.swap_rate for b in other.bins] == [b.swap_rate for b in own.bins]
         assert other.sensitivity == own.sensitivity
         assert own.required is not None
         assert other.required == pytest.approx(own.required * scale)
-    assert [s.error for s in found.stability] == [s.error for s in plain.stability]
+    errors = [[[p.error for p in own.curve] for own in r.stability] for r in (found, plain)]
+    assert errors[0] == errors[1]
     assert [p.bootstrap for p in found.power] == [p.bootstrap for p in plain.power]
     assert [p.tukey for p in found.power] == [p.tukey for p in plain.power]
     assert found.agreement[0].tau_b == pytest.approx(plain.agreement[0].tau_b)
@@ -230,4 +235,4 @@ def test_a_width_that_would_leave_the_last_bin_open_is_refused() -> None:
     scores = np.random.default_rng(7).random((4, 20))
     source = of_scores(list("abcd"), {"m": scores})
     with pytest.raises(UsageError, match="do not fit 20,000 bins of 1e-05"):
-        evaluate(source, only=["sensitivity"], width=0.00001)
+        evaluate(source, parts=["sensitivity"], width=0.00001)

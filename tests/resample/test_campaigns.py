@@ -13,13 +13,13 @@ import numpy.typing as npt
 import pytest
 
 import abstain as ab
-from abstain.analyses.meta import MetaResult, evaluate
-from abstain.analyses.meta.advice import questions_needed
-from abstain.analyses.meta.cells import of_outcomes
-from abstain.analyses.meta.result import Requirement
+from abstain.analyses.meta import MetaResult
+from abstain.analyses.meta.parts import questions_needed
 from abstain.stats.chance import random_parts, stream
+from abstain.stats.resampling.cells import of_outcomes
 from tests.helpers import needs
 from tests.resample import literal
+from tests.resample.judge import evaluate
 
 MEASURES = ["c@1", "accuracy", "UF"]
 
@@ -85,13 +85,15 @@ def test_the_bundled_campaign_against_a_plain_loop(bundled: MetaResult) -> None:
             swapped += np.bincount(place[swap], minlength=201)
         total = 100 * len(pairs[0])
         error = np.minimum(greater, smaller).sum(axis=1) / total
-        assert bundled.stability[m].error == pytest.approx(error.tolist())
+        curve = bundled.stability[m].curve
+        assert [p.error for p in curve] == pytest.approx(error.tolist())
         ties = 1 - (greater + smaller).sum(axis=1) / total
-        assert bundled.stability[m].ties == pytest.approx(ties.tolist())
-        row = bundled.swap[m]
+        assert [p.ties for p in curve] == pytest.approx(ties.tolist())
+        row = bundled.sensitivity[m]
         listed = [[*own[:20].tolist(), int(own[20:].sum())] for own in (counter, swapped)]
-        assert list(row.counts) == listed[0]
-        assert list(row.rates) == pytest.approx([b / a for a, b in zip(*listed, strict=True)])
+        assert [own.count for own in row.bins] == listed[0]
+        rates = [b / a for a, b in zip(*listed, strict=True)]
+        assert [own.swap_rate for own in row.bins] == pytest.approx(rates)
         within = next(k for k in range(1, 21) if listed[1][k] <= 0.05 * listed[0][k])
         assert row.within_bins == pytest.approx(within / 100)
         required = next(
@@ -104,44 +106,41 @@ def test_the_bundled_campaign_against_a_plain_loop(bundled: MetaResult) -> None:
 
 
 def test_the_bundled_campaign_says_all_that_the_paper_does(bundled: MetaResult) -> None:
-    for curve in bundled.stability:
-        assert curve.fuzziness == tuple(k / 100 for k in range(1, 11))
-        errors, ties = [e for e in curve.error if e is not None], curve.ties
+    for own in bundled.stability:
+        assert [p.fuzziness for p in own.curve] == [k / 100 for k in range(1, 11)]
+        errors = [p.error for p in own.curve if p.error is not None]
+        ties = [p.ties for p in own.curve if p.ties is not None]
+        assert len(errors) == len(ties) == 10
         assert errors == sorted(errors, reverse=True)
-        assert list(ties) == sorted(ties)  # type: ignore[type-var]
-        assert all(se is not None and se > 0 for se in curve.error_se)
-    by_name = {row.measure: row for row in bundled.swap}
+        assert ties == sorted(ties)
+        assert all(p.error_se is not None and p.error_se > 0 for p in own.curve)
+    by_name = {row.measure: row for row in bundled.sensitivity}
     assert (by_name["UF"].required or 0) > 1.4 * (by_name["accuracy"].required or 9)
-    sizes = {p.questions for p in bundled.requirements}
+    sizes = {p.questions for p in bundled.required_by_questions}
     assert max(sizes) == 142
     assert min(sizes) < 30
     for name in MEASURES:
-        curve_of = [p.required for p in bundled.requirements if p.measure == name]
+        curve_of = [p.required for p in bundled.required_by_questions if p.measure == name]
         assert None not in curve_of
         assert (curve_of[0] or 0) > 2 * (curve_of[-1] or 0)
-    assert "smallest difference" in bundled.advice
-    assert "difference of 0.05 would need about" in bundled.advice
-    scores = {
-        name: dict(zip(bundled.runs, own, strict=True))
-        for name, own in zip(bundled.measures, bundled.scores, strict=True)
-    }
-    assert scores["c@1"]["jucs1302enen"] == pytest.approx(138 / 284 * (1 + 59 / 284))
+    text = " ".join(str(bundled).split())
+    assert "smallest difference" in text
+    assert "difference of 0.05 would need about" in text
+    assert bundled.scores["c@1"]["jucs1302enen"] == pytest.approx(138 / 284 * (1 + 59 / 284))
 
 
 def test_how_many_questions_a_difference_needs() -> None:
     """Read off where it was tried; beyond, the root law from the larger half of the sizes."""
-    sizes = {16: 0.9, 64: 0.3, 100: 0.2, 110.25: 0.2}
-    points = [Requirement("m", n, r) for n, r in sizes.items()]  # type: ignore[arg-type]
+    points: dict[int, float | None] = {16: 0.9, 64: 0.3, 100: 0.2, 121: 0.2}
     assert questions_needed(points, 0.3) == 64
     assert questions_needed(points, 0.25) == 100
     assert questions_needed(points, 1.0) == 16
-    a = (0.3 * 8 + 0.2 * 10 + 0.2 * 10.5) / 3
+    a = (0.3 * 8 + 0.2 * 10 + 0.2 * 11) / 3
     assert questions_needed(points, 0.1) == math.ceil((a / 0.1) ** 2)
-    assert questions_needed([Requirement("m", 10, None)], 0.1) is None
-    assert questions_needed([*points, Requirement("m", 200, None)], 0.1) is None
-    assert questions_needed([], 0.1) is None
-    any_is_enough = [Requirement("m", 10, 0.2), Requirement("m", 20, 0.0)]
-    assert questions_needed(any_is_enough, 0.1) == 20
+    assert questions_needed({10: None}, 0.1) is None
+    assert questions_needed(points | {200: None}, 0.1) is None
+    assert questions_needed({}, 0.1) is None
+    assert questions_needed({10: 0.2, 20: 0.0}, 0.1) == 20
 
 
 def test_runs_like_those_of_clef_2009() -> None:
@@ -154,8 +153,8 @@ def test_runs_like_those_of_clef_2009() -> None:
     for seed in range(1, 5):
         matrix = literal.campaign(44, 500, seed, blanks=(0, 0, 0.1, 0.2, 0.3))
         source = of_outcomes([f"r{k}" for k in range(44)], matrix, list(map(ab.measure, MEASURES)))
-        result = evaluate(source, only=["sensitivity"], size=250, sizes=[250], seed=seed)
-        for row in result.swap:
+        result = evaluate(source, parts=["sensitivity"], size=250, sizes=[250], seed=seed)
+        for row in result.sensitivity:
             assert row.required is not None
             assert row.sensitivity is not None
             assert 0.35 < row.sensitivity < 0.75  # printed: 0.55 to 0.59
@@ -173,12 +172,12 @@ def test_real_trec_matrices_side_by_side() -> None:
 
     names = ("ap", "err20", "ndcg20", "p10", "p20", "rr")
     paths = [needs(f"data/trec_matrices/sigir2018_web2012_{name}.csv") for name in names]
-    result = ab.meta_scores(paths, resamples=200, draws="shared")
+    result = ab.read_scores(paths).meta(resamples=200, draws="shared")
     assert result.measures == names
     assert (len(result.runs), result.questions) == (48, 50)
     tables = [np.genfromtxt(path, delimiter=",", skip_header=1) for path in paths]
-    for own, table in zip(result.scores, tables, strict=True):
-        assert own == pytest.approx(table.mean(axis=0).tolist())
+    for own, table in zip(result.scores.values(), tables, strict=True):
+        assert list(own.values()) == pytest.approx(table.mean(axis=0).tolist())
     assert len(result.agreement) == 15
     first = result.agreement[0]
     expected = kendalltau(tables[0].mean(axis=0), tables[1].mean(axis=0)).statistic
@@ -186,13 +185,14 @@ def test_real_trec_matrices_side_by_side() -> None:
     power = {item.measure: item.discriminative_power or 0 for item in result.power}
     assert power["ndcg20"] > power["rr"]  # a single rank says less than a graded list
     assert all(0 < (item.tukey or 0) <= (item.bootstrap or 0) for item in result.power)
-    own_subsets = ab.meta_scores(paths[0], only=["sensitivity"], bins=101)
-    assert own_subsets.swap[0].required is not None
+    own_subsets = ab.read_scores(paths[0]).meta(parts="sensitivity", bins=101)
+    assert own_subsets.sensitivity[0].required is not None
 
 
 def test_a_hundred_real_topics() -> None:
     path = needs("data/trec_matrices/irj2015_robust2003.csv")
-    result = ab.meta_scores(path, only=["stability", "sensitivity"], draws="shared")
+    result = ab.read_scores(path).meta(parts=["stability", "sensitivity"], draws="shared")
     assert result.questions == 100
-    assert result.swap[0].required is not None
-    assert all(e is not None and 0 < e < 0.2 for e in result.stability[0].error)
+    assert result.sensitivity[0].required is not None
+    errors = [point.error for point in result.stability[0].curve]
+    assert all(e is not None and 0 < e < 0.2 for e in errors)

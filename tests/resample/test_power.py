@@ -11,19 +11,20 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.analyses.meta import evaluate
-from abstain.analyses.meta.cells import of_outcomes
-from abstain.analyses.meta.draws import Plan
-from abstain.analyses.meta.power import (
-    discriminative_power,
+from abstain.analyses.meta.parts import powers
+from abstain.report.meta_words import notes_of
+from abstain.stats.chance import random_multiplicities, stream
+from abstain.stats.resampling.cells import of_outcomes
+from abstain.stats.resampling.draws import Plan
+from abstain.stats.resampling.power import (
     exceeding,
     honest_difference,
     honest_ranges,
     significance,
 )
-from abstain.analyses.meta.sources import of_scores
-from abstain.stats.chance import random_multiplicities, stream
+from abstain.stats.resampling.sources import of_scores
 from tests.resample import literal
+from tests.resample.judge import evaluate
 
 SCORES = np.array([[0.9, 0.4, 0.7, 0.8], [0.2, 0.3, 0.6, 0.5], [0.8, 0.1, 0.9, 0.3]])
 OUTCOMES = np.array([[0, 0, 4, 0], [1, 0, 4, 1], [0, 4, 4, 1]], np.uint8)
@@ -131,7 +132,7 @@ def test_pairs_are_counted_and_the_curve_is_sorted() -> None:
     weak = rng.random(60) * 0.2
     scores = np.stack([weak + 0.6, weak, weak])
     source = of_scores(list("abc"), {"m": scores})
-    (power,) = discriminative_power(source, Plan(trials=300), source.full())
+    (power,) = powers(source, Plan(trials=300), source.full(), alpha=0.05)
     assert (power.pairs, power.bootstrap, power.tukey) == (3, 2, 2)
     assert power.asl == tuple(sorted(power.asl))
     assert power.asl[-1] == 1.0
@@ -140,25 +141,25 @@ def test_pairs_are_counted_and_the_curve_is_sorted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("confidence", "by_tukey"),
-    [(95, range(7)), (50, range(11, 29))],  # 40 · 0.05 = 2 and 40 · 0.5 = 20 expected
+    ("level", "by_tukey"),
+    [(0.95, range(7)), (0.5, range(11, 29))],  # 40 · 0.05 = 2 and 40 · 0.5 = 20 expected
 )
-def test_the_tests_hold_their_level(confidence: float, by_tukey: range) -> None:
+def test_the_tests_hold_their_level(level: float, by_tukey: range) -> None:
     """Exchangeable runs: about as many pairs by the bootstrap as the level says, and about as
     many campaigns with any pair by Tukey's test."""
     rng = np.random.default_rng(5)
     by_pair = together = 0
-    how: dict[str, Any] = {"only": ["power"], "resamples": 200, "draws": "shared"}
+    how: dict[str, Any] = {"parts": ["power"], "resamples": 200, "draws": "shared"}
     for seed in range(40):
         codes = rng.choice(np.array([0, 1, 4], np.uint8), size=(5, 60))
         source = of_outcomes(list("abcde"), codes, [ab.measure("c@1")])
-        (power,) = evaluate(source, confidence=confidence, seed=seed, **how).power
+        (power,) = evaluate(source, level=level, seed=seed, **how).power
         assert power.bootstrap is not None
         assert power.tukey is not None
         by_pair += power.bootstrap
         together += power.tukey > 0
-    level = 1 - confidence / 100
-    assert 0.2 * level < by_pair / 400 < min(2 * level, 0.7)
+    alpha = 1 - level
+    assert 0.2 * alpha < by_pair / 400 < min(2 * alpha, 0.7)
     assert together in by_tukey
 
 
@@ -175,13 +176,13 @@ def test_a_pair_is_separated_iff_it_exceeds_the_honest_difference(alpha: float) 
     assert (exceeding(largest, gaps) < alpha).tolist() == [False, False, False, True, True]
 
 
-@pytest.mark.parametrize("confidence", [95, 90, 80])
-def test_the_pairs_separated_are_those_beyond_the_honest_difference(confidence: float) -> None:
+@pytest.mark.parametrize("level", [0.95, 0.9, 0.8])
+def test_the_pairs_separated_are_those_beyond_the_honest_difference(level: float) -> None:
     """Scores in few steps: some pairs differ by just as much as the permutations do."""
     rng = np.random.default_rng(2)
     codes = (rng.random((30, 40)) > np.linspace(0.2, 0.8, 30)[:, None]).astype(np.uint8)
     source = of_outcomes([f"r{k}" for k in range(30)], codes, [ab.measure("accuracy")])
-    result = evaluate(source, only=["power"], resamples=100, confidence=confidence, draws="shared")
+    result = evaluate(source, parts=["power"], resamples=100, level=level, draws="shared")
     (power,) = result.power
     right = (codes == 0).sum(axis=1).tolist()
     steps = [abs(a - b) for a, b in combinations(right, 2)]
@@ -191,12 +192,12 @@ def test_the_pairs_separated_are_those_beyond_the_honest_difference(confidence: 
     assert power.tukey == sum(step > honest for step in steps)
 
 
-@pytest.mark.parametrize(("confidence", "enough"), [(95, 20), (90, 10), (99, 100)])
-def test_a_level_takes_resamples_to_show(confidence: float, enough: int) -> None:
+@pytest.mark.parametrize(("level", "enough"), [(0.95, 20), (0.9, 10), (0.99, 100)])
+def test_a_level_takes_resamples_to_show(level: float, enough: int) -> None:
     """With fewer, below the level means at 0: a single resample would tell nearly all apart."""
     source = of_scores(list("abc"), {"m": SCORES + np.array([[0.5], [0.0], [-0.5]])})
     for resamples in (1, enough - 1, enough):
-        result = evaluate(source, only=["power"], resamples=resamples, confidence=confidence)
+        result = evaluate(source, parts=["power"], resamples=resamples, level=level)
         (power,) = result.power
         shows = resamples == enough
         for value in (power.bootstrap, power.tukey, power.discriminative_power):
@@ -217,22 +218,22 @@ def shy(questions: int, answers: int) -> Any:
 @pytest.mark.parametrize("draws", ["paired", "shared"])
 def test_resamples_without_a_score_are_counted(draws: Any) -> None:
     """One answer to 12 questions is in no resample of (11/12)¹² = 35 %, for two of three pairs."""
-    result = evaluate(shy(12, 1), only=["power"], resamples=2000, draws=draws)
+    result = evaluate(shy(12, 1), parts=["power"], resamples=2000, draws=draws)
     (power,) = result.power
     assert (power.pairs, power.undefined, power.resamples) == (3, 0, 6000)
     missing = (11 / 12) ** 12
     assert power.undefined_resamples / 4000 == pytest.approx(missing, abs=0.05)
     told = f"precision did not exist for one of two runs in {power.undefined_resamples:,} of 6,000"
-    assert any(note.startswith(told) for note in result.notes)
+    assert any(note.startswith(told) for note in notes_of(result))
     assert result.to_dict()["power"][0]["undefined_resamples"] == power.undefined_resamples
 
 
 def test_pairs_with_too_few_resamples_are_not_tested() -> None:
     """Of 25 resamples about 9 lack the answer, and 20 are needed."""
-    result = evaluate(shy(12, 1), only=["power"], resamples=25)
+    result = evaluate(shy(12, 1), parts=["power"], resamples=25)
     (power,) = result.power
     assert (power.pairs, power.undefined) == (1, 2)
-    assert any(note.startswith("2 pairs are not tested by precision") for note in result.notes)
+    assert any(note.startswith("2 pairs are not tested by precision") for note in notes_of(result))
 
 
 def test_permutations_without_a_score_are_told() -> None:
@@ -240,6 +241,6 @@ def test_permutations_without_a_score_are_told() -> None:
     codes = np.full((3, 30), 4, np.uint8)
     codes[0, 0] = 0
     source = of_outcomes(list("abc"), codes, [ab.measure("precision")])
-    result = evaluate(source, only=["power"], resamples=30)
+    result = evaluate(source, parts=["power"], resamples=30)
     assert result.power[0].undefined_permutations == 30
-    assert any("in 30 permutations of Tukey's test" in note for note in result.notes)
+    assert any("in 30 permutations of Tukey's test" in note for note in notes_of(result))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.analyses.meta import evaluate
-from abstain.analyses.meta.sources import of_scores
 from abstain.errors import UsageError
+from abstain.stats.resampling.sources import of_scores
+from tests.resample.judge import evaluate
 
 SOURCE = of_scores(list("abc"), {"m": np.random.default_rng(0).random((3, 20))})
 
@@ -21,11 +21,10 @@ SOURCE = of_scores(list("abc"), {"m": np.random.default_rng(0).random((3, 20))})
     [
         ("fuzziness", 0.05, "fuzziness is a sequence of numbers (got 0.05)"),
         ("fuzziness", ["0.05"], "fuzziness is a sequence of numbers (got ['0.05'])"),
-        ("fuzziness", None, "fuzziness is a sequence of numbers (got None)"),
         ("sizes", 5, "sizes is a sequence of whole numbers (got 5)"),
         ("sizes", [5.5], "sizes is a sequence of whole numbers (got [5.5])"),
-        ("only", "power", "only is a sequence of names (got 'power')"),
-        ("only", None, "only is a sequence of names (got None)"),
+        ("parts", 5, "parts is a sequence of names (got 5)"),
+        ("parts", None, "parts is a sequence of names (got None)"),
         ("seed", None, "seed is a whole number (got None)"),
         ("seed", 1.0, "seed is a whole number (got 1.0)"),
         ("trials", 5.5, "trials is a whole number (got 5.5)"),
@@ -36,7 +35,7 @@ SOURCE = of_scores(list("abc"), {"m": np.random.default_rng(0).random((3, 20))})
         ("threads", "two", "threads is a whole number (got 'two')"),
         ("width", "0.01", "width is a number (got '0.01')"),
         ("difference", [0.1], "difference is a number (got [0.1])"),
-        ("confidence", None, "confidence is a number (got None)"),
+        ("level", None, "level is a number (got None)"),
     ],
 )
 def test_an_option_of_another_kind_is_refused(option: str, value: Any, said: str) -> None:
@@ -52,11 +51,11 @@ def test_numbers_and_sequences_of_numpy_will_do() -> None:
         "size": np.int32(5),
         "sizes": np.array([5, 8]),
         "fuzziness": np.array([0.01, 0.05]),
-        "confidence": np.float32(95),
+        "level": np.float64(0.95),
         "seed": np.uint8(0),
     }
-    found = evaluate(SOURCE, **plain, only=["stability", "sensitivity"])
-    again = evaluate(SOURCE, **of_numpy, only=("stability", "sensitivity"))
+    found = evaluate(SOURCE, **plain, parts=["stability", "sensitivity"])
+    again = evaluate(SOURCE, **of_numpy, parts=("stability", "sensitivity"))
     assert json.dumps(again.to_dict()) == json.dumps(found.to_dict())
 
 
@@ -67,5 +66,5 @@ def test_one_measure_may_be_given_as_it_is() -> None:
             for k in range(12)]  # fmt: skip
     frame = pl.DataFrame(rows, schema=["run", "question", "outcome"], orient="row")
     for one in ("c@1", ab.measure("c@1")):
-        found = ab.meta_judged(frame, measures=one, only=["stability"])  # type: ignore[arg-type]
+        found = ab.read_judged(frame).meta(one, parts="stability")
         assert found.measures == ("c@1",)

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, permutations
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 import abstain as ab
-from abstain.analyses.meta import MetaResult, evaluate
-from abstain.analyses.meta.cells import Outcomes, of_outcomes
-from abstain.analyses.meta.draws import Block
-from abstain.analyses.meta.evaluation import Comparing
-from abstain.analyses.meta.settings import PARTS, Settings
-from abstain.analyses.meta.sources import Source, of_counts, of_scores
+from abstain.analyses.meta import MetaResult
+from abstain.analyses.meta.parts import sensitivity_of, stability_of
 from abstain.stats.chance import random_cells, random_parts, stream
+from abstain.stats.resampling.bins import BINS
+from abstain.stats.resampling.cells import Outcomes, of_outcomes
+from abstain.stats.resampling.comparing import Comparing
+from abstain.stats.resampling.draws import Block, Draws
+from abstain.stats.resampling.sources import Source, of_counts, of_scores
+from abstain.stats.resampling.stability import FUZZINESS
 from tests.resample import literal
+from tests.resample.judge import evaluate
 from tests.resample.literal import MEASURES, Subsets
 
 NAMES = list(MEASURES)
@@ -68,10 +71,20 @@ def ours(source: Source, first: Subsets, second: Subsets, *, by_cells: bool) -> 
     x, y = drawn(source, first, by_cells=by_cells)
     x2, y2 = drawn(source, second, by_cells=by_cells)
     block = Block(slice(0, x.shape[1]), (x, y, x2, y2))
-    widths = [0.01] * len(source.measures)
-    comparing = Comparing(source, source.full(), Settings(), widths)
+    comparing = Comparing(
+        source,
+        source.full(),
+        fuzziness=FUZZINESS,
+        widths=[0.01] * len(source.measures),
+        listed=BINS,
+        limit=0.05,
+    )
+    wins, swaps = comparing.tallied(lambda use: [[use(block)]], stable=True, swapping=True)
     size = len(next(iter(first.values()))[0])
-    return comparing.tallied(lambda use: [[use(block)]], size=size, parts=PARTS)
+    return (
+        [stability_of(*own) for own in zip(source.measures, wins, strict=True)],
+        [sensitivity_of(m, size, own) for m, own in zip(source.measures, swaps, strict=True)],
+    )
 
 
 @pytest.mark.parametrize("by_cells", [False, True])
@@ -93,12 +106,12 @@ def check(matrix: Any, first: Subsets, second: Subsets, stability: Any, swap: An
         for k in range(10):
             error, ties, total = literal.stability(rows, score, first, Fraction(k + 1, 100))
             assert curve.comparisons == total
-            assert curve.error[k] == pytest.approx(float(error), abs=1e-15), (name, k)
-            assert curve.ties[k] == pytest.approx(float(ties), abs=1e-15), (name, k)
+            assert curve.curve[k].error == pytest.approx(float(error), abs=1e-15), (name, k)
+            assert curve.curve[k].ties == pytest.approx(float(ties), abs=1e-15), (name, k)
         counter, swapped, highest = literal.swap(rows, score, first, second)
-        assert list(row.counts) == counter, name
+        assert [own.count for own in row.bins] == counter, name
         rates = [s / c if c else None for s, c in zip(swapped, counter, strict=True)]
-        assert list(row.rates) == pytest.approx(rates), name
+        assert [own.swap_rate for own in row.bins] == pytest.approx(rates), name
         assert row.highest == pytest.approx(float(highest))
 
 
@@ -107,7 +120,7 @@ def test_the_whole_way_with_shared_subsets() -> None:
     matrix = literal.campaign(7, 50, seed=3, blanks=(0, 0.3, 0.6, 0.97))
     result = evaluate(
         source_of(matrix),
-        only=["stability", "sensitivity"],
+        parts=["stability", "sensitivity"],
         trials=40,
         size=20,
         draws="shared",
@@ -119,14 +132,14 @@ def test_the_whole_way_with_shared_subsets() -> None:
         {p: [np.flatnonzero(w).tolist() for w in part] for p in combinations(range(7), 2)}
         for part in parts
     )
-    check(matrix, first, second, result.stability, result.swap)
+    check(matrix, first, second, result.stability, result.sensitivity)
 
 
 def test_the_whole_way_with_scores_and_own_subsets() -> None:
     """Ready scores of 0 and 1 are accuracy; each pair's subsets are those of its stream."""
     matrix = literal.campaign(5, 30, seed=8, blanks=(0,))
     source = of_scores([f"r{k}" for k in range(5)], {"accuracy": (matrix == 0).astype(float)})
-    result = evaluate(source, only=["stability", "sensitivity"], trials=20, size=11, sizes=[11])
+    result = evaluate(source, parts=["stability", "sensitivity"], trials=20, size=11, sizes=[11])
     parts = random_parts(stream(0, 0, 0, 0), 10 * 20, 30, 11, disjoint=True)
     first, second = (
         {
@@ -138,22 +151,24 @@ def test_the_whole_way_with_scores_and_own_subsets() -> None:
     rows = matrix.tolist()
     for k in range(10):
         error, ties, _ = literal.stability(rows, literal.accuracy, first, Fraction(k + 1, 100))
-        assert result.stability[0].error[k] == pytest.approx(float(error))
-        assert result.stability[0].ties[k] == pytest.approx(float(ties))
+        assert result.stability[0].curve[k].error == pytest.approx(float(error))
+        assert result.stability[0].curve[k].ties == pytest.approx(float(ties))
     counter, swapped, _ = literal.swap(rows, literal.accuracy, first, second)
-    assert list(result.swap[0].counts) == counter
+    assert [own.count for own in result.sensitivity[0].bins] == counter
     rates = [s / c if c else None for s, c in zip(swapped, counter, strict=True)]
-    assert list(result.swap[0].rates) == pytest.approx(rates)
+    assert [own.swap_rate for own in result.sensitivity[0].bins] == pytest.approx(rates)
 
 
 @pytest.mark.parametrize("draws", ["paired", "shared"])
-def test_a_run_without_scores_does_not_hide_the_highest(draws: str) -> None:
+def test_a_run_without_scores_does_not_hide_the_highest(draws: Draws) -> None:
     """The first run answers nothing and has no precision; the other is always right."""
     matrix = np.array([[4] * 8, [0] * 8], np.uint8)
-    result = evaluate(source_of(matrix, ["precision"]), only=["sensitivity"], trials=3, draws=draws)
-    assert result.swap[0].highest == 1
-    assert (result.swap[0].comparisons, result.swap[0].undefined) == (0, 3)
-    assert result.swap[0].reason == "the measure exists on no pair of subsets"
+    result = evaluate(
+        source_of(matrix, ["precision"]), parts=["sensitivity"], trials=3, draws=draws
+    )
+    assert result.sensitivity[0].highest == 1
+    assert (result.sensitivity[0].comparisons, result.sensitivity[0].undefined) == (0, 3)
+    assert result.sensitivity[0].reason == "the measure exists on no pair of subsets"
 
 
 # ------------------------------------------------------------------------- distributions
@@ -166,21 +181,21 @@ def statistics(stability: Any, swap: Any) -> list[float]:
 
 
 def of_ours(result: MetaResult) -> list[float]:
-    curve, row = result.stability[0], result.swap[0]
-    swaps = sum(round((r or 0) * c) for r, c in zip(row.rates, row.counts, strict=True))
-    assert curve.error[4] is not None
-    assert curve.ties[4] is not None
+    point, row = result.stability[0].curve[4], result.sensitivity[0]
+    swaps = sum(round((own.swap_rate or 0) * own.count) for own in row.bins)
+    assert point.error is not None
+    assert point.ties is not None
     return [
-        curve.error[4],
-        curve.ties[4],
+        point.error,
+        point.ties,
         swaps / row.comparisons,
-        sum(row.counts[10:]) / row.comparisons,
+        sum(own.count for own in row.bins[10:]) / row.comparisons,
     ]
 
 
 @pytest.mark.parametrize("draws", ["paired", "shared"])
 @pytest.mark.parametrize("size", [12, 8])
-def test_the_same_distribution_over_many_seeds(draws: str, size: int) -> None:
+def test_the_same_distribution_over_many_seeds(draws: Draws, size: int) -> None:
     """Our draws (cells, or products) against Python's own, over 150 seeds each."""
     from scipy.stats import ks_2samp
 
@@ -194,7 +209,7 @@ def test_the_same_distribution_over_many_seeds(draws: str, size: int) -> None:
         slow.append(statistics(error, literal.swap(rows, literal.c_at_1, first, second)))
         result = evaluate(
             source,
-            only=["stability", "sensitivity"],
+            parts=["stability", "sensitivity"],
             trials=12,
             size=size,
             sizes=[size],
@@ -278,7 +293,7 @@ def test_counts_of_one_outcome_are_outcomes() -> None:
 
 @pytest.mark.parametrize("draws", ["paired", "shared"])
 def test_the_number_of_threads_changes_nothing(draws: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from abstain.analyses.meta import draws as module
+    from abstain.stats.resampling import draws as module
 
     monkeypatch.setattr(module, "BLOCK", 64)  # many blocks
     monkeypatch.setattr(module, "CHUNK", 7)
@@ -300,11 +315,11 @@ def test_monte_carlo_error_is_what_seeds_differ_by(trials: int) -> None:
     """
     matrix = literal.campaign(5, 40, seed=2)
     source = source_of(matrix, ["c@1"])
-    for draws in ("paired", "shared"):
+    for draws in get_args(Draws):
         found = [
             evaluate(
                 source,
-                only=["stability", "sensitivity"],
+                parts=["stability", "sensitivity"],
                 trials=trials,
                 sizes=[20],
                 draws=draws,
@@ -314,12 +329,12 @@ def test_monte_carlo_error_is_what_seeds_differ_by(trials: int) -> None:
             for seed in range(60)
         ]
         for values, errors in (("ties", "ties_se"), ("error", "error_se")):
-            seen = np.std([getattr(r.stability[0], values)[4] for r in found])
-            said = np.mean([getattr(r.stability[0], errors)[4] for r in found])
+            seen = np.std([getattr(r.stability[0].curve[4], values) for r in found])
+            said = np.mean([getattr(r.stability[0].curve[4], errors) for r in found])
             assert 0.6 < said / seen < 1.6, (draws, values)
         for bin in (2, 20):  # a closed one, and the open one
-            seen = np.std([r.swap[0].rates[bin] or 0 for r in found])
-            said = np.mean([r.swap[0].rates_se[bin] or 0 for r in found])
+            seen = np.std([r.sensitivity[0].bins[bin].swap_rate or 0 for r in found])
+            said = np.mean([r.sensitivity[0].bins[bin].se or 0 for r in found])
             assert 0.6 < said / seen < 1.6, (draws, bin)
 
 

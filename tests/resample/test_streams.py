@@ -14,12 +14,13 @@ import numpy.typing as npt
 import pytest
 
 import abstain as ab
-from abstain.analyses.meta import draws as drawing
-from abstain.analyses.meta import evaluate, power
-from abstain.analyses.meta.cells import of_outcomes
-from abstain.analyses.meta.draws import Block, Plan, permutations, subsets
-from abstain.analyses.meta.sources import Source, of_scores
 from abstain.stats.chance import stream
+from abstain.stats.resampling import draws as drawing
+from abstain.stats.resampling import power
+from abstain.stats.resampling.cells import of_outcomes
+from abstain.stats.resampling.draws import Block, Plan, permutations, subsets
+from abstain.stats.resampling.sources import Source, of_scores
+from tests.resample.judge import evaluate
 
 RUNS, QUESTIONS, TRIALS = 4, 40, 60
 

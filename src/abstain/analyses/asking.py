@@ -6,18 +6,31 @@ Who asks more than one question of the same runs reads them once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from abstain.judging.reading import ReadingOptions, reading_of
+from abstain.errors import UsageError, option
+from abstain.judging.reading import Reading, ReadingOptions, reading_of
 from abstain.judging.sources import evaluate
 from abstain.rankings.settings import RankingsOptions
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from abstain.analyses.baselines import BaselineKind
+    from abstain.analyses.campaign.result import CampaignResult
+    from abstain.analyses.compare.options import Correction, Progress, Test
+    from abstain.analyses.compare.result import CompareResult
+    from abstain.analyses.curve.histogram import HistogramResult
+    from abstain.analyses.curve.result import CurveResult, Way
+    from abstain.analyses.meta.result import MetaResult, Part
     from abstain.analyses.rank.result import RankResult
     from abstain.analyses.score.result import ScoreResult
+    from abstain.analyses.score.several import SeveralResult
+    from abstain.analyses.tune.result import TuneResult
     from abstain.measures import Measure
     from abstain.stats.intervals import IntervalMethod
+    from abstain.stats.resampling.draws import Draws, ResamplingProgress
 
 
 def score(
@@ -52,6 +65,66 @@ def score(
     )
 
 
+def campaign(
+    gold: Any,
+    runs: Any,
+    *,
+    measure: str | Measure = "c@1",
+    by: Sequence[str] | str | None = None,
+    topic_by: str = "topic",
+    test_by: str = "test",
+    pass_mark: float = 0.5,
+    runs_info: Any = None,
+    references: bool = True,
+    interval: IntervalMethod | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    title: str = "Campaign",
+    about: str = "",
+    progress: Callable[[int, int], None] | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> CampaignResult:
+    """Everything that an overview of runs needs; `campaign(gold, runs).save("overview")`."""
+    return evaluate(gold, runs, reading_of(reading)).campaign(
+        measure=measure,
+        by=by,
+        topic_by=topic_by,
+        test_by=test_by,
+        pass_mark=pass_mark,
+        runs_info=runs_info,
+        references=references,
+        interval=interval,
+        level=level,
+        seed=seed,
+        title=title,
+        about=about,
+        progress=progress,
+    )
+
+
+def baseline(
+    gold: Any,
+    kind: BaselineKind,
+    *,
+    seed: int = 0,
+    format: str | None = None,
+    pick: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> pl.DataFrame:
+    """The responses of a run that needs no system: what luck, habit or silence would answer.
+
+    >>> import polars as pl
+    >>> gold = pl.DataFrame({"question": ["q1"], "correct": ["A"], "options": ["A|B"]})
+    >>> baseline(gold, "first")["answer"].to_list()
+    ['A']
+    """
+    from abstain.analyses.baselines import baseline as made
+    from abstain.judging.gold import read_gold
+
+    reading = Reading.of(format=format, pick=pick, columns=columns)
+    return made(read_gold(gold, reading), kind, seed=seed).responses
+
+
 def rank(
     qrels: Any,
     runs: Any,
@@ -71,4 +144,231 @@ def rank(
 
     return read_rankings(qrels, runs, **reading).score(
         measures, by=by, per_query=per_query, truncation=truncation
+    )
+
+
+def several(
+    gold: Any,
+    runs: Any,
+    measures: Sequence[str | Measure] | str | Measure = ("K", "MRR"),
+    *,
+    by: Sequence[str] | str = (),
+    **reading: Unpack[ReadingOptions],
+) -> SeveralResult:
+    """Score runs with several answers a question; `reading` is as for `read`.
+
+    >>> import polars as pl
+    >>> gold = pl.DataFrame({"question": ["q1"], "correct": ["A"]})
+    >>> lists = pl.DataFrame({"question": ["q1"] * 2, "answer": ["B", "A"], "rank": [1, 2]})
+    >>> several(gold, lists, "MRR").rows[0].scores
+    {'MRR': 0.5}
+    """
+    return evaluate(gold, runs, reading_of(reading)).several(measures, by=by)
+
+
+def curve(
+    gold: Any,
+    runs: Any,
+    measures: Sequence[str | Measure] | str | Measure = (),
+    *,
+    should_abstain: str | None = None,
+    bins: int = 10,
+    equal_mass: bool = False,
+    decision: Way | bool = False,
+    level: float = 0.95,
+    points: int = 500,
+    seed: int = 0,
+    **reading: Unpack[ReadingOptions],
+) -> CurveResult:
+    """Follow runs over all thresholds of their confidence; `reading` is as for `read`.
+
+    >>> import polars as pl
+    >>> gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "B"]})
+    >>> run = pl.DataFrame({"question": ["q1", "q2"], "answer": ["A", "A"]})
+    >>> run = run.with_columns(confidence=pl.Series([0.9, 0.4]))
+    >>> best = curve(gold, run, "c@1").runs[0]
+    >>> best.best, best.threshold, best.as_submitted
+    (0.75, 0.9, 0.5)
+    """
+    return evaluate(gold, runs, reading_of(reading)).curve(
+        measures,
+        should_abstain=should_abstain,
+        bins=bins,
+        equal_mass=equal_mass,
+        decision=decision,
+        level=level,
+        points=points,
+        seed=seed,
+    )
+
+
+def histogram(
+    gold: Any,
+    runs: Any,
+    measure: str | Measure = "c@1",
+    *,
+    bins: int = 1024,
+    points: int = 500,
+    **reading: Unpack[ReadingOptions],
+) -> HistogramResult:
+    """Follow runs that no memory holds, their confidences counted in bins."""
+    found = evaluate(gold, runs, reading_of(reading))
+    return found.histogram(measure, bins=bins, points=points)
+
+
+def tune(
+    gold: Any,
+    runs: Any,
+    *,
+    maximise: str | Measure | None = None,
+    risk: float | None = None,
+    next_questions: bool = False,
+    level: float = 0.9,
+    tune_on: Mapping[str, str] | None = None,
+    test_gold: Any = None,
+    folds: int | None = None,
+    repeats: int = 1,
+    by: str | None = None,
+    shrink: float = 50.0,
+    run: str | None = None,
+    seed: int = 0,
+    **reading: Unpack[ReadingOptions],
+) -> TuneResult:
+    """Choose the threshold to abstain at on some questions and judge it on others.
+
+    `test_gold` holds other questions to judge on, answered in the same runs: it is read beside the
+    gold. The rest of `reading` is as for `read`.
+    """
+    golds = both_golds(gold, test_gold, tune_on, folds)
+    return evaluate(golds, runs, reading_of(reading)).tune(
+        maximise=maximise,
+        risk=risk,
+        next_questions=next_questions,
+        level=level,
+        tune_on=tune_on,
+        folds=folds,
+        repeats=repeats,
+        by=by,
+        shrink=shrink,
+        run=run,
+        seed=seed,
+    )
+
+
+def both_golds(
+    gold: Any, test_gold: Any, tune_on: Mapping[str, str] | None, folds: int | None
+) -> Any:
+    """The golds to read: that to tune on, and that to judge on where there is one of its own."""
+    if test_gold is None:
+        return gold
+    for name, value in (("tune_on", tune_on), ("folds", folds)):
+        if value is not None:
+            raise UsageError(f"{option('test_gold')} and {option(name)} exclude each other")
+    return [gold, test_gold]
+
+
+def compare(
+    gold: Any,
+    runs: Any,
+    measure: str | Measure = "c@1",
+    *,
+    against: str | None = None,
+    by: Sequence[str] | str = (),
+    test: Test = "randomisation",
+    correction: Correction | None = None,
+    interval: IntervalMethod | None = None,
+    level: float = 0.95,
+    trials: int = 10_000,
+    seed: int = 0,
+    detect: float | None = None,
+    power: float = 0.8,
+    judge_error: Any = None,
+    progress: Progress | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> CompareResult:
+    """Compare runs against a gold, paired by question; `reading` is as for `read`.
+
+    >>> import polars as pl
+    >>> gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "B"]})
+    >>> one = pl.DataFrame({"question": ["q1", "q2"], "answer": ["A", "A"]})
+    >>> two = pl.DataFrame({"question": ["q1", "q2"], "answer": ["A", "B"]})
+    >>> compare(gold, {"one": one, "two": two}).pairs[0].difference
+    0.5
+    """
+    return evaluate(gold, runs, reading_of(reading)).compare(
+        measure,
+        against=against,
+        by=by,
+        test=test,
+        correction=correction,
+        interval=interval,
+        level=level,
+        trials=trials,
+        seed=seed,
+        detect=detect,
+        power=power,
+        judge_error=judge_error,
+        progress=progress,
+    )
+
+
+def meta(
+    gold: Any,
+    runs: Any,
+    measures: Sequence[str | Measure] | str | Measure = (),
+    *,
+    parts: Sequence[Part] | Part = (),
+    trials: int = 100,
+    size: int | None = None,
+    fuzziness: Sequence[float] | None = None,
+    draws: Draws = "paired",
+    level: float = 0.95,
+    width: float | None = None,
+    bins: int = 21,
+    sizes: Sequence[int] | None = None,
+    resamples: int = 1000,
+    difference: float | None = None,
+    seed: int = 0,
+    threads: int = 0,
+    progress: ResamplingProgress | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> MetaResult:
+    """Judge measures by how they order the runs; `reading` is as for `read`.
+
+    Args:
+        gold: As for `read`.
+        runs: As for `read`, two or more.
+        measures: Measures of counts; c@1, accuracy and UF unless said.
+        parts: What to find out: stability, sensitivity, power, agreement; all unless said.
+        trials: Random subsets for each pair of runs.
+        size: Questions in a subset; half of them unless said.
+        fuzziness: Scores that differ by less than such a share of the larger one tie.
+        draws: Whether each pair draws its own subsets, as in the papers, or all share them.
+        level: How sure a conclusion has to be.
+        width: Of a bin of differences; 0.01 unless said.
+        bins: How many are listed, the last of them open.
+        sizes: For the curve of required differences; six, up to half the questions, unless said.
+        resamples: Resamples and permutations of the tests of power.
+        difference: To say how many questions it needs; five bins unless said.
+        seed: For all draws.
+        threads: As many as there are processors unless said; they change no number.
+        progress: Told what is being done and which share of it is.
+        reading: As for `read`.
+    """
+    return evaluate(gold, runs, reading_of(reading)).meta(
+        measures,
+        parts=parts,
+        trials=trials,
+        size=size,
+        fuzziness=fuzziness,
+        draws=draws,
+        level=level,
+        width=width,
+        bins=bins,
+        sizes=sizes,
+        resamples=resamples,
+        difference=difference,
+        seed=seed,
+        threads=threads,
+        progress=progress,
     )

@@ -30,8 +30,15 @@ MOST_BYTES = 512 << 20
 
 KINDS: dict[str, str] = {
     "rank": "rank.result:RankResult",
+    "compare": "compare.result:CompareResult",
+    "meta": "meta.result:MetaResult",
     "score": "score.result:ScoreResult",
+    "campaign": "campaign.result:CampaignResult",
     "truncation": "truncation:TruncationResult",
+    "curve": "curve.result:CurveResult",
+    "histogram": "curve.histogram:HistogramResult",
+    "several": "score.several:SeveralResult",
+    "tune": "tune.result:TuneResult",
 }
 """Every kind of result, and where its struct is (below `abstain.analyses`)."""
 
@@ -147,20 +154,6 @@ def load(path: str | os.PathLike[str]) -> Result:
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise InputError(f"is no whole result of `abstain {kind}`: {_told(error)}", name) from None
     return found
-
-
-def kind_of(path: str | os.PathLike[str]) -> str:
-    """The kind that a file says it is of; empty where it says none."""
-    from abstain.io.files import open_plain
-
-    class Head(msgspec.Struct):
-        kind: str = ""
-
-    with open_plain(path).stream() as file:
-        try:
-            return msgspec.json.decode(file.read(MOST_BYTES + 1), type=Head).kind
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return ""
 
 
 def result_class(kind: str) -> type[Result]:

@@ -46,7 +46,7 @@ def baseline(
     """
     import polars as pl
 
-    from abstain.analyses.campaign import baselines
+    from abstain.analyses import baselines
     from abstain.io.tables import write_table
     from abstain.judging.gold import read_gold
 

@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import structs
 
 from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, command, option
-from abstain.cli.reading import Input, keywords, reads
+from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, counting, working
 from abstain.report.view import FORMATS, Format
 
 if TYPE_CHECKING:
-    from abstain.analyses.campaign.campaign import Campaign
-    from abstain.analyses.campaign.table import Table
+    from abstain.analyses.campaign.result import CampaignResult
+    from abstain.stats.intervals import IntervalMethod
 
 
 @command
@@ -69,7 +70,7 @@ def campaign(
     pass_mark: float,
     runs_info: str | None,
     references: bool,
-    interval: str | bool,
+    interval: IntervalMethod | bool,
     level: float,
     seed: int,
     output: Path,
@@ -82,63 +83,33 @@ def campaign(
     \b
     abstain campaign gold.xml runs/*.xml -o overview --runs-info runs.csv
     """
-    from abstain.analyses.campaign import run_campaign
-    from abstain.report.campaign_folder import whole_folder_free, write_campaign
+    from abstain.report.campaign.folder import whole_folder_free
 
     whole_folder_free(output, force=force)
-    own = keywords(given.reading, "policy", "align", "match", "cluster", "engine", "master")
     with counting("judging and comparing…") as progress:
-        result = run_campaign(
-            given.gold,
-            given.runs,
-            measure_name=measure,
+        result = given.evaluation().campaign(
+            measure=measure,
             by=by or None,
-            topic=topic_by,
-            test=test_by,
+            topic_by=topic_by,
+            test_by=test_by,
             pass_mark=pass_mark,
             runs_info=runs_info,
-            baselines=references,
-            seed=seed,
-            ci=interval if isinstance(interval, str) else "",
+            references=references,
+            interval=interval if isinstance(interval, str) else None,
             level=level,
+            seed=seed,
+            title=title,
             progress=progress,
-            **own,
         )
+    command = f"{context.obj or 'abstain campaign'} -o overview"
+    write(result, output, Showing(format=format, command=command), force=force)
+
+
+def write(result: CampaignResult, output: Path, out: Showing, *, force: bool) -> None:
+    """The folder; on the terminal the leaderboard and the summary, and where the rest is."""
+    from abstain.report.campaign.folder import write_campaign
+
     with working("writing…"):
-        command = f"{context.obj or 'abstain campaign'} -o overview"
-        tables = write_campaign(result, output, title=title, command=command, force=force)
-    show_campaign(result, tables, output, Showing(format=format))
-
-
-def show_campaign(result: Campaign, tables: list[Table], output: Path, out: Showing) -> None:
-    """The leaderboard and the summary on the terminal, and where the rest is."""
-    from abstain.analyses.campaign.headings import explained
-    from abstain.analyses.campaign.summary import sentences
-    from abstain.analyses.campaign.tables import leaderboard
-    from abstain.report.grid import Grid, legend_sentence
-    from abstain.report.scores import policy_sentence, sentence
-
-    full = explained(leaderboard(result).grid, "leaderboard", str(result.measure), result.level)
-    wanted = (
-        *("#", "run", str(result.measure), "low", "high", "group"),
-        *("right", "wrong", "unanswered"),
-    )
-    keep = [i for i, c in enumerate(full.columns) if c.name in wanted or c.kind == "bar"]
-    grid = Grid(
-        [full.columns[i] for i in keep],
-        [[row[i] for i in keep] for row in full.rows],
-        notes=[
-            legend_sentence([full.columns[i] for i in keep if full.columns[i].kind != "bar"]),
-            *sentences(result),
-            *(sentence(note) for note in result.notes),
-            policy_sentence(result.policy, result.touched),
-            f"{output}/index.html shows {len(tables)} tables.",
-        ],
-        dim=full.dim,
-    )
-    data = {}
-    if out.chosen == "json":
-        import msgspec
-
-        data = msgspec.json.decode((output / "results.json").read_bytes())
-    out.show_grids([grid], data)
+        told = structs.replace(result, command=out.command)
+        tables = write_campaign(told, output, force=force)
+    out.show(result, written=f"{output}/index.html shows {len(tables)} tables.")

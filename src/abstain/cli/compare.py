@@ -8,14 +8,12 @@ import click
 
 from abstain.cli import options
 from abstain.cli.command import Words, command, option
-from abstain.cli.reading import Input, keywords, reads
+from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, counting, shows
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
-    from abstain.analyses.compare import Comparison
-
-WHOLE = "compare needs every outcome, which it reads with polars"
+    from abstain.analyses.compare.result import CompareResult
 
 
 @command
@@ -23,7 +21,6 @@ WHOLE = "compare needs every outcome, which it reads with polars"
     "judged",
     "scores",
     runs="The runs to compare, two or more.",
-    without={"master": f"--master: {WHOLE}", "engine": f"--engine: {WHOLE}"},
 )
 @options.measure("What runs are compared by (default: c@1).")
 @option("--against", metavar="RUN", help="Compare each run with this one, corrected by max-T.")
@@ -91,47 +88,35 @@ def compare(
     Runs are paired by question, on the questions that all of them have: a missing response is
     excluded unless --policy says otherwise.
     """
-    from abstain.report.compare import compare_chart, compare_grids, pair_grid
-    from abstain.report.compare_words import rounded_away
-
-    settings: dict[str, Any] = {
-        "reference": against,
-        "test": test,
-        "correction": correction or "",
-        "method": interval if isinstance(interval, str) else "",
-        "level": level,
-        "trials": trials,
-        "seed": seed,
-        "detect": detect,
-        "power": power,
-    }
-    if given.kind == "scores" and (judge_error or by):
-        raise UsageError("--judge-error and --by do not go with --scores")
-    if given.kind != "scores":
-        settings |= {"measure_name": measure or "c@1", "by": by, "judge_error": judge_error}
+    if given.kind == "scores" and len(given.files) > 1:
+        raise UsageError("--scores takes one file")
     with counting("comparing…") as progress:
-        result = _compared(given, measure, {**settings, "progress": progress})
-    if out.chart is not None:
-        from abstain.report.charts import write_charts
+        settings = {
+            "against": against,
+            "test": test,
+            "correction": correction,
+            "interval": interval if isinstance(interval, str) else None,
+            "level": level,
+            "trials": trials,
+            "seed": seed,
+            "detect": detect,
+            "power": power,
+            "progress": progress,
+        }
+        result = _compared(given, measure, by, judge_error, settings)
+    out.show(result)
 
-        write_charts({"compare": compare_chart(result)}, out.chart)
-    grids = compare_grids(result)
-    grids[-1].notes += rounded_away(result, out.digits)
-    whole = pair_grid(result, list(result.pairs), full=True)
-    out.show_grids(grids, result.to_dict(), whole=whole)
 
-
-def _compared(given: Input, measure: str | None, settings: dict[str, Any]) -> Comparison:
-    from abstain.analyses.compare import compare, compare_judged
-    from abstain.analyses.compare.scores import compare_scores
-
+def _compared(
+    given: Input,
+    measure: str | None,
+    by: tuple[str, ...],
+    judge_error: str | None,
+    settings: dict[str, Any],
+) -> CompareResult:
     if given.kind == "scores":
-        if len(given.files) > 1:
-            raise UsageError("--scores takes one file")
-        own = keywords(given.reading, "cluster")
-        return compare_scores(given.gold, measure_name=measure, **own, **settings)
-    if given.kind == "judged":
-        own = keywords(given.reading, "policy", "cluster", "grades")
-        return compare_judged(list(given.files), **own, **settings)
-    own = keywords(given.reading, "policy", "cluster", "match", "align")
-    return compare(given.gold, given.runs, **own, **settings)
+        if by or judge_error:
+            raise UsageError("--judge-error and --by do not go with --scores")
+        return given.scores().compare(measure, **settings)
+    asked = measure or "c@1"
+    return given.evaluation().compare(asked, by=by, judge_error=judge_error, **settings)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from abstain.cli import options
 from abstain.cli.command import Words, command, option
-from abstain.cli.reading import Input, keywords, reads
+from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UnknownNameError, UsageError
 
+if TYPE_CHECKING:
+    from abstain.analyses.curve.result import Way
+    from abstain.analyses.result import Result
+
 SHOWN = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
+COUNTED = SHOWN[:3]
+"""What can be shown of confidences that were counted in bins."""
+DRAWN = 500
+"""Points of a curve that a result holds at least, for its charts."""
 
 
 @command
@@ -70,7 +78,7 @@ SHOWN = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts"
 )
 @options.level("The level of the bands.")
 @options.seed("For the draws behind the bands.")
-@shows(chart=True)
+@shows(page=True, chart=True)
 def curve(
     given: Input,
     measures: tuple[str, ...],
@@ -79,7 +87,7 @@ def curve(
     histogram: int | None,
     bins: int,
     equal_mass: bool,
-    decision: str | None,
+    decision: Way | None,
     should_abstain: str | None,
     level: float,
     seed: int,
@@ -95,57 +103,29 @@ def curve(
     A row needs a confidence from 0 to 1. Answers of one confidence are answered together, so the
     order of rows never changes a value.
     """
-    from abstain.analyses.curve import api
-    from abstain.report.curves import curve_chart, curve_grid
-
     if show not in SHOWN:
         raise UnknownNameError("view", show, SHOWN, hint=f"there are {', '.join(SHOWN)}")
     if histogram is not None:
-        counted = given.kind == "gold" and show in ("summary", "risk", "measure")
-        if not counted or out.chart is not None:
-            raise UsageError(
-                "--histogram needs a gold and goes with --show summary, risk or measure"
-            )
-        _show_histogram(given, histogram, measures, out, show=show, points=points)
-        return
-    if given.reading.engine:
-        raise UsageError("--engine goes with --histogram: other curves need every confidence")
-    shared: dict[str, Any] = {
-        "measures": measures,
-        "should_abstain": should_abstain,
-        "bins": bins,
-        "equal_mass": equal_mass,
-        "decision": decision,
-        "level": level,
-        "seed": seed,
-    }
-    with working("sorting…"):
-        if given.kind == "judged":
-            own = keywords(given.reading, "policy", "grades")
-            result = api.curve_judged(list(given.files), **own, **shared)
+        if show not in COUNTED:
+            raise UsageError("--histogram goes with --show summary, risk or measure")
+        if len(measures) > 1:
+            raise UsageError("--histogram follows one measure of counts (-m c@1)")
+    held = max(points, DRAWN) if points else 0
+    result: Result
+    with working("sorting…" if histogram is None else "counting…"):
+        read = given.evaluation()
+        if histogram is not None:
+            along = measures[0] if measures else "c@1"
+            result = read.histogram(along, bins=histogram, points=held)
         else:
-            own = keywords(given.reading, "policy", "match", "align")
-            result = api.curve(given.gold, given.runs, **own, **shared)
-        grid = curve_grid(result, show, most=points)
-        data = result.to_dict(show, points=points)
-    if out.chart is not None:
-        from abstain.report.charts import write_charts
-
-        write_charts({show: curve_chart(result, show)}, out.chart)
-    out.show_grids([grid], data)
-
-
-def _show_histogram(
-    given: Input, bins: int, measures: tuple[str, ...], out: Showing, *, show: str, points: int
-) -> None:
-    from abstain.analyses.curve.histogram import curve_histogram
-    from abstain.report.curves import histogram_grid
-
-    if len(measures) > 1:
-        raise UsageError("--histogram follows one measure of counts (-m c@1)")
-    own = keywords(given.reading, "policy", "match", "align", "engine", "master")
-    with working("counting…"):
-        result = curve_histogram(
-            given.gold, given.runs, bins=bins, measure_name=(measures or ("c@1",))[0], **own
-        )
-    out.show_grids([histogram_grid(result, show, most=points)], result.to_dict(points=points))
+            result = read.curve(
+                measures,
+                should_abstain=should_abstain,
+                bins=bins,
+                equal_mass=equal_mass,
+                decision=decision or show == "decision",
+                level=level,
+                points=held,
+                seed=seed,
+            )
+    out.show(result, show=show, points=points)

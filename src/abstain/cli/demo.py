@@ -37,22 +37,18 @@ def demo(context: click.Context, output: Path, force: bool) -> None:
     \b
     abstain demo -o demo
     """
-    from abstain.analyses.campaign import run_campaign
-    from abstain.cli.campaign import show_campaign
-    from abstain.report.campaign_folder import whole_folder_free, write_campaign
+    from abstain.cli.campaign import write
+    from abstain.judging.sources import read
+    from abstain.report.campaign.folder import whole_folder_free
 
     whole_folder_free(output, force=force)
     with (
         working("judging and counting…"),
         as_file(files("abstain") / "examples" / "qa4mre2013") as folder,
     ):
-        result = run_campaign(
-            folder / "gold.csv", folder / "runs.csv.gz", runs_info=folder / "runs_info.csv"
-        )
-        again = str(context.obj or "")
-        tables = write_campaign(
-            result, output, title=TITLE, about=ABOUT, command=again, force=force
-        )
+        runs = read(folder / "gold.csv", folder / "runs.csv.gz")
+        info = folder / "runs_info.csv"
+        result = runs.campaign(runs_info=info, title=TITLE, about=ABOUT)
     click.echo(f"{TITLE}\n")
-    show_campaign(result, tables, output, Showing())
+    write(result, output, Showing(command=str(context.obj or "")), force=force)
     click.echo("The responses are reconstructed from published figures; docs/demo.md says how.")

@@ -5,20 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from abstain.cli import options
 from abstain.cli.command import Words, command, option
-from abstain.cli.reading import Input, keywords, reads
+from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, shows
 from abstain.errors import UsageError
-
-if TYPE_CHECKING:
-    from abstain.analyses.meta import MetaResult
-
-WHOLE = "meta needs every outcome, which it reads with polars"
 
 
 @command
@@ -29,8 +24,6 @@ WHOLE = "meta needs every outcome, which it reads with polars"
     runs="The runs, or the other files.",
     without={
         "cluster": "--cluster: meta draws questions, not clusters of them",
-        "master": f"--master: {WHOLE}",
-        "engine": f"--engine: {WHOLE}",
     },
 )
 @options.measures("A measure to judge (default: c@1, accuracy, UF).")
@@ -132,46 +125,17 @@ def meta(
     (Sakai 2006) and Tukey's HSD (Carterette 2012) tell apart. Agreement: Kendall's and AP
     correlation, Spearman, rank-biased overlap. And advice from all that.
     """
-    from abstain.report.meta import meta_grids, tidy_grid
-
     if given.kind == "scores" and measures:
         raise UsageError("with --scores each file is a measure: -m has nothing to choose")
-    how |= {"sizes": list(sizes) or None, "confidence": _percent(level)}
+    how["sizes"] = list(sizes) or None
     if parts:
-        how["only"] = list(parts)
+        how["parts"] = list(parts)
     if fuzziness:
         how["fuzziness"] = list(fuzziness)
     with _progress() as progress:
-        result = _judged(given, measures, {**how, "progress": progress})
-    if out.chart is not None:
-        from abstain.report.charts import write_charts
-        from abstain.report.meta_charts import meta_chart
-
-        write_charts({"meta": meta_chart(result)}, out.chart)
-    out.show_grids(meta_grids(result), result.to_dict(), whole=tidy_grid(result))
-
-
-def _judged(given: Input, measures: tuple[str, ...], how: dict[str, Any]) -> MetaResult:
-    from abstain.analyses.meta import inputs
-
-    chosen = measures or inputs.DEFAULT_MEASURES
-    if given.kind == "scores":
-        return inputs.meta_scores(list(given.files), **keywords(given.reading), **how)
-    if given.kind == "counts":
-        own = keywords(given.reading)
-        return inputs.meta_counts(given.gold, measures=chosen, **own, **how)
-    if given.kind == "judged":
-        own = keywords(given.reading, "policy", "grades")
-        return inputs.meta_judged(list(given.files), measures=chosen, **own, **how)
-    own = keywords(given.reading, "policy", "match", "align")
-    return inputs.meta(given.gold, given.runs, measures=chosen, **own, **how)
-
-
-def _percent(level: float) -> float:
-    """The level in per cent, as it was written."""
-    if not 0 < level < 1:
-        raise UsageError(f"--level must be between 0 and 1 (got {level:g})")
-    return round(100 * level, 10)
+        asked = given.scores() if given.kind == "scores" else given.evaluation()
+        result = asked.meta(list(measures), level=level, progress=progress, **how)
+    out.show(result)
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from abstain.judging.reading import (
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation
+    from abstain.rankings.scores import ScoreMatrix
 
 F = TypeVar("F", bound=Callable[..., Any])
 COLUMNS = (
@@ -79,6 +80,15 @@ class Input:
         if self.kind == "judged":
             return sources.evaluate_judged(list(self.files), self.reading)
         return sources.evaluate(self.gold, self.runs, self.reading)
+
+    def scores(self) -> ScoreMatrix:
+        """The scores by topic, read."""
+        from abstain.rankings.scores import read_scores
+
+        own = self.reading
+        return read_scores(
+            list(self.files), columns=own.columns, format=own.format, cluster=own.cluster
+        )
 
 
 def reads(

@@ -34,13 +34,13 @@ def report(results: str, output: Path | None, title: str) -> None:
     abstain score gold.csv runs/*.csv --interval -o scores.json
     abstain report scores.json -o scores.html
     """
+    from abstain.analyses.result import load
     from abstain.io.files import bare_name, write_text
-    from abstain.report.results.pages import report as page_of
 
     target = output or Path(results).with_name(f"{bare_name(results)}.html")
     if target.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"a page's name ends in .html (got '{target}')")
     with working("drawing…"):
-        text = page_of(results, title=title)
+        text = load(results).page(title=title)
         write_text(target, text)
     click.echo(f"{target}: {len(text.encode()) / 1e6:.1f} MB, opens in any browser.")

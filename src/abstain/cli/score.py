@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from abstain.cli import options
 from abstain.cli.command import command, option
-from abstain.cli.reading import Input, keywords, reads
+from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
-    from abstain.analyses.score.several import SeveralResult
     from abstain.stats.intervals import IntervalMethod
 
 LEVEL = 0.95
@@ -81,10 +80,9 @@ def score(
         for name, said in others.items():
             if said:
                 raise UsageError(f"--several and {name} exclude each other")
-        from abstain.report.several import several_grid
-
-        lists = _several(given, measures or ("K", "MRR"), by)
-        out.show_grids([several_grid(lists)], lists.to_dict())
+        with working("counting…"):
+            lists = given.evaluation().several(measures or ("K", "MRR"), by=by)
+        out.show(lists)
         return
     with working("counting…"):
         result = given.evaluation(skip_inconsistent=skip_inconsistent).score(
@@ -97,15 +95,3 @@ def score(
             seed=seed,
         )
     out.show(result, candidates=candidates)
-
-
-def _several(given: Input, measures: tuple[str, ...], by: tuple[str, ...]) -> SeveralResult:
-    from abstain.analyses.score.several import score_several, score_several_judged
-
-    how: dict[str, Any] = {"measures": measures, "by": by}
-    with working("counting…"):
-        if given.kind == "judged":
-            own = keywords(given.reading, "policy", "grades")
-            return score_several_judged(list(given.files), **how, **own)
-        own = keywords(given.reading, "policy", "match")
-        return score_several(given.gold, given.runs, **how, **own)

@@ -46,9 +46,9 @@ class Showing:
 
         view = view_of(msgspec.structs.replace(result, command=self.command))
         if self.chart is not None:
-            view.draw(self.chart)
+            view.draw(self.chart, **options)
         if self.chosen == "table" and self.output is None and sys.stdout.isatty():
-            self._print(view.tables(**options))
+            self._print(view.tables(digits=self.digits, **options))
         else:
             self._write(view.text(self.chosen, digits=self.digits, **options))
 

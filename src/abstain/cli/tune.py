@@ -9,14 +9,15 @@ import click
 
 from abstain.cli import options
 from abstain.cli.command import FILE, NEW_FILE, SHOWING, command, option
-from abstain.cli.reading import Input, keywords, reads
+from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
-    from abstain.analyses.tune.tuned import TuneResult
+    from polars import DataFrame
 
-WHOLE = "tune needs every confidence, which it reads with polars"
+    from abstain.analyses.tune.result import TuneResult
+    from abstain.judging.evaluation import Evaluation
 
 
 @command
@@ -24,11 +25,7 @@ WHOLE = "tune needs every confidence, which it reads with polars"
     "judged",
     runs="A run with a confidence.",
     alone="apply",
-    without={
-        "cluster": "--cluster: folds are of questions, not of clusters",
-        "master": f"--master: {WHOLE}",
-        "engine": f"--engine: {WHOLE}",
-    },
+    without={"cluster": "--cluster: folds are of questions, not of clusters"},
 )
 @options.measure("Tune for a measure of counts (default: c@1).", "--maximise")
 @option(
@@ -83,7 +80,8 @@ WHOLE = "tune needs every confidence, which it reads with polars"
     "--apply",
     type=NEW_FILE,
     metavar="FILE",
-    help="Apply thresholds that --threshold-file wrote: tune --apply FILE RUN --run-file OUT.",
+    help="Apply the thresholds of a file that --threshold-file or -o FILE.json wrote: "
+    "tune --apply FILE RUN --run-file OUT.",
 )
 @option(
     "--run-file",
@@ -102,7 +100,7 @@ WHOLE = "tune needs every confidence, which it reads with polars"
     section=SHOWING,
     help="Write the threshold and how it was chosen, as JSON.",
 )
-@shows()
+@shows(page=True, chart=True)
 def tune(
     given: Input,
     measure: str | None,
@@ -155,17 +153,44 @@ def tune(
         raise UsageError("--level goes with --risk: it is the chance with which the risk is kept")
     if shrink is not None and by is None:
         raise UsageError("--shrink goes with --by: it is what small slices borrow")
-    result = _tuned(given, tuning)
+    if run_file is not None and given.kind == "gold" and len(given.runs) > 1:
+        raise UsageError("--run-file writes one run: name one, or use --threshold-file and --apply")
+    chosen = None if tune_on is None else options.pairs([tune_on], "--tune-on", "part=dev")
+    with working("tuning…"):
+        read = _read(given, test_gold, chosen, folds)
+        result = read.tune(
+            maximise=measure,
+            risk=risk,
+            next_questions=next_questions,
+            level=0.9 if level is None else level,
+            tune_on=chosen,
+            folds=folds,
+            repeats=repeats,
+            by=by,
+            shrink=50.0 if shrink is None else shrink,
+            run=run,
+            seed=seed,
+        )
     if run_file is not None:
-        _write_run(result, given, run_file)
+        _write_run(read, result, given, run_file)
     if threshold_file is not None:
-        from abstain.io.files import write_text
-        from abstain.io.json_text import json_of
+        result.save_thresholds(threshold_file)
+    out.show(result)
 
-        write_text(threshold_file, json_of(result.threshold_data()))
-    from abstain.report.thresholds import tune_grid
 
-    out.show_grids([tune_grid(result)], result.to_dict())
+def _read(
+    given: Input, test_gold: str | None, tune_on: dict[str, str] | None, folds: int | None
+) -> Evaluation:
+    """The runs, judged against their gold and perhaps against one of its own to judge on."""
+    from abstain.analyses.asking import both_golds
+    from abstain.judging.sources import evaluate
+
+    if test_gold is None:
+        return given.evaluation()
+    if given.kind == "judged":
+        raise UsageError("--test-gold needs a gold to tune on; --judged has none")
+    golds = both_golds(given.gold, test_gold, tune_on, folds)
+    return evaluate(golds, given.runs, given.reading)
 
 
 def _refuse_tuning(
@@ -187,72 +212,40 @@ def _refuse_tuning(
         "--policy": reading.policy,
         "--align": reading.align != "id",
         "--match": reading.match != "id",
+        "--engine": reading.engine,
         "--format": out.format,
         "-o": out.output,
+        "--chart": out.chart,
     }
     for name, value in said.items():
         if value not in (None, False, 0, {}):
             raise UsageError(f"--apply tunes nothing: it does not go with {name}")
 
 
-def _tuned(given: Input, tuning: dict[str, Any]) -> TuneResult:
-    from abstain.analyses.curve import api
+def _apply(thresholds: Path, given: Input, target: Path | None) -> None:
+    from abstain.analyses.tune.apply import apply_thresholds, read_thresholds
 
-    shared = dict(tuning)
-    level, shrink = shared.pop("level"), shared.pop("shrink")
-    test_gold = shared.pop("test_gold")
-    shared |= {"split": _part(shared.pop("tune_on")), "per": shared.pop("by")}
-    if level is not None:
-        shared["delta"] = _left_over(level)
-    if shrink is not None:
-        shared["shrink"] = shrink
-    with working("tuning…"):
-        if given.kind == "judged":
-            if test_gold:
-                raise UsageError("--test-gold needs a gold to tune on; --judged has none")
-            own = keywords(given.reading, "policy", "grades")
-            return api.tune_judged(list(given.files), **own, **shared)
-        own = keywords(given.reading, "policy", "match", "align")
-        return api.tune(given.gold, given.runs, test_gold=test_gold, **own, **shared)
+    if len(given.files) > 2:
+        raise UsageError("--apply takes one run (or its gold and the run)")
+    if target is None:
+        raise UsageError("--apply writes a run: say where with --run-file")
+    gold = given.gold if len(given.files) == 2 else None
+    chosen = read_thresholds(thresholds)
+    _write(target, *apply_thresholds(given.files[-1], chosen, given.reading, gold=gold))
 
 
-def _left_over(level: float) -> float:
-    """The chance of being above the risk, as it would be written: 0.1 of a level of 0.9."""
-    if not 0 < level < 1:
-        raise UsageError(f"--level must be between 0 and 1 (got {level:g})")
-    return round(1 - level, 12)
+def _write_run(read: Evaluation, result: TuneResult, given: Input, target: Path) -> None:
+    from abstain.analyses.tune.apply import apply_thresholds, thresholded_rows
 
-
-def _part(text: str | None) -> tuple[str, str] | None:
-    if text is None:
-        return None
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise UsageError(f"--tune-on reads ATTR=VALUE, such as part=dev (got '{text}')")
-    return name.strip(), value.strip()
-
-
-def _write_run(result: TuneResult, given: Input, target: Path) -> None:
-    from abstain.analyses.tune import apply
-    from abstain.io.tables import write_table
-
-    notes: list[str] = []
     if given.kind == "judged":
-        frame = apply.thresholded_rows(result)
+        _write(target, thresholded_rows(read, result), [])
     else:
-        if len(given.runs) > 1:
-            raise UsageError(
-                "--run-file writes one run: name one, or use --threshold-file and --apply"
-            )
-        frame, notes = apply.apply_threshold(
-            given.runs[0],
-            {own.run: own.threshold for own in result.runs},
-            questions=result.matrix.questions if result.per else None,
-            only=result.runs[0].run if len(result.runs) == 1 else None,
-            **keywords(given.reading, "align"),
+        only = result.runs[0].run if len(result.runs) == 1 else None
+        gold = read.source.gold
+        _write(
+            target,
+            *apply_thresholds(given.runs[0], result.chosen, given.reading, gold=gold, only=only),
         )
-    write_table(apply.writable(frame, target), target)
-    _say_written(target, frame.height, notes)
     click.echo(f"{target}: {_hindsight(result)}", err=True)
 
 
@@ -264,23 +257,9 @@ def _hindsight(result: TuneResult) -> str:
     return f"tuned on {which} questions here: their score is hindsight, no result"
 
 
-def _apply(thresholds: Path, given: Input, target: Path | None) -> None:
-    from abstain.analyses.tune import apply
+def _write(target: Path, frame: DataFrame, notes: list[str]) -> None:
+    from abstain.analyses.tune.apply import writable
     from abstain.io.tables import write_table
 
-    if len(given.files) > 2:
-        raise UsageError("--apply takes one run (or its gold and the run)")
-    if target is None:
-        raise UsageError("--apply writes a run: say where with --run-file")
-    frame, notes = apply.apply_threshold(
-        given.files[-1],
-        apply.read_thresholds(thresholds),
-        gold=given.gold if len(given.files) == 2 else None,
-        **keywords(given.reading),
-    )
-    write_table(apply.writable(frame, target), target)
-    _say_written(target, frame.height, notes)
-
-
-def _say_written(target: Path, rows: int, notes: list[str]) -> None:
-    click.echo("; ".join([f"{target}: {rows:,} responses", *notes]), err=True)
+    write_table(writable(frame, target), target)
+    click.echo("; ".join([f"{target}: {frame.height:,} responses", *notes]), err=True)

@@ -109,17 +109,17 @@ def read_table(
 
     `pick` says what to pick of a tool's log.
     """
-    from abstain.io.logs.registry import READERS
+    from abstain.io.readers import READERS
 
     name, picks = format or "", dict(pick or {})
     if ":" in name:  # on its way out: picks have an option of their own
-        from abstain.io.logs.registry import split_format
+        from abstain.io.readers import split_format
 
         name, inside = split_format(name)
         inside.pop("refusals", None)
         picks = {**inside, **picks}
-    known = (*FORMATS, *READERS)
-    if name and name not in known:
+    if name and name not in FORMATS and name not in READERS:
+        known = (*FORMATS, *READERS)
         near = nearest(name, known)
         hint = f"nearest: {near[0]}; " if near else ""
         raise UsageError(
@@ -130,8 +130,8 @@ def read_table(
     if "qa4mre" not in (name, format_of_name(opened.name)):  # whose reader says it of XML
         refuse_utf16(opened)
     chosen = name or sniff(opened)
-    if chosen in READERS:
-        return READERS[chosen].read(opened, picks)
+    if chosen not in FORMATS:
+        return READERS[chosen].table(opened, picks)
     if picks:
         raise UsageError(f"{option('pick')} is for tools' logs: {chosen} has nothing to pick")
     if chosen == "parquet":
@@ -178,7 +178,7 @@ def sniff(opened: Opened) -> str:
 
     A comma, a semicolon or a tab separates the cells: whichever the first line has most of.
     """
-    from abstain.io.logs.registry import sniff_log
+    from abstain.io.readers import sniff_log
 
     head = opened.head()
     if head.startswith(PARQUET):

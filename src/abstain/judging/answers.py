@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.measures.answers import Answers
-from abstain.outcomes import OUTCOMES
+from abstain.outcomes import EXCLUDED
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from abstain.outcomes import Array, IntArray
 
-EMPTY, EXCLUDED = len(OUTCOMES) - 1, len(OUTCOMES)
+EMPTY = EXCLUDED - 1
 
 
 def has_answer(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:

@@ -7,7 +7,7 @@ enough nothing is held: the engine that the responses live in counts them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
@@ -18,6 +18,7 @@ from msgspec import structs
 
 import abstain
 from abstain.errors import InputError, UnknownNameError, option, plural
+from abstain.judging.binning import binned_cells
 from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice_sizes, slices_of
 from abstain.judging.tally import Tallies
 from abstain.outcomes import (
@@ -35,7 +36,15 @@ from abstain.outcomes import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.analyses.campaign.result import CampaignResult
+    from abstain.analyses.compare.options import Correction, Progress, Test
+    from abstain.analyses.compare.result import CompareResult
+    from abstain.analyses.curve.histogram import HistogramResult
+    from abstain.analyses.curve.result import CurveResult, Way
+    from abstain.analyses.meta.result import MetaResult, Part
     from abstain.analyses.score.result import ScoreResult
+    from abstain.analyses.score.several import SeveralResult
+    from abstain.analyses.tune.result import TuneResult
     from abstain.judging.gold import Gold
     from abstain.judging.matrix import Filled
     from abstain.judging.reading import PolicyLike, Reading
@@ -43,6 +52,7 @@ if TYPE_CHECKING:
     from abstain.measures import Measure
     from abstain.outcomes import Array, IntArray
     from abstain.stats.intervals import IntervalMethod
+    from abstain.stats.resampling.draws import Draws, ResamplingProgress
 
 EXCLUDED = len(OUTCOMES)
 """The code of a response that the policy excludes; those below are positions in `OUTCOMES`."""
@@ -51,6 +61,9 @@ STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
 Kind = Literal["gold", "judged", "counts"]
 """What an evaluation was read from."""
+
+Cells = tuple["npt.NDArray[np.int64]", ...]
+"""Which runs and which questions, as numpy's `ix_` has them."""
 
 
 class Source(Protocol):
@@ -85,6 +98,9 @@ class Source(Protocol):
     def fill(self, *, confident: bool) -> Filled:
         """The kind of every response, and its confidence where that is asked for."""
 
+    def binned(self, bins: int) -> pl.DataFrame:
+        """How many responses of each run and kind have a confidence in each bin."""
+
 
 @dataclass(frozen=True, slots=True)
 class Counted:
@@ -117,13 +133,10 @@ class Evaluation:
         reading: Reading,
         *,
         held: Filled | None = None,
-        questions: pl.DataFrame | None = None,
     ) -> None:
         self.source = source
         self.reading = reading
         self._held = held
-        self._questions = questions
-        """Given where it is a view of some of them; then everything is held."""
 
     # ------------------------------------------------------------------------- what it holds
 
@@ -152,11 +165,6 @@ class Evaluation:
 
     def with_attributes(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         """The questions with some of their attributes, which must be there."""
-        if self._questions is not None:
-            for name in attributes or ():
-                if name not in self._questions.columns:
-                    raise UnknownNameError("attribute", name, self._questions.columns)
-            return self._questions
         return self.source.questions(attributes)
 
     def __len__(self) -> int:
@@ -200,6 +208,11 @@ class Evaluation:
         return self._filled()[1]
 
     @property
+    def states_confidence(self) -> bool:
+        """Whether any of the tables has a column of confidences."""
+        return any("confidence" in own.table.columns for own in self.source.responses)
+
+    @property
     def confidence(self) -> Array:
         """Runs × questions: how sure each response was; NaN where it does not say."""
         sure = self._filled(confident=True)[2]
@@ -213,8 +226,9 @@ class Evaluation:
         Positions in `OUTCOMES`, or `EXCLUDED`. A kind of blank that the policy leaves open is
         refused.
         """
+        kinds = self.kinds  # first: what is held is not counted again where it lives
         self._refuse_undecided()
-        return self.policy.outcomes(EXCLUDED).astype(np.uint8)[self.kinds]
+        return self.policy.outcomes(EXCLUDED).astype(np.uint8)[kinds]
 
     def _refuse_undecided(self) -> None:
         table = self.tallies(())
@@ -223,10 +237,9 @@ class Evaluation:
     @property
     def nothing_right(self) -> npt.NDArray[np.bool_] | None:
         """Which questions have no right answer, where a gold says so."""
-        questions = self.questions
-        if "nothing_right" not in questions.columns:
+        if self.source.gold is None:
             return None
-        nothing = questions["nothing_right"].to_numpy()
+        nothing = self.questions["nothing_right"].to_numpy()
         return nothing if nothing.any() else None
 
     # -------------------------------------------------------------------------------- counts
@@ -235,16 +248,7 @@ class Evaluation:
         """How many responses of each kind there are, by run and slice."""
         if self._held is None:
             return self.source.tally(by)
-        runs, kinds, _ = self._held
-        questions = self.with_attributes(by)
-        sizes = slice_sizes(questions, by)
-        part_of = slice_numbers(questions, sizes, by) * KINDS
-        slices: list[tuple[str | None, ...]] = sizes.drop("size").rows() if by else [()]
-        width = len(slices) * KINDS
-        table = np.stack([np.bincount(part_of + own, minlength=width) for own in kinds])
-        names = [run for run in runs for _ in slices]
-        rows = table.reshape(-1, KINDS).astype(np.int64)
-        return Tallies(names, slices * len(runs), rows, questions.height)
+        return _tallied(self._held, self.with_attributes, by)
 
     def counted(self, by: Sequence[str] = ()) -> Counted:
         """Counts under the policy, by run and slice."""
@@ -281,6 +285,14 @@ class Evaluation:
         everywhere = Slices("", [""], np.zeros(len(self), np.int64))
         return CountsArray(self.sliced(everywhere).table[:, 0])
 
+    def binned(self, bins: int) -> pl.DataFrame:
+        """How many responses of each run and kind have a confidence in each bin: run, KIND, bin, n.
+
+        They are counted where they live, before any policy; those without a confidence are in
+        bin −1.
+        """
+        return self.source.binned(bins)
+
     def slices(self, attribute: str) -> Slices:
         """The slices that an attribute makes, in natural order."""
         return slices_of(self.with_attributes([attribute]), attribute)
@@ -297,7 +309,7 @@ class Evaluation:
         from abstain.judging.reading import said_policy
 
         reading = structs.replace(self.reading, policy=said_policy(policy))
-        return Evaluation(self.source, reading, held=self._held, questions=self._questions)
+        return Evaluation(self.source, reading, held=self._held)
 
     def only(
         self,
@@ -321,12 +333,9 @@ class Evaluation:
 
     def where(self, inside: npt.NDArray[np.bool_], rows: Sequence[int] | None = None) -> Evaluation:
         """The questions that a mask keeps, of all runs or of those at some positions."""
-        names, kinds, sure = self._filled()
-        own = list(range(len(names))) if rows is None else list(rows)
-        at = np.ix_(np.array(own, np.int64), np.flatnonzero(inside))
-        held = ([names[i] for i in own], kinds[at], None if sure is None else sure[at])
-        questions = self.questions.filter(pl.Series(inside))
-        return Evaluation(self.source, self.reading, held=held, questions=questions)
+        own = range(len(self.kinds)) if rows is None else rows
+        view = View(self, np.flatnonzero(inside), np.array(own, np.int64))
+        return Evaluation(view, self.reading)
 
     # ------------------------------------------------------------------- for people: frames
 
@@ -383,6 +392,266 @@ class Evaluation:
             seed=seed,
         )
         return found
+
+    def campaign(
+        self,
+        *,
+        measure: str | Measure = "c@1",
+        by: Sequence[str] | str | None = None,
+        topic_by: str = "topic",
+        test_by: str = "test",
+        pass_mark: float = 0.5,
+        runs_info: Any = None,
+        references: bool = True,
+        interval: IntervalMethod | None = None,
+        level: float = 0.95,
+        seed: int = 0,
+        title: str = "Campaign",
+        about: str = "",
+        progress: Callable[[int, int], None] | None = None,
+    ) -> CampaignResult:
+        """Everything that an overview paper needs: `save` writes it as a folder."""
+        found: CampaignResult = abstain.ask(
+            "campaign",
+            self,
+            measure=measure,
+            by=by,
+            topic_by=topic_by,
+            test_by=test_by,
+            pass_mark=pass_mark,
+            runs_info=runs_info,
+            references=references,
+            interval=interval,
+            level=level,
+            seed=seed,
+            title=title,
+            about=about,
+            progress=progress,
+        )
+        return found
+
+    def several(
+        self,
+        measures: Sequence[str | Measure] | str | Measure = ("K", "MRR"),
+        *,
+        by: Sequence[str] | str = (),
+    ) -> SeveralResult:
+        """Scores of runs that may give several answers to a question: K and MRR."""
+        found: SeveralResult = abstain.ask("score.several", self, measures, by=by)
+        return found
+
+    def curve(
+        self,
+        measures: Sequence[str | Measure] | str | Measure = (),
+        *,
+        should_abstain: str | None = None,
+        bins: int = 10,
+        equal_mass: bool = False,
+        decision: Way | bool = False,
+        level: float = 0.95,
+        points: int = 500,
+        seed: int = 0,
+    ) -> CurveResult:
+        """Every run over all thresholds of its confidence."""
+        found: CurveResult = abstain.ask(
+            "curve",
+            self,
+            measures,
+            should_abstain=should_abstain,
+            bins=bins,
+            equal_mass=equal_mass,
+            decision=decision,
+            level=level,
+            points=points,
+            seed=seed,
+        )
+        return found
+
+    def histogram(
+        self, measure: str | Measure = "c@1", *, bins: int = 1024, points: int = 500
+    ) -> HistogramResult:
+        """Curves of runs that no memory holds: their engine counts confidences into bins."""
+        found: HistogramResult = abstain.ask(
+            "curve.histogram", self, measure, bins=bins, points=points
+        )
+        return found
+
+    def tune(
+        self,
+        *,
+        maximise: str | Measure | None = None,
+        risk: float | None = None,
+        next_questions: bool = False,
+        level: float = 0.9,
+        tune_on: Mapping[str, str] | None = None,
+        folds: int | None = None,
+        repeats: int = 1,
+        by: str | None = None,
+        shrink: float = 50.0,
+        run: str | None = None,
+        seed: int = 0,
+    ) -> TuneResult:
+        """The threshold to abstain at, chosen on some questions and judged on others."""
+        found: TuneResult = abstain.ask(
+            "tune",
+            self,
+            maximise=maximise,
+            risk=risk,
+            next_questions=next_questions,
+            level=level,
+            tune_on=tune_on,
+            folds=folds,
+            repeats=repeats,
+            by=by,
+            shrink=shrink,
+            run=run,
+            seed=seed,
+        )
+        return found
+
+    def compare(
+        self,
+        measure: str | Measure = "c@1",
+        *,
+        against: str | None = None,
+        by: Sequence[str] | str = (),
+        test: Test = "randomisation",
+        correction: Correction | None = None,
+        interval: IntervalMethod | None = None,
+        level: float = 0.95,
+        trials: int = 10_000,
+        seed: int = 0,
+        detect: float | None = None,
+        power: float = 0.8,
+        judge_error: Any = None,
+        progress: Progress | None = None,
+    ) -> CompareResult:
+        """Which differences between runs are real, and where they come from.
+
+        Runs are paired by question on those that all of them have. A missing response excludes
+        its question, unless the policy says what it counts as.
+
+        Args:
+            measure: What runs are compared by, one of counts or of confidence.
+            against: The run that each other one is compared with, corrected by max-T.
+            by: Attributes; for two runs, which slices carry the difference.
+            test: How p is found.
+            correction: For many pairs; Holm's unless said.
+            interval: The method of intervals; None takes the measure's default.
+            level: The level of intervals; what it leaves is the error of tests.
+            trials: Random trials, where a test is not exact.
+            seed: The seed of the trials.
+            detect: A difference to plan for: the power to find it, the questions that takes.
+            power: The power that a plan asks for.
+            judge_error: A judge's verdicts on a sample that was checked by hand.
+            progress: Told how much of the work is done, and how much there is.
+        """
+        found: CompareResult = abstain.ask(
+            "compare",
+            self,
+            measure,
+            against=against,
+            by=by,
+            test=test,
+            correction=correction,
+            interval=interval,
+            level=level,
+            trials=trials,
+            seed=seed,
+            detect=detect,
+            power=power,
+            judge_error=judge_error,
+            progress=progress,
+        )
+        return found
+
+    def meta(
+        self,
+        measures: Sequence[str | Measure] | str | Measure = (),
+        *,
+        parts: Sequence[Part] | Part = (),
+        trials: int = 100,
+        size: int | None = None,
+        fuzziness: Sequence[float] | None = None,
+        draws: Draws = "paired",
+        level: float = 0.95,
+        width: float | None = None,
+        bins: int = 21,
+        sizes: Sequence[int] | None = None,
+        resamples: int = 1000,
+        difference: float | None = None,
+        seed: int = 0,
+        threads: int = 0,
+        progress: ResamplingProgress | None = None,
+    ) -> MetaResult:
+        """Judge measures by how they order the runs: see `abstain.analyses.meta.meta`."""
+        found: MetaResult = abstain.ask(
+            "meta",
+            self,
+            measures,
+            parts=parts,
+            trials=trials,
+            size=size,
+            fuzziness=fuzziness,
+            draws=draws,
+            level=level,
+            width=width,
+            bins=bins,
+            sizes=sizes,
+            resamples=resamples,
+            difference=difference,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+        )
+        return found
+
+
+class View:
+    """A source: some of the runs of an evaluation, on some of its questions."""
+
+    def __init__(self, whole: Evaluation, columns: IntArray, rows: IntArray) -> None:
+        self.whole, self.columns, self.rows = whole, columns, rows
+        self.kind, self.gold = whole.kind, whole.source.gold
+        self.responses = whole.source.responses
+        self.notes, self.cluster = whole.notes, whole.source.cluster
+
+    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """Those of the whole that it keeps."""
+        return self.whole.with_attributes(attributes)[self.columns]
+
+    def tally(self, by: Sequence[str]) -> Tallies:
+        """Counted from the matrix of the whole."""
+        return _tallied(self.fill(confident=False), self.questions, by)
+
+    def fill(self, *, confident: bool) -> Filled:
+        """The cells of the whole that it keeps."""
+        names, kinds, sure = self.whole._filled(confident=confident)
+        at = np.ix_(self.rows, self.columns)
+        return [names[i] for i in self.rows], kinds[at], None if sure is None else sure[at]
+
+    def binned(self, bins: int) -> pl.DataFrame:
+        """Counted from the matrices of the whole."""
+        return binned_cells(*self.fill(confident=True), bins)
+
+
+def _tallied(
+    held: Filled, questions: Callable[[Sequence[str]], pl.DataFrame], by: Sequence[str]
+) -> Tallies:
+    """Responses of each kind by run and slice, counted from the matrix."""
+    runs, kinds, _ = held
+    slices: list[tuple[str | None, ...]] = [()]
+    part_of: IntArray | int = 0
+    if by:
+        asked = questions(by)
+        sizes = slice_sizes(asked, by)
+        part_of = slice_numbers(asked, sizes, by) * KINDS
+        slices = sizes.drop("size").rows()
+    width = len(slices) * KINDS
+    table = np.stack([np.bincount(part_of + own, minlength=width) for own in kinds])
+    names = [run for run in runs for _ in slices]
+    rows = table.reshape(-1, KINDS).astype(np.int64)
+    return Tallies(names, slices * len(runs), rows, kinds.shape[1])
 
 
 def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:

@@ -90,6 +90,10 @@ class GivenCounts:
         """Counts have no responses."""
         raise UsageError(NO_QUESTIONS)
 
+    def binned(self, bins: int) -> pl.DataFrame:
+        """Counts have no confidences."""
+        raise UsageError(NO_QUESTIONS)
+
 
 def read_given(data: Any, reading: Reading, *, skip_inconsistent: bool = False) -> GivenCounts:
     """The counts of a table, a frame, or a mapping of names to `Counts`."""

@@ -26,6 +26,8 @@ SPLIT = "|"
 RESERVED = ("question", "correct", "options", "option_texts")
 DERIVED = ("accepted", "nothing_right")
 """Columns that a gold is given when it is read."""
+GOLD = "gold"
+"""The attribute that says which gold a question is of, where several are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class Gold:
     table: Table
     verdicts: bool = False
     """Whether it is a log's: then the verdicts of logs count, and no answer is judged again."""
+    golds: tuple[str, ...] = ()
+    """What it was read from, by name: several golds may be one."""
 
     def __len__(self) -> int:
         return self.frame.height
@@ -115,12 +119,52 @@ def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
         **({"options": _as_list(frame, "options")} if "options" in frame.columns else {}),
         **({"option_texts": _as_texts(frame)} if "option_texts" in frame.columns else {}),
     ).drop("correct")
-    return Gold(table.name, frame, attributes, table, verdicts=is_log)
+    return Gold(table.name, frame, attributes, table, verdicts=is_log, golds=(table.name,))
+
+
+def joined_gold(golds: Sequence[Gold]) -> Gold:
+    """Several golds as one, whose attribute `gold` says which each question is of."""
+    first = golds[0]
+    if len(golds) == 1:
+        return first
+    names: list[str] = []
+    for gold in golds:
+        if GOLD in gold.attributes:
+            raise InputError(
+                f"column '{GOLD}' has a name that is ours where several golds are read, expected "
+                "another for an attribute",
+                gold.name,
+            )
+        names.append(gold.name if gold.name not in names else f"{gold.name} {len(names) + 1}")
+    frame = pl.concat(
+        [
+            own.frame.with_columns(pl.lit(n).alias(GOLD))
+            for own, n in zip(golds, names, strict=True)
+        ],
+        how="diagonal_relaxed",
+    )
+    again = frame.filter(pl.col("question").is_duplicated()).sort("question")
+    if again.height:
+        one, other = again[GOLD][:2]
+        raise UsageError(
+            f"question {shown(again['question'][0])} is in both golds, {one} and {other}: a "
+            "question belongs in one"
+        )
+    attributes = tuple(dict.fromkeys(a for own in golds for a in own.attributes))
+    notes = tuple(dict.fromkeys(note for own in golds for note in own.table.notes))
+    return replace(
+        first,
+        frame=frame,
+        attributes=(*attributes, GOLD),
+        table=replace(first.table, notes=notes),
+        verdicts=all(own.verdicts for own in golds),
+        golds=tuple(names),
+    )
 
 
 def _for_gold(data: Any, reading: Reading) -> Reading:
     """How the gold is read: runs may be some tool's logs while their gold is a table."""
-    from abstain.io.logs.registry import READERS
+    from abstain.io.readers import READERS
 
     plain = structs.replace(reading, detect_refusals=(), engine=None, master=None)
     reader = READERS.get(reading.format or "")

@@ -14,6 +14,7 @@ from abstain.errors import InputError, Place, UsageError, nearest, option, shown
 from abstain.io.columns import USUAL_NAMES, require_all, text_column
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
+from abstain.judging.binning import binned_cells
 from abstain.judging.faults import UNREAD, bad_confidence
 from abstain.judging.judge import FILE, KIND, with_confidence
 from abstain.judging.responses import OF_A_RUN, Responses, own_cluster, told
@@ -73,10 +74,12 @@ class JudgedRows:
 
     def _attributes(self) -> tuple[str, ...]:
         """Columns that say one thing of each question, whatever run the row is of."""
+        schemas = [own.frame.collect_schema() for own in self.responses]
         shared = [
             name
             for name in self.responses[0].table.columns
-            if name not in NOT_ATTRIBUTES and all(name in s.table.columns for s in self.responses)
+            if name not in NOT_ATTRIBUTES
+            and all(name in own and not own[name].is_nested() for own in schemas)
         ]
         if not self.named or not shared:
             return tuple(shared) if self.named else ()
@@ -123,6 +126,22 @@ class JudgedRows:
         sure = np.full((len(runs), width), np.nan)
         sure.reshape(-1)[at] = placed["confidence"].fill_null(np.nan).to_numpy()
         return runs, kinds, sure
+
+    def lists(
+        self, by: Sequence[str], keep: Sequence[str]
+    ) -> tuple[list[pl.DataFrame], pl.DataFrame]:
+        """Rows of runs that may have several a question, and the questions; `keep` names columns.
+
+        Their confidences are from 0 to 1 or none.
+        """
+        grades = self._reading.grades
+        tables, questions = graded_lists(self.responses, by=by, grades=grades, keep=keep)
+        checked = zip(self.responses, tables, strict=True)
+        return [checked_confidence(own, table) for own, table in checked], questions
+
+    def binned(self, bins: int) -> pl.DataFrame:
+        """Confidences counted into bins."""
+        return binned_cells(*self.fill(confident=True), bins)
 
 
 def _numbered(rows: pl.DataFrame) -> pl.DataFrame:

@@ -16,14 +16,12 @@ import polars as pl
 from abstain.errors import InputError, UsageError, plural, shown
 from abstain.io.files import open_plain
 from abstain.io.frames import into_lazy
-from abstain.io.logs.registry import READERS
+from abstain.io.readers import READERS
 from abstain.io.tables import ROW, Table, sniff
 from abstain.judging.reading import Reading
 from abstain.judging.responses import Responses, read_responses
 
 TASK = "task"
-FORMATS = ("lm-eval", "inspect")
-"""Tools whose logs are of one task each."""
 ENDINGS = (".jsonl", ".json", ".eval", ".gz", ".zst")
 MAX_FILES = 10_000
 
@@ -78,13 +76,17 @@ def join_tasks(sources: Sequence[Responses]) -> list[Responses]:
 def _log(at: int, source: Responses) -> _Log | None:
     table = source.table
     by_itself = table.run_id is not None and source.run == table.run_id[0]
-    if table.format not in FORMATS or not by_itself or TASK not in table.columns:
+    if not by_itself or TASK not in table.columns or not _of_one_task(table.format):
         return None
     rows = table.frame.select("question", TASK).collect()
     tasks = rows[TASK].cast(pl.String).unique().to_list()
     if len(tasks) != 1 or not tasks[0]:
         return None
     return _Log(at, source, tasks[0], rows["question"].cast(pl.String).unique())
+
+
+def _of_one_task(format: str) -> bool:
+    return format in READERS and READERS[format].one_task
 
 
 def _groups(own: Sequence[_Log]) -> list[list[_Log]]:

@@ -64,7 +64,7 @@ def old_reading(
     master: str | None = None,
 ) -> Reading:
     """A `Reading` from a format with picks inside it: for rooms on their way to `Evaluation`."""
-    from abstain.io.logs.registry import split_format
+    from abstain.io.readers import split_format
     from abstain.judging.reading import Reading
 
     name, pick = split_format(format) if format else ("", {})

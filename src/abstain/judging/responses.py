@@ -12,6 +12,7 @@ from abstain.errors import Place, UsageError, option, plural
 from abstain.io.engines import check_engine, moved
 from abstain.io.files import bare_name
 from abstain.io.frames import collect, into_lazy, open_table, rename
+from abstain.io.readers import READERS
 from abstain.io.tables import Table
 from abstain.judging.reading import Reading
 
@@ -109,16 +110,13 @@ def describe(gold: Gold, sources: Sequence[Responses] = ()) -> list[str]:
     return notes
 
 
-PAIRED_BY = {"lm-eval": "by doc_hash", "abstentionbench": "by what they ask"}
-"""Logs that know a question by a hash, and of what."""
-
-
 def told(tables: Iterable[Table]) -> list[str]:
     """The notes of tables, each once, and where logs of one tool are of different questions."""
     tables = list(tables)
     notes = list(dict.fromkeys(note for table in tables for note in table.notes))
-    for format, how in PAIRED_BY.items():
-        notes += _different_documents([t for t in tables if t.format == format], how)
+    for format in dict.fromkeys(t.format for t in tables if t.verdicts is not None):
+        if format in READERS and (how := READERS[format].paired_by):
+            notes += _different_documents([t for t in tables if t.format == format], how)
     return notes
 
 

@@ -6,15 +6,18 @@ Each is opened once. What is asked of it is counted where the responses live, an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from abstain.errors import UsageError
 from abstain.io.frames import check_mapping
+from abstain.judging.binning import binned
 from abstain.judging.evaluation import Evaluation, Kind
 from abstain.judging.given_counts import read_given
-from abstain.judging.gold import Gold, read_gold
+from abstain.judging.gold import Gold, joined_gold, read_gold
 from abstain.judging.grades import JudgedRows
 from abstain.judging.judge import Judged, judge
 from abstain.judging.matrix import Filled, filled
@@ -39,6 +42,11 @@ class GoldRuns:
         self._reading = reading
         self._judged: dict[tuple[tuple[str, ...], tuple[str, ...]], Judged] = {}
         self._tallies: dict[tuple[str, ...], Tallies] = {}
+
+    @property
+    def match(self) -> Match:
+        """When an answer is right."""
+        return self._reading.match
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -71,6 +79,10 @@ class GoldRuns:
         """The kind of every response, one byte each."""
         return filled(self.judged(), confident=confident)
 
+    def binned(self, bins: int) -> pl.DataFrame:
+        """Confidences counted into bins by the engine that they live in."""
+        return binned(self.judged(), bins)
+
 
 def read(
     gold: Any,
@@ -90,7 +102,8 @@ def read(
     """Read runs and judge them against a gold, once: everything is asked of what comes back.
 
     Args:
-        gold: A path or a dataframe with `question`, `correct` and any attributes.
+        gold: A path or a dataframe with `question`, `correct` and any attributes; or several,
+            with other questions each: then their attribute `gold` says which one is of which.
         runs: A path, a folder of logs, a dataframe, a sequence of those, or a mapping of names to
             them. Dataframes are those that narwhals knows: polars, pandas, pyarrow, duckdb, Spark.
         format: The format of the files where it is not evident, or a tool's log.
@@ -122,9 +135,14 @@ def read(
 def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
     """As `read`, for a `Reading` that is there already; so may the gold be."""
     refuse_meaningless(reading, "gold")
-    standard = gold if isinstance(gold, Gold) else read_gold(gold, reading)
+    given = gold if isinstance(gold, (list, tuple)) else [gold]
+    golds = [own if isinstance(own, Gold) else read_gold(own, reading) for own in given]
+    if not golds:
+        raise UsageError("there is no gold to judge by")
+    standard = joined_gold(golds)
     responses = open_sources(runs, reading)
-    check_mapping(reading.columns, [standard.table, *(own.table for own in responses)])
+    tables = [*(own.table for own in golds), *(own.table for own in responses)]
+    check_mapping(reading.columns, tables)
     if reading.cluster is not None:
         standard.check_attributes([reading.cluster])
     return Evaluation(GoldRuns(standard, responses, reading), reading)
@@ -205,3 +223,14 @@ def evaluate_counts(
     refuse_meaningless(reading, "counts")
     source = read_given(counts, reading, skip_inconsistent=skip_inconsistent)
     return Evaluation(source, reading)
+
+
+def together(runs: Mapping[str, Evaluation]) -> Evaluation:
+    """Evaluations of one run each as one, whatever the runs were called; nothing is read again."""
+    first = next(iter(runs.values()))
+    responses = [
+        replace(own, run=name) for name, read in runs.items() for own in read.source.responses
+    ]
+    if first.source.gold is None:
+        return Evaluation(JudgedRows(responses, first.reading), first.reading)
+    return Evaluation(GoldRuns(first.source.gold, responses, first.reading), first.reading)

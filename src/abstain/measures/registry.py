@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from abstain.errors import AbstainError, UnknownNameError, UsageError, nearest, reason_of, shown
+from abstain.errors import UnknownNameError, UsageError, nearest, shown
 from abstain.measures.arguments import arguments_of
 from abstain.measures.definition import Definition, Takes
 from abstain.measures.of_answers import ConfidenceMeasure
@@ -20,7 +20,7 @@ from abstain.measures.of_counts import Measure
 from abstain.measures.of_rankings import RankingMeasure
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    pass
 
 GROUP = "abstain.measures"
 """The entry points of packages that declare measures."""
@@ -187,20 +187,12 @@ def _load_plugins() -> str:
     """
     from importlib.metadata import entry_points
 
+    from abstain.measures.plugins import plugin, why
+
     faults = []
     for point in entry_points(group=GROUP):
         try:
             point.load()
         except Exception as error:
-            faults.append(f"{_plugin(point)} cannot be loaded: {_why(error)}")
+            faults.append(f"{plugin(point)} cannot be loaded: {why(error)}")
     return faults[0] if faults else ""
-
-
-def _plugin(point: EntryPoint) -> str:
-    home = "" if point.dist is None else f" of {point.dist.name} {point.dist.version}"
-    return f"plug-in {shown(point.name)}{home} ({point.value})"
-
-
-def _why(error: Exception) -> str:
-    kind = "" if isinstance(error, AbstainError) else f"{type(error).__name__}: "
-    return f"{kind}{reason_of(error)}"

@@ -19,6 +19,8 @@ from abstain.io.files import write_text
 from abstain.report.grid import Grid, to_csv, to_latex, to_markdown
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from abstain.report.pieces import Page
 
 Format: TypeAlias = Literal["table", "json", "csv", "markdown", "latex", "github", "html"]
@@ -56,9 +58,17 @@ class View(Generic[R]):
         """The one table that CSV holds."""
         return self.tables(**options)[0]
 
+    def frame(self, table: str) -> pl.DataFrame:
+        """A table by name as data, for kinds whose tables are made by their view."""
+        raise NotImplementedError
+
     def charts(self) -> Charts:
         """Its charts by name, the main one first."""
         return {}
+
+    def main_first(self, **options: Any) -> Charts:
+        """Its charts with the one first that belongs to the table that `options` ask for."""
+        return self.charts()
 
     def page(self) -> Page:
         """The page: its tables and charts, unless a kind has more to say."""
@@ -89,7 +99,8 @@ class View(Generic[R]):
                 return to_csv(self.whole(**options))
             case _:
                 look = LOOKS[format]
-                return "\n".join(look(grid, digits) for grid in self.tables(**options))
+                grids = self.tables(digits=digits, **options)
+                return "\n".join(look(grid, digits) for grid in grids)
 
     def html(self, *, title: str = "") -> str:
         """The page as HTML."""
@@ -108,18 +119,18 @@ class View(Generic[R]):
         """Write the look that the name ends in, whole or not at all."""
         ending = path.suffix.lower()
         if ending in PICTURES:
-            self.draw(path)
+            self.draw(path, **options)
             return
         if ending not in ENDINGS:
             known = ", ".join((*ENDINGS, *PICTURES))
             raise UsageError(f"{path}: expected a name that ends in {known}")
         write_text(path, self.text(ENDINGS[ending], digits=digits, **options))
 
-    def draw(self, path: Path) -> None:
+    def draw(self, path: Path, **options: Any) -> None:
         """Draw the main chart: .svg, .png, .html or .json; a folder gets all of them."""
         from abstain.report.charts import write_charts
 
-        charts = self.charts()
+        charts = self.main_first(**options)
         if not charts:
             raise UsageError(f"a result of `abstain {self.result.kind}` has no chart here")
         write_charts(charts, path)

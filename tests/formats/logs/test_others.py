@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import abstain as ab
+from abstain.io.log_rows import plain_text
 from abstain.io.logs import rows
-from abstain.io.logs.rows import plain_text
 from abstain.io.tables import json_text, read_table
 from tests.formats.logs.helpers import JUDGED, counts
 from tests.formats.logs.test_openai_evals import MATCHES, REPORT, SPEC, event
@@ -242,7 +242,7 @@ def test_a_whole_number_reads_as_in_a_table(value: Any, text: str) -> None:
 
 
 def test_half_a_document_is_refused_by_every_reader(here: Here) -> None:
-    from abstain.io.logs.registry import READERS
+    from abstain.io.readers import READERS
 
     here.write("x.json", '{"version": 2, "responses": [{"a": ')
     for name in READERS:

@@ -26,7 +26,7 @@ def read_sizes(texts: Iterable[str]) -> dict[str, int]:
                 f"{option('sizes')} reads NAME=N, such as auxiliary=44, or a file (got '{text}')"
             )
         if said.setdefault(name.strip(), int(size.value)) != size.value:
-            raise UsageError(f"{option('sizes')} names '{name.strip()}' twice")
+            raise UsageError(f"{option('sizes')} '{name.strip()}' is given twice")
     return found | said
 
 

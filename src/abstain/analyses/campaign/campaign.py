@@ -1,44 +1,63 @@
-"""`run_campaign`: all the numbers of an overview, from one matrix of outcomes."""
+"""`campaign`: all the facts of an overview, asked of one evaluation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 import polars as pl
+from msgspec import structs
 
-from abstain.analyses.campaign.matrix import OutcomeMatrix, Slices, outcome_matrix, slices_of
-from abstain.analyses.campaign.pairs import Pairs, find_pairs
-from abstain.errors import InputError, UsageError, nearest, plural, shown
-from abstain.judging.opening import old_reading
+from abstain.analyses.campaign.pairs import fourfold_of
+from abstain.analyses.campaign.result import (
+    Breakdown,
+    CampaignResult,
+    CampaignRow,
+    Questions,
+    ReferenceRun,
+)
+from abstain.analyses.campaign.runs_info import read_runs_info
+from abstain.analyses.campaign.stability import rank_stability
+from abstain.analyses.campaign.uncertainty import run_intervals, told_apart
+from abstain.errors import UsageError, nearest
+from abstain.io.frames import collect
+from abstain.io.tables import ROW
+from abstain.judging.evaluation import Evaluation
+from abstain.judging.judge import INDEX, KIND
+from abstain.judging.slices import Slices, slices_of
+from abstain.judging.sources import GoldRuns
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import (
+    OUTCOMES,
     RIGHT,
     WRONG,
     Counts,
     CountsArray,
-    Policy,
     blanks_by_reason,
     reasons_named,
 )
+from abstain.stats.intervals import check_level, check_method
+from abstain.stats.ties import places
 
 if TYPE_CHECKING:
-    from abstain.analyses.campaign.stability import RankStability
-    from abstain.analyses.compare.result import Comparison
     from abstain.analyses.curve.result import CurveResult
-    from abstain.judging.gold import Gold
-    from abstain.judging.judge import Judged
     from abstain.outcomes import Array
-    from abstain.stats.intervals import Interval
+    from abstain.stats.intervals import IntervalMethod
 
-MOST_PARTS = 60
+MOST_SLICES = 60
 """An attribute with more values than this is an id or a text, not a slice."""
 
 MOST_CHOICES = 5_000_000
 """Responses up to which the answers given to each question are counted."""
+
+MOST_CURVES = 6
+"""Runs whose confidence an overview looks at: the best that state one."""
+
+SUMMED = ("AUROC", "AURC", "ECE", "Brier")
+BYTE = 255
 
 HIDDEN = (
     *("auxiliary_of", "text", "option_texts", "simplified", "simplification"),
@@ -47,162 +66,133 @@ HIDDEN = (
 ROLE = "role"
 
 
-@dataclass(frozen=True, slots=True)
-class Campaign:
-    """Runs over one gold, with everything that the tables are made of."""
-
-    measure: Measure
-    matrix: OutcomeMatrix
-    overall: CountsArray
-    scores: Array
-    """The measure of each run over all questions."""
-    order: list[int]
-    """Runs from the best to the worst."""
-    slices: dict[str, Slices]
-    sliced: dict[str, CountsArray]
-    """For each attribute, counts by run and part."""
-    part_scores: dict[str, Array]
-    """For each attribute, the measure by run and part."""
-    topic: str | None
-    test: str | None
-    pass_mark: float
-    pairs: Pairs | None
-    runs_info: pl.DataFrame
-    """One row a run, in the order of the matrix: `run` and its attributes."""
-    choices: dict[int, list[tuple[str, int]]]
-    """For each question, the answers given and how many runs gave them, the most frequent first."""
-    baselines: dict[str, tuple[Counts, dict[str, CountsArray]]]
-    """Reference runs: counts overall and, for each attribute, by part."""
-    policy: Policy
-    touched: dict[str, int]
-    notes: tuple[str, ...] = ()
-    intervals: tuple[Interval, ...] = ()
-    """An interval for each run's score."""
-    comparison: Comparison | None = None
-    """All pairs of runs, where there are not too many."""
-    seed: int = 0
-    level: float = 0.95
-    stability: RankStability | None = None
-    """Ranks over resamples of the questions, where there are not too many responses."""
-    sureness: CurveResult | None = None
-    """The curves of the best runs that state a confidence."""
-
-    @property
-    def runs(self) -> list[str]:
-        """The runs, in the order of the matrix."""
-        return self.matrix.runs
-
-    def slice_scores(self, attribute: str) -> Array:
-        """The measure by run and part of an attribute."""
-        return self.part_scores[attribute]
-
-
-def run_campaign(
-    gold: Any,
-    runs: Any,
+def campaign(
+    evaluation: Evaluation,
     *,
-    measure_name: str | Measure = "c@1",
-    by: Sequence[str] | None = None,
-    topic: str = "topic",
-    test: str = "test",
+    measure: str | Measure = "c@1",
+    by: Sequence[str] | str | None = None,
+    topic_by: str = "topic",
+    test_by: str = "test",
     pass_mark: float = 0.5,
     runs_info: Any = None,
-    policy: Policy | Mapping[str, str] | Iterable[str] | None = None,
-    align: str = "id",
-    match: str = "id",
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    baselines: bool = True,
-    seed: int = 0,
-    ci: str = "",
+    references: bool = True,
+    interval: IntervalMethod | None = None,
     level: float = 0.95,
-    cluster: str | None = None,
-    engine: str | None = None,
-    master: str | None = None,
-    progress: Callable[[int, int], None] = lambda _, __: None,
-) -> Campaign:
-    """Judge all runs once and count them by every attribute.
+    seed: int = 0,
+    title: str = "Campaign",
+    about: str = "",
+    progress: Callable[[int, int], None] | None = None,
+) -> CampaignResult:
+    """Count all runs by every attribute, and compare them.
 
-    Another engine reads and judges; what comes back is one byte for every run and question.
+    Args:
+        evaluation: Runs that were judged against a gold.
+        measure: What runs are ranked by.
+        by: Attributes to break down by; None: all that have few enough values.
+        topic_by: The attribute of topics.
+        test_by: The attribute of reading tests.
+        pass_mark: A reading test is passed with this score.
+        runs_info: A table of what is known of the runs: run, team, language, …
+        references: Whether reference runs stand in the leaderboard.
+        interval: How the intervals of scores are made.
+        level: Their level.
+        seed: For the random reference run, and for what is drawn.
+        title: What the overview is called.
+        about: What its readers should know of it.
+        progress: Is told how many pairs of runs are compared, of how many.
     """
-    from abstain.analyses.campaign.stability import rank_stability
-    from abstain.analyses.campaign.sureness import sure_curves
-    from abstain.analyses.campaign.uncertainty import run_intervals, told_apart
-    from abstain.analyses.compare.result import Settings
-    from abstain.io.frames import check_mapping
-    from abstain.judging.gold import read_gold
-    from abstain.judging.judge import check_align, judge
-    from abstain.judging.opening import open_runs
-    from abstain.judging.responses import describe, own_cluster
-
+    if evaluation.kind != "gold":
+        raise UsageError("a campaign needs a gold and runs: it tells of answers and questions")
     if not 0 <= pass_mark <= 1:
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
-    chosen = count_measure(measure_name)
-    rules = Policy.of(policy)
-    standard = read_gold(gold, old_reading(columns, format))
-    sources = open_runs(runs, columns=columns, format=format, engine=engine, master=master)
-    cluster = cluster or own_cluster((s.table for s in sources), standard.attributes)
-    settings = Settings(method=ci, level=level, cluster=cluster, seed=seed).checked()
-    check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
-    judged = judge(standard, sources, match=match, align=check_align(align))
-    matrix = with_role(outcome_matrix(judged, rules))
-    attributes = _attributes(matrix.questions, by, topic, test)
-    slices = {name: slices_of(matrix.questions, name) for name in attributes}
-    sliced = {name: matrix.counts(s.part_of, len(s.names)) for name, s in slices.items()}
-    info, said = _runs_info(matrix.runs, runs_info)
-    overall = matrix.overall()
+    if seed < 0:
+        raise UsageError(f"the seed must be 0 or more (got {seed})")
+    chosen, method = count_measure(measure), check_method(interval or "")
+    level = check_level(level)
+    questions = with_role(evaluation.questions)
+    attributes = _attributes(questions, by, topic_by, test_by)
+    info, said = read_runs_info(evaluation.runs, runs_info)
+    codes = evaluation.codes
+    overall = evaluation.overall()
     scores = chosen(overall)
-    order = _best_first(scores, matrix.runs, higher=chosen.higher_is_better)
-    comparison = told_apart(matrix, chosen, settings, rules, progress=progress)
-    return Campaign(
-        measure=chosen,
-        matrix=matrix,
-        overall=overall,
-        scores=scores,
-        order=order,
-        slices=slices,
-        sliced=sliced,
-        part_scores={name: chosen(counts) for name, counts in sliced.items()},
-        topic=topic if topic in slices else None,
-        test=test if test in slices else None,
+    order = _best_first(scores, evaluation.runs, higher=chosen.higher_is_better)
+    asked = {name: slices_of(questions, name) for name in attributes}
+    sliced = {name: evaluation.sliced(own) for name, own in asked.items()}
+    comparison = told_apart(
+        evaluation, chosen, method=method, level=level, seed=seed, progress=progress
+    )
+    spans = run_intervals(
+        evaluation, overall, chosen, comparison, method=method, level=level, seed=seed
+    )
+    groups = (
+        {row.run: row.group for row in comparison.rows}
+        if comparison is not None and comparison.grouped
+        else {}
+    )
+    fourfold = fourfold_of(questions, codes)
+    ranks = places(scores, higher_is_better=chosen.higher_is_better)
+    reasons = blanks_by_reason(evaluation.tallies(()).table)
+    name = str(chosen)
+    rows = []
+    for i in order:
+        why = chosen.why_undefined(overall[i])
+        run = evaluation.runs[i]
+        rows.append(
+            CampaignRow(
+                run=run,
+                slice={},
+                rank=ranks[i],
+                numbers=overall[i].to_dict(),
+                scores={name: None if np.isnan(scores[i]) else float(scores[i])},
+                undefined={name: why} if why else {},
+                intervals={name: spans[i]},
+                blanks=reasons_named(reasons[i]),
+                group=groups.get(run, ""),
+                info={key: info[key][i] for key in info.columns if key != "run"},
+                pairs=None if fourfold is None else tuple(fourfold[i].tolist()),
+            )
+        )
+    return CampaignResult(
+        reading=evaluation.reading,
+        notes=(*evaluation.notes, *said),
+        policy=evaluation.policy.to_dict(),
+        touched=reasons_named(reasons.sum(axis=0)),
+        title=title,
+        about=about,
+        measure=name,
         pass_mark=pass_mark,
-        pairs=find_pairs(matrix),
-        runs_info=info,
-        choices=_choices(judged) if matrix.outcomes.size <= MOST_CHOICES else {},
-        baselines=_baselines(standard, slices, rules, match=match, seed=seed) if baselines else {},
-        policy=rules,
-        touched=reasons_named(blanks_by_reason(matrix.kinds).sum(axis=0)),
-        notes=(*describe(standard, sources), *said),
-        intervals=tuple(run_intervals(matrix, overall, chosen, settings, comparison)),
-        comparison=comparison,
         seed=seed,
         level=level,
-        stability=rank_stability(matrix, chosen, seed),
-        sureness=sure_curves(judged, matrix, order, chosen, rules),
+        topic_by=topic_by if topic_by in asked else None,
+        test_by=test_by if test_by in asked else None,
+        rows=tuple(rows),
+        questions=_questions(evaluation, questions),
+        breakdowns=tuple(
+            _breakdown(key, own, sliced[key].table[order]) for key, own in asked.items()
+        ),
+        references=tuple(_references(evaluation, asked, seed)) if references else (),
+        comparison=comparison,
+        stability=rank_stability(evaluation, chosen, order, seed),
+        curves=_curves(evaluation, order, chosen),
     )
 
 
-def with_role(matrix: OutcomeMatrix) -> OutcomeMatrix:
+def with_role(questions: pl.DataFrame) -> pl.DataFrame:
     """Mark questions as main or auxiliary where the gold says which belong to which."""
-    if "auxiliary_of" not in matrix.questions.columns or ROLE in matrix.questions.columns:
-        return matrix
+    if "auxiliary_of" not in questions.columns or ROLE in questions.columns:
+        return questions
     auxiliary = pl.col("auxiliary_of").fill_null("") != ""
-    if not matrix.questions.select(auxiliary.any()).item():
-        return matrix
+    if not questions.select(auxiliary.any()).item():
+        return questions
     role = pl.when(auxiliary).then(pl.lit("auxiliary")).otherwise(pl.lit("main")).alias(ROLE)
-    return OutcomeMatrix(
-        matrix.runs, matrix.questions.with_columns(role), matrix.outcomes, matrix.kinds
-    )
+    return questions.with_columns(role)
 
 
 def _attributes(
-    questions: pl.DataFrame, by: Sequence[str] | None, topic: str, test: str
+    questions: pl.DataFrame, by: Sequence[str] | str | None, topic: str, test: str
 ) -> list[str]:
     """The attributes to slice by: those asked for, else all with few enough values."""
-    from abstain.io.tables import ROW
-
-    inner = {"question", "accepted", "nothing_right", "options", ROW}
-    known = [c for c in questions.columns if c not in inner and questions[c].dtype == pl.String]
+    known = _texts(questions)
     structure = [name for name in (topic, test) if name in known]
     by = [by] if isinstance(by, str) else by
     usual = ("topic", "test")  # a gold may do without them where nobody asked
@@ -216,31 +206,15 @@ def _attributes(
     few = [
         name
         for name in known
-        if name not in HIDDEN and 1 < questions[name].drop_nulls().n_unique() <= MOST_PARTS
+        if name not in HIDDEN and 1 < questions[name].drop_nulls().n_unique() <= MOST_SLICES
     ]
     return list(dict.fromkeys([*structure, *few]))
 
 
-def _choices(judged: Judged) -> dict[int, list[tuple[str, int]]]:
-    """The answers given to each question; blanks and their candidates stay out."""
-    from abstain.io.frames import collect
-    from abstain.judging.judge import INDEX, KIND
-
-    parts = [
-        collect(
-            frame.filter(nw.col(KIND).is_in([RIGHT, WRONG]))
-            .group_by(INDEX, "answer")
-            .agg(nw.len().alias("len")),
-            judged.sources[0].table.name,
-        ).cast({INDEX: pl.Int64, "len": pl.Int64})
-        for frame in judged.frames
-    ]
-    given = pl.concat(parts).group_by(INDEX, "answer").agg(pl.col("len").sum())
-    given = given.sort("len", "answer", descending=[True, False])
-    found: dict[int, list[tuple[str, int]]] = {}
-    for index, answer, count in given.iter_rows():
-        found.setdefault(int(index), []).append((answer, int(count)))
-    return found
+def _texts(questions: pl.DataFrame) -> list[str]:
+    """The attributes of the questions."""
+    inner = {"question", "accepted", "nothing_right", "options", "option_texts", ROW}
+    return [c for c in questions.columns if c not in inner and questions[c].dtype == pl.String]
 
 
 def _best_first(scores: Array, runs: Sequence[str], *, higher: bool) -> list[int]:
@@ -251,78 +225,116 @@ def _best_first(scores: Array, runs: Sequence[str], *, higher: bool) -> list[int
     )
 
 
-def _runs_info(runs: Sequence[str], given: Any) -> tuple[pl.DataFrame, list[str]]:
-    """What is known of the runs: their ids taken apart, and a table that the caller gave.
+def _breakdown(attribute: str, slices: Slices, table: np.ndarray[Any, Any]) -> Breakdown:
+    numbers = {name: table[..., i].tolist() for i, name in enumerate(OUTCOMES)}
+    return Breakdown(attribute=attribute, slices=slices.names, **numbers)
 
-    With notes on names that only one side has: they may be slips.
-    """
-    from abstain.io.columns import require
-    from abstain.io.frames import collect, into_lazy, open_table
-    from abstain.judging.run_names import parse_run_name
 
-    parsed = [parse_run_name(run) for run in runs]
-    frame = pl.DataFrame({"run": list(runs)})
-    if any(parsed):
-        frame = frame.with_columns(
-            team=pl.Series([p.team if p else None for p in parsed], dtype=pl.String),
-            number=pl.Series([f"{p.number:02d}" if p else None for p in parsed], dtype=pl.String),
-            language=pl.Series([p.source if p else None for p in parsed], dtype=pl.String),
-            first_run=pl.Series(
-                [("01" if p.number == 1 else "others") if p else None for p in parsed],
-                dtype=pl.String,
-            ),
-        )
-    if given is None:
-        return frame, []
-    table = open_table(given, name="the runs' attributes")
-    require(table, "run", "which names the run")
-    info = collect(into_lazy(table.frame).select(*table.columns), table.name)
-    info = info.with_columns(pl.all().cast(pl.String))
-    twice = info.filter(pl.col("run").is_duplicated())
-    if twice.height:
-        raise InputError(f"run {shown(twice['run'][0])} stands twice", table.name)
-    present = set(runs)
-    unknown = [r for r in info["run"] if r not in present]
-    if len(unknown) == info.height:
-        raise InputError(f"names none of the runs (its first: {shown(unknown[0])})", table.name)
-    kept = frame.drop([c for c in frame.columns if c != "run" and c in info.columns])
-    joined = kept.join(info, on="run", how="left", maintain_order="left")
-    named = set(info["run"])
-    absent = [run for run in runs if run not in named]
-    notes = [
-        f"{what}: {', '.join(shown(str(r)) for r in names[:3])}{', …' if names[3:] else ''}"
-        for what, names in (
-            (f"{plural(len(unknown), 'run')} of {table.name} did not take part", unknown),
-            (f"{plural(len(absent), 'run is', 'runs are')} not in {table.name}", absent),
-        )
-        if names
+# ----------------------------------------------------------------------------------- questions
+
+
+def _questions(evaluation: Evaluation, questions: pl.DataFrame) -> Questions:
+    """Every question with what the runs made of it."""
+    lists = {
+        name: questions[name].to_list()
+        for name in ("options", "option_texts")
+        if name in questions.columns
+    }
+    small = evaluation.codes.size <= MOST_CHOICES
+    return Questions(
+        attributes={name: questions[name].to_list() for name in ("question", *_texts(questions))},
+        right=_per_question(evaluation, RIGHT),
+        wrong=_per_question(evaluation, WRONG),
+        blank=_per_question(evaluation, 2, 3, 4),
+        accepted=questions["accepted"].to_list(),
+        nothing_right=questions["nothing_right"].to_list(),
+        choices=_choices(evaluation, questions.height) if small else [],
+        **lists,
+    )
+
+
+def _per_question(evaluation: Evaluation, *outcomes: int) -> list[int]:
+    """For each question, in how many runs its response had one of some outcomes."""
+    codes = evaluation.codes
+    found = np.zeros(codes.shape[1], np.int64)
+    for start in range(0, len(codes), BYTE):
+        few = codes[start : start + BYTE]
+        for outcome in outcomes:  # a byte holds the sum of so few runs, and bytes add fast
+            found += np.add.reduce(few == outcome, axis=0, dtype=np.uint8)
+    return [int(n) for n in found.tolist()]
+
+
+def _choices(evaluation: Evaluation, questions: int) -> list[list[tuple[str, int]]]:
+    """The answers given to each question; blanks and their candidates stay out."""
+    if not isinstance(evaluation.source, GoldRuns):  # a view of some runs or questions
+        return []
+    judged = evaluation.source.judged()
+    tables = [
+        collect(
+            frame.filter(nw.col(KIND).is_in([RIGHT, WRONG]))
+            .group_by(INDEX, "answer")
+            .agg(nw.len().alias("len")),
+            judged.sources[0].table.name,
+        ).cast({INDEX: pl.Int64, "len": pl.Int64})
+        for frame in judged.frames
     ]
-    return joined, notes
+    given = pl.concat(tables).group_by(INDEX, "answer").agg(pl.col("len").sum())
+    given = given.sort("len", "answer", descending=[True, False])
+    found: list[list[tuple[str, int]]] = [[] for _ in range(questions)]
+    for index, answer, count in given.iter_rows():
+        found[int(index)].append((answer, int(count)))
+    return found
 
 
-def _baselines(
-    gold: Gold, slices: Mapping[str, Slices], policy: Policy, *, match: str, seed: int
-) -> dict[str, tuple[Counts, dict[str, CountsArray]]]:
+# ---------------------------------------------------------------------- reference runs, curves
+
+
+def _references(
+    evaluation: Evaluation, slices: Mapping[str, Slices], seed: int
+) -> list[ReferenceRun]:
     """Reference runs, judged as any run is and counted by the same slices."""
-    from abstain.analyses.campaign.baselines import all_baselines, can_guess, chances
-    from abstain.judging.judge import judge
-    from abstain.judging.responses import read_responses
+    from abstain.analyses.baselines import all_baselines, can_guess, chances
+    from abstain.judging.reading import Reading
+    from abstain.judging.sources import evaluate
 
-    found: dict[str, tuple[Counts, dict[str, CountsArray]]] = {}
-    made = all_baselines(gold, seed=seed)
+    gold = evaluation.source.gold
+    assert gold is not None
+    found: list[ReferenceRun] = []
     if can_guess(gold):
         luck = chances(gold)
         table = np.zeros((len(gold), len(fields(Counts))))
         table[:, RIGHT], table[:, WRONG] = luck, 1 - luck
-        parts = {name: CountsArray(s.sums(table)) for name, s in slices.items()}
-        found["random (expected)"] = Counts(*table.sum(axis=0)), parts
-    responses = [b.responses.with_columns(run=pl.lit(b.title)) for b in made]
-    source = read_responses(pl.concat(responses), name="the reference runs")
-    matrix = outcome_matrix(judge(gold, [source], match=match), policy)
-    overall = matrix.overall()
-    sliced = {name: matrix.counts(s.part_of, len(s.names)) for name, s in slices.items()}
+        sums = {name: CountsArray(own.sums(table)) for name, own in slices.items()}
+        found.append(_reference("random (expected)", CountsArray(table.sum(axis=0)), sums))
+    made = all_baselines(gold, seed=seed)
+    responses = pl.concat([b.responses.with_columns(run=pl.lit(b.title)) for b in made])
+    reading = Reading(match=evaluation.reading.match, policy=evaluation.reading.policy)
+    judged = evaluate(gold, {"the reference runs": responses}, reading)
+    overall = judged.overall()
+    sliced = {name: judged.sliced(own) for name, own in slices.items()}
     for b in made:
-        i = matrix.runs.index(b.title)
-        parts = {name: CountsArray(counts.table[i]) for name, counts in sliced.items()}
-        found[b.title] = overall[i], parts
+        i = judged.runs.index(b.title)
+        own = {name: CountsArray(counts.table[i]) for name, counts in sliced.items()}
+        found.append(_reference(b.title, CountsArray(overall.table[i]), own))
     return found
+
+
+def _reference(name: str, counts: CountsArray, slices: Mapping[str, CountsArray]) -> ReferenceRun:
+    width = len(OUTCOMES)
+    return ReferenceRun(
+        name=name,
+        counts=counts.table[:width].tolist(),
+        slices=[own.table[:, :width].T.tolist() for own in slices.values()],
+    )
+
+
+def _curves(evaluation: Evaluation, order: Sequence[int], measure: Measure) -> CurveResult | None:
+    """The curves of the best runs that state a confidence; None where none of them does."""
+    if evaluation.codes.size > MOST_CHOICES or not evaluation.states_confidence:
+        return None
+    able = np.asarray(~np.isnan(evaluation.confidence).all(axis=1))
+    chosen = [evaluation.runs[i] for i in order if able[i]][:MOST_CURVES]
+    if not chosen:
+        return None
+    found = evaluation.only(runs=chosen).curve([*SUMMED, measure])
+    return structs.replace(found, reading=None, notes=(), policy={}, touched={})

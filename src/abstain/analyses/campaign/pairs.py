@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from abstain.analyses.campaign.matrix import OutcomeMatrix, natural
 from abstain.errors import InputError, shown
+from abstain.judging.slices import natural
+from abstain.outcomes import RIGHT
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -56,9 +57,32 @@ class PairTally:
         return 100 * (self.auxiliary_right - self.main_right) / self.main_right
 
 
-def find_pairs(matrix: OutcomeMatrix) -> Pairs | None:
-    """The pairs that the attribute `auxiliary_of` names; None when there are none."""
-    questions = matrix.questions
+def find_pairs(questions: pl.DataFrame, right: IntArray, fourfold: IntArray) -> Pairs | None:
+    """The pairs that the attribute `auxiliary_of` names; None when there are none.
+
+    `right` holds in how many runs each question was right, `fourfold` what each run made of pairs.
+    """
+    found = twins_of(questions)
+    if found is None:
+        return None
+    main, auxiliary, joined = found
+    return Pairs(main, auxiliary, joined, right[main], right[auxiliary], fourfold)
+
+
+def fourfold_of(questions: pl.DataFrame, codes: npt.NDArray[np.uint8]) -> IntArray | None:
+    """For each run how many pairs it had both right, main only, auxiliary only, neither."""
+    found = twins_of(questions)
+    if found is None:
+        return None
+    a, b = codes[:, found[0]] == RIGHT, codes[:, found[1]] == RIGHT
+    four = np.stack([(a & b), (a & ~b), (~a & b), (~a & ~b)], axis=-1)
+    return np.asarray(four.sum(axis=1), np.int64)
+
+
+def twins_of(
+    questions: pl.DataFrame,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], pl.DataFrame] | None:
+    """The positions of main questions and of their auxiliary twins, and the twins themselves."""
     if "auxiliary_of" not in questions.columns:
         return None
     indexed = questions.with_row_index("at").with_columns(pl.col("at").cast(pl.Int64))
@@ -73,11 +97,7 @@ def find_pairs(matrix: OutcomeMatrix) -> Pairs | None:
             f"question {shown(lost['question'][0])} is auxiliary of "
             f"{shown(lost['auxiliary_of'][0])}, which is not in the gold"
         )
-    main, auxiliary = joined["main"].to_numpy(), joined["at"].to_numpy()
-    right = matrix.right()
-    a, b = right[:, main], right[:, auxiliary]
-    fourfold = np.stack([(a & b), (a & ~b), (~a & b), (~a & ~b)], axis=-1).sum(axis=1)
-    return Pairs(main, auxiliary, joined, a.sum(axis=0), b.sum(axis=0), fourfold)
+    return joined["main"].to_numpy(), joined["at"].to_numpy(), joined
 
 
 def tally_pairs(pairs: Pairs, chosen: npt.NDArray[np.bool_]) -> PairTally:

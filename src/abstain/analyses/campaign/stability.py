@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.analyses.meta.cells import of_outcomes
+from abstain.analyses.campaign.result import Stability
 from abstain.stats.chance import random_multiplicities, stream
+from abstain.stats.resampling.cells import of_outcomes
 
 if TYPE_CHECKING:
-    from abstain.analyses.campaign.matrix import OutcomeMatrix
+    from abstain.judging.evaluation import Evaluation
     from abstain.measures import Measure
     from abstain.outcomes import Array, IntArray
 
@@ -24,27 +25,16 @@ HELD = 1 << 22
 """Numbers that a block of trials may hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankStability:
-    """The ranks of each run over resamples of the questions, drawn with replacement."""
-
-    trials: int
-    seed: int
-    low: IntArray
-    """The 2.5 % quantile of the rank of each run."""
-    high: IntArray
-    """The 97.5 % quantile."""
-    first: Array
-    """The share of resamples in which a run is first, alone or with others."""
-
-
-def rank_stability(matrix: OutcomeMatrix, measure: Measure, seed: int) -> RankStability | None:
-    """Ranks over resamples; None for a single run or too many responses."""
-    runs, questions = matrix.outcomes.shape
-    if runs < 2 or matrix.outcomes.size > MOST_CELLS:
+def rank_stability(
+    evaluation: Evaluation, measure: Measure, order: Sequence[int], seed: int
+) -> Stability | None:
+    """Ranks over resamples, runs in a given order; None for one run or too many responses."""
+    codes = evaluation.codes
+    runs, questions = codes.shape
+    if runs < 2 or codes.size > MOST_CELLS:
         return None
-    trials = TRIALS if matrix.outcomes.size <= MANY_CELLS else FEW_TRIALS
-    source = of_outcomes(matrix.runs, matrix.outcomes, [measure])
+    trials = TRIALS if codes.size <= MANY_CELLS else FEW_TRIALS
+    source = of_outcomes(list(evaluation.runs), codes, [measure])
     sign = 1 if measure.higher_is_better else -1
     step = max(1, HELD // max(questions, 3 * runs))
     found = np.empty((trials, runs), np.int64)
@@ -53,7 +43,14 @@ def rank_stability(matrix: OutcomeMatrix, measure: Measure, seed: int) -> RankSt
         weights = random_multiplicities(stream(seed, 7, number), rows, questions)
         found[start : start + rows] = ranks(sign * source.weighed(weights)[0].T)
     low, high = np.quantile(found, (0.025, 0.975), axis=0, method="inverted_cdf")
-    return RankStability(trials, seed, low, high, (found == 1).mean(axis=0))
+    first = (found == 1).mean(axis=0)
+    return Stability(
+        trials=trials,
+        seed=seed,
+        low=low[order].tolist(),
+        high=high[order].tolist(),
+        first=first[order].tolist(),
+    )
 
 
 def ranks(scores: Array) -> IntArray:

@@ -6,27 +6,19 @@ All runs share their resamples, and all pairs their swaps.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.analyses.compare.inputs import Paired
-from abstain.analyses.compare.pairs import (
-    adjusted_pairs,
-    best_first,
-    bootstrap_p,
-    letters_of,
-    made_pairs,
-    plan_of,
-    wanted_pairs,
-)
-from abstain.analyses.compare.result import Comparison, Progress, RunRow, Settings
-from abstain.errors import UsageError, option, plural
+from abstain.analyses.compare.common import Common
+from abstain.analyses.compare.options import Options, Progress
+from abstain.analyses.compare.pairs import bootstrap_p
+from abstain.analyses.compare.work import Work, compared
+from abstain.errors import UsageError, option
 from abstain.measures import Measure
-from abstain.outcomes import Counts
 from abstain.stats.intervals import DEFAULT, Interval
 from abstain.stats.means_of_answers import used_by
 from abstain.stats.of_confidence import (
@@ -45,11 +37,10 @@ from abstain.stats.swaps import Flips, max_t
 from abstain.stats.unbounded import Scale, difference_interval
 
 if TYPE_CHECKING:
-    from abstain.outcomes import Array
+    from abstain.analyses.compare.result import CompareResult
+    from abstain.outcomes import Array, CountsArray, IntArray
     from abstain.stats.means_of_answers import MeansOfTwo
     from abstain.stats.swapped_answers import TwoRuns
-
-    Wanted = Sequence[tuple[int, int]]
 
 CLOSE = 1e-9
 """As a share of what was seen: statistics nearer than this are equal."""
@@ -60,106 +51,37 @@ MOST_SORTED = 1 << 22
 """Answers of pairs sorted at once."""
 
 
-def compare_confidence(
-    paired: Paired,
-    chosen: Measure,
-    settings: Settings,
-    *,
-    progress: Progress = lambda _, __: None,
-) -> Comparison:
-    """Compare runs that are paired already by a measure of confidence."""
-    _refuse(paired, chosen, settings)
-    smooth = settings.method == DEFAULT
-    settings = replace(settings, method=method_of(chosen, settings.method))
-    work = _Work(paired, chosen, settings)
-    order = best_first(work.scores, paired.runs, higher=chosen.higher_is_better)
-    wanted = wanted_pairs(paired.runs, order, settings.reference)
-    _refuse_too_many(settings, max(len(paired.runs), len(wanted) if settings.reference else 0))
-    differences = np.array([work.scores[i] - work.scores[j] for i, j in wanted])
-    differences[np.abs(differences) < NO_SPREAD] = 0.0  # equal but for the order of a sum
-    swapping = settings.test == "randomisation" or settings.reference is not None
-    known = np.flatnonzero(~np.isnan(differences)).tolist() if swapping else []
-    done = _Steps(progress, (len(paired.runs) if work.resamples else 0) + len(known))
-    values = work.resampled(done)
-    spans = work.smooth_intervals(wanted) if smooth and values is not None else []
-    spans = spans or [work.interval(values, i, j) for i, j in wanted]
-    swaps = work.swapped(wanted, known, done)
-    tested = swaps.p_values
-    if settings.test == "bootstrap":
-        tested = [work.bootstrap_p(values, i, j) for i, j in wanted]
-    if settings.reference is not None:
-        adjusted = swaps.against_reference()
-    else:
-        adjusted = adjusted_pairs(differences, tested, settings)
-    errors = work.errors(values, wanted)
-    pairs = made_pairs(
-        paired.runs,
-        wanted,
-        differences=differences,
-        spans=spans,
-        errors=errors,
-        tested=tested,
-        adjusted=adjusted,
-        questions=len(paired.questions),
-    )
-    scored = [paired.runs[i] for i in order if not math.isnan(work.scores[i])]
-    marks = letters_of(pairs, scored, settings)
-    clusters = None if paired.clusters is None else work.units
-    low, high = chosen.bounds
-    return Comparison(
-        measure=str(chosen),
-        settings=settings,
-        rows=tuple(work.rows(values, order, marks)),
-        pairs=pairs,
-        questions=len(paired.questions),
-        in_all=paired.in_all,
-        absent=paired.absent,
-        clusters=clusters,
-        question_ids=tuple(paired.questions),
-        plan=plan_of(errors, len(paired.questions), settings, clusters),
-        policy=paired.policy,
-        touched=paired.touched,
-        notes=(*work.notes(), *swaps.notes(), *paired.notes),
-        grouped=marks is not None,
-        widest=high - low,
-        higher_is_better=chosen.higher_is_better,
-        studentised=work.answers.studentised,
-    )
+def compare_confidence(common: Common, chosen: Measure, options: Options) -> CompareResult:
+    """Compare paired runs by a measure of confidence."""
+    _refuse(chosen, options)
+    return compared(_Confident(common, chosen, options))
 
 
-def _refuse(paired: Paired, chosen: Measure, settings: Settings) -> None:
+def _refuse(chosen: Measure, options: Options) -> None:
     """What a sequence cannot be asked for, each in one line."""
     low, high = chosen.bounds
-    check_plan(
-        detect=settings.detect, power=settings.power, level=settings.level, widest=high - low
-    )
-    of_confidence = f"{chosen} is a measure of confidence"
-    if settings.test == "wilcoxon":
+    check_plan(detect=options.detect, power=options.power, level=options.level, widest=high - low)
+    if options.test == "wilcoxon":
         raise UsageError("wilcoxon is for per-query scores; take randomisation here")
-    if settings.test == "mcnemar":
+    if options.test == "mcnemar":
         raise UsageError(
-            f"McNemar's test looks at right and wrong, and {of_confidence}; take randomisation"
-        )
-    if settings.judge_error is not None:
-        raise UsageError(f"{option('judge_error')} corrects counts, and {of_confidence}")
-    if paired.parts:
-        raise UsageError(
-            f"{option('by')} divides the difference of a measure of counts; {of_confidence}"
+            f"McNemar's test looks at right and wrong, and {chosen} is a measure of confidence; "
+            "take randomisation"
         )
     if chosen.definition.bootstrap_biased:
         biased = f"{chosen.name} is too large in any sample, and a bootstrap adds to that"
-        if settings.test == "bootstrap":
+        if options.test == "bootstrap":
             raise UsageError(f"{biased}; take randomisation")
-        if settings.detect is not None:
+        if options.detect is not None:
             raise UsageError(
                 f"{biased}: there is no standard error to plan with ({option('detect')})"
             )
 
 
-def _refuse_too_many(settings: Settings, runs: int) -> None:
-    if settings.trials * runs > MOST_DRAWN:
+def _refuse_too_many(options: Options, runs: int) -> None:
+    if options.trials * runs > MOST_DRAWN:
         raise UsageError(
-            f"{settings.trials:,} trials of {runs:,} runs are too many to hold; take "
+            f"{options.trials:,} trials of {runs:,} runs are too many to hold; take "
             f"{option('trials', MOST_DRAWN // runs)} or fewer"
         )
 
@@ -177,40 +99,58 @@ class _Steps:
             self.before += steps
 
 
-class _Work:
-    """Runs as sequences, and what is made of them."""
+class _Confident(Work):
+    """Runs as sequences of answers, the surest first, and what is made of them."""
 
-    def __init__(self, paired: Paired, chosen: Measure, settings: Settings) -> None:
-        assert paired.confidence is not None
-        self.paired, self.measure, self.settings = paired, chosen, settings
-        outcomes = paired.outcomes.astype(np.int8)
+    def __init__(self, common: Common, chosen: Measure, options: Options) -> None:
+        self.common, self.chosen, self.measure = common, chosen, str(chosen)
+        self.smooth = options.method == DEFAULT
+        self.options = options = options.with_method(method_of(chosen, options.method))
+        view = common.evaluation
+        clusters = view.clusters()
         self.samples = [
-            sample_of(own, sure, paired.clusters)
-            for own, sure in zip(outcomes, paired.confidence, strict=True)
+            sample_of(own, sure, clusters)
+            for own, sure in zip(view.codes, view.confidence, strict=True)
         ]
+        self.runs, self.questions = list(view.runs), len(view)
         score: Callable[..., float] = chosen
         self.scores = [score(sample.answers) for sample in self.samples]
+        self.higher_is_better = chosen.higher_is_better
+        self.widest = chosen.bounds[1] - chosen.bounds[0]
         self.units = self.samples[0].size
+        self.clusters = None if clusters is None else self.units
         self.answers = answers_of(chosen, self.samples)
+        most = max(len(self.runs), len(self.wanted) if options.against else 0)
+        _refuse_too_many(options, most)
+        steps = (len(self.runs) if self.resamples else 0) + len(self.swappable)
+        self.done = _Steps(options.progress, steps)
+
+    @cached_property
+    def differences(self) -> Array:
+        """The difference of each pair; none where scores are equal but for the order of a sum."""
+        found = np.array([self.scores[i] - self.scores[j] for i, j in self.wanted])
+        found[np.abs(found) < NO_SPREAD] = 0.0
+        return found
 
     # ------------------------------------------------------------------------- resamples
 
     @property
     def resamples(self) -> bool:
         """Whether resamples show anything."""
-        return self.units > 1 and not self.measure.definition.bootstrap_biased
+        return self.units > 1 and not self.chosen.definition.bootstrap_biased
 
-    def resampled(self, done: _Steps) -> Array | None:
+    @cached_property
+    def values(self) -> Array | None:
         """The scores of all runs in the same resamples (trials, runs); None: they show nothing."""
         if not self.resamples:
             return None
-        trials = self.settings.trials
+        trials = self.options.trials
         values = np.empty((trials, len(self.samples)))
         for some, times in draws(
-            self.units, trials=trials, width=self.units, seed=self.settings.seed
+            self.units, trials=trials, width=self.units, seed=self.options.seed
         ):
             values[some] = self.answers.resampled(times)
-            done(len(self.samples), some.stop / trials)
+            self.done(len(self.samples), some.stop / trials)
         return values
 
     @cached_property
@@ -219,111 +159,137 @@ class _Work:
         parts = left_out(self.units, width=self.units)
         return np.concatenate([self.answers.resampled(times) for times in parts])
 
-    def interval(self, values: Array | None, i: int, j: int | None = None) -> Interval:
+    def intervals(self) -> tuple[list[Interval], Array]:
+        """By influence where that is known and nothing else is asked for, or by resamples."""
+        values = self.values
+        spans = self._by_influence() if self.smooth and values is not None else []
+        spans = spans or [self._by_resamples(i, j) for i, j in self.wanted]
+        if values is None:
+            return spans, np.full(len(self.wanted), np.nan)
+        drawn = (values[:, i] - values[:, j] for i, j in self.wanted)
+        found = [
+            float(np.std(known, ddof=1)) if len(known := d[~np.isnan(d)]) > 1 else math.nan
+            for d in drawn
+        ]
+        return spans, np.array([0.0 if error < NO_SPREAD else error for error in found])
+
+    def interval(self, run: int) -> Interval:
+        """By resamples."""
+        return self._by_resamples(run)
+
+    def _by_resamples(self, i: int, j: int | None = None) -> Interval:
         """An interval of a run's score, or of the difference from another's."""
-        s = self.settings
+        o, values = self.options, self.values
         observed = self.scores[i] - (0.0 if j is None else self.scores[j])
-        clustered = self.paired.clusters is not None
-        why = why_none(self.measure, self.units, observed, clustered=clustered)
+        clustered = self.clusters is not None
+        why = why_none(self.chosen, self.units, observed, clustered=clustered)
         if why or values is None:
-            return Interval(math.nan, math.nan, s.method, why)
-        tables = [values, self.left] if s.method == "bca" else [values]
+            return Interval(math.nan, math.nan, o.method, why)
+        tables = [values, self.left] if o.method == "bca" else [values]
         drawn = [t[:, i] if j is None else t[:, i] - t[:, j] for t in tables]
         left = drawn[1] if len(drawn) > 1 else None
-        return resampled_interval(observed, drawn[0], left, method=s.method, level=s.level)
+        return resampled_interval(observed, drawn[0], left, method=o.method, level=o.level)
 
-    def smooth_intervals(self, wanted: Wanted) -> list[Interval]:
+    def _by_influence(self) -> list[Interval]:
         """Intervals of differences from the influence of each answer; nothing where not known."""
         if not self.answers.has_influence:
             return []
-        scale = Scale.of(self.measure)
+        scale = Scale.of(self.chosen)
         known = ~np.isnan(self.scores)
         moved = [self.answers.moved(i) if ok else None for i, ok in enumerate(known)]
         there = [
-            len(np.unique(sample.unit[used_by(self.measure, sample.answers)]))
+            len(np.unique(sample.unit[used_by(self.chosen, sample.answers)]))
             for sample in self.samples
         ]
         found = []
-        for i, j in wanted:
+        for i, j in self.wanted:
             one, two = moved[i], moved[j]
             if one is None or two is None:
                 found.append(Interval(math.nan, math.nan, DEFAULT, "the value is undefined"))
                 continue
             values, units = (self.scores[i], self.scores[j]), (there[i], there[j])
             both = np.stack([one, two])
-            found.append(difference_interval(scale, values, both, units, level=self.settings.level))
+            found.append(difference_interval(scale, values, both, units, level=self.options.level))
         return found
-
-    def errors(self, values: Array | None, wanted: Wanted) -> Array:
-        """The standard error of each difference: how much it varies over the resamples."""
-        if values is None:
-            return np.full(len(wanted), np.nan)
-        drawn = (values[:, i] - values[:, j] for i, j in wanted)
-        found = [
-            float(np.std(known, ddof=1)) if len(known := d[~np.isnan(d)]) > 1 else math.nan
-            for d in drawn
-        ]
-        return np.array([0.0 if error < NO_SPREAD else error for error in found])
-
-    def bootstrap_p(self, values: Array | None, i: int, j: int) -> PValue:
-        """The p of a pair by resamples; of one unit, which shows no spread, 1."""
-        p = 1.0 if values is None else bootstrap_p(values[:, i] - values[:, j])
-        return PValue(p, exact=False)
 
     # ----------------------------------------------------------------------------- swaps
 
-    def swapped(self, wanted: Wanted, known: Sequence[int], done: _Steps) -> _Swaps:
-        """What swapping units makes of some of the pairs."""
-        s = self.settings
-        flips = Flips(self.units, trials=s.trials, seed=s.seed)
-        found = _Swaps(self.measure, flips, len(wanted), keep=s.reference is not None)
-        at_once = max(1, MOST_SORTED // (2 * len(self.paired.questions)))
-        for start in range(0, len(known), at_once):
-            some = known[start : start + at_once]
-            found.add({k: self.answers.pair(*wanted[k]) for k in some}, done)
+    @cached_property
+    def swappable(self) -> list[int]:
+        """The pairs that are swapped: those with a difference, where swaps are asked for."""
+        swapping = self.options.test == "randomisation" or self.options.against is not None
+        return np.flatnonzero(~np.isnan(self.differences)).tolist() if swapping else []
+
+    @cached_property
+    def swaps(self) -> _Swaps:
+        """What swapping units makes of the pairs."""
+        o = self.options
+        flips = Flips(self.units, trials=o.trials, seed=o.seed)
+        found = _Swaps(flips, len(self.wanted), keep=o.against is not None)
+        at_once = max(1, MOST_SORTED // (2 * self.questions))
+        for start in range(0, len(self.swappable), at_once):
+            some = self.swappable[start : start + at_once]
+            found.add({k: self.answers.pair(*self.wanted[k]) for k in some}, self.done)
         return found
+
+    def tested(self) -> list[PValue]:
+        """By swaps; or by resamples, where one unit shows no spread and has a p of 1."""
+        swaps, values = self.swaps, self.values
+        if self.options.test != "bootstrap":
+            return swaps.p_values
+        return [
+            PValue(1.0 if values is None else bootstrap_p(values[:, i] - values[:, j]), exact=False)
+            for i, j in self.wanted
+        ]
+
+    def by_max_t(self) -> Array:
+        """From the statistics that swaps left."""
+        return max_t(self.swaps.drawn, self.swaps.seen, exact=self.swaps.flips.exact, close=CLOSE)
+
+    def undefined_swaps(self) -> IntArray:
+        """Those that leave a run without a value."""
+        return self.swaps.lost
 
     # ------------------------------------------------------------------------ what is said
 
-    def rows(
-        self, values: Array | None, order: Sequence[int], marks: Sequence[str] | None
-    ) -> Iterator[RunRow]:
-        """The runs from the best to the worst."""
-        for at, i in enumerate(order):
-            counts = np.bincount(self.paired.outcomes[i], minlength=6)
-            yield RunRow(
-                self.paired.runs[i],
-                self.scores[i],
-                self.interval(values, i),
-                Counts(*(int(x) for x in counts)),
-                marks[at] if marks is not None and at < len(marks) else "",
-            )
+    def score(self, run: int) -> float:
+        """With a reason where it does not exist."""
+        return self.scores[run]
 
-    def notes(self) -> Iterator[str]:
-        """What a reader should know of answers without a confidence, and of the unknown."""
-        how = "left out" if self.measure.definition.uses == "stated" else "taken as the least sure"
-        for run, sample in zip(self.paired.runs, self.samples, strict=True):
-            gone = sample.answers.count(~sample.answers.stated)
-            if 0 < gone < sample.answers.size:
-                yield f"run '{run}': {plural(gone, 'answer')} without a confidence, {how}"
-        unknown = int(self.paired.unknown.sum())
-        if unknown:
-            yield (
-                f"{plural(unknown, 'response is', 'responses are')} unknown (unparseable, failed "
-                "or missing); what they could have done to a measure of confidence is not bounded"
-            )
-        if self.measure.definition.bootstrap_biased:
-            yield (
-                f"{self.measure.name} is too large in any sample, the more so the fewer answers a "
-                "run has: p is of runs that are alike in everything, and there is no interval"
-            )
+    def row(self, run: int) -> dict[str, Any]:
+        """Its counts, and its answers that say nothing of how sure they are."""
+        answers = self.samples[run].answers
+        gone = answers.count(~answers.stated)
+        return {
+            "numbers": self.counts[run].to_dict(),
+            "unknown": int(self.unknown[run]),
+            "unstated": int(gone) if gone < answers.size else 0,
+        }
+
+    @cached_property
+    def counts(self) -> CountsArray:
+        """The counts of each run."""
+        return self.common.evaluation.overall()
+
+    @cached_property
+    def unknown(self) -> IntArray:
+        """Responses of each run that are unknown."""
+        return self.common.unknown()[1]
+
+    def facts(self) -> dict[str, Any]:
+        """What a result says of how a sequence was tested."""
+        return {
+            **self.common.facts(),
+            "studentised": self.answers.studentised,
+            "biased": self.chosen.definition.bootstrap_biased,
+            "swaps": self.swaps.flips.trials if self.swappable else None,
+        }
 
 
 @dataclass
 class _Swaps:
     """The statistics of pairs under common swaps, counted or kept."""
 
-    measure: Measure
     flips: Flips
     pairs: int
     keep: bool
@@ -365,18 +331,3 @@ class _Swaps:
         exact, trials = self.flips.exact, self.flips.trials
         p = self.hits / trials if exact else (self.hits + 1) / (trials + 1)
         return [PValue(float(own), exact=exact) for own in p]
-
-    def against_reference(self) -> Array:
-        """The p of each pair adjusted by max-T."""
-        return max_t(self.drawn, self.seen, exact=self.flips.exact, close=CLOSE)
-
-    def notes(self) -> Iterator[str]:
-        """Swaps that leave a run without a value."""
-        pairs = int(np.count_nonzero(self.lost))
-        if not pairs:
-            return
-        most = f"{'up to ' if pairs > 1 else ''}{int(self.lost.max()):,}"
-        yield (
-            f"{self.measure} has no value in {most} of {self.flips.trials:,} swaps of "
-            f"{plural(pairs, 'pair')}: they count as if they showed at least what was seen"
-        )

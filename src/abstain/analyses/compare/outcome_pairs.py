@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.analyses.compare.options import Options
 from abstain.analyses.compare.pairs import bootstrap_p
-from abstain.analyses.compare.result import Progress, Settings
-from abstain.analyses.compare.table import PairedTable
+from abstain.analyses.compare.table import OutcomeTable
 from abstain.errors import UsageError, option
 from abstain.measures import Measure
 from abstain.stats.bootstrap import resampled
@@ -44,7 +44,7 @@ MOST_DRAWN = 50_000_000
 
 
 def difference_intervals(
-    table: PairedTable, wanted: Sequence[tuple[int, int]], joint: IntArray, settings: Settings
+    table: OutcomeTable, wanted: Sequence[tuple[int, int]], joint: IntArray, options: Options
 ) -> tuple[list[Interval], Array]:
     """An interval and a standard error for each pair's difference, many pairs at a time."""
     f = difference(table.measure)
@@ -59,24 +59,23 @@ def difference_intervals(
         enough = table.size > 1 and (groups is None or table.groups > 1)
         error = standard_error(f, cells, groups) if enough else np.full(len(some), np.nan)
         errors += [0.0 if e < NO_SPREAD else float(e) for e in error]
-        if enough and settings.method in ("logit", "delta"):
-            make = logit if settings.method == "logit" else delta
-            low, high = make(f, cells, groups, level=settings.level)
+        if enough and options.method in ("logit", "delta"):
+            make = logit if options.method == "logit" else delta
+            low, high = make(f, cells, groups, level=options.level)
             spans += [
-                Interval(float(a), float(b), settings.method)
-                for a, b in zip(low, high, strict=True)
+                Interval(float(a), float(b), options.method) for a, b in zip(low, high, strict=True)
             ]
             continue
-        method = DEFAULT if settings.method in OF_ONE_PROPORTION else settings.method
+        method = DEFAULT if options.method in OF_ONE_PROPORTION else options.method
         spans += [
             cell_interval(
                 f,
                 cells[k],
                 clusters=None if groups is None else groups[k],
                 method=method,
-                level=settings.level,
-                trials=settings.trials,
-                seed=settings.seed,
+                level=options.level,
+                trials=options.trials,
+                seed=options.seed,
             )
             for k in range(len(some))
         ]
@@ -94,43 +93,42 @@ def errors_to_plan_with(measure: Measure, joint: IntArray, errors: Array) -> Arr
 
 
 def tested_pairs(
-    table: PairedTable,
+    table: OutcomeTable,
     wanted: Sequence[tuple[int, int]],
     joint: IntArray,
-    settings: Settings,
-    progress: Progress,
+    options: Options,
 ) -> list[PValue]:
-    """The p of each pair by the test of the settings."""
+    """The p of each pair by the test that is asked for."""
     done = 0
 
     def step(more: int) -> None:
         nonlocal done
         done += more
-        progress(done, len(wanted))
+        options.progress(done, len(wanted))
 
-    if settings.test == "mcnemar":
+    if options.test == "mcnemar":
         step(len(wanted))
         only_own, only_other = joint[:, 1:, 0].sum(axis=1), joint[:, 0, 1:].sum(axis=1)
         return [
             PValue(mcnemar(int(a), int(b)), exact=True)
             for a, b in zip(only_own, only_other, strict=True)
         ]
-    if settings.test == "bootstrap":
-        return _bootstrapped(table, wanted, joint, settings, step)
+    if options.test == "bootstrap":
+        return _bootstrapped(table, wanted, joint, options, step)
     if table.of is None:
         return randomise(
-            table.measure, joint, trials=settings.trials, seed=settings.seed, progress=step
+            table.measure, joint, trials=options.trials, seed=options.seed, progress=step
         )
-    flips = Flips(table.groups, trials=settings.trials, seed=settings.seed)
-    tables = np.stack([table.by_unit(run) for run in range(len(table.codes))])
+    flips = Flips(table.groups, trials=options.trials, seed=options.seed)
+    tables = np.stack([table.by_unit(run) for run in range(len(table.scores))])
     return randomise_clusters(table.measure, tables, wanted, flips, step)
 
 
 def _bootstrapped(
-    table: PairedTable,
+    table: OutcomeTable,
     wanted: Sequence[tuple[int, int]],
     joint: IntArray,
-    settings: Settings,
+    options: Options,
     step: Callable[[int], None],
 ) -> list[PValue]:
     f = difference(table.measure)
@@ -140,36 +138,36 @@ def _bootstrapped(
             f.value,
             joint[k].ravel().astype(np.float64),
             table.clustered_joint(i, j),
-            trials=settings.trials,
-            generator=np.random.default_rng(settings.seed),
+            trials=options.trials,
+            generator=np.random.default_rng(options.seed),
         )
         found.append(PValue(bootstrap_p(values), exact=False))
         step(1)
     return found
 
 
-def against_reference(
-    table: PairedTable, wanted: Sequence[tuple[int, int]], differences: Array, settings: Settings
+def against_one(
+    table: OutcomeTable, wanted: Sequence[tuple[int, int]], differences: Array, options: Options
 ) -> Array:
-    """p of each run against the reference, adjusted by max-T."""
-    if settings.trials * len(wanted) > MOST_DRAWN:
+    """p of each run against the one named, adjusted by max-T."""
+    if options.trials * len(wanted) > MOST_DRAWN:
         most = MOST_DRAWN // len(wanted)
         raise UsageError(
-            f"{settings.trials:,} trials of {len(wanted):,} runs against one are too many to hold; "
+            f"{options.trials:,} trials of {len(wanted):,} runs against one are too many to hold; "
             f"take {option('trials', most)} or fewer"
         )
     rows = table.groups if table.of is not None else table.size
-    flips = Flips(rows, trials=settings.trials, seed=settings.seed)
+    flips = Flips(rows, trials=options.trials, seed=options.seed)
     if table.measure.definition.studentised:
         drawn, seen = _studentised(table, wanted, flips)
         return max_t(drawn, seen, exact=flips.exact, close=CLOSE_STUDENTISED)
-    reference = table.by_unit(wanted[0][1])
+    other = table.by_unit(wanted[0][1])
     at_once = max(1, 8 * BLOCK // (max(flips.trials, rows) * len(table.cells)))
     parts = [
         common_swaps(
             table.measure,
             [table.by_unit(i) for i, _ in wanted[start : start + at_once]],
-            reference,
+            other,
             flips,
         )
         for start in range(0, len(wanted), at_once)
@@ -178,7 +176,7 @@ def against_reference(
 
 
 def _studentised(
-    table: PairedTable, wanted: Sequence[tuple[int, int]], flips: Flips
+    table: OutcomeTable, wanted: Sequence[tuple[int, int]], flips: Flips
 ) -> tuple[Array, Array]:
     """Differences over their standard errors (trials, runs) by common swaps, and those seen."""
     drawn = np.empty((flips.trials, len(wanted)))
@@ -194,7 +192,7 @@ def _studentised(
     at_once = max(1, BLOCK // max(flips.trials, table.size))
     for start in range(0, len(wanted), at_once):
         some = [
-            swapped_tables(table.codes[i], table.codes[j], len(table.cells))
+            swapped_tables(table.cells_of(i), table.cells_of(j), len(table.cells))
             for i, j in wanted[start : start + at_once]
         ]
         moved = np.split(flips @ np.concatenate([k for k, _, _ in some], axis=1), len(some), axis=1)

@@ -1,204 +1,238 @@
-"""What a comparison comes out as: runs, pairs, where a difference comes from."""
+"""A comparison as data: runs, pairs, where a difference comes from, what it takes to see one."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
+import msgspec
 
-from abstain import __version__
-from abstain.analyses.compare.bounds import Corrected
-from abstain.analyses.compare.transitions import Origin
-from abstain.errors import UnknownNameError, UsageError, option
-from abstain.outcomes import Counts, Policy, Undefined
-from abstain.stats.functional import THREE
-from abstain.stats.intervals import DEFAULT, Interval, check_level, check_method
-from abstain.stats.multiplicity import adjust
-from abstain.stats.planning import Plan
+from abstain.analyses.result import Facts, Result
+from abstain.analyses.score.result import Ends, Number, counts_of
+from abstain.outcomes import Counts
 
-TESTS = {
-    "randomisation": "paired randomisation",
-    "bootstrap": "paired bootstrap",
-    "mcnemar": "McNemar's exact test of right against not right",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-}
-Progress = Callable[[int, int], None]
-DEFAULT_CORRECTION = "holm"
-LEAST_TRIALS, MOST_TRIALS = 100, 1_000_000
+if TYPE_CHECKING:
+    import polars as pl
+
+    from abstain.stats.intervals import Interval
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a comparison is made."""
+class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A run with its score, an interval, and the letters of its groups."""
 
-    reference: str | None = None
-    test: str = "randomisation"
-    correction: str = ""
-    """For all pairs: holm (the default), bh or none; a reference has max-T."""
-    method: str = DEFAULT
-    level: float = 0.95
-    trials: int = 10_000
-    seed: int = 0
+    run: str
+    numbers: dict[str, Number | None] = msgspec.field(name="counts", default_factory=dict)
+    """The counts by outcome on the common questions; none of per-topic scores."""
+    scores: dict[str, float | None]
+    undefined: dict[str, str]
+    """Why a score that does not exist does not."""
+    intervals: dict[str, Ends]
+    no_interval: dict[str, str] = {}
+    """Why an interval does not exist, or what is odd about it."""
+    group: str = ""
+    """Runs that share a letter were not found different."""
+    unknown: int = 0
+    """Responses that were unparseable, failed or missing, over all questions."""
+    bounds: dict[str, Ends] = {}
+    """The lowest and the highest score over all ways in which they could have gone."""
+    all_ways: bool = True
+    """Whether every way was looked at, or an even sample of them."""
+    corrected: dict[str, float | None] = {}
+    """The score if the judge had not erred."""
+    corrected_intervals: dict[str, Ends] = {}
+    unstated: int = 0
+    """Answers without a confidence, where others have one."""
+
+    @property
+    def counts(self) -> Counts | None:
+        """The counts, as measures take them."""
+        return counts_of(self.numbers) if self.numbers else None
+
+    @property
+    def score(self) -> float | None:
+        """Its score by the one measure there is."""
+        return next(iter(self.scores.values()))
+
+    @property
+    def interval(self) -> Ends:
+        """The interval of its score."""
+        return next(iter(self.intervals.values()))
+
+
+class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A run against another: the difference of their scores."""
+
+    run: str
+    against: str
+    difference: float | None
+    interval: Ends
+    standard_error: float | None
+    p: float | None
+    p_adjusted: float | None
+    exact: bool
+    """Whether p counts every way of swapping, or trials."""
+    questions: int
+    differs: bool | None
+    """Whether it was found different, after correction; None: there was nothing to test."""
+    no_interval: str = ""
+    """Why the interval does not exist, or what is odd about it."""
+    undefined_swaps: int = 0
+    """Swaps that left a run without a value."""
+
+
+class Move(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Questions that went from one outcome to another, and what that is worth."""
+
+    questions: int
+    worth: float | None
+
+
+class SliceShare(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """One slice: how both runs did in it, and what it contributes to the difference."""
+
+    slice: dict[str, str]
+    questions: int
+    score: float | None
+    score_against: float | None
+    difference: float | None
+    contribution: float | None
+
+    @property
+    def attribute(self) -> str:
+        """What it slices by."""
+        return next(iter(self.slice))
+
+    @property
+    def name(self) -> str:
+        """Which slice it is."""
+        return self.slice[self.attribute]
+
+
+class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Where a difference comes from; each sum of contributions is the difference."""
+
+    transitions: dict[str, Move]
+    """By outcome of the other run and of the run itself: `wrong → right`."""
+    knowing: float | None
+    abstaining: float | None
+    without_candidate: int
+    """Moves from or to a blank whose candidate nobody knows."""
+    slices: tuple[SliceShare, ...]
+    reversals: tuple[str, ...]
+    """Attributes whose slices, where they show a difference, all show it the other way."""
+    contributions: dict[str, float]
+    """What each question contributes that contributes something, the largest first."""
+
+    @property
+    def same(self) -> int:
+        """Questions with the same outcome in both runs."""
+        return sum(own.questions for name, own in self.transitions.items() if _stays(name))
+
+    @property
+    def moves(self) -> dict[str, Move]:
+        """The transitions that are one and that some question made."""
+        return {
+            name: own
+            for name, own in self.transitions.items()
+            if own.questions and not _stays(name)
+        }
+
+
+def _stays(transition: str) -> bool:
+    before, _, after = transition.partition(" → ")
+    return before == after
+
+
+class Plan(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """What it takes to find a difference at the disagreement seen."""
+
+    visible: float | None
+    """The smallest difference that the test set shows with the power asked for; None: so few
+    questions or clusters that no difference would."""
+    power_asked: float
     detect: float | None = None
-    power: float = 0.8
+    power: float | None = None
+    """The chance to find `detect` on this test set."""
+    needed: int | None = None
+    """The questions that find `detect` with the power asked for."""
+
+
+class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="compare"):
+    """Runs, their pairs, and what follows from them."""
+
+    measure: str
+    questions: int
+    """Those that all runs have, on which they are compared."""
+    questions_in_all: int
+    absent: dict[str, int] = {}
+    """For each run that lacks some, how many questions it has no usable response to."""
+    unit: str = "question"
+    """What runs are paired by: questions, or the topics or queries that they have scores on."""
+    against: str | None = None
+    """The run that all others are compared with."""
+    test: str
+    correction: str
+    interval_method: str | None
+    """How the intervals were made, where there are some."""
+    interval_method_of_differences: str | None = None
+    """How those of differences were made, where that is another method."""
+    level: float
+    trials: int
+    seed: int
+    swaps: int | None = None
+    """How often answers were swapped, for a measure of confidence."""
     cluster: str | None = None
-    judge_error: Any = None
+    clusters: int | None = None
+    higher_is_better: bool = True
+    widest: float | None = None
+    """The largest difference that there can be; None where scores may have any size."""
+    studentised: bool = False
+    """Whether randomisation compares differences over their standard errors."""
+    biased: bool = False
+    """Whether the measure is too large in any sample, so that a bootstrap shows nothing."""
+    grouped: bool = False
+    """Whether letters could be given."""
+    judge_sample: int = 0
+    """Responses of which a judge's verdict was checked by hand."""
+    never_checked: tuple[str, ...] = ()
+    """Verdicts that no checked response should have had."""
+    rows: tuple[RunRow, ...] = msgspec.field(name="results")
+    """From the best to the worst."""
+    pairs: tuple[Pair, ...]
+    origin: Origin | None = None
+    plan: Plan | None = None
+
+    TABLES: ClassVar[tuple[str, ...]] = (
+        "main",
+        *("pairs", "runs", "transitions", "slices", "contributions"),
+    )
+
+    def check(self) -> None:
+        """Runs have a score by the measure, and pairs are of them."""
+        if not self.rows:
+            raise ValueError("has no results, expected at least one run")
+        for number, row in enumerate(self.rows, 1):
+            if list(row.scores) != [self.measure] or list(row.intervals) != [self.measure]:
+                raise ValueError(f"result {number} has no score by {self.measure}")
+            counts_of(row.numbers)
+        known = {row.run for row in self.rows}
+        for number, pair in enumerate(self.pairs, 1):
+            if not {pair.run, pair.against} <= known:
+                raise ValueError(f"pair {number} is of a run that has no result")
+        if not 0 < self.level < 1:
+            raise ValueError(f"has a level of {self.level:g}, expected one between 0 and 1")
+
+    # ------------------------------------------------------------------------- what it says
 
     @property
     def alpha(self) -> float:
         """The error that the level leaves."""
         return 1 - self.level
 
-    def finds(self, p: float) -> bool:
-        """Whether a p, corrected, says that there is a difference."""
-        return p <= self.alpha + 1e-12
-
-    def checked(self) -> Settings:
-        """The settings with the names that stand for them, or an error that lists what there is."""
-        if self.test not in TESTS:
-            raise UnknownNameError("test", self.test, TESTS, hint=f"there are {', '.join(TESTS)}")
-        correction = self.correction or DEFAULT_CORRECTION
-        adjust(np.array([]), correction)
-        if self.reference is not None and self.correction:
-            raise UsageError(
-                f"{option('correction', self.correction)} is for all pairs; {option('against')} "
-                "has max-T, leave one of them out"
-            )
-        if not LEAST_TRIALS <= self.trials <= MOST_TRIALS:
-            raise UsageError(
-                f"trials are between {LEAST_TRIALS:,} and {MOST_TRIALS:,} (got {self.trials:,})"
-            )
-        check_level(self.level)
-        return replace(self, method=check_method(self.method), correction=correction)
-
-
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """A run with its score, an interval, and the letters of its groups."""
-
-    run: str
-    score: float
-    interval: Interval
-    counts: Counts | None = None
-    letters: str = ""
-    bounds: tuple[float, float] | None = None
-    """Worst and best, where responses are unknown."""
-    unknown: int = 0
-    all_ways: bool = True
-    """Whether the bounds are over every way the unknown could have gone."""
-    corrected: Corrected | None = None
-
-    def to_dict(self, name: str) -> dict[str, Any]:
-        """The row as plain data."""
-        plain: dict[str, Any] = {"run": self.run}
-        if self.counts is not None:
-            plain["counts"] = self.counts.to_dict()
-        plain["scores"] = {name: _plain(self.score)}
-        reason = self.score.reason if isinstance(self.score, Undefined) else None
-        plain["undefined"] = {name: reason} if reason else {}
-        plain["intervals"] = {name: _ends(self.interval)}
-        if self.letters:
-            plain["group"] = self.letters
-        if self.bounds is not None:
-            plain["unknown"] = self.unknown
-            plain["bounds"] = {name: [_plain(x) for x in self.bounds]}
-        if self.corrected is not None:
-            c = self.corrected
-            plain["corrected"] = {name: _plain(c.score)}
-            plain["corrected_intervals"] = {name: [_plain(c.low), _plain(c.high)]}
-        return plain
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A run against another: the difference of their scores."""
-
-    run: str
-    against: str
-    difference: float
-    interval: Interval
-    error: float
-    p: float
-    adjusted: float
-    exact: bool
-    questions: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The pair as plain data."""
-        return {
-            "run": self.run,
-            "against": self.against,
-            "difference": _plain(self.difference),
-            "interval": _ends(self.interval),
-            "standard_error": _plain(self.error),
-            "p": _plain(self.p),
-            "p_adjusted": _plain(self.adjusted),
-            "exact": self.exact,
-            "questions": self.questions,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Runs, their pairs, and what follows from them."""
-
-    measure: str
-    settings: Settings
-    rows: tuple[RunRow, ...]
-    """From the best to the worst."""
-    pairs: tuple[Pair, ...]
-    questions: int
-    in_all: int
-    absent: dict[str, int] = field(default_factory=dict)
-    clusters: int | None = None
-    origin: Origin | None = None
-    question_ids: tuple[str, ...] = ()
-    plan: Plan | None = None
-    policy: Policy | None = None
-    touched: dict[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    grouped: bool = False
-    """Whether letters could be given."""
-    widest: float | None = None
-    """The largest difference that there can be; None where scores may have any size."""
-    judge_sample: int = 0
-    """Responses of which a judge's verdict was checked by hand."""
-    never_checked: tuple[str, ...] = ()
-    """Verdicts that no checked response should have had."""
-    higher_is_better: bool = True
-    unit: str = "question"
-    """What runs are paired by: questions, or the topics or queries that they have scores on."""
-    studentised: bool = False
-    """Whether randomisation compares differences over their standard errors."""
-
-    @property
-    def alpha(self) -> float:
-        """The error that the level leaves."""
-        return self.settings.alpha
-
-    @property
-    def has_intervals(self) -> bool:
-        """Whether any score or difference has an interval."""
-        spans = [row.interval for row in self.rows] + [pair.interval for pair in self.pairs]
-        return any(not math.isnan(span.low) for span in spans)
-
-    @property
-    def difference_method(self) -> str | None:
-        """The method of the intervals of differences, where there are some."""
-        there = (p.interval.method for p in self.pairs if not math.isnan(p.interval.low))
-        return next(there, None)
-
     @property
     def is_tested(self) -> bool:
         """Whether any pair has a p."""
-        return any(not math.isnan(pair.p) for pair in self.pairs)
-
-    def differs(self, pair: Pair) -> bool:
-        """Whether a pair was found different, after correction."""
-        return self.settings.finds(pair.adjusted)
+        return any(pair.p is not None for pair in self.pairs)
 
     def neighbours(self) -> list[Pair]:
         """The pairs of runs that stand next to each other."""
@@ -207,85 +241,65 @@ class Comparison:
 
     def separated(self) -> list[str]:
         """Runs that were found different from every other that has a score."""
-        found = {row.run: [0, 0] for row in self.rows}
+        found: dict[str, list[bool]] = {row.run: [] for row in self.rows}
         for pair in self.pairs:
-            if math.isnan(pair.adjusted):
-                continue
-            for run in (pair.run, pair.against):
-                found[run][0] += 1
-                found[run][1] += self.differs(pair)
-        return [run for run, (all_, yes) in found.items() if all_ and all_ == yes]
+            if pair.differs is not None:
+                found[pair.run].append(pair.differs)
+                found[pair.against].append(pair.differs)
+        return [run for run, own in found.items() if own and all(own)]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain data: what `--format json` prints."""
-        from abstain.report.compare_words import sentences, verdict
+    # ------------------------------------------------------------------------------- frames
 
-        s = self.settings
-        plain: dict[str, Any] = {
-            "abstain": __version__,
-            "kind": "compare",
-            "measure": self.measure,
-            "questions": self.questions,
-            "questions_in_all": self.in_all,
-            "interval_method": s.method if self.has_intervals else None,
-            "level": s.level,
-            "test": s.test,
-            "correction": "max-T" if s.reference else s.correction,
-            "trials": s.trials,
-            "seed": s.seed,
-        }
-        if self.difference_method not in (None, s.method):
-            plain["interval_method_of_differences"] = self.difference_method
-        if s.reference:
-            plain["reference"] = s.reference
-        if self.clusters is not None:
-            plain["cluster"] = s.cluster
-            plain["clusters"] = self.clusters
-        if self.policy is not None:
-            plain["policy"] = self.policy.to_dict()
-            plain["touched"] = self.touched
-        plain["verdict"] = verdict(self)
-        plain["notes"] = sentences(self)
-        plain["results"] = [row.to_dict(self.measure) for row in self.rows]
-        plain["pairs"] = [pair.to_dict() for pair in self.pairs]
-        if self.origin is not None:
-            plain["origin"] = _origin_dict(self.origin, self.question_ids)
-        if self.plan is not None:
-            plain["plan"] = {
-                k: getattr(self.plan, k) for k in self.plan.__slots__ if k != "questions"
-            }
-        return plain
+    def _frame(self, table: str) -> pl.DataFrame:
+        """A row a pair; or a run, a transition, a slice, a question that contributes."""
+        import polars as pl
 
-
-def _origin_dict(o: Origin, questions: Sequence[str]) -> dict[str, Any]:
-    table = {
-        f"{a} → {b}": {"questions": int(o.transitions[i, j]), "worth": _plain(o.worth[i, j])}
-        for i, a in enumerate(THREE.names)
-        for j, b in enumerate(THREE.names)
-    }
-    moved = np.flatnonzero(np.abs(o.contributions) > 0)
-    order = moved[np.argsort(-np.abs(o.contributions[moved]), kind="stable")]
-    return {
-        "transitions": table,
-        "knowing": _plain(o.knowing),
-        "abstaining": _plain(o.abstaining),
-        "slices": [
-            {
-                "slice": {s.attribute: s.name},
-                "questions": s.questions,
-                "difference": _plain(s.difference),
-                "contribution": _plain(s.contribution),
-            }
-            for s in o.slices
-        ],
-        "reversals": list(o.reversals),
-        "contributions": {questions[i]: _plain(o.contributions[i]) for i in order},
-    }
+        text, whole, real = pl.String, pl.Int64, pl.Float64
+        schema: dict[str, Any]
+        rows: list[tuple[Any, ...]]
+        found = self.origin
+        match table:
+            case "runs":
+                names = ["run", self.measure, "low", "high", "group", *self.rows[0].numbers]
+                schema = dict(zip(names, [text, real, real, real, text], strict=False))
+                schema |= dict.fromkeys(self.rows[0].numbers, whole)
+                rows = [
+                    (r.run, r.score, *r.interval, r.group, *r.numbers.values()) for r in self.rows
+                ]
+            case "transitions":
+                schema = {"from": text, "to": text, "questions": whole, "worth": real}
+                every = found.transitions.items() if found else ()
+                rows = [(*name.split(" → "), own.questions, own.worth) for name, own in every]
+            case "slices":
+                schema = {"attribute": text, "slice": text, "questions": whole}
+                names = ["score", "score_against", "difference", "contribution"]
+                schema |= dict.fromkeys(names, real)
+                rows = [
+                    (s.attribute, s.name, s.questions, *(getattr(s, name) for name in names))
+                    for s in (found.slices if found else ())
+                ]
+            case "contributions":
+                schema = {"question": text, "contribution": real}
+                rows = list(found.contributions.items()) if found else []
+            case _:
+                names = ["difference", "low", "high", "standard_error", "p", "p_adjusted"]
+                schema = {"run": text, "against": text, **dict.fromkeys(names, real)}
+                schema["differs"] = pl.Boolean
+                rows = [
+                    (
+                        *(p.run, p.against, p.difference, *p.interval),
+                        *(p.standard_error, p.p, p.p_adjusted, p.differs),
+                    )
+                    for p in self.pairs
+                ]
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
+def number(value: float | None) -> float | None:
+    """A number as results hold it: None where it does not exist."""
+    return None if value is None or not math.isfinite(value) else float(value)
 
 
-def _ends(found: Interval) -> list[float | None]:
-    return [_plain(found.low), _plain(found.high)]
+def ends(found: Interval) -> Ends:
+    """An interval as results hold it."""
+    return number(found.low), number(found.high)

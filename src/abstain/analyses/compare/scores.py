@@ -1,131 +1,182 @@
-"""Per-query scores: a matrix of topics by systems, compared by their means."""
+"""Runs compared by their mean scores on common topics.
+
+A mean of paired differences is the difference of two means, under any flip or resample: those are
+made once for all runs, and each pair reads two columns.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.analyses.compare.pairs import (
-    adjusted_pairs,
-    bootstrap_p,
-    letters_of,
-    made_pairs,
-    plan_of,
-    wanted_pairs,
-)
-from abstain.analyses.compare.result import Comparison, Progress, RunRow, Settings
-from abstain.analyses.compare.score_sample import ScoreSample
-from abstain.errors import UsageError
-from abstain.rankings.scores import read_scores
+from abstain.analyses.compare.options import Options
+from abstain.analyses.compare.pairs import bootstrap_p
+from abstain.analyses.compare.work import Work, compared
+from abstain.errors import UsageError, option
+from abstain.rankings.scores import ScoreMatrix
+from abstain.stats.bootstrap import levels_from_jackknife, resampled
 from abstain.stats.hypotheses import wilcoxon
+from abstain.stats.intervals import NO_WIDTH, Interval
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue
-from abstain.stats.swaps import counted_scores, max_t
+from abstain.stats.swaps import Flips, counted_scores, max_t
 
 if TYPE_CHECKING:
+    from abstain.analyses.compare.result import CompareResult
     from abstain.outcomes import Array
 
 METHODS = ("delta", "percentile", "bca")
+MOST_DRAWN = 50_000_000
+"""Means held at once, in trials times runs."""
 
 
-def compare_scores(
-    source: Any,
-    *,
-    measure_name: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    progress: Progress = lambda _, __: None,
-    **settings: Any,
-) -> Comparison:
-    """Compare systems by their scores on the topics that all of them have."""
-    method = settings.pop("method", "") or "bca"
-    if method in ("default", "auto"):
-        method = "bca"
-    rules = Settings(**settings, method="delta").checked()
-    check_plan(detect=rules.detect, power=rules.power, level=rules.level)
+def compare_scores(matrix: ScoreMatrix, options: Options) -> CompareResult:
+    """Compare runs by one measure on the topics that all of them have a score on."""
+    method = "bca" if options.method in ("", "default", "auto") else options.method
+    check_plan(detect=options.detect, power=options.power, level=options.level)
     if method not in METHODS:
         raise UsageError(f"scores take the interval methods {', '.join(METHODS)} (got '{method}')")
-    if rules.test == "mcnemar":
+    if options.test == "mcnemar":
         raise UsageError("McNemar's test is for right and wrong; scores take wilcoxon")
-    if rules.test == "wilcoxon" and rules.cluster:
+    if options.test == "wilcoxon" and matrix.cluster is not None:
         raise UsageError("Wilcoxon's test knows no clusters; take randomisation")
-    table = read_scores(source, columns=columns, format=format, cluster=rules.cluster)
-    table = table.single(measure_name)
-    absent, in_all = table.absent, len(table.topics)
-    table = table.complete()
-    systems, scores, clusters = list(table.runs), table.scores(), table.clusters()
-    means = scores.mean(axis=1)
-    order = sorted(range(len(systems)), key=lambda i: (-means[i], systems[i]))
-    wanted = wanted_pairs(systems, order, rules.reference)
-    rules = replace(rules, method=method)
-    sample = ScoreSample(scores, clusters, rules)
-    differences = np.array([means[i] - means[j] for i, j in wanted])
-    spans, errors = sample.intervals(wanted)
-    tested = _tested(scores, sample, wanted, rules, progress)
-    if rules.reference is not None:
-        flipped = sample.flipped
-        drawn = np.stack([flipped[:, i] - flipped[:, j] for i, j in wanted], axis=1)
-        size = float(np.abs(drawn).max(initial=0.0)) or 1.0
-        seen = differences * scores.shape[1]
-        adjusted = max_t(drawn / size, seen / size, exact=sample.flips.exact)
-    else:
-        adjusted = adjusted_pairs(differences, tested, rules)
-    pairs = made_pairs(
-        systems,
-        wanted,
-        differences=differences,
-        spans=spans,
-        errors=errors,
-        tested=tested,
-        adjusted=adjusted,
-        questions=scores.shape[1],
-    )
-    marks = letters_of(pairs, [systems[i] for i in order], rules)
-    own_spans, _ = sample.intervals([(i, None) for i in order])
-    rows = [
-        RunRow(systems[i], float(means[i]), span, None, "" if marks is None else marks[at])
-        for at, (i, span) in enumerate(zip(order, own_spans, strict=True))
-    ]
-    return Comparison(
-        measure=f"mean {table.measures[0]}",
-        settings=rules,
-        rows=tuple(rows),
-        pairs=pairs,
-        questions=scores.shape[1],
-        in_all=in_all,
-        absent=absent,
-        clusters=None if clusters is None else sample.groups,
-        question_ids=table.topics,
-        plan=plan_of(errors, scores.shape[1], rules, None if clusters is None else sample.groups),
-        grouped=marks is not None,
-        unit=table.unit,
-    )
+    return compared(_Scores(matrix, options.with_method(method)))
 
 
-def _tested(
-    scores: Array,
-    sample: ScoreSample,
-    wanted: Sequence[tuple[int, int]],
-    settings: Settings,
-    progress: Progress,
-) -> list[PValue]:
-    """The p of each pair; all pairs share flips and resamples."""
-    drawn = None
-    if settings.test == "bootstrap":
-        drawn = sample.resampled
-    elif settings.test == "randomisation":
-        drawn = sample.flipped
-    found = []
-    for number, (i, j) in enumerate(wanted):
-        if drawn is None:
-            found.append(wilcoxon(scores[i] - scores[j]))
-        elif settings.test == "bootstrap":
-            found.append(PValue(bootstrap_p(drawn[:, i] - drawn[:, j]), exact=False))
+class _Scores(Work):
+    """Scores of runs, summed by cluster where there are some."""
+
+    def __init__(self, matrix: ScoreMatrix, options: Options) -> None:
+        self.matrix, self.options = matrix, options
+        complete = matrix.complete()
+        self.measure = f"mean {matrix.measures[0]}"
+        self.higher_is_better = matrix.higher_is_better[0]
+        self.runs = list(complete.runs)
+        self.each = scores = complete.scores()
+        self.scores = scores.mean(axis=1)
+        self.questions = scores.shape[1]
+        clusters = complete.clusters()
+        if clusters is None:
+            self.totals, self.sizes = scores, np.ones(scores.shape[1])
         else:
-            own = sample.totals[i] - sample.totals[j]
-            found.append(counted_scores(drawn[:, i] - drawn[:, j], own, exact=sample.flips.exact))
-        progress(number + 1, len(wanted))
-    return found
+            self.sizes = np.bincount(clusters).astype(np.float64)
+            self.totals = np.stack([np.bincount(clusters, own) for own in scores])
+        self.groups = len(self.sizes)
+        self.clusters = None if clusters is None else self.groups
+        self.flips = Flips(self.groups, trials=options.trials, seed=options.seed)
+        most = MOST_DRAWN // len(scores)
+        if options.trials > most:
+            raise UsageError(
+                f"{options.trials:,} trials of {len(scores):,} systems are too many to hold; take "
+                f"{option('trials', most)} or fewer"
+            )
+
+    @cached_property
+    def flipped(self) -> Array:
+        """Sums of all runs (trials, runs) under each row of signs."""
+        return self.flips @ self.totals.T
+
+    @cached_property
+    def resampled(self) -> Array:
+        """Means of all runs (trials, runs) in each resample of topics or clusters."""
+        table = np.vstack([self.totals, self.sizes]).T
+        return resampled(
+            lambda sums: sums[:, :-1] / sums[:, -1:],
+            table.sum(axis=0),
+            table,
+            trials=self.options.trials,
+            generator=np.random.default_rng(self.options.seed),
+        )
+
+    # --------------------------------------------------------------------------- intervals
+
+    def intervals(self) -> tuple[list[Interval], Array]:
+        """Of the mean of each pair's differences."""
+        found = [self._interval(i, j) for i, j in self.wanted]
+        return [span for span, _ in found], np.array([error for _, error in found])
+
+    def interval(self, run: int) -> Interval:
+        """Of a run's mean."""
+        return self._interval(run, None)[0]
+
+    def _interval(self, i: int, j: int | None) -> tuple[Interval, float]:
+        method, level = self.options.method, self.options.level
+        if self.groups < 2:
+            what = "topic" if self.clusters is None else "cluster"
+            return Interval(math.nan, math.nan, method, f"there is only one {what}"), math.nan
+        totals = self.totals[i] if j is None else self.totals[i] - self.totals[j]
+        n = self.sizes.sum()
+        mean = float(totals.sum() / n)
+        error = _error(totals - mean * self.sizes, n)
+        if method == "delta":
+            low, high = _by_t(mean, error, self.groups, level)
+            return Interval(low, high, method), error
+        drawn = self.resampled
+        values = drawn[:, i] if j is None else drawn[:, i] - drawn[:, j]
+        tails = (1 - level) / 2, (1 + level) / 2
+        if method == "bca":
+            left = (totals.sum() - totals) / (n - self.sizes)
+            tails = levels_from_jackknife(mean, values, left, np.ones(self.groups), level=level)
+        low, high = np.quantile(values, tails)
+        why = NO_WIDTH if math.isclose(low, high, rel_tol=1e-12) else ""
+        return Interval(float(low), float(high), method, why), error
+
+    # ------------------------------------------------------------------------------- tests
+
+    def tested(self) -> list[PValue]:
+        """All pairs share flips and resamples."""
+        found = []
+        for number, pair in enumerate(self.wanted, 1):
+            found.append(self._p(*pair))
+            self.options.progress(number, len(self.wanted))
+        return found
+
+    def _p(self, i: int, j: int) -> PValue:
+        match self.options.test:
+            case "bootstrap":
+                drawn = self.resampled
+                return PValue(bootstrap_p(drawn[:, i] - drawn[:, j]), exact=False)
+            case "randomisation":
+                drawn, own = self.flipped, self.totals[i] - self.totals[j]
+                return counted_scores(drawn[:, i] - drawn[:, j], own, exact=self.flips.exact)
+            case _:
+                return wilcoxon(self.each[i] - self.each[j])
+
+    def by_max_t(self) -> Array:
+        """From the sums under common flips."""
+        drawn = np.stack([self.flipped[:, i] - self.flipped[:, j] for i, j in self.wanted], axis=1)
+        size = float(np.abs(drawn).max(initial=0.0)) or 1.0
+        seen = self.differences * self.questions
+        return max_t(drawn / size, seen / size, exact=self.flips.exact)
+
+    # ------------------------------------------------------------------------ what is said
+
+    def row(self, run: int) -> dict[str, Any]:
+        """Nothing else: scores have no outcomes."""
+        return {}
+
+    def facts(self) -> dict[str, Any]:
+        """What was there before topics that not all runs have were left out."""
+        return {
+            "notes": self.matrix.notes,
+            "questions_in_all": len(self.matrix.topics),
+            "absent": self.matrix.absent,
+            "unit": self.matrix.unit,
+            "cluster": self.matrix.cluster,
+        }
+
+
+def _error(sums: Array, n: float) -> float:
+    """SE² = G/(G−1) Σ_g (Σ_{i∈g} (x_i − mean))² / n²."""
+    groups = len(sums)
+    return math.sqrt(groups / (groups - 1) * float((sums**2).sum())) / n
+
+
+def _by_t(mean: float, error: float, groups: int, level: float) -> tuple[float, float]:
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(groups - 1, (1 + level) / 2)) * error
+    return mean - reach, mean + reach

@@ -1,4 +1,4 @@
-"""Outcomes of paired runs, counted in every way that a comparison asks for."""
+"""Outcomes of runs on common questions, counted in every way that a comparison asks for."""
 
 from __future__ import annotations
 
@@ -7,36 +7,42 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.analyses.compare.inputs import Paired
+from abstain.judging.evaluation import Evaluation
 from abstain.measures import Measure
-from abstain.outcomes import CountsArray
 from abstain.stats.functional import cells_of
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from abstain.outcomes import Array, IntArray
 
+BLOCK = 1 << 16
 
-class PairedTable:
-    """Outcomes of paired runs, counted in every way that a comparison asks for."""
 
-    def __init__(self, paired: Paired, chosen: Measure) -> None:
-        self.paired, self.measure = paired, chosen
+class OutcomeTable:
+    """Counts of runs and of pairs of runs, by question and by cluster."""
+
+    def __init__(self, common: Evaluation, chosen: Measure) -> None:
+        self.common, self.measure = common, chosen
+        self.runs = list(common.runs)
         self.cells = cells_of(chosen)
-        self.codes = self.cells.of(paired.outcomes)
-        self.size = len(paired.questions)
-        counts = np.stack([np.bincount(own, minlength=6) for own in paired.outcomes])
-        self.counts = CountsArray(counts.astype(np.int64))
+        self.size = len(common)
+        self.counts = common.overall()
         self.scores = np.asarray(chosen(self.counts))
-        self.of = paired.clusters
+        self.of = common.clusters()
         self.groups = 0 if self.of is None else int(self.of.max()) + 1
+
+    def cells_of(self, run: int) -> npt.NDArray[np.uint8]:
+        """A run's outcomes, question by question, as far as the measure tells them apart."""
+        return self.cells.of(self.common.codes[run])
 
     def joint(self, wanted: Sequence[tuple[int, int]]) -> IntArray:
         """Joint counts (pairs, k, k): rows the other run's outcome, columns the run's own."""
-        k, runs = len(self.cells), len(self.codes)
+        k, runs = len(self.cells), len(self.runs)
         others = sorted({j for _, j in wanted})
         total = np.zeros((len(others) * k, runs * k))
-        for start in range(0, self.size, 1 << 16):
-            part = self.codes[:, start : start + (1 << 16)]
+        for start in range(0, self.size, BLOCK):
+            part = self.cells.of(self.common.codes[:, start : start + BLOCK])
             hot = (part[:, None, :] == np.arange(k)[:, None]).reshape(runs * k, -1)
             hot = hot.astype(np.float32)
             total += hot.reshape(runs, k, -1)[others].reshape(len(others) * k, -1) @ hot.T
@@ -47,18 +53,11 @@ class PairedTable:
 
     def clustered(self, run: int) -> Array | None:
         """A run's cell counts by cluster."""
-        if self.of is None:
-            return None
-        k = len(self.cells)
-        bins = np.bincount(self.of * k + self.codes[run], minlength=self.groups * k)
-        return bins.reshape(self.groups, k).astype(np.float64)
+        return self._by_cluster(self.cells_of(run), len(self.cells))
 
     def six_by_cluster(self, run: int) -> Array | None:
         """A run's six counts by cluster."""
-        if self.of is None:
-            return None
-        bins = np.bincount(self.of * 6 + self.paired.outcomes[run], minlength=self.groups * 6)
-        return bins.reshape(self.groups, 6).astype(np.float64)
+        return self._by_cluster(self.common.codes[run], 6)
 
     def joints(self, wanted: Sequence[tuple[int, int]]) -> Array | None:
         """Joint cell counts by cluster of several pairs (pairs, groups, k²)."""
@@ -73,12 +72,18 @@ class PairedTable:
         """Joint cell counts of two runs by cluster."""
         if self.of is None:
             return None
-        k = len(self.cells) ** 2
-        cell = self.codes[other].astype(np.int64) * len(self.cells) + self.codes[own]
-        bins = np.bincount(self.of * k + cell, minlength=self.groups * k)
-        return bins.reshape(self.groups, k).astype(np.float64)
+        k = len(self.cells)
+        cell = self.cells_of(other).astype(np.int64) * k + self.cells_of(own)
+        return self._by_cluster(cell, k * k)
 
     def by_unit(self, run: int) -> Array:
         """One row a question: 1 in the cell of its outcome; or a row a cluster."""
         clustered = self.clustered(run)
-        return np.eye(len(self.cells))[self.codes[run]] if clustered is None else clustered
+        return np.eye(len(self.cells))[self.cells_of(run)] if clustered is None else clustered
+
+    def _by_cluster(self, cells: npt.NDArray[np.integer], kinds: int) -> Array | None:
+        """How often each of some kinds of cell stands in each cluster."""
+        if self.of is None:
+            return None
+        bins = np.bincount(self.of * kinds + cells, minlength=self.groups * kinds)
+        return bins.reshape(self.groups, kinds).astype(np.float64)

@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.analyses.compare.result import Move, Origin, SliceShare, number
+from abstain.judging.evaluation import Evaluation
+from abstain.judging.slices import Slices
 from abstain.measures import Measure
-from abstain.stats.functional import FIVE, Functional, influence
+from abstain.stats.functional import FIVE, THREE, Functional, influence
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -32,43 +35,64 @@ end, a ratio changes fastest there."""
 DECIMALS = 9
 """What numerical derivatives are good for: equal gradients come out equal."""
 NOISE = 1e-8
+NO_DIFFERENCE = 1e-12
 RIGHT, WRONG, BLANK_RIGHT, BLANK_WRONG, BLANK_EMPTY = range(5)
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
-    """One part of the questions: how both runs did in it, and what it contributes."""
-
-    attribute: str
-    name: str
-    questions: int
-    own: float
-    other: float
-    contribution: float
-
-    @property
-    def difference(self) -> float:
-        """The difference within the part."""
-        return self.own - self.other
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The parts that a difference is made of; each sum of contributions is the difference."""
+class Moves:
+    """What a difference is made of; each sum of contributions is the difference."""
 
     transitions: Array
     """Questions by outcome of the other run (rows) and of the run itself: right, wrong, blank."""
     worth: Array
     """What the moves of each cell contribute."""
     contributions: Array
-    """What each question contributes; NaN throughout where the measure has no value."""
+    """What each question contributes."""
     knowing: float
     abstaining: float
     without_candidate: int
     """Moves from or to a blank whose candidate nobody knows."""
-    slices: tuple[Slice, ...] = ()
-    reversals: tuple[str, ...] = ()
-    """Attributes whose parts, where they show a difference, all show it the other way."""
+
+
+def origin_of(
+    measure: Measure, common: Evaluation, pair: tuple[int, int], by: Sequence[str]
+) -> Origin:
+    """Where the difference of two runs comes from; nothing has a worth where there is none."""
+    own, other = (common.codes[run] for run in pair)
+    found = moves(measure, other, own)
+    undefined = math.isnan(_value(measure, own) - _value(measure, other))
+    if undefined:
+        found = Moves(
+            found.transitions,
+            np.full((3, 3), np.nan),
+            np.full(len(own), np.nan),
+            math.nan,
+            math.nan,
+            found.without_candidate,
+        )
+    slices, reversals = in_slices(
+        measure, other, own, found.contributions, [common.slices(name) for name in by]
+    )
+    each = np.abs(found.contributions)
+    moved = np.flatnonzero(each > 0)
+    order = moved[np.argsort(-each[moved], kind="stable")]
+    ids = common.with_attributes(())["question"].gather(order).to_list()
+    return Origin(
+        transitions={
+            f"{a} → {b}": Move(
+                questions=int(found.transitions[i, j]), worth=number(found.worth[i, j])
+            )
+            for i, a in enumerate(THREE.names)
+            for j, b in enumerate(THREE.names)
+        },
+        knowing=number(found.knowing),
+        abstaining=number(found.abstaining),
+        without_candidate=found.without_candidate,
+        slices=slices,
+        reversals=() if undefined else reversals,
+        contributions=dict(zip(ids, found.contributions[order].tolist(), strict=True)),
+    )
 
 
 def path_gradient(measure: Measure, other: Array, own: Array) -> Array:
@@ -105,7 +129,7 @@ def _graded_nodes() -> tuple[Array, Array]:
     return at.ravel(), (width * weights / 2).ravel()
 
 
-def origin(measure: Measure, other: Codes, own: Codes) -> Origin:
+def moves(measure: Measure, other: Codes, own: Codes) -> Moves:
     """The transition table and what each move is worth, from outcomes question by question."""
     n = len(own)
     merged = np.array([0, 1, 2, 2, 2])
@@ -121,7 +145,7 @@ def origin(measure: Measure, other: Codes, own: Codes) -> Origin:
     knowing = float((joint * knowing_gain).sum())
     moved = joint - np.diag(np.diag(joint))
     unknown = int(moved[BLANK_EMPTY].sum() + moved[:, BLANK_EMPTY].sum())
-    return Origin(table, worth, gains[other, own], knowing, float(worth.sum()) - knowing, unknown)
+    return Moves(table, worth, gains[other, own], knowing, float(worth.sum()) - knowing, unknown)
 
 
 def _knowing(phi: Array) -> Array:
@@ -148,35 +172,35 @@ def in_slices(
     other: Codes,
     own: Codes,
     contributions: Array,
-    parts: Sequence[tuple[str, Sequence[str], npt.NDArray[np.int64]]],
-) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
-    """Each attribute's parts, the largest contribution first, and Simpson's reversals."""
+    slices: Sequence[Slices],
+) -> tuple[tuple[SliceShare, ...], tuple[str, ...]]:
+    """Each attribute's slices, the largest contribution first, and Simpson's reversals."""
     total = _value(measure, own) - _value(measure, other)
-    slices: list[Slice] = []
+    shares: list[SliceShare] = []
     reversed_by: list[str] = []
-    for attribute, names, part_of in parts:
-        found = []
-        for number, name in enumerate(names):
-            inside = part_of == number
-            if not inside.any():
-                continue
-            found.append(
-                Slice(
-                    attribute,
-                    name,
-                    int(inside.sum()),
-                    _value(measure, own[inside]),
-                    _value(measure, other[inside]),
-                    float(contributions[inside].sum()),
+    for each in slices:
+        found: list[SliceShare] = []
+        for place, name in enumerate(each.names):
+            inside = each.part_of == place
+            if inside.any():
+                ours, theirs = _value(measure, own[inside]), _value(measure, other[inside])
+                found.append(
+                    SliceShare(
+                        slice={each.attribute: name},
+                        questions=int(inside.sum()),
+                        score=number(ours),
+                        score_against=number(theirs),
+                        difference=number(ours - theirs),
+                        contribution=number(contributions[inside].sum()),
+                    )
                 )
-            )
-        found.sort(key=lambda s: (math.isnan(s.contribution), -abs(s.contribution), s.name))
-        slices += found
-        signs = [math.copysign(1, s.difference) for s in found if abs(s.difference) > 1e-12]
-        whole = bool((part_of >= 0).all()) and len(found) > 1
-        if whole and signs and total and all(sign == -math.copysign(1, total) for sign in signs):
-            reversed_by.append(attribute)
-    return tuple(slices), tuple(reversed_by)
+        found.sort(key=lambda s: (s.contribution is None, -abs(s.contribution or 0), s.name))
+        shares += found
+        signs = {math.copysign(1, d) for s in found if abs(d := s.difference or 0) > NO_DIFFERENCE}
+        whole = bool((each.part_of >= 0).all()) and len(found) > 1
+        if whole and total and signs == {-math.copysign(1, total)}:
+            reversed_by.append(each.attribute)
+    return tuple(shares), tuple(reversed_by)
 
 
 def _value(measure: Measure, codes: Codes) -> float:

@@ -1,1 +1,5 @@
-"""Confidence: curves, decisions, thresholds."""
+"""Curves over all thresholds of a confidence, and decision curves."""
+
+from abstain.analyses.curve.analysis import curve
+
+__all__ = ["curve"]

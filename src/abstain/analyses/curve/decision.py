@@ -15,17 +15,21 @@ three the other way round). The curve itself stays what it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.analyses.curve.result import Band, Comparison, Decision, Way
 from abstain.errors import UsageError, option
+from abstain.judging.answers import has_answer, stated
+from abstain.outcomes import EXCLUDED
+from abstain.stats.intervals import check_level
 
 if TYPE_CHECKING:
-    from abstain.analyses.curve.matrix import ConfidenceMatrix
+    from abstain.judging.evaluation import Evaluation
     from abstain.outcomes import Array
 
 GRID = 100
@@ -34,126 +38,85 @@ ADDED = 3.0
 """Answers of each kind that are added before a variance is estimated."""
 
 
-@dataclass(frozen=True, eq=False)
-class Band:
-    """A curve over t with its simultaneous band."""
+SAME = 1e-12
+"""Differences up to this are rounding."""
 
-    t: Array
+
+@dataclass(frozen=True, eq=False)
+class _Banded:
+    """A mean over questions at every t, with its simultaneous band."""
+
     value: Array
     low: Array
     high: Array
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Two runs over all of t: their difference in V_t, where they cross, what the data can tell."""
-
-    first: str
-    second: str
-    difference: Band
-    crossings: tuple[float, ...]
-    undecided: tuple[tuple[float, float], ...]
-
-    def sentence(self) -> str:
-        """The comparison in words."""
-        return _words(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain data."""
-        return {
-            "first": self.first,
-            "second": self.second,
-            "crossings": list(self.crossings),
-            "undecided": [list(pair) for pair in self.undecided],
-            "sentence": self.sentence(),
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class Decision:
-    """The decision curves of runs, and the comparisons that matter: of those that lead in turn."""
-
-    way: str
-    t: Array
-    curves: dict[str, Band]
-    comparisons: list[Comparison]
-    confidence: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """S_t of every run with its band, and the comparisons."""
-        return {
-            "way": self.way,
-            "confidence": self.confidence,
-            "t": self.t.tolist(),
-            "curves": {
-                run: {"S": b.value.tolist(), "low": b.low.tolist(), "high": b.high.tolist()}
-                for run, b in self.curves.items()
-            },
-            "comparisons": [c.to_dict() for c in self.comparisons],
-        }
-
-
 def decision(
-    matrix: ConfidenceMatrix,
-    *,
-    way: str | None = None,
-    confidence: float = 0.95,
-    seed: int = 0,
+    evaluation: Evaluation, way: Way | None = None, *, level: float = 0.95, seed: int = 0
 ) -> Decision:
-    """Decision curves of all runs; `way` is `confidence` (they act on it) or `given`."""
+    """Decision curves of all runs; they act on their confidence where one has some."""
     if way not in (None, "confidence", "given"):
         raise UsageError(f"{option('decision')} is confidence or given (got '{way}')")
-    check_level(confidence)
-    able = [n for n in range(len(matrix.runs)) if matrix.stated(n)[0]]
-    chosen = way or ("confidence" if able else "given")
-    numbers = able if chosen == "confidence" else list(range(len(matrix.runs)))
+    check_level(level)
+    sure, codes, runs = evaluation.confidence, evaluation.codes, evaluation.runs
+    able = [n for n in range(len(runs)) if stated(codes[n], sure[n])[0]]
+    chosen: Way = way or ("confidence" if able else "given")
+    numbers = able if chosen == "confidence" else list(range(len(runs)))
     if not numbers:
         raise UsageError(
             f"no run has a confidence to act on: {option('decision', 'given')} compares them as is"
         )
     t = np.arange(GRID) / GRID
-    bands, sums = {}, {}
+    scale = 1 / (1 - t)
+    curves, sums = {}, {}
     for number in numbers:
-        values = _contributions(matrix, number, t, chosen)
-        run = matrix.runs[number]
-        band = _band(t, values, (1 - t, -t), confidence, seed)
-        sums[run] = band.value
-        scale = 1 / (1 - t)
-        bands[run] = Band(t, band.value * scale, band.low * scale, band.high * scale)
-    by_name = {matrix.runs[n]: n for n in numbers}
-    compared = [
-        _compare(matrix, by_name[a], by_name[b], t, chosen, confidence, seed)
-        for a, b in _leaders(sums)
-    ]
-    return Decision(chosen, t, bands, compared, confidence)
+        values = _contributions(evaluation, number, t, chosen)
+        band = _band(t, values, (1 - t, -t), level, seed)
+        sums[runs[number]] = band.value
+        curves[runs[number]] = Band(
+            S=_numbers(band.value * scale),
+            low=_numbers(band.low * scale),
+            high=_numbers(band.high * scale),
+        )
+    by_name = {runs[n]: n for n in numbers}
+    compared = []
+    for a, b in _leaders(sums):
+        pair = (_contributions(evaluation, by_name[run], t, chosen) for run in (a, b))
+        compared.append(_compare(a, b, t, next(pair) - next(pair), level, seed))
+    return Decision(
+        way=chosen,
+        level=level,
+        seed=seed,
+        t=tuple(t.tolist()),
+        curves=curves,
+        comparisons=tuple(compared),
+    )
 
 
-def check_level(confidence: float) -> None:
-    """Refuse a confidence that no band can have."""
-    if not 0 < confidence < 1:
-        raise UsageError(f"the confidence of a band is between 0 and 1 (got {confidence:g})")
+def _numbers(values: Array) -> tuple[float | None, ...]:
+    return tuple(own if math.isfinite(own) else None for own in values.tolist())
 
 
-def _contributions(matrix: ConfidenceMatrix, run: int, t: Array, way: str) -> Array:
+def _contributions(evaluation: Evaluation, run: int, t: Array, way: Way) -> Array:
     """Questions × t: what each question adds to V_t; excluded questions are left out as NaN."""
-    outcomes = matrix.outcomes[run]
-    has = (outcomes >= 0) & (outcomes < 4)
-    right = has & ((outcomes & 1) == 0)
+    codes = evaluation.codes[run]
+    has = has_answer(codes)
+    right = has & ((codes & 1) == 0)
     if way == "given":
-        answered = ((outcomes == 0) | (outcomes == 1))[:, None]
+        answered = (codes < 2)[:, None]
     else:
-        sure = np.where(has, matrix.confidence[run], np.nan)
+        sure = np.where(has, evaluation.confidence[run], np.nan)
         with np.errstate(invalid="ignore"):
             answered = sure[:, None] >= t
     value: Array = np.where(right[:, None], 1 - t, -t) * answered
-    if (outcomes < 0).any():
-        value[outcomes < 0] = np.nan
+    if (codes == EXCLUDED).any():
+        value[codes == EXCLUDED] = np.nan
     return value
 
 
 def _band(
-    t: Array, values: Array, extremes: tuple[Array, Array], confidence: float, seed: int
-) -> Band:
+    t: Array, values: Array, extremes: tuple[Array, Array], level: float, seed: int
+) -> _Banded:
     """The mean over questions with a band that holds for all t at once.
 
     `extremes` are the highest and the lowest that a question can add at each t.
@@ -162,16 +125,16 @@ def _band(
     size = len(kept)
     mean = kept.mean(axis=0) if size else np.full(len(t), np.nan)
     if size < 2:
-        return Band(t, mean, np.full(len(t), -np.inf), np.full(len(t), np.inf))
+        return _Banded(mean, np.full(len(t), -np.inf), np.full(len(t), np.inf))
     added = np.sqrt(ADDED) * (np.stack(extremes) - mean)
     centred = np.concatenate([kept - mean, added])
     covariance = centred.T @ centred / (size - 1) / size
     error = np.sqrt(np.diag(covariance))
-    half = _critical(covariance, error, confidence, seed) * error
-    return Band(t, mean, mean - half, mean + half)
+    half = _critical(covariance, error, level, seed) * error
+    return _Banded(mean, mean - half, mean + half)
 
 
-def _critical(covariance: Array, error: Array, confidence: float, seed: int) -> float:
+def _critical(covariance: Array, error: Array, level: float, seed: int) -> float:
     """The quantile of the largest |z| over t."""
     live = error > 1e-12
     if not live.any():
@@ -180,22 +143,25 @@ def _critical(covariance: Array, error: Array, confidence: float, seed: int) -> 
     values, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(np.clip(values, 0, None))
     draws = np.random.default_rng(seed).standard_normal((DRAWS, root.shape[1])) @ root.T
-    return float(np.quantile(np.abs(draws).max(axis=1), confidence))
+    return float(np.quantile(np.abs(draws).max(axis=1), level))
 
 
 def _compare(
-    matrix: ConfidenceMatrix,
-    a: int,
-    b: int,
-    t: Array,
-    way: str,
-    confidence: float,
-    seed: int,
+    first: str, second: str, t: Array, values: Array, level: float, seed: int
 ) -> Comparison:
-    values = _contributions(matrix, a, t, way) - _contributions(matrix, b, t, way)
-    band = _band(t, values, (np.ones_like(t), -np.ones_like(t)), confidence, seed)
-    names = matrix.runs[a], matrix.runs[b]
-    return Comparison(*names, band, crossings(t, band.value), _undecided(band))
+    """Two runs, from what each question adds to the one more than to the other."""
+    band = _band(t, values, (np.ones_like(t), -np.ones_like(t)), level, seed)
+    live = band.value[np.abs(band.value) > SAME]
+    leader = None
+    if len(live):
+        leader = first if live[0] > 0 else second
+    return Comparison(
+        first=first,
+        second=second,
+        leader=leader,
+        crossings=crossings(t, band.value),
+        undecided=_undecided(t, band),
+    )
 
 
 def crossings(t: Array, difference: Array) -> tuple[float, ...]:
@@ -204,7 +170,7 @@ def crossings(t: Array, difference: Array) -> tuple[float, ...]:
     >>> crossings(np.array([0, 0.5, 1]), np.array([0.1, 0.1, -0.1]))
     (0.75,)
     """
-    live = np.flatnonzero(np.abs(difference) > 1e-12)
+    live = np.flatnonzero(np.abs(difference) > SAME)
     found = []
     for i, j in pairwise(live):
         if difference[i] * difference[j] < 0:
@@ -213,23 +179,23 @@ def crossings(t: Array, difference: Array) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _undecided(band: Band) -> tuple[tuple[float, float], ...]:
+def _undecided(t: Array, band: _Banded) -> tuple[tuple[float, float], ...]:
     """Stretches of t where the band holds 0, their ends between two points by the straight line."""
-    inside = (band.low <= 1e-12) & (band.high >= -1e-12)
+    inside = (band.low <= SAME) & (band.high >= -SAME)
     found: list[tuple[float, float]] = []
     edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
     for start, stop in edges.reshape(-1, 2):
-        low = _edge(band, start - 1, start) if start else 0.0
-        high = _edge(band, stop, stop - 1) if stop < len(band.t) else 1.0
+        low = _edge(t, band, start - 1, start) if start else 0.0
+        high = _edge(t, band, stop, stop - 1) if stop < len(t) else 1.0
         found.append((low, high))
     return tuple(found)
 
 
-def _edge(band: Band, outside: int, inside: int) -> float:
+def _edge(t: Array, band: _Banded, outside: int, inside: int) -> float:
     side = band.low if band.low[outside] > 0 else band.high
     gap = side[outside] - side[inside]
     share = side[outside] / gap if gap else 0.0
-    start, stop = float(band.t[outside]), float(band.t[inside])
+    start, stop = float(t[outside]), float(t[inside])
     return start + float(np.clip(share, 0, 1)) * (stop - start)
 
 
@@ -249,82 +215,3 @@ def _leaders(curves: dict[str, Array]) -> list[tuple[str, str]]:
     others = [i for i in range(len(names)) if i != first[0]]
     second = max(others, key=lambda i: float(table[i].mean()))
     return [(names[first[0]], names[second])]
-
-
-# ---------------------------------------------------------------------------------- in words
-
-
-def _words(c: Comparison) -> str:
-    value = c.difference.value
-    if not (np.abs(value) > 1e-12).any():
-        return f"{c.first} and {c.second} score the same at every t."
-    if c.undecided == ((0.0, 1.0),):
-        return f"The data cannot tell {c.first} and {c.second} apart at any t."
-    told = _told(c)
-    unsure = _unsure(c)
-    return f"{told}; {unsure}." if unsure else f"{told}."
-
-
-def _told(c: Comparison) -> str:
-    """Who is better where."""
-    value = c.difference.value
-    live = value[np.abs(value) > 1e-12]
-    leads = [c.first if live[0] > 0 else c.second]
-    other = {c.first: c.second, c.second: c.first}
-    crossings = _wide(c.crossings)
-    for _ in crossings:
-        leads.append(other[leads[-1]])
-    if len(leads) == 1:
-        return f"{leads[0]} is better than {other[leads[0]]} at every t"
-    if len(leads) == 2:
-        return f"{leads[0]} is better below t = {crossings[0]:.2f}, {leads[1]} above"
-    edges = [0.0, *crossings, 1.0]
-    where: dict[str, list[str]] = {}
-    for lead, low, high in zip(leads, edges[:-1], edges[1:], strict=True):
-        span = (
-            f"below t = {high:.2f}"
-            if low == 0
-            else f"above {low:.2f}"
-            if high == 1
-            else f"from {low:.2f} to {high:.2f}"
-        )
-        where.setdefault(lead, []).append(span)
-    one, two = where.items()
-    return f"{one[0]} is better {_listed(one[1])}, {two[0]} {_listed(two[1])}"
-
-
-def _wide(crossings: Sequence[float]) -> list[float]:
-    """Without the pairs of crossings between which hardly anything lies."""
-    kept: list[float] = []
-    for crossing in crossings:
-        if kept and crossing - kept[-1] < 2 / GRID:
-            kept.pop()
-        else:
-            kept.append(crossing)
-    return kept
-
-
-def _unsure(c: Comparison) -> str:
-    if not c.undecided:
-        return "the data can tell at every t"
-    merged: list[tuple[float, float]] = []
-    for low, high in c.undecided:
-        if merged and low - merged[-1][1] < 2 / GRID:
-            merged[-1] = (merged[-1][0], high)
-        elif high - low >= 1 / GRID:
-            merged.append((low, high))
-    if not merged:
-        return "the data can tell at every t"
-    spans = [
-        f"below {high:.2f}"
-        if low == 0
-        else f"above {low:.2f}"
-        if high == 1
-        else f"between {low:.2f} and {high:.2f}"
-        for low, high in merged
-    ]
-    return f"{_listed(spans)} the data cannot tell"
-
-
-def _listed(items: list[str]) -> str:
-    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]

@@ -9,7 +9,7 @@ answering exactly what it gets right would add.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from abstain.measures import Measure
 from abstain.outcomes import Counts
@@ -29,10 +29,6 @@ class Decomposition:
     def oracle(self) -> float:
         """The score of answering exactly what it gets right."""
         return self.score + self.left
-
-    def to_dict(self) -> dict[str, float]:
-        """The parts as plain data."""
-        return {**asdict(self), "oracle": self.oracle}
 
 
 def decompose(counts: Counts, measure: Measure) -> Decomposition:

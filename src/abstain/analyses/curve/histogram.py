@@ -1,154 +1,144 @@
 """Curves of runs that no memory holds: the engine counts confidences into bins.
 
-A bin begins at a multiple of 1/bins, and bins are a power of two, so that the product of a
-confidence and their number is exact: at the edge of a bin every count is that of the exact curve.
-Inside a bin nobody knows the order; the area under the curve lies between its best and its worst.
+At the edge of a bin every count is that of the exact curve. Inside a bin nobody knows the order;
+the area under the curve lies between its best and its worst.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING
 
-import narwhals as nw
+import msgspec
 import numpy as np
 import polars as pl
 
-from abstain import __version__
-from abstain.analyses.curve.curve import Curve
-from abstain.analyses.curve.matrix import missing_notes
-from abstain.errors import InputError, UsageError, option
-from abstain.io.frames import check_mapping, collect
-from abstain.judging.evaluation import refuse_undecided
-from abstain.judging.gold import read_gold
-from abstain.judging.judge import KIND, Judged, check_align, judge
-from abstain.judging.opening import old_reading, open_runs
-from abstain.judging.responses import describe
-from abstain.judging.tally import tally
-from abstain.measures import Measure, count_measure
+from abstain.analyses.curve.curves import Curve, top
+from abstain.analyses.curve.result import Points
+from abstain.analyses.curve.runs import finite, held_points, some
+from abstain.analyses.result import Facts, Result
+from abstain.errors import UsageError, option
+from abstain.judging.judge import KIND
+from abstain.measures import count_measure
 from abstain.measures.answers import Groups
-from abstain.outcomes import Counts, Policy, blanks_by_reason, reasons_named
+from abstain.outcomes import OUTCOMES, reasons_named
 
 if TYPE_CHECKING:
-    from abstain.outcomes import IntArray
+    from abstain.judging.evaluation import Evaluation
+    from abstain.measures import Measure
+    from abstain.outcomes import Array, IntArray, Policy
 
 BINS = 1024
 MOST_BINS = 1 << 20
-UNSURE = -1
-"""The bin of answers without a confidence: less sure than any other."""
 
 
-@dataclass(frozen=True, eq=False)
-class BinnedCurve:
+class BinnedRun(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """A run over the edges of the bins."""
 
-    curve: Curve
-    aurc: tuple[float, float, float]
-    """With the answers of a bin tied; at best; at worst."""
-    stated: tuple[int, int]
-    """How many answers have a confidence, of how many; where none has there is no curve."""
+    run: str
+    numbers: dict[str, int] = msgspec.field(name="counts")
+    """The counts of the run as it was handed in."""
+    answers: int
+    stated: int
+    """How many of the answers have a confidence. Where none has, there is no curve."""
+    aurc: float | None
+    """With the answers of a bin tied."""
+    aurc_at_best: float | None
+    aurc_at_worst: float | None
+    best: float | None
+    """The best score of those at edges."""
+    threshold: float | None
+    points: Points | None = None
+    """Those at the edges of bins that hold answers, as many as were asked for."""
+
+    @property
+    def questions(self) -> int:
+        """All questions that count."""
+        return sum(self.numbers.values())
 
 
-@dataclass(frozen=True, eq=False)
-class HistogramResult:
+class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="histogram"):
     """Curves counted in bins, with all that it takes to read them."""
 
-    bins: int
-    along: Measure
-    runs: tuple[BinnedCurve, ...]
     questions: int
-    policy: Policy
-    touched: dict[str, int]
-    notes: tuple[str, ...] = ()
+    bins: int
+    along: str
+    runs: tuple[BinnedRun, ...] = msgspec.field(name="results")
 
-    def rows(self, points: int = 0) -> list[dict[str, Any]]:
-        """The points of every run, at most so many each (0: all)."""
-        found: list[dict[str, Any]] = []
-        for curve in (own.curve for own in self.runs if own.stated[0]):
-            last = {"risk": curve.risk, str(self.along): curve.along(self.along)}
-            found += curve.rows(points, curve.columns | last)
-        return found
+    TABLES = ("main", "points")
 
-    def summaries(self) -> list[dict[str, Any]]:
-        """One row a run: the area under its curve, and the best threshold of those at edges."""
-        found = []
+    def check(self) -> None:
+        """There are runs, and bins whose edges are exact."""
+        if not self.runs:
+            raise ValueError("has no results, expected at least one run")
+        check_bins(self.bins)
         for own in self.runs:
-            best = own.curve.best(self.along) if own.stated[0] else None
-            scores = own.curve.along(self.along)
-            found.append(
-                {
-                    "run": own.curve.run,
-                    "AURC": own.aurc[0],
-                    "at best": own.aurc[1],
-                    "at worst": own.aurc[2],
-                    f"best {self.along}": np.nan if best is None else float(scores[best]),
-                    "threshold": np.nan if best is None else float(own.curve.thresholds[best]),
-                }
+            if own.points is not None and not own.points.complete:
+                raise ValueError(f"the curve of run {own.run!r} lacks points")
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        return self.thinned(table)
+
+    def thinned(self, table: str, points: int = 0) -> pl.DataFrame:
+        """As `to_frame`, with at most so many points of each curve; 0: all that are held."""
+        from abstain.analyses.curve.tables import POINT, curve_columns, stacked
+
+        if table == "main":
+            return self._summaries()
+        blocks = (
+            (own.run, curve_columns(own.points.thin(points), own.questions, self.along))
+            for own in self.runs
+            if own.points is not None
+        )
+        schema = POINT | {"risk": pl.Float64(), self.along: pl.Float64()}
+        return stacked(schema, blocks)
+
+    def _summaries(self) -> pl.DataFrame:
+        names = ("AURC", "at best", "at worst", f"best {self.along}", "threshold")
+        rows = [
+            (
+                *(own.run, own.aurc, own.aurc_at_best, own.aurc_at_worst, own.best),
+                math.inf if own.threshold is None and own.best is not None else own.threshold,
             )
-        return found
-
-    def to_frame(self, *, points: int = 0) -> pl.DataFrame:
-        """The points as a table (polars)."""
-        return pl.DataFrame(self.rows(points), infer_schema_length=None)
-
-    def to_dict(self, *, points: int = 0) -> dict[str, Any]:
-        """The result as plain data: what `--format json` prints."""
-        return {
-            "abstain": __version__,
-            "questions": self.questions,
-            "bins": self.bins,
-            "policy": self.policy.to_dict(),
-            "touched": self.touched,
-            "notes": list(self.notes),
-            "summary": [_plain(row) for row in self.summaries()],
-            "results": [_plain(row) for row in self.rows(points)],
-        }
+            for own in self.runs
+        ]
+        schema = {"run": pl.String(), **dict.fromkeys(names, pl.Float64())}
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in row.items()}
-
-
-def curve_histogram(
-    gold: Any,
-    runs: Any,
+def histogram(
+    evaluation: Evaluation,
+    measure: str | Measure = "c@1",
     *,
     bins: int = BINS,
-    measure_name: str | Measure = "c@1",
-    policy: Policy | Mapping[str, str] | Iterable[str] | None = None,
-    align: str = "id",
-    match: str = "id",
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    engine: str | None = None,
-    master: str | None = None,
+    points: int = 500,
 ) -> HistogramResult:
-    """Risk, coverage and a measure over the thresholds k/bins, counted by the runs' own engine."""
-    along = count_measure(measure_name)
-    rules = Policy.of(policy)
+    """Risk, coverage and a measure over the thresholds k/bins, counted by the runs' own engine.
+
+    Args:
+        evaluation: What was read.
+        measure: Of counts, to follow along the curve.
+        bins: A power of two: only then are the edges exact.
+        points: Points of each curve that the result holds at least, where it has so many; 0: all.
+    """
+    along = count_measure(measure)
     check_bins(bins)
-    standard = read_gold(gold, old_reading(columns, format))
-    sources = open_runs(runs, columns=columns, format=format, engine=engine, master=master)
-    check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
-    judged = judge(standard, sources, match=match, align=check_align(align))
-    tallies = tally(judged)
-    reasons = blanks_by_reason(tallies.table)
-    refuse_undecided(reasons, tallies.runs, rules)
-    counts = dict(zip(tallies.runs, rules.apply(tallies.table), strict=True))
-    binned = _counted(judged, bins)
-    curves = tuple(_binned(run, own, binned, rules, bins) for run, own in counts.items())
+    counted = evaluation.counted()
+    binned = evaluation.binned(bins)
+    runs = []
+    for number, run in enumerate(counted.runs):
+        own = binned.filter(pl.col("run") == run)
+        numbers = counted.counts.table[number, : len(OUTCOMES)].tolist()
+        runs.append(_binned(run, numbers, own, evaluation.policy, along, bins, points))
     return HistogramResult(
-        bins,
-        along,
-        curves,
-        len(standard),
-        rules,
-        reasons_named(reasons.sum(axis=0)),
-        (
-            *describe(standard, sources),
-            *missing_notes({own.curve.run: own.stated for own in curves}),
-        ),
+        reading=evaluation.reading,
+        notes=evaluation.notes,
+        policy=evaluation.policy.to_dict(),
+        touched={} if counted.blanks is None else reasons_named(counted.blanks.sum(axis=0)),
+        questions=counted.questions or 0,
+        bins=bins,
+        along=str(along),
+        runs=tuple(runs),
     )
 
 
@@ -160,56 +150,46 @@ def check_bins(bins: int) -> None:
         )
 
 
-def _counted(judged: Judged, bins: int) -> pl.DataFrame:
-    """How many responses of each run and kind fall in each bin: run, KIND, bin, n."""
-    parts = []
-    stated = ["confidence" in frame.collect_schema().names() for frame in judged.frames]
-    if not any(stated):
-        raise InputError(
-            "has no column 'confidence', which says how sure each answer is",
-            judged.sources[0].table.name,
-        )
-    for frame, has in zip(judged.frames, stated, strict=True):
-        placed = nw.lit(UNSURE)
-        if has:
-            sure = nw.col("confidence")
-            placed = nw.when(~sure.is_null()).then((sure * bins).floor()).otherwise(placed)
-        rows = frame.select("run", KIND, placed.cast(nw.Int64).alias("bin"))
-        counted = rows.group_by("run", KIND, "bin").agg(nw.len().alias("n"))
-        parts.append(
-            collect(counted, judged.sources[0].table.name).select(
-                pl.col("run").cast(pl.String),
-                pl.col(KIND).cast(pl.Int64),
-                pl.col("bin").cast(pl.Int64),
-                pl.col("n").cast(pl.Int64),
-            )
-        )
-    return pl.concat(parts)
-
-
 def _binned(
-    run: str, counts: IntArray, binned: pl.DataFrame, policy: Policy, bins: int
-) -> BinnedCurve:
+    run: str,
+    numbers: list[int],
+    counted: pl.DataFrame,
+    policy: Policy,
+    along: Measure,
+    bins: int,
+    points: int,
+) -> BinnedRun:
     """The curve of a run; candidates behind blanks are answers, as in every curve."""
-    own = binned.filter(pl.col("run") == run)
     table = np.zeros((bins + 2, 2), np.int64)  # from the surest down, the unsure last; wrong, right
     for kind, end in enumerate(policy.outcomes(excluded=-1).tolist()):
-        if not 0 <= end <= 3:
-            continue
-        some = own.filter(pl.col(KIND) == kind)
-        np.add.at(table[:, 1 - end % 2], bins - some["bin"].to_numpy(), some["n"].to_numpy())
+        if 0 <= end <= 3:
+            part = counted.filter(pl.col(KIND) == kind)
+            np.add.at(table[:, 1 - end % 2], bins - part["bin"].to_numpy(), part["n"].to_numpy())
     filled = np.flatnonzero(table.sum(axis=1))
-    level = np.where(filled == bins + 1, np.nan, (bins - filled) / bins)
     wrong, right = table[filled].T
-    groups = _groups(level, wrong, right)
-    system = Counts(*(int(x) for x in counts))
-    curve = Curve.from_groups(run, groups, int(system.n), system)
-    stated = int(table[:-1].sum()), int(table.sum())
-    return BinnedCurve(curve, _areas(wrong, right) if stated[0] else (np.nan,) * 3, stated)
-
-
-def _groups(level: Any, wrong: IntArray, right: IntArray) -> Groups:
-    return Groups(level, np.cumsum(wrong + right), np.cumsum(right))
+    areas: tuple[float, float, float] = (math.nan,) * 3
+    best = threshold = held = None
+    if table[:-1].any():
+        areas = _areas(wrong, right)
+        level: Array = np.where(filled == bins + 1, np.nan, (bins - filled) / bins)
+        groups = Groups(level, np.cumsum(wrong + right), np.cumsum(right))
+        curve = Curve.from_groups(groups, sum(numbers))
+        scores = curve.along(along)
+        held = held_points(curve, scores, points)
+        if (at := top(scores, along)) is not None:
+            best, threshold = float(scores[at]), finite(curve.thresholds[at])
+    return BinnedRun(
+        run=run,
+        numbers=dict(zip(OUTCOMES, numbers, strict=True)),
+        answers=int(table.sum()),
+        stated=int(table[:-1].sum()),
+        aurc=some(areas[0]),
+        aurc_at_best=some(areas[1]),
+        aurc_at_worst=some(areas[2]),
+        best=best,
+        threshold=threshold,
+        points=held,
+    )
 
 
 def _areas(wrong: IntArray, right: IntArray) -> tuple[float, float, float]:

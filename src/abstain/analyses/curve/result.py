@@ -3,347 +3,240 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import numpy as np
+import msgspec
 
-from abstain import __version__
-from abstain.analyses.curve.curve import Bin, Curve, reliability
-from abstain.analyses.curve.decision import Decision, decision
-from abstain.analyses.curve.decomposition import Decomposition, decompose
-from abstain.analyses.curve.matrix import ConfidenceMatrix
-from abstain.errors import UnknownNameError, UsageError
-from abstain.measures import Measure, measure
-from abstain.outcomes import Counts, CountsArray, Undefined
+from abstain.analyses.result import Facts, Result
+from abstain.outcomes import Counts
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import polars as pl
 
+Way: TypeAlias = Literal["confidence", "given"]
+"""How runs act in a decision curve: on their confidence, or as they were handed in."""
 
-DEFAULT_MEASURES = ("AUROC", "AURC", "E-AURC", "ECE", "Brier")
-CURVE_POINTS = 101
-"""Points of a curve that are enough to draw it."""
-VIEWS = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
+Column: TypeAlias = "tuple[float | None, ...]"
+
+PENALISED_AT = tuple(i / 50 for i in range(41))
+"""The t at which a run's `penalised` scores are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """One run: its confidence measures, the best it could do, where it stands."""
+class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Points of a curve, from nothing answered to everything, a column for each fact."""
 
-    run: str
-    scores: dict[str, float]
-    best: float
-    threshold: float
-    coverage: float
-    """Of the best point."""
-    stands: float
-    """The score of the run as it was handed in."""
-    system: Counts
+    threshold: Column
+    """Answer where at least so sure. Null at the first point, which answers nothing, and at the
+    last where it answers even what has no confidence."""
+    answered: tuple[int, ...]
+    right: tuple[int, ...]
+    score: Column
+    """The measure of counts that is followed along the curve."""
+    even_without_confidence: bool = False
+    """Whether the last point answers even what has no confidence."""
 
     @property
-    def undefined(self) -> dict[str, str]:
-        """Why the scores that do not exist do not."""
-        return {k: v.reason for k, v in self.scores.items() if isinstance(v, Undefined)}
+    def complete(self) -> bool:
+        """Whether every point has all its numbers."""
+        sizes = {len(self.threshold), len(self.answered), len(self.right), len(self.score)}
+        return len(sizes) == 1 and 0 not in sizes
+
+    @property
+    def wrong(self) -> list[int]:
+        """Wrong answers at each point."""
+        return [n - right for n, right in zip(self.answered, self.right, strict=True)]
+
+    @property
+    def thresholds(self) -> list[float | None]:
+        """Thresholds to hold a confidence against: ∞ answers nothing."""
+        return [math.inf, *self.threshold[1:]]
+
+    def thin(self, points: int) -> Points:
+        """At most so many of them, evenly over coverage; 0: all."""
+        if not points or len(self.answered) <= points:
+            return self
+        import numpy as np
+
+        from abstain.analyses.curve.curves import evenly
+
+        at = evenly(np.array(self.answered), points).tolist()
+        return Points(
+            threshold=tuple(self.threshold[i] for i in at),
+            answered=tuple(self.answered[i] for i in at),
+            right=tuple(self.right[i] for i in at),
+            score=tuple(self.score[i] for i in at),
+            even_without_confidence=self.even_without_confidence,
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class Blanks:
+class Bin(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Answers of about the same confidence: what was promised, what came true."""
+
+    low: float = msgspec.field(name="from")
+    high: float = msgspec.field(name="to")
+    answers: int
+    confidence: float
+    accuracy: float
+
+
+class Parts(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A score taken apart: how much of it is knowing, how much choosing when to answer."""
+
+    where: Literal["as submitted", "best in hindsight"]
+    coverage: float
+    score: float | None
+    knowing: float | None
+    silence: float | None
+    choosing: float | None
+    left: float | None
+    oracle: float | None
+
+
+class Blanks(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """How good the blanks of a run are, and against what they are judged."""
 
-    run: str
     judged_against: str
     blanks: int
-    precision: float
-    recall: float
-    f: float
-    over: float
-    under: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    over_abstention: float | None
+    under_abstention: float | None
 
 
-@dataclass(frozen=True, eq=False)
-class CurveResult:
-    """Runs over all their thresholds."""
+class RunCurve(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """One run over all its thresholds."""
 
-    matrix: ConfidenceMatrix
-    curves: list[Curve]
-    measures: tuple[Measure, ...]
-    """Of confidence: the columns of the summary."""
-    along: Measure
+    run: str
+    numbers: dict[str, int] = msgspec.field(name="counts")
+    """The counts of the run as it was handed in."""
+    answers: int
+    """Answers, and candidates behind blanks."""
+    stated: int
+    """How many of them have a confidence. Where none has, there is no curve."""
+    scores: dict[str, float | None]
+    undefined: dict[str, str] = {}
+    """Why the scores that do not exist do not."""
+    best: float | None
+    """The best score along the curve."""
+    threshold: float | None
+    """Of the best point. Null where that answers nothing, or even what has no confidence."""
+    coverage: float | None
+    """Of the best point."""
+    even_without_confidence: bool = False
+    """Whether the best point answers even what has no confidence."""
+    as_submitted: float | None
+    """The score of the run as it was handed in."""
+    points: Points | None = None
+    penalised: tuple[float, ...] = ()
+    """S = c − t/(1−t)·w at t = 0, 0.02, …, 0.8, answering where at least t sure."""
+    reliability: tuple[Bin, ...] = ()
+    parts: tuple[Parts, ...] = ()
+    blanks: tuple[Blanks, ...] = ()
+
+    @property
+    def counts(self) -> Counts:
+        """The run as it was handed in, as measures take it."""
+        return Counts(**self.numbers)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every point has all its numbers."""
+        if self.points is None:
+            return not self.penalised
+        return self.points.complete and len(self.penalised) == len(PENALISED_AT)
+
+    @property
+    def best_threshold(self) -> float | None:
+        """The best threshold to hold a confidence against: ∞ answers nothing."""
+        nothing = self.coverage is not None and not self.even_without_confidence
+        return math.inf if self.threshold is None and nothing else self.threshold
+
+
+class Band(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """The penalised score S over t, and a band that holds at every t at once."""
+
+    S: Column
+    low: Column
+    high: Column
+
+
+class Comparison(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Two runs over all of t: where they cross, and where the data cannot tell them apart."""
+
+    first: str
+    second: str
+    leader: str | None
+    """The better one at the lowest t at which they differ; null: they score the same."""
+    crossings: tuple[float, ...]
+    undecided: tuple[tuple[float, float], ...]
+
+
+class Decision(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Decision curves, and the comparisons that matter: of runs that lead in turn."""
+
+    way: Way
+    level: float
+    """Of the bands."""
+    seed: int
+    t: tuple[float, ...]
+    curves: dict[str, Band]
+    comparisons: tuple[Comparison, ...] = ()
+
+
+class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="curve"):
+    """Runs over all their thresholds.
+
+    A curve has a point for each distinct confidence. What is held of it is bounded: some 600
+    points, or as many as were asked for, evenly over coverage; `points=0` keeps every one.
+    """
+
+    questions: int
+    measures: tuple[str, ...]
+    """Of confidence: the scores of every run."""
+    along: str
     """Of counts: followed over the threshold."""
-    bins: int = 10
+    conventions: dict[str, str] = {}
+    """How each measure treats ties and answers without a confidence."""
+    bins: int
+    """Of the reliability diagrams."""
     equal_mass: bool = False
-    way: str | None = None
-    level: float = 0.95
-    seed: int = 0
-    should_abstain: npt.NDArray[np.bool_] | None = None
-    label: str = ""
-    notes: tuple[str, ...] = ()
+    runs: tuple[RunCurve, ...] = msgspec.field(name="results")
+    """The best score along the curve first."""
+    decision: Decision | None = None
+    """Where it was asked for."""
 
-    @cached_property
-    def summaries(self) -> list[Summary]:
-        """A line for each run, in the order of the best score along the curve."""
-        found = []
-        for number, curve in enumerate(self.curves):
-            answers = self.matrix.answers(number)
-            own = {str(item): item(answers) for item in self.measures}
-            best = curve.best(self.along) if answers.stated.any() else None
-            system = curve.system or Counts()
-            top: float = Undefined("no answer has a confidence")
-            where, coverage = math.nan, math.nan
-            if best is not None:
-                top = float(curve.along(self.along)[best])
-                where, coverage = float(curve.thresholds[best]), float(curve.coverage[best])
-            stands = self.along(system)
-            found.append(Summary(curve.run, own, top, where, coverage, stands, system))
-        sign = -1 if self.along.higher_is_better else 1
-        found.sort(key=lambda s: (math.isnan(s.best), sign * (s.best if s.best == s.best else 0)))
-        return found
+    TABLES = ("main", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
 
-    @cached_property
-    def decision(self) -> Decision:
-        """The decision curves with their bands."""
-        return decision(self.matrix, way=self.way, confidence=self.level, seed=self.seed)
+    def check(self) -> None:
+        """Every point and every t has all its numbers."""
+        if not self.runs:
+            raise ValueError("has no results, expected at least one run")
+        for own in self.runs:
+            _ = own.counts
+            if not own.complete:
+                raise ValueError(f"the curve of run {own.run!r} lacks points")
+        if self.decision is not None:
+            size = len(self.decision.t)
+            for run, band in self.decision.curves.items():
+                if {len(band.S), len(band.low), len(band.high)} != {size}:
+                    raise ValueError(f"the decision curve of run {run!r} lacks points")
 
-    def reliability(self, run: int) -> list[Bin]:
-        """The bins of a run's reliability diagram."""
-        return reliability(self.matrix.answers(run), self.bins, mass=self.equal_mass)
+    @property
+    def by_name(self) -> list[RunCurve]:
+        """The runs in the order of their names."""
+        return sorted(self.runs, key=lambda own: own.run)
 
-    def decomposition(self, run: int) -> list[tuple[str, float, Decomposition]]:
-        """The run as it stands and at its best threshold, each taken apart, with the coverage."""
-        curve = self.curves[run]
-        system = curve.system or Counts()
-        found = [
-            ("as submitted", system.answered / max(system.n, 1), decompose(system, self.along))
-        ]
-        best = curve.best(self.along) if self.matrix.stated(run)[0] else None
-        if best is not None:
-            counts: CountsArray = curve.counts
-            top = decompose(counts[best], self.along)
-            found.append(("best in hindsight", float(curve.coverage[best]), top))
-        return found
+    @property
+    def drawn(self) -> list[tuple[RunCurve, Points]]:
+        """The runs that have a curve, by name, with its points."""
+        return [(own, own.points) for own in self.by_name if own.points is not None]
 
-    def blanks(self, run: int) -> list[Blanks]:
-        """The quality of a run's blanks, against its candidates and against a label."""
-        outcomes = self.matrix.outcomes[run]
-        kept = outcomes >= 0
-        blank = kept & (outcomes >= 2)
-        hopeless = kept & ((outcomes & 1 == 1) | (outcomes == 4))
-        found = [_blanks(self.curves[run].run, "its own candidates", blank, hopeless, kept)]
-        if self.should_abstain is not None:
-            should = kept & self.should_abstain
-            found.append(_blanks(self.curves[run].run, self.label, blank, should, kept))
-        return found
+    def _frame(self, table: str) -> pl.DataFrame:
+        return self.thinned(table)
 
-    def rows(self, view: str, points: int = 0) -> list[dict[str, Any]]:
-        """The rows of a view as plain data; `points` thins a curve (0: every point)."""
-        if view not in VIEWS:
-            raise UnknownNameError("view", view, VIEWS, hint=f"there are {', '.join(VIEWS)}")
-        return list(_VIEW[view](self, points))
+    def thinned(self, table: str, points: int = 0) -> pl.DataFrame:
+        """As `to_frame`, with at most so many points of each curve; 0: all that are held."""
+        from abstain.analyses.curve.tables import curve_table
 
-    def to_frame(self, view: str = "summary", *, points: int = 0) -> pl.DataFrame:
-        """A view as a table (polars)."""
-        import polars as pl
-
-        rows = self.rows(view, points)
-        return pl.DataFrame(rows, infer_schema_length=None)
-
-    def to_dict(self, view: str = "summary", *, points: int = 101) -> dict[str, Any]:
-        """The result as plain data: what `--format json` prints."""
-        plain: dict[str, Any] = {
-            "abstain": __version__,
-            "kind": "curve",
-            "questions": self.matrix.questions.height,
-            "policy": self.matrix.policy.to_dict(),
-            "touched": self.matrix.touched,
-            "along": str(self.along),
-            "conventions": {str(m): m.definition.convention for m in self.measures},
-            "notes": list(self.notes),
-            "view": view,
-        }
-        if view == "decision":
-            return plain | {"seed": self.seed, "decision": self.decision.to_dict()}
-        if view == "summary":
-            plain["undefined"] = {s.run: s.undefined for s in self.summaries if s.undefined}
-            plain["curves"] = self.pictures()
-        return plain | {"results": self.plain_rows(view, points)}
-
-    def plain_rows(self, view: str, points: int = 0) -> list[dict[str, Any]]:
-        """The rows of a view as JSON has them: null for what is no number."""
-        return [_nulls(row) for row in self.rows(view, points)]
-
-    def pictures(self) -> dict[str, list[dict[str, Any]]]:
-        """What the charts of a page are drawn from: thinned curves, without bands."""
-        found = {
-            name: self.plain_rows(name, CURVE_POINTS) for name in ("risk", "measure", "reliability")
-        }
-        t = np.arange(0, 46) / 50
-        found["decision"] = [
-            {"run": curve.run, "t": at, "S": value}
-            for number, curve in enumerate(self.curves)
-            if self.matrix.stated(number)[0]
-            for at, value in zip(t.tolist(), curve.penalised(t).tolist(), strict=True)
-        ]
-        return found
-
-
-def _nulls(row: dict[str, Any]) -> dict[str, Any]:
-    """A row without ∞ and NaN; what a threshold of null answers is said beside it."""
-    plain = {
-        k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()
-    }
-    if "threshold" in row:
-        exists = not math.isnan(row.get("coverage", 0.0))
-        plain["even_without_confidence"] = exists and math.isnan(row["threshold"])
-    return plain
-
-
-def _blanks(
-    run: str,
-    against: str,
-    blank: npt.NDArray[np.bool_],
-    should: npt.NDArray[np.bool_],
-    kept: npt.NDArray[np.bool_],
-) -> Blanks:
-    silent, due, both = int(blank.sum()), int(should.sum()), int((blank & should).sum())
-    answerable = int((kept & ~should).sum())
-
-    def share(part: int, whole: int, why: str) -> float:
-        return part / whole if whole else Undefined(why)
-
-    return Blanks(
-        run,
-        against,
-        silent,
-        share(both, silent, "no question was left unanswered"),
-        share(both, due, "no question should have been left blank"),
-        share(2 * both, silent + due, "nothing was or should have been left blank"),
-        share(silent - both, answerable, "every question should have been left blank"),
-        share(due - both, due, "no question should have been left blank"),
-    )
-
-
-# --------------------------------------------------------------------------------- the views
-
-
-def _summary(result: CurveResult, points: int) -> list[dict[str, Any]]:
-    along = str(result.along)
-    return [
-        {
-            "run": s.run,
-            **s.scores,
-            f"best {along}": s.best,
-            "threshold": s.threshold,
-            "coverage": s.coverage,
-            f"{along} as submitted": s.stands,
-        }
-        for s in result.summaries
-    ]
-
-
-def _points(result: CurveResult, points: int, score: str | None) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    for number, curve in enumerate(result.curves):
-        if not result.matrix.stated(number)[0]:
-            continue
-        last = {"risk": curve.risk} if score is None else {score: curve.along(result.along)}
-        rows += curve.rows(points, curve.columns | last)
-    return rows
-
-
-def _roc(result: CurveResult, points: int) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    for number, curve in enumerate(result.curves):
-        right, wrong = int(curve.right[-1]), int(curve.wrong[-1])
-        if not right or not wrong or not result.matrix.stated(number)[0]:
-            continue
-        given = {"wrong given": curve.wrong / wrong, "right given": curve.right / right}
-        rows += curve.rows(points, {"threshold": curve.thresholds, **given})
-    return rows
-
-
-def _reliability(result: CurveResult, points: int) -> list[dict[str, Any]]:
-    return [
-        {
-            "run": curve.run,
-            "from": b.low,
-            "to": b.high,
-            "answers": b.answers,
-            "confidence": b.confidence,
-            "accuracy": b.accuracy,
-        }
-        for number, curve in enumerate(result.curves)
-        for b in result.reliability(number)
-    ]
-
-
-def _decision(result: CurveResult, points: int) -> list[dict[str, Any]]:
-    found = result.decision
-    step = math.ceil(len(found.t) / points) if points else 1
-    return [
-        {
-            "run": run,
-            "t": float(found.t[i]),
-            "S": float(band.value[i]),
-            "low": float(band.low[i]),
-            "high": float(band.high[i]),
-        }
-        for run, band in found.curves.items()
-        for i in range(0, len(found.t), step)
-    ]
-
-
-def _parts(result: CurveResult, points: int) -> list[dict[str, Any]]:
-    return [
-        {"run": curve.run, "where": where, "coverage": coverage, **parts.to_dict()}
-        for number, curve in enumerate(result.curves)
-        for where, coverage, parts in result.decomposition(number)
-    ]
-
-
-def _blank_rows(result: CurveResult, points: int) -> list[dict[str, Any]]:
-    return [
-        {
-            "run": b.run,
-            "judged against": b.judged_against,
-            "blank": b.blanks,
-            "precision": b.precision,
-            "recall": b.recall,
-            "F1": b.f,
-            "over-abstention": b.over,
-            "under-abstention": b.under,
-        }
-        for number in range(len(result.curves))
-        for b in result.blanks(number)
-    ]
-
-
-_VIEW: dict[str, Callable[[CurveResult, int], list[dict[str, Any]]]] = {
-    "summary": _summary,
-    "risk": lambda result, points: _points(result, points, None),
-    "measure": lambda result, points: _points(result, points, str(result.along)),
-    "reliability": _reliability,
-    "decision": _decision,
-    "roc": _roc,
-    "parts": _parts,
-    "blanks": _blank_rows,
-}
-
-
-def split_measures(given: Sequence[str | Measure]) -> tuple[tuple[Measure, ...], Measure | None]:
-    """Measures of confidence, and the one measure of counts to follow along the curve."""
-    chosen = list(dict.fromkeys(measure(item) for item in given))
-    of_counts = [m for m in chosen if m.definition.takes == "counts"]
-    others = [m for m in chosen if m.definition.takes != "counts"]
-    for item in others:
-        if item.definition.takes != "confidence":
-            raise UsageError(f"{item} takes {item.definition.takes}, expected counts or confidence")
-    if len(of_counts) > 1:
-        raise UsageError(
-            f"one measure of counts is followed along the curve (got {of_counts[0]} and "
-            f"{of_counts[1]})"
-        )
-    return tuple(others), of_counts[0] if of_counts else None
+        return curve_table(self, table, points)

@@ -1,114 +1,68 @@
-"""The ways in: gold and runs, judged rows, counts per question, ready score matrices."""
+"""What is resampled: the outcomes of an evaluation, counts per question, ready scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.analyses.meta.cells import BLANK, EXCLUDED, of_outcomes
-from abstain.analyses.meta.evaluation import evaluate
-from abstain.analyses.meta.result import MetaResult
-from abstain.analyses.meta.sources import Source, of_counts, of_scores
 from abstain.errors import InputError, UsageError, plural
-from abstain.io.frames import check_mapping
-from abstain.judging.gold import read_gold
-from abstain.judging.opening import old_reading
-from abstain.judging.responses import describe, told
+from abstain.io.columns import require_all
+from abstain.judging.given_counts import GivenCounts
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import OUTCOMES, Policy, Why, blanks_by_reason, reasons_named
-from abstain.rankings.scores import read_scores
+from abstain.outcomes import EXCLUDED, OUTCOMES, Why, blanks_by_reason
+from abstain.rankings.scores import ScoreMatrix
+from abstain.stats.resampling.cells import BLANK, of_outcomes
+from abstain.stats.resampling.sources import Source, of_counts, of_scores
 
 if TYPE_CHECKING:
+    from abstain.judging.evaluation import Evaluation
     from abstain.outcomes import Array
 
 DEFAULT_MEASURES = ("c@1", "accuracy", "UF")
 
 
-def meta(
-    gold: Any,
-    runs: Any,
-    *,
-    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
-    policy: Policy | Mapping[str, str] | Iterable[str] | None = None,
-    align: str = "id",
-    match: str = "id",
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    **options: Any,
-) -> MetaResult:
-    """Judge measures by how they order the runs of a campaign; `options` as in `Settings`."""
-    from abstain.analyses.campaign.matrix import outcome_matrix
-    from abstain.judging.judge import check_align, judge
-    from abstain.judging.opening import open_runs
+def source_of(
+    asked: Evaluation | ScoreMatrix, measures: Sequence[str | Measure] | str | Measure
+) -> tuple[Source, tuple[str, ...]]:
+    """What can be scored on any draw of the questions, and what is to be said of it."""
+    listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+    if isinstance(asked, ScoreMatrix):
+        return _of_matrix(asked, listed)
+    chosen = list(dict.fromkeys(count_measure(name) for name in listed or DEFAULT_MEASURES))
+    if asked.kind == "counts":
+        return _of_counts(asked, chosen)
+    source = of_outcomes(asked.runs, asked.codes, chosen)
+    return source, (*asked.notes, *_missing_note(asked))
 
-    chosen = _measures(measures)
-    rules = Policy.of(policy)
-    standard = read_gold(gold, old_reading(columns, format))
-    sources = open_runs(runs, columns=columns, format=format)
-    check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
-    judged = judge(standard, sources, match=match, align=check_align(align))
-    matrix = outcome_matrix(judged, rules)
-    source = of_outcomes(matrix.runs, matrix.outcomes, chosen)
-    return evaluate(
-        source,
-        notes=[*describe(standard, sources), *_missing_note(matrix.runs, matrix.kinds)],
-        policy=rules.to_dict(),
-        touched=reasons_named(blanks_by_reason(matrix.kinds).sum(axis=0)),
-        **options,
+
+def _of_matrix(
+    matrix: ScoreMatrix, measures: Sequence[str | Measure]
+) -> tuple[Source, tuple[str, ...]]:
+    chosen = matrix.only(measures=[str(name) for name in measures]) if measures else matrix
+    found = chosen.complete()
+    source = of_scores(
+        found.runs,
+        dict(zip(found.measures, found.values, strict=True)),
+        directions=[1 if higher else -1 for higher in found.higher_is_better],
     )
+    return source, found.notes
 
 
-def meta_judged(
-    runs: Any,
-    *,
-    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
-    policy: Policy | Mapping[str, str] | Iterable[str] | None = None,
-    grades: Mapping[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    **options: Any,
-) -> MetaResult:
-    """The same for rows that carry their own outcome: run, question, and outcome or grade."""
-    from abstain.judging.evaluation import refuse_undecided
-    from abstain.judging.grades import grade_matrix
-    from abstain.judging.opening import open_runs
-
-    chosen = _measures(measures)
-    rules = Policy.of(policy)
-    sources = open_runs(runs, columns=columns, format=format)
-    check_mapping(columns or {}, [s.table for s in sources])
-    found = grade_matrix(sources, grades=grades or {})
-    kinds = found.tallies()
-    refuse_undecided(blanks_by_reason(kinds), found.runs, rules)
-    ends = rules.outcomes(EXCLUDED).astype(np.uint8)
-    return evaluate(
-        of_outcomes(found.runs, ends[found.kinds], chosen),
-        notes=[*told(s.table for s in sources), *_missing_note(found.runs, kinds)],
-        policy=rules.to_dict(),
-        touched=reasons_named(blanks_by_reason(kinds).sum(axis=0)),
-        **options,
-    )
-
-
-def meta_counts(
-    counts: Any,
-    *,
-    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    **options: Any,
-) -> MetaResult:
-    """The same for counts per question: run, question, right, wrong, unanswered…
-
-    A question may have been asked several times, so that a row has several outcomes.
-    """
-    from abstain.judging.sources import read_counts
-
-    chosen = _measures(measures)
-    given = read_counts(counts, columns=columns, format=format)
-    found, notes = given.counted(["question"]), list(given.notes)
+def _of_counts(
+    evaluation: Evaluation, measures: Sequence[Measure]
+) -> tuple[Source, tuple[str, ...]]:
+    """Counts per question: a question may have been asked several times."""
+    given = evaluation.source
+    assert isinstance(given, GivenCounts)
+    if given.table is None:
+        raise UsageError(
+            "meta draws questions, which counts by name do not have: expected a table of counts "
+            "with a row for each run and question"
+        )
+    require_all(given.table, {"question": "which meta draws: a row for each run and question"})
+    found, notes = evaluation.counted(["question"]), list(evaluation.notes)
     runs = sorted(set(found.runs))
     cells = {
         (run, str(question)): found.counts[i]
@@ -123,9 +77,9 @@ def meta_counts(
             f"{len(asked) - len(shared):,} of {plural(len(asked), 'question')} were not asked "
             "of every run and are left out"
         )
-    names = ("right", "wrong", *OUTCOMES[2:], "unsplit")
+    names = (*OUTCOMES, "unsplit")
     table = np.array([[[getattr(cells[r, q], n) for n in names] for q in shared] for r in runs])
-    return evaluate(_counted(runs, table, chosen), notes=notes, **options)
+    return _counted(runs, table, measures), tuple(notes)
 
 
 def _counted(runs: Sequence[str], table: Array, measures: Sequence[Measure]) -> Source:
@@ -138,31 +92,11 @@ def _counted(runs: Sequence[str], table: Array, measures: Sequence[Measure]) -> 
     return of_counts(runs, table, measures)
 
 
-def meta_scores(
-    matrices: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None,
-    **options: Any,
-) -> MetaResult:  # fmt: skip
-    """The same for ready scores by topic and system: all that `read_scores` takes."""
-    found = read_scores(matrices, columns=columns, format=format).complete()
-    scores = {name: found.scores(name) for name in found.measures}
-    return evaluate(of_scores(found.runs, scores), notes=found.notes, **options)
-
-
-# ----------------------------------------------------------------------------------- small
-
-
-def _measures(names: Sequence[str | Measure]) -> list[Measure]:
-    listed = [names] if isinstance(names, (str, Measure)) else names
-    chosen = list(dict.fromkeys(count_measure(name) for name in listed))
-    if not chosen:
-        raise UsageError("there is no measure to judge")
-    return chosen
-
-
-def _missing_note(runs: Sequence[str], kinds: Any) -> list[str]:
+def _missing_note(evaluation: Evaluation) -> list[str]:
     """Runs that lack questions which others have."""
-    missing = blanks_by_reason(kinds)[:, list(Why).index(Why.MISSING)]
-    short = [runs[int(k)] for k in np.flatnonzero(missing)]
+    found = evaluation.tallies(())
+    missing = blanks_by_reason(found.table)[:, list(Why).index(Why.MISSING)]
+    short = [found.runs[int(k)] for k in np.flatnonzero(missing)]
     if not short:
         return []
     some = ", ".join(short[:3]) + (f" and {len(short) - 3} more" if len(short) > 3 else "")

@@ -1,156 +1,280 @@
-"""What resampling says of measures, in one result."""
+"""What resampling says of measures, as data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from abstain import __version__
-from abstain.analyses.meta.agreement import COEFFICIENTS, Agreement
-from abstain.analyses.meta.draws import Plan
-from abstain.analyses.meta.power import Power
-from abstain.analyses.meta.settings import Part
-from abstain.analyses.meta.stability import Stability
-from abstain.analyses.meta.swap import Swap
+import msgspec
+from msgspec import structs
+
+from abstain.analyses.result import Facts, Result
+from abstain.errors import shown
+from abstain.stats.resampling.draws import Draws
 
 if TYPE_CHECKING:
     import polars as pl
 
-SENSITIVITY = (
-    *("required", "within_bins", "highest", "relative", "sensitivity", "tied_elsewhere"),
-    *("comparisons", "ties", "undefined", "width"),
-)
-POWER = (
-    *("pairs", "discriminative_power", "bootstrap", "tukey", "honest_difference"),
-    *("undefined", "undefined_resamples", "undefined_permutations"),
-)
+Part: TypeAlias = Literal["stability", "sensitivity", "power", "agreement"]
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class StabilityPoint(Facts, frozen=True, kw_only=True):
+    """Stability at one fuzziness."""
+
+    fuzziness: float
+    error: float | None
+    """The share of comparisons that the minority direction of each pair wins."""
+    error_se: float | None
+    """Monte Carlo error: what other trials of as many draws would change."""
+    ties: float | None
+    ties_se: float | None
+
+
+class Stability(Facts, frozen=True, kw_only=True):
+    """How often another sample reverses two runs, by one measure."""
+
+    measure: str
+    comparisons: int
+    undefined: int
+    """Comparisons left out: the measure did not exist for one of the runs."""
+    curve: tuple[StabilityPoint, ...]
+
+
+class SwapBin(Facts, frozen=True, kw_only=True):
+    """Comparisons of about one difference; the last bin is open."""
+
+    start: float = msgspec.field(name="from")
+    count: int
+    swap_rate: float | None
+    se: float | None
+
+
+class Sensitivity(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """The difference that one measure requires, and the swap rates that say so."""
+
+    measure: str
+    size: int
+    """Questions in a subset."""
+    width: float
+    """Of a bin."""
+    required: float | None
+    """The difference required, or None: `reason` says why."""
+    within_bins: float | None
+    """The same by the listed bins alone, of which the last is open."""
+    highest: float | None
+    """The highest score seen."""
+    relative: float | None
+    """The difference required, over the highest score."""
+    sensitivity: float | None
+    """The share of the comparisons that differ by as much as is required."""
+    tied_elsewhere: float | None
+    """Of the differences that reach what is required, the share that is none elsewhere."""
+    comparisons: int
+    ties: int
+    """Comparisons without any difference: they are in the first bin."""
+    undefined: int
+    required_range: tuple[float | None, float | None]
+    """The difference required with rates two Monte Carlo errors lower and higher."""
+    bins: tuple[SwapBin, ...]
+    reason: str = ""
+
+
+class Requirement(Facts, frozen=True, kw_only=True):
     """The difference that a test of so many questions requires."""
 
     measure: str
     questions: int
     required: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"measure": self.measure, "questions": self.questions, "required": self.required}
+
+class Need(Facts, frozen=True, kw_only=True):
+    """How many questions make a difference hold."""
+
+    measure: str
+    difference: float
+    questions: int
+    """At most 10^15, which stands for all beyond."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetaResult:
+class Power(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """How many pairs of runs one measure separates."""
+
+    measure: str
+    pairs: int
+    """Pairs whose difference exists, on all questions and on enough resamples."""
+    alpha: float
+    discriminative_power: float | None
+    """The share of pairs with an achieved significance level below alpha."""
+    bootstrap: int | None
+    """How many those are, or None: `reason` says why."""
+    tukey: int | None
+    """Pairs separated by Tukey's HSD, or None."""
+    honest_difference: float | None
+    """What a difference has to exceed for Tukey's test to separate it at alpha."""
+    undefined: int
+    """Pairs left out."""
+    resamples: int
+    """Resamples of the pairs whose difference exists on all questions."""
+    undefined_resamples: int
+    """Those left out: the measure did not exist for one of the runs."""
+    undefined_permutations: int
+    """Permutations in which it did not exist for some run: the range is that of the others."""
+    asl: tuple[float, ...]
+    """Achieved significance levels, ascending (evenly thinned beyond a thousand pairs)."""
+    reason: str = ""
+
+    @property
+    def curve(self) -> list[tuple[int, float]]:
+        """The ASL curve: the place of a pair, from 1 on, and its level."""
+        step = (self.pairs - 1) / max(1, len(self.asl) - 1)
+        return [(round(k * step) + 1, level) for k, level in enumerate(self.asl)]
+
+
+class Agreement(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """How far two measures order the runs alike."""
+
+    measures: tuple[str, str]
+    runs: int
+    """Runs for which both exist."""
+    tau_b: float | None
+    tau_ap: float | None
+    spearman: float | None
+    rbo: float | None
+    reason: str = ""
+
+
+class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="meta"):
     """What resampling says of measures; a part that was not asked for is empty."""
 
-    runs: tuple[str, ...]
     questions: int
+    runs: tuple[str, ...]
     measures: tuple[str, ...]
-    scores: tuple[tuple[float | None, ...], ...]
-    """Measures × runs, on all questions."""
-    plan: Plan
-    resamples: int
-    confidence: float
     parts: tuple[Part, ...]
+    trials: int
+    size: int
+    """Questions in a subset."""
+    draws: Draws
+    resamples: int
+    level: float
+    """How sure a conclusion has to be."""
+    seed: int
+    width: float | None = None
+    """Of a bin, where it was asked for."""
+    given_scores: bool = False
+    """Whether the scores were read, not computed."""
+    spans: dict[str, float]
+    """The largest difference that two runs can have, of each measure that has bounds."""
+    scores: dict[str, dict[str, float | None]]
+    """Measure to run to its score on all questions."""
     stability: tuple[Stability, ...] = ()
-    swap: tuple[Swap, ...] = ()
-    requirements: tuple[Requirement, ...] = ()
+    sensitivity: tuple[Sensitivity, ...] = ()
+    required_by_questions: tuple[Requirement, ...] = ()
+    questions_needed: tuple[Need, ...] = ()
     power: tuple[Power, ...] = ()
     agreement: tuple[Agreement, ...] = ()
-    advice: str = ""
-    notes: tuple[str, ...] = ()
-    policy: Mapping[str, str] | None = None
-    touched: Mapping[str, int] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data: what `--format json` prints."""
-        plain: dict[str, Any] = {
-            "abstain": __version__,
-            "kind": "meta",
-            "questions": self.questions,
-            "runs": list(self.runs),
-            "measures": list(self.measures),
-            "trials": self.plan.trials,
-            "size": self.plan.size,
-            "draws": self.plan.draws,
-            "resamples": self.resamples,
-            "confidence": self.confidence,
-            "seed": self.plan.seed,
-        }
-        if self.policy is not None:
-            plain |= {"policy": dict(self.policy), "touched": dict(self.touched or {})}
-        if self.notes:
-            plain["notes"] = list(self.notes)
-        plain["scores"] = {
-            m: dict(zip(self.runs, own, strict=True))
-            for m, own in zip(self.measures, self.scores, strict=True)
-        }
-        if "stability" in self.parts:
-            plain["stability"] = [item.to_dict() for item in self.stability]
-        if "sensitivity" in self.parts:
-            plain["sensitivity"] = [item.to_dict() for item in self.swap]
-            plain["required_by_questions"] = [item.to_dict() for item in self.requirements]
-        if "power" in self.parts:
-            plain["power"] = [item.to_dict() for item in self.power]
-        if "agreement" in self.parts:
-            plain["agreement"] = [item.to_dict() for item in self.agreement]
-        if self.advice:
-            plain["advice"] = self.advice
-        return plain
+    TABLES: ClassVar[tuple[str, ...]] = (
+        *("main", "scores", "stability", "sensitivity", "swap_rates", "required_by_questions"),
+        *("questions_needed", "power", "asl", "agreement"),
+    )
 
-    def records(self) -> list[dict[str, Any]]:
-        """Every number in one long table: part, measure, other, at, quantity, value."""
-        rows: list[dict[str, Any]] = []
+    def check(self) -> None:
+        """Every measure has what the tables set beside one another."""
+        levels = [[point.fuzziness for point in own.curve] for own in self.stability]
+        if any(own != levels[0] for own in levels):
+            raise ValueError("the stability of measures has other levels than the first")
+        if any(not row.width > 0 for row in self.sensitivity):
+            raise ValueError("a sensitivity has bins of no width, expected more than 0")
+        known = {(row.questions, row.measure) for row in self.required_by_questions}
+        sizes = {size for size, _ in known}
+        judged = {row.measure for row in self.sensitivity}
+        for own in self.measures:
+            if list(self.scores.get(own, ())) != list(self.runs):
+                raise ValueError(f"the scores of {shown(own)} are not whole")
+            lacking = any((size, own) not in known for size in sizes)
+            if judged and (lacking or own not in judged or own not in self.spans):
+                raise ValueError(f"the sensitivity of {shown(own)} is not whole")
 
-        def add(part: str, name: str, at: float | None, other: str = "", **values: Any) -> None:
-            for quantity, value in values.items():
-                rows.append(
-                    {
-                        "part": part,
-                        "measure": name,
-                        "other": other,
-                        "at": at,
-                        "quantity": quantity,
-                        "value": value,
-                    }
-                )
+    # -------------------------------------------------------------------------------- tables
 
-        for name, own in zip(self.measures, self.scores, strict=True):
-            for run, score in zip(self.runs, own, strict=True):
-                add("scores", name, None, run, score=score)
-        for curve in self.stability:
-            values = {k: getattr(curve, k) for k in ("comparisons", "undefined")}
-            add("stability", curve.measure, None, **values)
-            for point in curve.to_dict()["curve"]:
-                add("stability", curve.measure, point.pop("fuzziness"), **point)
-        for row in self.swap:
-            low, high = row.required_range
-            values = {k: getattr(row, k) for k in SENSITIVITY}
-            values |= {"required_low": low, "required_high": high}
-            add("sensitivity", row.measure, row.size, **values)
-            for item in row.to_dict()["bins"]:
-                values = {k: item[k] for k in ("swap_rate", "se", "count")}
-                add("swap rates", row.measure, item["from"], **values)
-        for need in self.requirements:
-            add("required by questions", need.measure, need.questions, required=need.required)
-        for power in self.power:
-            values = {k: getattr(power, k) for k in POWER}
-            add("power", power.measure, power.alpha, **values)
-            for pair, level in power.curve:
-                add("asl", power.measure, pair, asl=level)
-        for both in self.agreement:
-            values = {k: getattr(both, k) for k in (*COEFFICIENTS, "runs")}
-            add("agreement", both.first, None, both.second, **values)
-        return rows
-
-    def to_frame(self) -> pl.DataFrame:
-        """Every number, one a row (polars): part, measure, other, at, quantity, value."""
+    def _frame(self, table: str) -> pl.DataFrame:
+        """Every number in one long table, or the table of one part."""
         import polars as pl
 
-        schema = dict.fromkeys(("part", "measure", "other"), pl.String)
-        return pl.DataFrame(
-            self.records(),
-            schema={**schema, "at": pl.Float64, "quantity": pl.String, "value": pl.Float64},
-            strict=False,
-        ).select("part", "measure", "other", "at", "quantity", "value")
+        if table == "main":
+            text = ("part", "measure", "other", "quantity")
+            schema = {name: pl.String if name in text else pl.Float64 for name in LONG}
+            return pl.DataFrame(self.records(), schema=schema, orient="row", strict=False)
+        return pl.DataFrame(list(self._rows(table)), infer_schema_length=None)
+
+    def _rows(self, table: str) -> Iterator[dict[str, Any]]:
+        """The rows of one part, a column a quantity."""
+        if table == "scores":
+            for run in self.runs:
+                yield {"run": run} | {name: self.scores[name][run] for name in self.measures}
+        elif table == "asl":
+            for power in self.power:
+                for pair, level in power.curve:
+                    yield {"measure": power.measure, "pair": pair, "asl": level}
+        elif table in NESTED:
+            part, field = NESTED[table]
+            for own in getattr(self, part):
+                for item in getattr(own, field):
+                    yield {"measure": own.measure} | msgspec.to_builtins(item)
+        else:
+            for own in getattr(self, table):
+                plain = structs.asdict(own)
+                if table == "agreement":
+                    first, second = plain.pop("measures")
+                    plain = {"measure": first, "other": second} | plain
+                if table == "sensitivity":
+                    low, high = plain.pop("required_range")
+                    plain |= {"required_low": low, "required_high": high}
+                yield {name: v for name, v in plain.items() if not isinstance(v, tuple)}
+
+    def records(self) -> list[tuple[str, str, str, float | None, str, float | None]]:
+        """Every number, one a row: part, measure, other, at, quantity, value."""
+        rows: list[tuple[str, str, str, float | None, str, float | None]] = []
+
+        def add(part: str, name: str, at: float | None, values: Any, other: str = "") -> None:
+            for quantity, value in values.items():
+                if isinstance(value, (int, float)) or value is None:
+                    rows.append((part, name, other, at, quantity, value))
+
+        for name in self.measures:
+            for run, score in self.scores[name].items():
+                add("scores", name, None, {"score": score}, run)
+        for curve in self.stability:
+            add("stability", curve.measure, None, structs.asdict(curve))
+            for at in curve.curve:
+                values = structs.asdict(at)
+                add("stability", curve.measure, values.pop("fuzziness"), values)
+        for row in self.sensitivity:
+            low, high = row.required_range
+            values = structs.asdict(row) | {"required_low": low, "required_high": high}
+            add("sensitivity", row.measure, values.pop("size"), values)
+            for item in row.bins:
+                values = structs.asdict(item)
+                add("swap rates", row.measure, values.pop("start"), values)
+        for point in self.required_by_questions:
+            values = {"required": point.required}
+            add("required by questions", point.measure, point.questions, values)
+        for need in self.questions_needed:
+            values = {"questions": need.questions}
+            add("questions needed", need.measure, need.difference, values)
+        for power in self.power:
+            values = structs.asdict(power)
+            add("power", power.measure, values.pop("alpha"), values)
+            for pair, level in power.curve:
+                add("asl", power.measure, pair, {"asl": level})
+        for both in self.agreement:
+            first, second = both.measures
+            add("agreement", first, None, structs.asdict(both), second)
+        return rows
+
+
+LONG = ("part", "measure", "other", "at", "quantity", "value")
+"""The columns of the long table."""
+
+NESTED = {"stability": ("stability", "curve"), "swap_rates": ("sensitivity", "bins")}
+"""Tables of what a part holds a list of."""

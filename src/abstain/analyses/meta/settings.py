@@ -6,56 +6,68 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Literal, TypeAlias, get_args
+from typing import TypedDict, get_args
 
-from abstain.analyses.meta.bins import BINS
-from abstain.analyses.meta.draws import Draws, Plan, Progress
-from abstain.analyses.meta.power import RESAMPLES
-from abstain.analyses.meta.sources import Scores, Source
-from abstain.analyses.meta.stability import FUZZINESS
+from abstain.analyses.meta.result import Part
 from abstain.errors import UnknownNameError, UsageError, option, plural
+from abstain.stats.intervals import check_level
+from abstain.stats.resampling.bins import BINS
+from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress
+from abstain.stats.resampling.power import RESAMPLES
+from abstain.stats.resampling.sources import Scores, Source
+from abstain.stats.resampling.stability import FUZZINESS
 
-Part: TypeAlias = Literal["stability", "sensitivity", "power", "agreement"]
 PARTS: tuple[Part, ...] = get_args(Part)
 MOST_TRIALS = 100_000
 CURVE_POINTS = 6
 WHOLE = ("trials", "size", "bins", "resamples", "seed", "threads")
-REAL = ("confidence", "width", "difference")
-SEVERAL = {"only": str, "fuzziness": Real, "sizes": Integral}
+REAL = ("level", "width", "difference")
+SEVERAL = {"parts": str, "fuzziness": Real, "sizes": Integral}
 MAY_BE_NONE = ("size", "width", "difference", "sizes")
+
+
+class MetaOptions(TypedDict, total=False):
+    """The arguments of `meta` besides the measures."""
+
+    parts: Sequence[Part] | Part
+    trials: int
+    size: int | None
+    fuzziness: Sequence[float] | None
+    draws: Draws
+    level: float
+    width: float | None
+    bins: int
+    sizes: Sequence[int] | None
+    resamples: int
+    difference: float | None
+    seed: int
+    threads: int
+    progress: ResamplingProgress | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How measures are judged."""
+    """How measures are judged; see `meta` for what each is."""
 
-    only: Sequence[Part] = PARTS
+    parts: Sequence[Part] = ()
     trials: int = 100
-    """Random subsets for each pair of runs."""
     size: int | None = None
-    """Questions in a subset; None: half of them."""
     fuzziness: Sequence[float] = FUZZINESS
     draws: Draws = "paired"
-    confidence: float = 95
-    """In percent."""
+    level: float = 0.95
     width: float | None = None
-    """Of a bin of differences; None: 0.01, or by what the scores span if that is another scale."""
     bins: int = BINS
-    """Bins that are listed, the last of them open."""
     sizes: Sequence[int] | None = None
-    """For the curve of required differences; None: six, up to half the questions."""
     resamples: int = RESAMPLES
     difference: float | None = None
-    """To say how many questions it needs; None: five bins."""
     seed: int = 0
     threads: int = 0
-    """0: as many as there are processors."""
-    progress: Progress | None = None
+    progress: ResamplingProgress | None = None
 
     @property
-    def parts(self) -> tuple[Part, ...]:
-        """What was asked for, in order."""
-        return tuple(part for part in PARTS if part in self.only)
+    def chosen(self) -> tuple[Part, ...]:
+        """The parts that were asked for, in order: all unless some were."""
+        return tuple(part for part in PARTS if part in self.parts or not len(self.parts))
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -91,7 +103,7 @@ class Settings:
         self._check_names()
         self._check_numbers()
         self._check_source(source)
-        if {"stability", "sensitivity"} & set(self.parts):
+        if {"stability", "sensitivity"} & set(self.chosen):
             self._check_sizes(source.questions)
 
     def _check_kinds(self) -> None:
@@ -111,11 +123,9 @@ class Settings:
                 raise UsageError(f"{name} is a sequence of {kind} (got {value!r})")
 
     def _check_names(self) -> None:
-        for part in self.only:
+        for part in self.parts:
             if part not in PARTS:
                 raise UnknownNameError("part", part, PARTS, hint=f"there are {', '.join(PARTS)}")
-        if not self.only:
-            raise UsageError(f"there is nothing to do: the parts are {', '.join(PARTS)}")
         if self.draws not in get_args(Draws):
             raise UsageError(f"draws are paired or shared (got '{self.draws}')")
 
@@ -124,10 +134,7 @@ class Settings:
             value = getattr(self, name)
             if not 1 <= value <= MOST_TRIALS:
                 raise UsageError(f"{name} must be from 1 to {MOST_TRIALS:,} (got {value:,})")
-        if not 0 < self.confidence < 100:
-            raise UsageError(
-                f"the confidence is a percentage between 0 and 100 (got {self.confidence:g})"
-            )
+        check_level(self.level)
         for what, value in (
             ("the width of a bin", self.width),
             ("the difference", self.difference),
@@ -146,9 +153,12 @@ class Settings:
             raise UsageError(
                 f"measures are judged by pairs of runs: at least 2 (got {len(source.runs)})"
             )
-        if self.parts == ("agreement",):
+        if self.chosen == ("agreement",):
             if len(source.measures) < 2:
-                raise UsageError(one_measure(source))
+                more = (
+                    "give another matrix" if isinstance(source, Scores) else "name another measure"
+                )
+                raise UsageError(f"agreement needs two measures: {more}")
         elif source.questions < 2:
             raise UsageError(
                 f"other samples need at least 2 questions (got {source.questions}); agreement "
@@ -156,7 +166,7 @@ class Settings:
             )
 
     def _check_sizes(self, questions: int) -> None:
-        half, swap = questions // 2, "sensitivity" in self.parts
+        half, swap = questions // 2, "sensitivity" in self.chosen
         if self.size is not None and not 1 <= self.size <= questions:
             raise UsageError(
                 f"the size of a subset must be from 1 to {half if swap else questions:,} "
@@ -180,9 +190,3 @@ def _several(value: object, kind: type) -> bool:
         and not isinstance(value, (str, bytes))
         and all(isinstance(item, kind) for item in value)
     )
-
-
-def one_measure(source: Source) -> str:
-    """Why there is no agreement, and how to get one."""
-    more = "give another matrix" if isinstance(source, Scores) else "name another measure"
-    return f"agreement needs two measures: {more}"

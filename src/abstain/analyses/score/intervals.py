@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import structs
 
 from abstain.analyses.score.result import Ends, Row, ScoreResult
-from abstain.judging.evaluation import EXCLUDED
+from abstain.outcomes import EXCLUDED
 from abstain.stats.intervals import RANDOM, check_level, check_method, interval
 from abstain.stats.of_confidence import TRIALS, Sample, confidence_interval, method_of, sample_of
 

@@ -7,27 +7,28 @@ rank. An answer that says again what a surer one said is a repeat.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 import polars as pl
+from msgspec import structs
 
-from abstain import __version__
-from abstain.errors import InputError, UsageError, shown
-from abstain.io.frames import check_mapping, collect
+from abstain.analyses.result import Facts, Result
+from abstain.analyses.score.scoring import chosen_measures
+from abstain.errors import InputError, UsageError, option, shown
+from abstain.io.frames import collect
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
 from abstain.judging.evaluation import refuse_undecided
-from abstain.judging.gold import Gold, read_gold
-from abstain.judging.grades import checked_confidence, graded_lists
-from abstain.judging.judge import FILE, INDEX, KIND, Judged, judge
-from abstain.judging.opening import old_reading, open_runs
-from abstain.judging.responses import describe
+from abstain.judging.gold import Gold
+from abstain.judging.grades import JudgedRows
+from abstain.judging.judge import FILE, INDEX, KIND, Judged
 from abstain.judging.slices import slice_numbers, slice_sizes
+from abstain.judging.sources import GoldRuns
 from abstain.judging.tally import first_fault, refuse_empty
-from abstain.measures import Measure, measure
+from abstain.measures import Measure
 from abstain.measures.answers import Answers
 from abstain.measures.families.handed_in import said_before
 from abstain.outcomes import (
@@ -43,6 +44,7 @@ from abstain.outcomes import (
 from abstain.stats.ties import places
 
 if TYPE_CHECKING:
+    from abstain.judging.evaluation import Evaluation
     from abstain.judging.responses import Responses
     from abstain.outcomes import IntArray
 
@@ -51,164 +53,94 @@ KNOWN = "known"
 ORDERS = ("confidence", "rank")
 
 
-@dataclass(frozen=True, slots=True)
-class SeveralRow:
+class Given(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """The answers of a run."""
+
+    given: int
+    right: int
+    repeated: int
+    """Those that say again what was said before."""
+
+
+class SeveralRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """One run in one slice."""
 
+    rank: str = ""
     run: str
     slice: dict[str, str | None]
     questions: int
-    answers: int
-    right: int
-    repeated: int
-    """Answers that say again what was said before."""
+    answers: Given
     unanswered: int
     """Questions without an answer."""
-    scores: dict[str, float]
-    place: str = ""
-
-    @property
-    def undefined(self) -> dict[str, str]:
-        """Why the scores that do not exist do not."""
-        return {k: v.reason for k, v in self.scores.items() if isinstance(v, Undefined)}
-
-    def to_dict(self) -> dict[str, Any]:
-        """The row as plain data; a score that does not exist is None."""
-        return {
-            "run": self.run,
-            "slice": self.slice,
-            "answers": {"given": self.answers, "right": self.right, "repeated": self.repeated},
-            "unanswered": self.unanswered,
-            "scores": {k: None if math.isnan(v) else v for k, v in self.scores.items()},
-            "undefined": self.undefined,
-        }
+    scores: dict[str, float | None]
+    undefined: dict[str, str]
+    """Why the scores that do not exist do not."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeveralResult:
+class SeveralResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="several"):
     """Scores of runs that may give several answers to a question."""
 
-    measures: tuple[Measure, ...]
-    by: tuple[str, ...]
-    rows: tuple[SeveralRow, ...]
+    measures: tuple[str, ...]
+    conventions: dict[str, str] = {}
+    by: tuple[str, ...] = ()
     questions: int
-    policy: Policy
-    touched: dict[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    rows: tuple[SeveralRow, ...] = msgspec.field(name="results")
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain data: what `--format json` prints."""
-        return {
-            "abstain": __version__,
-            "questions": self.questions,
-            "policy": self.policy.to_dict(),
-            "touched": self.touched,
-            "notes": list(self.notes),
-            "results": [row.to_dict() for row in self.rows],
+    def check(self) -> None:
+        """Every row has the scores and slices that were asked for."""
+        if not self.rows:
+            raise ValueError("has no results, expected at least one run")
+        for at, row in enumerate(self.rows, 1):
+            if list(row.scores) != list(self.measures) or list(row.slice) != list(self.by):
+                raise ValueError(f"result {at} has other scores or slices than are asked for")
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        """One row a run and slice."""
+        counts = ("answers", "right", "repeated", "unanswered")
+        rows = [
+            (
+                *(row.rank, row.run, *row.slice.values(), *row.scores.values()),
+                *(row.answers.given, row.answers.right, row.answers.repeated, row.unanswered),
+            )
+            for row in self.rows
+        ]
+        schema: dict[str, pl.DataType] = {
+            **dict.fromkeys(("rank", "run", *self.by), pl.String()),
+            **dict.fromkeys(self.measures, pl.Float64()),
+            **dict.fromkeys(counts, pl.Int64()),
         }
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row a run and slice (polars)."""
-        return pl.DataFrame(
-            [
-                {
-                    "rank": row.place,
-                    "run": row.run,
-                    **row.slice,
-                    **{k: None if math.isnan(v) else v for k, v in row.scores.items()},
-                    "answers": row.answers,
-                    "right": row.right,
-                    "repeated": row.repeated,
-                    "unanswered": row.unanswered,
-                }
-                for row in self.rows
-            ],
-            infer_schema_length=None,
-        )
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def score_several(
-    gold: Any,
-    runs: Any,
+def several(
+    evaluation: Evaluation,
+    measures: Sequence[str | Measure] | str | Measure = MEASURES,
     *,
-    measures: Sequence[str | Measure] = MEASURES,
-    by: Sequence[str] = (),
-    policy: Policy | Mapping[str, str] | Iterable[str] | None = None,
-    match: str = "id",
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
+    by: Sequence[str] | str = (),
 ) -> SeveralResult:
     """Score runs with several rows a question: answers with a confidence, perhaps with a rank.
 
     A question has as many known answers as its gold accepts, or as its attribute `known` says.
+    Of judged rows a column `answer` shows repeats, and a column `known` says how many right answers
+    a question has: those beyond are repeats. Without it a question counts as having one.
     """
-    standard = read_gold(gold, old_reading(columns))
-    by = (by,) if isinstance(by, str) else tuple(by)
-    standard.check_attributes(by)
-    sources = open_runs(runs, columns=columns, format=format)
-    check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
-    judged = judge(standard, sources, match=match, keep=("rank",))
-    rows = _rows(judged)
-    known, how = _known(standard, match)
-    notes = [*describe(standard), how]
-    return _result(rows, standard.frame, known, _chosen(measures), by, policy, notes)
-
-
-def score_several_judged(
-    runs: Any,
-    *,
-    measures: Sequence[str | Measure] = MEASURES,
-    by: Sequence[str] = (),
-    policy: Policy | Mapping[str, str] | Iterable[str] | None = None,
-    grades: Mapping[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-) -> SeveralResult:
-    """As `score_several`, for rows that carry their own outcome.
-
-    A column `answer` shows repeats; a column `known` says how many right answers a question has:
-    those beyond are repeats. Without it a question counts as having one, and repeats are those
-    that `answer` shows.
-    """
-    sources = open_runs(runs, columns=columns, format=format)
-    check_mapping(columns or {}, [s.table for s in sources])
-    by = (by,) if isinstance(by, str) else tuple(by)
-    with_known = all(KNOWN in s.table.columns for s in sources)
-    tables, questions = graded_lists(
-        sources,
-        by=(*by, KNOWN) if with_known else by,
-        grades=grades or {},
-        keep=("answer", "rank"),
-    )
-    checked = [checked_confidence(s, t) for s, t in zip(sources, tables, strict=True)]
-    rows = _ranked(pl.concat(checked, how="diagonal_relaxed"), sources)
-    _refuse_shared(rows)
-    rows = rows.join(questions.select("question").with_row_index(INDEX), on="question", how="left")
-    known: IntArray | None
-    if with_known:
-        known = _whole(questions, sources[0].table.name)
-        notes = ["known answers of a question: as the column 'known' says"]
-    else:
-        known = None
-        notes = ["known answers of a question: one, as no column 'known' says otherwise"]
-    if "answer" not in rows.columns:
-        rows = rows.with_columns(answer=pl.lit(""))
-        notes.append("no column 'answer' shows repeats: there are none")
-    return _result(rows, questions, known, _chosen(measures), by, policy, notes)
-
-
-def _result(
-    rows: pl.DataFrame,
-    questions: pl.DataFrame,
-    known: IntArray | None,
-    measures: tuple[Measure, ...],
-    by: tuple[str, ...],
-    policy: Policy | Mapping[str, str] | Iterable[str] | None,
-    notes: list[str],
-) -> SeveralResult:
-    rules = Policy.of(policy)
+    chosen = _chosen(measures)
+    by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+    reading = evaluation.reading
+    if reading.align != "id":
+        raise UsageError(
+            f"several answers a question are paired by id, not by {option('align', 'position')}"
+        )
+    rules = evaluation.policy
     if Effect.EXCLUDED in rules.effects.values():
         raise UsageError("with several answers a question none can be excluded: say unanswered")
+    source = evaluation.source
+    if isinstance(source, GoldRuns):
+        rows, questions, known, notes = _of_gold(source, by)
+    elif isinstance(source, JudgedRows):
+        rows, questions, known, notes = _of_rows(source, by)
+    else:
+        raise UsageError("several answers a question are read from responses, not from counts")
     names = sorted(rows["run"].unique())
     kinds = rows[KIND].to_numpy()
     touched = _refuse(rows, names, kinds, rules)
@@ -219,19 +151,50 @@ def _result(
     if not any(name in rows.columns and rows[name].is_not_null().any() for name in ORDERS):
         notes.append("no answer has a confidence or a rank: those to a question share a last place")
     return SeveralResult(
-        measures,
-        by,
-        tuple(_scored(_with_repeats(own), names, questions, known, measures, by)),
-        questions.height,
-        rules,
-        touched,
-        tuple(notes),
+        reading=reading,
+        notes=(*evaluation.notes, *notes),
+        policy=rules.to_dict(),
+        touched=touched,
+        measures=tuple(str(item) for item in chosen),
+        conventions={str(item): item.definition.convention for item in chosen},
+        by=by,
+        questions=questions.height,
+        rows=tuple(_scored(_with_repeats(own), names, questions, known, chosen, by)),
     )
 
 
-def _chosen(measures: Sequence[str | Measure]) -> tuple[Measure, ...]:
-    given = [measures] if isinstance(measures, (str, Measure)) else measures
-    chosen = tuple(dict.fromkeys(measure(item) for item in given))
+Lists = tuple[pl.DataFrame, pl.DataFrame, "IntArray | None", list[str]]
+"""The answers, the questions, how many right answers each has, what there is to say of that."""
+
+
+def _of_gold(source: GoldRuns, by: Sequence[str]) -> Lists:
+    questions = source.questions(by)
+    rows = _rows(source.judged(keep=("rank",)))
+    known, how = _known(source.gold, source.match)
+    return rows, questions, known, [how]
+
+
+def _of_rows(source: JudgedRows, by: Sequence[str]) -> Lists:
+    responses = source.responses
+    with_known = all(KNOWN in own.table.columns for own in responses)
+    wanted = (*by, KNOWN) if with_known else tuple(by)
+    tables, questions = source.lists(wanted, keep=("answer", "rank"))
+    rows = _ranked(pl.concat(tables, how="diagonal_relaxed"), responses)
+    _refuse_shared(rows)
+    rows = rows.join(questions.select("question").with_row_index(INDEX), on="question", how="left")
+    known: IntArray | None = None
+    notes = ["known answers of a question: one, as no column 'known' says otherwise"]
+    if with_known:
+        known = _whole(questions, responses[0].table.name)
+        notes = ["known answers of a question: as the column 'known' says"]
+    if "answer" not in rows.columns:
+        rows = rows.with_columns(answer=pl.lit(""))
+        notes.append("no column 'answer' shows repeats: there are none")
+    return rows, questions, known, notes
+
+
+def _chosen(measures: Sequence[str | Measure] | str | Measure) -> tuple[Measure, ...]:
+    chosen = chosen_measures(measures)
     for item in chosen:
         if not item.definition.several:
             raise UsageError(
@@ -352,16 +315,20 @@ def _scored(
         for run in names:
             own = inside.filter(pl.col("run") == run)
             question, answers = _answers(own, known, asked)
+            scores = {str(item): item(answers) for item in measures}
             block.append(
                 SeveralRow(
-                    run,
-                    dict(zip(by, part, strict=True)),
-                    asked,
-                    own.height,
-                    int(answers.right.sum()),
-                    int(said_before(answers, question).sum()),
-                    asked - own[INDEX].n_unique(),
-                    {str(item): item(answers) for item in measures},
+                    run=run,
+                    slice=dict(zip(by, part, strict=True)),
+                    questions=asked,
+                    answers=Given(
+                        given=own.height,
+                        right=int(answers.right.sum()),
+                        repeated=int(said_before(answers, question).sum()),
+                    ),
+                    unanswered=asked - own[INDEX].n_unique(),
+                    scores={k: None if math.isnan(v) else v for k, v in scores.items()},
+                    undefined={k: v.reason for k, v in scores.items() if isinstance(v, Undefined)},
                 )
             )
         found += _placed(block, measures[0])
@@ -387,7 +354,7 @@ def _answers(rows: pl.DataFrame, known: IntArray | None, asked: int) -> tuple[In
 
 def _placed(rows: list[SeveralRow], first: Measure) -> list[SeveralRow]:
     """Best first by the first measure, with places; what has no score comes last."""
-    scores = np.array([row.scores[str(first)] for row in rows])
+    scores = np.array([row.scores[str(first)] for row in rows], np.float64)
     ranks = places(scores)
     order = np.argsort(-scores, kind="stable")
-    return [replace(rows[i], place=ranks[i]) for i in order]
+    return [structs.replace(rows[i], rank=ranks[i]) for i in order]

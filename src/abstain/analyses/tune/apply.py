@@ -10,30 +10,36 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 import polars as pl
+from msgspec import structs
 
+from abstain.analyses.result import load
 from abstain.analyses.tune.choose import Threshold
-from abstain.analyses.tune.tuned import KIND, VERSION
+from abstain.analyses.tune.result import KIND, VERSION, TuneResult
+from abstain.analyses.tune.tuning import thresholded
 from abstain.errors import InputError, UsageError, plural, shown
 from abstain.io.columns import require_all, text_column
-from abstain.io.frames import collect, open_table, rename
+from abstain.io.frames import collect
 from abstain.io.tables import ROW, format_of_name
+from abstain.judging.evaluation import EXCLUDED
 from abstain.judging.faults import bad_confidence
-from abstain.judging.gold import read_gold
+from abstain.judging.gold import Gold, read_gold
 from abstain.judging.judge import NO
-from abstain.judging.opening import old_reading
-from abstain.judging.responses import RULE
+from abstain.judging.reading import Reading
+from abstain.judging.responses import RULE, read_responses
 from abstain.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
-    from abstain.analyses.curve.matrix import ConfidenceMatrix
-    from abstain.analyses.tune.tuned import TuneResult
     from abstain.io.tables import Table
+    from abstain.judging.evaluation import Evaluation
 
 RUN, QUESTION = "__run", "__question"
 
 
 def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
-    """The thresholds of a file that `abstain tune --threshold-file` wrote, by run."""
+    """The thresholds of a file that `abstain tune --threshold-file` wrote, by run.
+
+    A saved result of `abstain tune` will do as well.
+    """
     import msgspec
 
     name = os.fspath(path)
@@ -47,6 +53,10 @@ def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
         raise InputError("is not JSON", name) from None
     except RecursionError:
         raise InputError("is nested too deeply for a file of thresholds", name) from None
+    if isinstance(data, dict) and data.get("kind") == "tune":
+        saved = load(name)
+        assert isinstance(saved, TuneResult)
+        return saved.chosen
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise InputError(
             "is not a file of thresholds, as `abstain tune --threshold-file` writes it", name
@@ -76,30 +86,21 @@ def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
     return found
 
 
-def apply_threshold(
+def apply_thresholds(
     run: Any,
     thresholds: Mapping[str, Threshold],
+    reading: Reading | None = None,
     *,
     gold: Any = None,
-    questions: pl.DataFrame | None = None,
-    align: str = "id",
     only: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
 ) -> tuple[pl.DataFrame, list[str]]:
     """A run's table with answers only where they are sure enough, and what was done.
 
     What is blanked stays as the candidate; a candidate that is sure enough becomes the answer.
-    `gold`, or its `questions` where it was read already, says which slice a question is in;
-    `only` names the run to keep of a table with several.
+    `gold` says which slice a question is in; `only` names the run to keep of a table with several.
     """
-    reading = old_reading(columns, format)
-    opened = open_table(run, name="run", format=reading.format, pick=reading.pick)
-    table = rename(opened, reading.columns, side="run")
-    if reading.detect_refusals:
-        from abstain.judging.refusals.detect import with_refusals
-
-        table = with_refusals(table, reading.detect_refusals)
+    how = structs.replace(reading or Reading(), engine=None, master=None)
+    table = read_responses(run, how, name="run").table
     require_all(
         table,
         {
@@ -117,11 +118,10 @@ def apply_threshold(
         rows = rows.filter(pl.col(RUN) == only)
     _refuse_duplicates(rows, table)
     sure = _confidence(rows, table)
-    if gold is not None:
-        questions = _questions(gold, thresholds, columns, format)
-    if reading.detect_refusals:
-        rows = _without_refusals(rows, questions, align)
-    slices = _slices(rows, thresholds, questions, align, table)
+    questions = None if gold is None else _questions(gold, thresholds, how)
+    if how.detect_refusals:
+        rows = _without_refusals(rows, questions, how.align)
+    slices = _slices(rows, thresholds, questions, how.align, table)
     answered, notes = _sure_enough(rows, sure, slices, thresholds, table.name)
     rows = rows.drop(ROW, RUN, QUESTION)
     return _decided(rows, answered, table.run_id), [*_said(rows, answered, sure), *notes]
@@ -191,13 +191,8 @@ def _confidence(rows: pl.DataFrame, table: Table) -> pl.Series:
     return sure
 
 
-def _questions(
-    gold: Any,
-    thresholds: Mapping[str, Threshold],
-    columns: Mapping[str, str] | None,
-    format: str | None,
-) -> pl.DataFrame:
-    standard = read_gold(gold, old_reading(columns, format))
+def _questions(gold: Any, thresholds: Mapping[str, Threshold], reading: Reading) -> pl.DataFrame:
+    standard = gold if isinstance(gold, Gold) else read_gold(gold, reading)
     standard.check_attributes([t.per for t in thresholds.values() if t.per is not None])
     return standard.frame
 
@@ -306,25 +301,29 @@ def _said(rows: pl.DataFrame, answered: pl.Series, sure: pl.Series) -> list[str]
     return notes
 
 
-def thresholded_rows(result: TuneResult) -> pl.DataFrame:
+def thresholded_rows(evaluation: Evaluation, result: TuneResult) -> pl.DataFrame:
     """The judged rows of the tuned runs as they would be with their thresholds."""
-    matrix: ConfidenceMatrix = result.matrix
+    chosen = result.chosen
+    questions = evaluation.with_attributes([result.by] if result.by is not None else [])
+    slices = None
+    if result.by is not None:
+        slices = questions[result.by].cast(pl.String).fill_null("").to_list()
     parts = []
-    for number, own in enumerate(result.runs):
-        slices = None
-        if result.per is not None:
-            slices = matrix.questions[result.per].cast(pl.String).fill_null("").to_list()
-        answered = own.threshold.answered(matrix.confidence[number], slices)
-        outcomes = matrix.thresholded(number, answered)
-        kept = outcomes >= 0
-        names = np.array(OUTCOMES)
+    names = pl.Series(OUTCOMES)
+    for run, codes, sure in zip(
+        evaluation.runs, evaluation.codes, evaluation.confidence, strict=True
+    ):
+        if run not in chosen:
+            continue
+        held = thresholded(codes, chosen[run].answered(sure, slices))
+        kept = held != EXCLUDED
         parts.append(
             pl.DataFrame(
                 {
-                    "run": [own.run] * int(kept.sum()),
-                    "question": matrix.questions["question"].filter(pl.Series(kept)),
-                    "outcome": names[outcomes[kept]].tolist(),
-                    "confidence": pl.Series(matrix.confidence[number][kept]).fill_nan(None),
+                    "run": [run] * int(kept.sum()),
+                    "question": questions["question"].filter(pl.Series(kept)),
+                    "outcome": names.gather(held[kept]),
+                    "confidence": pl.Series(sure[kept]).fill_nan(None),
                 }
             )
         )

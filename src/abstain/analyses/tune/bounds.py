@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.analyses.curve.curve import Curve
+from abstain.analyses.curve.curves import Curve
 from abstain.analyses.tune.choose import SILENCE, Maximise
 from abstain.errors import UsageError, option
 
@@ -51,11 +51,11 @@ class KeepRisk:
 
     alpha: float
     delta: float = 0.1
+    """What is left of the level: δ = 1 − level."""
 
     def __post_init__(self) -> None:
-        for name, value in (("risk", self.alpha), ("level", 1 - self.delta)):
-            if not 0 < value < 1:
-                raise UsageError(f"{option(name)} must be between 0 and 1 (got {value:g})")
+        if not 0 < self.alpha < 1:
+            raise UsageError(f"{option('risk')} must be between 0 and 1 (got {self.alpha:g})")
 
     @property
     def least(self) -> int:
@@ -118,13 +118,6 @@ class KeepRisk:
         below = _at_most(np.array([wrong - 1]), np.array([answered]), np.asarray(self.alpha))
         return 1 - float(below[0])
 
-    def to_dict(self) -> dict[str, Any]:
-        """What was sought."""
-        return {"risk": self.alpha, "delta": self.delta}
-
-    def __str__(self) -> str:
-        return f"risk ≤ {self.alpha:g} with confidence {1 - self.delta:g}"
-
 
 @dataclass(frozen=True, slots=True)
 class KeepNext(KeepRisk):
@@ -147,14 +140,6 @@ class KeepNext(KeepRisk):
         if wrong[0] > allowed_wrong(answered[:1], coming[:1], self.alpha, self.delta)[0]:
             return np.zeros(len(tried), bool)
         return np.asarray(wrong <= allowed_wrong(answered, coming, self.alpha, self.delta))
-
-    def to_dict(self) -> dict[str, Any]:
-        """What was sought."""
-        return {"risk": self.alpha, "delta": self.delta, "seen_on": "the next questions"}
-
-    def __str__(self) -> str:
-        sure = f"with confidence {1 - self.delta:g}"
-        return f"risk seen on the next questions ≤ {self.alpha:g} {sure}"
 
 
 Aim = Maximise | KeepRisk

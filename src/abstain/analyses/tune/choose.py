@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.analyses.curve.curve import Curve
+from abstain.analyses.curve.curves import Curve, top
 from abstain.errors import UsageError
 from abstain.outcomes import CountsArray
 
@@ -75,9 +75,6 @@ class Threshold:
             raise UsageError("'thresholds' must map slices to numbers")
         return cls(number(plain["threshold"]), per, {str(k): number(v) for k, v in values.items()})
 
-    def __str__(self) -> str:
-        return "answer nothing" if math.isinf(self.value) else f"{self.value:.4g}"
-
 
 def _short(number: float) -> str:
     """A number as people read it; a whole one may have any number of digits."""
@@ -104,6 +101,10 @@ class Maximise:
         best = reached.best(self.measure)
         return SILENCE if best is None else _midway(reached.thresholds, best)
 
+    def hindsight(self, curve: Curve) -> float:
+        """The best threshold, verdicts known."""
+        return self.choose(curve)
+
     def choose_with(self, own: Curve, everything: Curve, shrink: float) -> float:
         """The best threshold for a slice that borrows `shrink` questions' worth from the whole.
 
@@ -114,19 +115,8 @@ class Maximise:
         levels = np.unique(np.concatenate([own.thresholds, everything.thresholds]))[::-1]
         weight = shrink / max(everything.questions, 1)
         table = _at(own, levels) + weight * _at(everything, levels)
-        scores = self.measure(CountsArray(table)) * (1 if self.measure.higher_is_better else -1)
-        if np.isnan(scores).all():
-            return SILENCE
-        top = np.nanmax(scores)
-        best = int(np.flatnonzero(scores >= top - 1e-12 * max(1.0, abs(top)))[-1])
-        return _midway(levels, best)
-
-    def to_dict(self) -> dict[str, Any]:
-        """What was sought."""
-        return {"maximise": str(self.measure)}
-
-    def __str__(self) -> str:
-        return f"maximise {self.measure}"
+        best = top(self.measure(CountsArray(table)), self.measure)
+        return SILENCE if best is None else _midway(levels, best)
 
 
 def _midway(levels: Array, at: int) -> float:

@@ -1,4 +1,4 @@
-"""Tuning: a threshold chosen on one part of the questions and judged on another.
+"""`tune`: a threshold chosen on one part of the questions and judged on another.
 
 The score of the tuned threshold on the questions it was tuned on is never a result: it is the
 best of many, picked in hindsight. What is reported comes from questions that had no say, and the
@@ -8,236 +8,289 @@ difference is shown as the optimism that was avoided.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.analyses.curve.curve import Curve
-from abstain.analyses.curve.matrix import ConfidenceMatrix, counted
-from abstain.analyses.tune.bounds import Aim, KeepNext, KeepRisk
+from abstain.analyses.curve.curves import WIDTH, Curve
+from abstain.analyses.tune.bounds import KeepNext, KeepRisk
 from abstain.analyses.tune.choose import SHRINK, Maximise, Threshold
-from abstain.analyses.tune.split import Split
-from abstain.analyses.tune.tuned import Part, Standing, Tuned, TuneResult
-from abstain.errors import UsageError, option, plural
+from abstain.analyses.tune.result import Aim, Kept, Part, Standing, Tuned, TuneResult, number
+from abstain.analyses.tune.split import split_of
+from abstain.errors import UsageError, option
+from abstain.judging.answers import answers_of, has_answer, stated
+from abstain.judging.gold import GOLD
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import Counts
+from abstain.outcomes import EXCLUDED, Counts
+from abstain.stats.intervals import check_level
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from abstain.outcomes import IntArray
+    from abstain.judging.evaluation import Evaluation
+    from abstain.measures.answers import Answers
+    from abstain.outcomes import Array, IntArray
 
     BoolArray = npt.NDArray[np.bool_]
+    Codes = npt.NDArray[np.uint8]
+    Halves = Sequence[tuple[BoolArray, BoolArray]]
+
+Chooser = Maximise | KeepRisk
 
 
-def tune_matrix(
-    matrix: ConfidenceMatrix,
+def tune(
+    evaluation: Evaluation,
     *,
     maximise: str | Measure | None = None,
     risk: float | None = None,
-    delta: float = 0.1,
     next_questions: bool = False,
-    split: Split | None = None,
-    per: str | None = None,
+    level: float = 0.9,
+    tune_on: Mapping[str, str] | None = None,
+    folds: int | None = None,
+    repeats: int = 1,
+    by: str | None = None,
     shrink: float = SHRINK,
+    run: str | None = None,
     seed: int = 0,
 ) -> TuneResult:
-    """Tune every run of a matrix."""
-    aim = _aim(maximise, risk, delta, next_questions=next_questions)
-    if per is not None and isinstance(aim, KeepRisk):
+    """Choose the threshold to abstain at on some questions and judge it on others.
+
+    Args:
+        evaluation: What was read. Of several golds the first is tuned on, the others are judged
+            on, unless something else is asked for.
+        maximise: The measure of counts to tune for (c@1).
+        risk: Or the share of wrong answers to stay below, answering as much as that allows.
+        next_questions: With `risk`, whether to bound what will be seen on the next questions, as
+            many as are judged on, and not only what it tends to.
+        level: With `risk`, how surely it is to be kept.
+        tune_on: Attribute to value: tune on questions that have it, judge on the others.
+        folds: Otherwise: judge each of so many parts with what the others say (5).
+        repeats: Cross-fit so many times, with other parts each time.
+        by: An attribute whose values get thresholds of their own.
+        shrink: As many questions' worth of the whole are added to each slice.
+        run: Only this run.
+        seed: Where the random parting begins.
+    """
+    chooser, aim = _aim(maximise, risk, level, next_questions=next_questions)
+    if by is not None and isinstance(chooser, KeepRisk):
         raise UsageError(
-            f"{option('by')} goes with {option('measure')}: a bound for each slice needs its own "
+            f"{option('by')} goes with {option('maximise')}: a bound for each slice needs its own "
             f"{option('risk')}"
         )
     if shrink < 0 or not math.isfinite(shrink):
         raise UsageError(f"{option('shrink')} is 0 or more questions (got {shrink:g})")
-    measure = aim.measure if isinstance(aim, Maximise) else count_measure("c@1")
-    chosen = split or Split()
-    choosing = _Choosing(matrix, aim, per, _slices(matrix, per), shrink)
-    parts = list(chosen.parts(matrix.questions, seed))
-    runs = tuple(_tune_run(choosing, n, measure, parts) for n in range(len(matrix.runs)))
+    gold = evaluation.source.gold
+    golds = () if gold is None else gold.golds
+    chosen, judged_on = dict(tune_on or {}), None
+    if not chosen and folds is None and len(golds) > 1:
+        chosen, judged_on = {GOLD: golds[0]}, ", ".join(golds[1:])
+    split = split_of(chosen, folds, repeats, judged_on)
+    confidence = evaluation.confidence  # first: kinds come with it, and nothing is read twice
+    own = evaluation if run is None else evaluation.only(runs=[run])
+    if own is not evaluation:
+        confidence = own.confidence
+    attributes = dict.fromkeys((*chosen, *([by] if by else [])))
+    questions = own.with_attributes(list(attributes))
+    measure = chooser.measure if isinstance(chooser, Maximise) else count_measure("c@1")
+    slices = None
+    if by is not None:
+        slices = np.array(questions[by].cast(str).fill_null("").to_list(), dtype=np.str_)
+    choosing = Choosing(chooser, measure, by, slices, shrink)
+    parts = list(split.parts(questions, seed))
+    responses = zip(own.runs, own.codes, confidence, strict=True)
     return TuneResult(
-        aim,
-        measure,
-        chosen,
-        seed,
-        runs,
-        matrix.questions.height,
-        matrix,
-        per,
-        shrink,
-        (*matrix.notes, *(note for own in runs for note in _notes(own, aim))),
+        reading=own.reading,
+        notes=own.notes,
+        policy=own.policy.to_dict(),
+        touched=own.touched,
+        questions=questions.height,
+        aim=aim,
+        measure=str(measure),
+        split=split,
+        seed=seed,
+        by=by,
+        shrink=shrink if by is not None else None,
+        sources=(*golds, *(source.table.name for source in own.source.responses)),
+        runs=tuple(tuned(Run(choosing, *one), parts) for one in responses),
     )
 
 
 def _aim(
-    maximise: str | Measure | None, risk: float | None, delta: float, *, next_questions: bool
-) -> Aim:
+    maximise: str | Measure | None, risk: float | None, level: float, *, next_questions: bool
+) -> tuple[Chooser, Aim]:
+    check_level(level)
     if risk is None:
         if next_questions:
             raise UsageError(
                 f"{option('next_questions')} goes with {option('risk')}: it is about the share of "
                 "wrong answers"
             )
-        return Maximise(count_measure(maximise or "c@1"))
+        measure = count_measure(maximise or "c@1")
+        return Maximise(measure), Aim(maximise=str(measure))
     if maximise is not None:
-        raise UsageError(f"{option('measure')} and {option('risk')} exclude each other")
-    return KeepNext(risk, delta) if next_questions else KeepRisk(risk, delta)
-
-
-def _notes(own: Tuned, aim: Aim) -> list[str]:
-    found = []
-    if own.without:
-        have = plural(own.without, "answer has", "answers have")
-        found.append(
-            f"run '{own.run}': {have} no confidence: left blank by any threshold, also by the best "
-            "in hindsight"
-        )
-    if math.isinf(own.threshold.value):
-        found.append(_why_silent(own, aim))
-    return found
-
-
-def _why_silent(own: Tuned, aim: Aim) -> str:
-    if not isinstance(aim, KeepRisk):
-        return f"run '{own.run}': nothing scores better than to answer nothing"
-    needed = f" (it takes at least {aim.least} answers, all right)"
-    return (
-        f"run '{own.run}': no threshold that was tried keeps the risk at {aim.alpha:g} surely "
-        f"enough{'' if isinstance(aim, KeepNext) else needed}: it should answer nothing"
-    )
-
-
-def _slices(matrix: ConfidenceMatrix, per: str | None) -> npt.NDArray[np.str_] | None:
-    if per is None:
-        return None
-    return np.array(matrix.questions[per].cast(str).fill_null("").to_list(), dtype=np.str_)
+        raise UsageError(f"{option('maximise')} and {option('risk')} exclude each other")
+    delta = round(1 - level, 12)  # 1 − 0.9 is 0.1
+    keep = KeepNext(risk, delta) if next_questions else KeepRisk(risk, delta)
+    return keep, Aim(risk=risk, level=level, next_questions=next_questions, least=keep.least)
 
 
 @dataclass(frozen=True, slots=True)
-class _Choosing:
-    """How thresholds are chosen for the runs of a matrix, and what they make of these."""
+class Choosing:
+    """How thresholds are chosen."""
 
-    matrix: ConfidenceMatrix
-    aim: Aim
-    per: str | None
-    slices: npt.NDArray[np.str_] | None
-    shrink: float
+    chooser: Chooser
+    measure: Measure
+    by: str | None = None
+    slices: npt.NDArray[np.str_] | None = None
+    """The slice of every question, where slices have thresholds of their own."""
+    shrink: float = SHRINK
 
-    def threshold(self, run: int, where: BoolArray, ahead: BoolArray | int) -> Threshold:
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run to choose thresholds for: what became of every response, and how sure it was."""
+
+    choosing: Choosing
+    name: str
+    codes: Codes
+    confidence: Array
+
+    def answers(self, where: BoolArray) -> Answers:
+        """Its answers and candidates to some of the questions."""
+        return answers_of(self.codes, self.confidence, where)
+
+    def threshold(self, where: BoolArray, ahead: BoolArray | int) -> Threshold:
         """The threshold tuned on some questions for others, or for so many that are to come."""
-        name, answers = self.matrix.runs[run], self.matrix.answers(run, where)
+        answers, how = self.answers(where), self.choosing
         if not answers.stated.any():
-            raise UsageError(f"run '{name}' has no confidence in the part to tune on")
-        curve = Curve.of(name, answers)
-        if not isinstance(self.aim, KeepNext) or isinstance(ahead, int):
-            coming: Curve | int = ahead if isinstance(ahead, int) else 0
-        else:
-            coming = Curve.of(name, self.matrix.answers(run, ahead))
-        common = self.aim.choose(curve, coming)
-        if self.per is None or self.slices is None or not isinstance(self.aim, Maximise):
+            raise UsageError(f"run '{self.name}' has no confidence in the part to tune on")
+        curve = Curve.of(answers)
+        coming: Curve | int = ahead if isinstance(ahead, int) else 0
+        if isinstance(how.chooser, KeepNext) and not isinstance(ahead, int):
+            coming = Curve.of(self.answers(ahead))
+        common = how.chooser.choose(curve, coming)
+        if how.slices is None or not isinstance(how.chooser, Maximise):
             return Threshold(common)
         values = {}
-        for value in np.unique(self.slices[where]):
-            inside = where & (self.slices == value)
-            own = Curve.of(name, self.matrix.answers(run, inside))
-            values[str(value)] = self.aim.choose_with(own, curve, self.shrink)
-        return Threshold(common, self.per, values)
+        for value in np.unique(how.slices[where]):
+            inside = Curve.of(self.answers(where & (how.slices == value)))
+            values[str(value)] = how.chooser.choose_with(inside, curve, how.shrink)
+        return Threshold(common, how.by, values)
 
-    def counts(self, run: int, threshold: Threshold, where: BoolArray) -> IntArray:
-        """The counts of a run that keeps to a threshold."""
-        sure = threshold.answered(self.matrix.confidence[run], self.slices)
-        return counted(self.matrix.thresholded(run, sure)[where])
+    def decided(self, threshold: Threshold) -> Codes:
+        """The codes of the run if it keeps to a threshold."""
+        return thresholded(self.codes, threshold.answered(self.confidence, self.choosing.slices))
 
-    def everything(self, run: int, where: BoolArray) -> IntArray:
-        """The counts of a run that gives every answer and candidate."""
-        sure = np.ones(self.matrix.questions.height, bool)
-        return counted(self.matrix.thresholded(run, sure)[where])
-
-    def hindsight(self, run: int, measure: Measure, where: BoolArray) -> IntArray:
+    def hindsight(self, where: BoolArray) -> IntArray:
         """The counts at the best one threshold for these very questions."""
-        curve = Curve.of("", self.matrix.answers(run, where))
-        if isinstance(self.aim, KeepRisk):
-            best = self.aim.hindsight(curve)
-        else:
-            best = Maximise(measure).choose(curve)
-        return self.counts(run, Threshold(best), where)
+        best = self.choosing.chooser.hindsight(Curve.of(self.answers(where)))
+        return counted(self.decided(Threshold(best))[where])
 
 
-def _tune_run(
-    choosing: _Choosing,
-    run: int,
-    measure: Measure,
-    repeats: Sequence[Sequence[tuple[BoolArray, BoolArray]]],
-) -> Tuned:
-    matrix, name = choosing.matrix, choosing.matrix.runs[run]
-    stated, have = matrix.stated(run)
-    if not stated:
+def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
+    """A run, tuned and judged part by part."""
+    codes, measure, chooser = run.codes, run.choosing.measure, run.choosing.chooser
+    some, have = stated(codes, run.confidence)
+    if not some:
         what = "confidence" if have else "answer"
-        raise UsageError(f"run '{name}' has no {what}: there is no threshold to tune")
+        raise UsageError(f"run '{run.name}' has no {what}: there is no threshold to tune")
+    everything = thresholded(codes, np.ones(len(codes), bool))
     parts: list[Part] = []
     pooled: list[dict[str, IntArray]] = []
-    for pairs in repeats:
+    for halves in repeats:
         sums: dict[str, IntArray] = {}
-        for tune, judge in pairs:
-            threshold = choosing.threshold(run, tune, judge)
+        for tune, judge in halves:
+            threshold = run.threshold(tune, judge)
+            decided = run.decided(threshold)
             own = {
-                "tuned": choosing.counts(run, threshold, tune),
-                "judged": choosing.counts(run, threshold, judge),
-                "everything": choosing.everything(run, judge),
-                "submitted": matrix.counts(run, judge),
+                "tuned": counted(decided[tune]),
+                "judged": counted(decided[judge]),
+                "everything": counted(everything[judge]),
+                "submitted": counted(codes[judge]),
             }
-            stand = {k: _standing(own[k], measure) for k in ("tuned", "judged", "everything")}
-            parts.append(Part(threshold, int(tune.sum()), **stand))
+            parts.append(_part(threshold, own, int(tune.sum()), measure))
             for key, value in own.items():
                 sums[key] = sums.get(key, 0) + value
-        judged_all = np.any([judge for _, judge in pairs], axis=0)
-        sums["hindsight"] = choosing.hindsight(run, measure, judged_all)
+        sums["hindsight"] = run.hindsight(np.any([judge for _, judge in halves], axis=0))
         pooled.append(sums)
-    mean = {key: _mean_standing([p[key] for p in pooled], measure) for key in pooled[0]}
+    if len(parts) > 1:  # to use from now on: tuned on every question, for as many as a part judges
+        threshold = run.threshold(np.ones(len(codes), bool), int(repeats[0][0][1].sum()))
+    mean = {key: mean_standing([p[key] for p in pooled], measure) for key in pooled[0]}
+    sign = 1 if measure.higher_is_better else -1
     return Tuned(
-        name,
-        _to_use(choosing, run, parts, repeats),
-        mean["judged"],
-        mean["everything"],
-        mean["submitted"],
-        mean["hindsight"],
-        mean["tuned"].score,
-        mean["tuned"].risk,
-        tuple(parts),
-        have - stated,
-        1 if measure.higher_is_better else -1,
+        run=run.name,
+        threshold=_finite(threshold.value),
+        thresholds={own: _finite(value) for own, value in threshold.values.items()},
+        judged=mean["judged"],
+        answer_everything=mean["everything"],
+        as_submitted=mean["submitted"],
+        best_in_hindsight=mean["hindsight"],
+        gain=_above(mean["judged"].score, mean["everything"].score, sign),
+        optimism_avoided=_above(mean["tuned"].score, mean["judged"].score, sign),
+        risk_optimism_avoided=_above(mean["judged"].risk, mean["tuned"].risk),
+        parts=tuple(parts),
+        without_confidence=have - some,
+        kept=kept(parts, chooser) if isinstance(chooser, KeepRisk) else None,
     )
 
 
-def _to_use(
-    choosing: _Choosing,
-    run: int,
-    parts: Sequence[Part],
-    repeats: Sequence[Sequence[tuple[BoolArray, BoolArray]]],
-) -> Threshold:
-    """The threshold to use from now on: the one that was judged, or tuned on every question."""
-    if len(parts) == 1:
-        return parts[0].threshold
-    everything = np.ones(choosing.matrix.questions.height, bool)
-    return choosing.threshold(run, everything, int(repeats[0][0][1].sum()))
+def _part(
+    threshold: Threshold, own: Mapping[str, IntArray], tuned_on: int, measure: Measure
+) -> Part:
+    both = own["tuned"] + own["judged"]
+    answered = int(both[0] + both[1])
+    return Part(
+        threshold=_finite(threshold.value),
+        thresholds={name: _finite(value) for name, value in threshold.values.items()},
+        tuned_on=tuned_on,
+        judged=mean_standing([own["judged"]], measure),
+        answer_everything=mean_standing([own["everything"]], measure),
+        risk_over_all=int(both[1]) / answered if answered else 0.0,
+    )
 
 
-def _standing(counts: IntArray, measure: Measure) -> Standing:
-    own = Counts(*counts.tolist())
-    return Standing(own, measure(own))
+def thresholded(codes: Codes, answered: BoolArray) -> Codes:
+    """The codes of a run that answers exactly these of the questions it has answers to."""
+    decided = (codes & 1) + np.where(answered, 0, 2).astype(np.uint8)
+    return np.where(has_answer(codes), decided, codes).astype(np.uint8)
 
 
-def _mean_standing(tables: Sequence[IntArray], measure: Measure) -> Standing:
+def counted(codes: Codes) -> IntArray:
+    """Codes to the six numbers of `Counts`."""
+    return np.bincount(codes[codes < EXCLUDED], minlength=WIDTH)
+
+
+def mean_standing(tables: Sequence[IntArray], measure: Measure) -> Standing:
     """Mean counts, with the mean of the scores (a score of mean counts would be another).
 
     There is no mean where one of the scores does not exist: leaving it out would flatter.
     """
     scores = [measure(Counts(*t.tolist())) for t in tables]
-    undefined = next((s for s in scores if math.isnan(s)), None)
-    score = sum(scores) / len(scores) if undefined is None else undefined
+    score = sum(scores) / len(scores)
     if len(tables) == 1:
-        return Standing(Counts(*tables[0].tolist()), score)
-    return Standing(Counts(*np.mean(tables, axis=0).tolist()), score)
+        return Standing.of(Counts(*tables[0].tolist()), score)
+    return Standing.of(Counts(*np.mean(tables, axis=0).tolist()), score)
+
+
+def kept(parts: Sequence[Part], aim: KeepRisk) -> Kept:
+    """In how many parts the bound held. Answering nothing, nothing is wrong."""
+    judged = [part.judged.counts for part in parts]
+    return Kept(
+        parts=len(parts),
+        silent=sum(part.threshold is None for part in parts),
+        seen=sum(k.wrong <= aim.alpha * k.answered + 1e-9 for k in judged),
+        over_all=sum(part.risk_over_all <= aim.alpha + 1e-12 for part in parts),
+        refuted=sum(aim.refuted(k.wrong, k.answered) for k in judged),
+        chance=aim.chance(judged[0].wrong, judged[0].answered) if len(parts) == 1 else None,
+    )
+
+
+def _above(one: float | None, other: float | None, sign: int = 1) -> float | None:
+    """By how much one number is above another; none where one does not exist."""
+    return None if one is None or other is None else number(sign * (one - other))
+
+
+def _finite(value: float) -> float | None:
+    return None if math.isinf(value) else value

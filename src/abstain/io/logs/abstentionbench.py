@@ -8,6 +8,7 @@ drawn by chance: questions are known by a hash of what they ask, so that logs of
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,9 +17,10 @@ from typing import Any
 import msgspec
 
 from abstain.errors import InputError, Place
+from abstain.io.documents import document
 from abstain.io.files import Opened
-from abstain.io.logs.documents import document
-from abstain.io.logs.rows import RIGHT, WRONG, LogRows, accepted, numbered, plain_text
+from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, numbered, plain_text
+from abstain.io.readers import Reader
 from abstain.io.tables import Table
 
 HASH = 12
@@ -113,3 +115,18 @@ def _run(opened: Opened) -> str | None:
     """Results stand in DATASET_MODEL/DATE/…: the folder above the date says what it is."""
     folders = Path(opened.name).parts[:-1]
     return folders[-2] if len(folders) > 1 else (folders[-1] if folders else None)
+
+
+READER = Reader(
+    name="abstentionbench",
+    tool="AbstentionBench",
+    versions="2025",
+    files="the judged responses (LLMJudgeCorrectnessEvaluator.json, …)",
+    sniff=re.compile(
+        rb'\{\s*"responses"\s*:\s*\[\s*\{(?=.*?"should_abstain"\s*:)'
+        rb'(?=.*?"is_abstention"\s*:)',
+        re.S,
+    ),
+    paired_by="by what they ask",
+    read=read,
+)

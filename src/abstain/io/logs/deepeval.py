@@ -6,6 +6,7 @@ that failed to run is no verdict.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -13,9 +14,10 @@ from typing import Any
 import msgspec
 
 from abstain.errors import InputError, Place, plural
+from abstain.io.documents import document
 from abstain.io.files import Opened
-from abstain.io.logs.documents import document
-from abstain.io.logs.rows import RIGHT, WRONG, LogRows, accepted, one_of, plain_text, right_at
+from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, one_of, plain_text, right_at
+from abstain.io.readers import RIGHT_AT, Reader
 from abstain.io.tables import Table
 
 MATCHERS = ("Exact Match", "Pattern Match", "Json Correctness")
@@ -117,3 +119,14 @@ def _passed(metric: MetricData, threshold: float | None) -> bool | None:
     if threshold is None:
         return metric.success
     return None if metric.score is None else metric.score >= threshold
+
+
+READER = Reader(
+    name="deepeval",
+    tool="deepeval",
+    versions="3 and 4",
+    files="a test run's JSON, as DEEPEVAL_RESULTS_FOLDER keeps it",
+    sniff=re.compile(rb'\{\s*(?:"\w+"\s*:\s*(?:"[^"]*"|null)\s*,\s*)*"testCases"\s*:\s*\['),
+    picks={"metric": "the metric that says what is right (default: all)", "right-at": RIGHT_AT},
+    read=read,
+)

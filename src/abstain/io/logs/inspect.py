@@ -7,24 +7,15 @@ error, a limit that was reached and a score of NaN are blanks of their own kind.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
+from abstain.io.archive import Archive, Damaged
+from abstain.io.documents import decode, document
 from abstain.io.files import Opened
-from abstain.io.logs.archive import Archive, Damaged
-from abstain.io.logs.documents import decode, document
-from abstain.io.logs.inspect_shapes import (
-    Header,
-    Log,
-    Output,
-    Sample,
-    Score,
-    Spec,
-    first,
-    wanted,
-)
-from abstain.io.logs.rows import (
+from abstain.io.log_rows import (
     RIGHT,
     WRONG,
     LogRows,
@@ -35,6 +26,17 @@ from abstain.io.logs.rows import (
     right_at,
     verdict_of,
 )
+from abstain.io.logs._inspect_shapes import (
+    Header,
+    Log,
+    Output,
+    Sample,
+    Score,
+    Spec,
+    first,
+    wanted,
+)
+from abstain.io.readers import RIGHT_AT, Reader
 from abstain.io.tables import Table
 
 SAMPLES = "samples/"
@@ -340,3 +342,22 @@ def _limit(limit: Any) -> str:
 def _short(text: str) -> str:
     line = text.strip().splitlines()[0] if text.strip() else ""
     return line[:200]
+
+
+READER = Reader(
+    name="inspect",
+    tool="Inspect",
+    versions="log versions 1 and 2",
+    files=".eval and .json logs",
+    sniff=re.compile(
+        rb'PK\x03\x04|PK\x05\x06|\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"\w+"\s*,'
+        rb'\s*"eval"\s*:\s*\{'
+    ),
+    picks={
+        "scorer": "the scorer whose values count; NAME.KEY for one of several values",
+        "right-at": RIGHT_AT,
+        "partial": "what P is: right or wrong",
+    },
+    one_task=True,
+    read=read,
+)

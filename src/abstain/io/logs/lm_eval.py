@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from abstain.errors import InputError, Place, shown
+from abstain.io.documents import records
 from abstain.io.files import Opened
-from abstain.io.logs.documents import records
-from abstain.io.logs.rows import (
+from abstain.io.log_rows import (
     RIGHT,
     WRONG,
     LogRows,
@@ -31,6 +31,7 @@ from abstain.io.logs.rows import (
     verdict_of,
 )
 from abstain.io.normalise import squad
+from abstain.io.readers import RIGHT_AT, Reader
 from abstain.io.tables import Table
 
 FIELDS = (
@@ -251,3 +252,20 @@ def _of_pair(value: list[Any], metric: str, place: Place) -> tuple[str, dict[str
     if not said:
         return "empty", cells
     return (RIGHT if squad(said) in map(squad, golds) else WRONG), cells
+
+
+READER = Reader(
+    name="lm-eval",
+    tool="lm-evaluation-harness",
+    versions="0.4",
+    files="samples_<task>_<date>.jsonl, as --log_samples writes it",
+    sniff=re.compile(rb'\{(?=[^\n]*?"doc_id": ?\d)(?=[^\n]*?"filtered_resps": ?\[)'),
+    picks={
+        "filter": "the filter whose answers count",
+        "metric": "the metric that says what is right",
+        "right-at": RIGHT_AT,
+    },
+    one_task=True,
+    paired_by="by doc_hash",
+    read=read,
+)

@@ -7,13 +7,14 @@ grader's choice where `right` says which choices are right.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from abstain.errors import InputError, Place, option, plural, shown
+from abstain.io.documents import is_cut, records
 from abstain.io.files import Opened
-from abstain.io.logs.documents import is_cut, records
-from abstain.io.logs.rows import (
+from abstain.io.log_rows import (
     RIGHT,
     WRONG,
     LogRows,
@@ -23,6 +24,7 @@ from abstain.io.logs.rows import (
     right_at,
     verdict_of,
 )
+from abstain.io.readers import RIGHT_AT, Reader
 from abstain.io.tables import Table
 
 WHAT = "event of openai/evals"
@@ -192,3 +194,14 @@ def _run(spec: Event) -> str | None:
     if isinstance(named, list):
         return ", ".join(map(plain_text, named)) or None
     return plain_text(named) or None
+
+
+READER = Reader(
+    name="openai-evals",
+    tool="openai/evals",
+    versions="1 to 3",
+    files="the JSONL that oaieval records",
+    sniff=re.compile(rb'\{"spec"\s*:\s*\{'),
+    picks={"right-at": RIGHT_AT, "right": "the grader's choices that are right, as in A+C"},
+    read=read,
+)

@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from abstain.errors import InputError, Place, shown
+from abstain.io.documents import records
 from abstain.io.files import Opened
-from abstain.io.logs.documents import records
-from abstain.io.logs.rows import LogRows, as_float
+from abstain.io.log_rows import LogRows, as_float
+from abstain.io.readers import Reader
 from abstain.io.tables import Table
 
 SAME, DIFFERENT = "same", "different"
@@ -76,3 +77,12 @@ def value_of(value: Any, place: Place) -> float:
     if not (math.isfinite(number) and 0 <= number <= 1):
         raise InputError(f"'value' is {number:g}, expected 0 to 1", place)
     return number
+
+
+READER = Reader(
+    name="pan",
+    tool="PAN authorship verification",
+    versions="PAN 2020 to 2023",
+    files="truth.jsonl (id, same) and answers.jsonl (id, value)",
+    read=read,
+)

@@ -16,9 +16,10 @@ from typing import Any
 import msgspec
 
 from abstain.errors import InputError, Place, plural
+from abstain.io.documents import document, records
 from abstain.io.files import BOM, Opened
-from abstain.io.logs.documents import document, records
-from abstain.io.logs.rows import RIGHT, WRONG, LogRows, accepted, plain_text, right_at
+from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, plain_text, right_at
+from abstain.io.readers import RIGHT_AT, Reader
 from abstain.io.tables import Table
 
 FAILED_TO_RUN = 2
@@ -188,3 +189,19 @@ def _correct(case: TestCase) -> list[str]:
         for a in case.asserts or ()
         if isinstance(a, dict) and a.get("type") == "equals"
     )
+
+
+READER = Reader(
+    name="promptfoo",
+    tool="promptfoo",
+    versions="summary versions 2 and 3",
+    files="promptfoo eval -o results.json or results.jsonl",
+    sniff=re.compile(
+        rb'\{\s*"evalId"\s*:\s*(?:"[^"]*"|null)\s*,\s*"results"\s*:\s*\{'
+        rb'|\{\s*"version"\s*:\s*[23]\s*,\s*"timestamp"\s*:\s*"[^"]*"\s*,'
+        rb'\s*"(?:results|prompts|stats)"\s*:'
+        rb'|\{(?=[^\n]*?"promptIdx"\s*:)(?=[^\n]*?"testIdx"\s*:)(?=[^\n]*?"success"\s*:)'
+    ),
+    picks={"right-at": RIGHT_AT},
+    read=read,
+)

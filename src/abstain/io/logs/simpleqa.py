@@ -17,7 +17,8 @@ import msgspec
 
 from abstain.errors import InputError, Place, nearest, option, shown
 from abstain.io.files import Opened
-from abstain.io.logs.rows import RIGHT, WRONG, LogRows, accepted, numbered, plain_text
+from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, numbered, plain_text
+from abstain.io.readers import Reader
 from abstain.io.tables import ROW, Table, read_table
 
 MEANINGS = {"A": RIGHT, "B": WRONG, "C": "declined"}
@@ -186,3 +187,14 @@ def _confidence(row: Mapping[str, Any], raw: Table) -> float | None:
             f"the confidence is {shown(text)}, expected a number from 0 to 1", raw.place(row[ROW])
         )
     return value
+
+
+READER = Reader(
+    name="simpleqa",
+    tool="SimpleQA style grades",
+    versions="A/B/C and CORRECT/INCORRECT/NOT_ATTEMPTED",
+    files="a table (CSV, TSV, JSONL, Parquet) with a column of grades",
+    sniff=None,
+    picks={"grade": "the column of grades", "question": "the column that names questions"},
+    read=read,
+)

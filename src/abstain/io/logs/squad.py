@@ -16,10 +16,11 @@ from typing import Any
 import msgspec
 
 from abstain.errors import InputError, UsageError, nearest, option, plural, shown
+from abstain.io.documents import document
 from abstain.io.files import Opened, open_plain
-from abstain.io.logs.documents import document
-from abstain.io.logs.rows import RIGHT, WRONG, LogRows, number_picked
+from abstain.io.log_rows import RIGHT, WRONG, LogRows, number_picked
 from abstain.io.normalise import squad
+from abstain.io.readers import Reader
 from abstain.io.tables import Table
 
 HAS, NONE = "HasAns", "NoAns"
@@ -198,3 +199,18 @@ def _refuse_unknown(given: Mapping[str, Any], questions: list[Question], opened:
             raise InputError(
                 f"has question {shown(name)}, which the data set lacks{hint}", opened.name
             )
+
+
+READER = Reader(
+    name="squad",
+    tool="SQuAD 2",
+    versions="v2.0",
+    files="predictions ({question: text}) with gold=FILE, or the data set itself",
+    sniff=re.compile(rb'\{\s*"version"\s*:\s*"v2\.0"\s*,\s*"data"\s*:\s*\['),
+    picks={
+        "gold": "the data set (dev-v2.0.json)",
+        "na-prob": "the file of no-answer probabilities",
+        "threshold": "an answer is held back where its no-answer probability is above",
+    },
+    read=read,
+)

@@ -13,10 +13,10 @@ from abstain.errors import UsageError, option, plural
 from abstain.report import view
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid, Kind
+from abstain.report.leaders import dot_figures, lead_words, slice_figures, undefined_words
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.results.common import facts, known_measure
-from abstain.report.results.rows import dot_figures, lead_words, slice_figures, undefined_words
 from abstain.report.scores import sentence
+from abstain.report.shared import facts, known_measure
 from abstain.report.undefined import undefined_sentences
 from abstain.report.views import truncation
 from abstain.report.views.rank_words import notes

@@ -8,7 +8,7 @@ from abstain.analyses.rank.lists import lowest_grade
 from abstain.analyses.rank.result import RankResult
 from abstain.errors import plural, shown, some_of
 from abstain.measures.of_rankings import RankingMeasure
-from abstain.report.results.common import known_measure
+from abstain.report.shared import known_measure
 
 
 def notes(result: RankResult) -> Iterator[str]:

@@ -11,16 +11,16 @@ from abstain.outcomes import Counts, CountsArray
 from abstain.report import view
 from abstain.report.disagreement import disagreements
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.pieces import Page, PageTable, Section
-from abstain.report.results.common import again, blanks_table, facts, known_measure, slice_text
-from abstain.report.results.rows import (
+from abstain.report.leaders import (
     dot_figures,
     lead_words,
     slice_figures,
     undefined_words,
 )
+from abstain.report.pieces import Page, PageTable, Section
 from abstain.report.rewards import decision_figure, leads_table, measure_facts, rewards_table
 from abstain.report.scores import policy_sentence, sentence
+from abstain.report.shared import again, blanks_table, facts, known_measure, slice_text
 from abstain.report.undefined import label, undefined_sentences
 from abstain.stats.intervals import METHODS
 

@@ -10,7 +10,7 @@ from abstain.errors import plural
 from abstain.report import charts, view
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.results.common import again, facts, known_measure, number
+from abstain.report.shared import again, facts, known_measure, number
 
 NAMED = 20
 """Inverted pairs that a table names of each measure; JSON has them all."""

@@ -1,0 +1,146 @@
+"""A campaign as data: all that the tables, sentences and the page of an overview are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+import abstain
+from abstain.analyses.compare.result import CompareResult
+from abstain.analyses.curve.result import CurveResult
+from abstain.analyses.result import Facts, Result
+from abstain.analyses.score.result import Number, Row
+from abstain.outcomes import OUTCOMES
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class CampaignRow(Row, frozen=True, kw_only=True, omit_defaults=True):
+    """A run of a campaign."""
+
+    group: str = ""
+    """Letters of the groups of runs that cannot be told apart."""
+    info: dict[str, str | None] = {}
+    """What is known of the run: team, language, …"""
+    pairs: tuple[int, int, int, int] | None = None
+    """Main and auxiliary questions: both right, main only, auxiliary only, neither."""
+
+
+class Breakdown(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """The slices that an attribute makes, with the outcomes of every run in each.
+
+    Each matrix is runs (as the results have them) × slices.
+    """
+
+    attribute: str
+    slices: list[str]
+    right: list[list[Number]]
+    wrong: list[list[Number]]
+    unanswered_right: list[list[Number]]
+    unanswered_wrong: list[list[Number]]
+    unanswered_empty: list[list[Number]]
+
+    @property
+    def outcomes(self) -> list[list[list[Number]]]:
+        """Outcomes × runs × slices."""
+        return [getattr(self, name) for name in OUTCOMES]
+
+
+class ReferenceRun(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A run that needs no system: its counts over all questions, and by slices."""
+
+    name: str
+    counts: list[Number]
+    """By outcome."""
+    slices: list[list[list[Number]]]
+    """Breakdowns × outcomes × slices."""
+
+
+class Questions(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Every question: its attributes, and in how many runs it was right, wrong, left blank."""
+
+    attributes: dict[str, list[str | None]]
+    """`question` and whatever else the gold says, a column each."""
+    right: list[int]
+    wrong: list[int]
+    blank: list[int]
+    accepted: list[list[str]]
+    nothing_right: list[bool]
+    options: list[list[str] | None] = []
+    option_texts: list[list[str] | None] = []
+    choices: list[list[tuple[str, int]]] = []
+    """The answers given and how many runs gave them; empty where there are too many responses."""
+
+
+class Stability(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """The ranks of each run over resamples of the questions, drawn with replacement."""
+
+    trials: int
+    seed: int
+    low: list[int]
+    """The 2.5 % quantile of each run's rank, in the order of the results."""
+    high: list[int]
+    first: list[float]
+    """The share of resamples in which a run is first, alone or with others."""
+
+
+class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="campaign"):
+    """Runs over one gold, with everything that an overview is made of."""
+
+    title: str = "Campaign"
+    about: str = ""
+    measure: str
+    pass_mark: float
+    seed: int = 0
+    level: float = 0.95
+    topic_by: str | None = None
+    test_by: str | None = None
+    rows: tuple[CampaignRow, ...] = msgspec.field(name="results")
+    """From the best to the worst."""
+    questions: Questions
+    breakdowns: tuple[Breakdown, ...] = ()
+    references: tuple[ReferenceRun, ...] = ()
+    comparison: CompareResult | None = None
+    """All pairs of runs, where there are not too many."""
+    stability: Stability | None = None
+    """Where there are not too many responses."""
+    curves: CurveResult | None = None
+    """Of the best runs that state a confidence."""
+
+    def to_frame(self, table: str = "main") -> pl.DataFrame:
+        """A table of the overview by the name of its file; the leaderboard unless it is said."""
+        return abstain.view_of(self).frame("leaderboard" if table == "main" else table)
+
+    def check(self) -> None:
+        """Every list has a place for each run, slice or question that it speaks of."""
+        runs, asked = len(self.rows), len(self.questions.right)
+        if not runs or not asked:
+            raise ValueError("has no runs or no questions")
+        lengths = [len(self.questions.wrong), len(self.questions.blank)]
+        lengths += [len(column) for column in self.questions.attributes.values()]
+        lengths += [len(self.questions.accepted), len(self.questions.nothing_right)]
+        lengths += [
+            len(own)
+            for own in (
+                self.questions.options,
+                self.questions.option_texts,
+                self.questions.choices,
+            )
+            if own
+        ]
+        if "question" not in self.questions.attributes or set(lengths) != {asked}:
+            raise ValueError("the questions lack something that others have")
+        for own in self.breakdowns:
+            sizes = {(len(matrix), *{len(row) for row in matrix}) for matrix in own.outcomes}
+            if sizes != {(runs, len(own.slices))}:
+                raise ValueError(f"the breakdown by '{own.attribute}' is not whole")
+        for reference in self.references:
+            wide = [{len(row) for row in part} for part in reference.slices]
+            if wide != [{len(own.slices)} for own in self.breakdowns]:
+                raise ValueError(f"the reference '{reference.name}' is not whole")
+        if self.stability is not None:
+            s = self.stability
+            if {len(s.low), len(s.high), len(s.first)} != {runs}:
+                raise ValueError("the stability is not of all runs")

@@ -1,0 +1,164 @@
+"""A run over all thresholds: what it would answer, and how well."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.judging.answers import answers_of
+from abstain.measures.answers import Answers, Groups
+from abstain.outcomes import Counts, CountsArray
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.judging.evaluation import Evaluation
+    from abstain.measures import Measure
+    from abstain.outcomes import Array, IntArray
+
+WIDTH = len(fields(Counts))
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The points of a run: nothing answered, then one more for each distinct confidence.
+
+    >>> curve = Curve.of(Answers.of([1, 0, 1], [0.9, 0.5, 0.5]))
+    >>> curve.thresholds.tolist(), curve.answered.tolist(), curve.right.tolist()
+    ([inf, 0.9, 0.5], [0, 1, 3], [0, 1, 2])
+    """
+
+    questions: int
+    thresholds: Array
+    """Falling; ∞ answers nothing, NaN answers even what has no confidence."""
+    answered: IntArray
+    right: IntArray
+
+    @classmethod
+    def of(cls, answers: Answers) -> Curve:
+        """The curve of a run's answers."""
+        return cls.from_groups(answers.groups, answers.questions)
+
+    @classmethod
+    def from_groups(cls, groups: Groups, questions: int) -> Curve:
+        """The curve of answers that were sorted and grouped."""
+        return cls(
+            questions,
+            np.concatenate([[np.inf], groups.level]),
+            np.concatenate([[0], groups.answered]),
+            np.concatenate([[0], groups.right]),
+        )
+
+    @property
+    def wrong(self) -> IntArray:
+        """Wrong answers at each point."""
+        return self.answered - self.right
+
+    @property
+    def coverage(self) -> Array:
+        """The share of the questions answered at each point."""
+        return self.answered / self.questions
+
+    @property
+    def risk(self) -> Array:
+        """The share wrong of what is answered; NaN where nothing is."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.wrong / self.answered
+
+    @property
+    def counts(self) -> CountsArray:
+        """The counts of the run at each threshold."""
+        table = np.zeros((WIDTH, len(self.answered)), np.int64).T  # each column in one piece
+        right, wrong = self._there
+        table[:, 0], table[:, 1] = self.right, self.wrong
+        table[:, 2], table[:, 3] = right - self.right, wrong - self.wrong
+        table[:, 4] = self.questions - right - wrong
+        return CountsArray(table)
+
+    @property
+    def _there(self) -> tuple[int, int]:
+        """How many right and wrong answers there are, given or behind blanks."""
+        return int(self.right[-1]), int(self.wrong[-1])
+
+    def along(self, measure: Measure) -> Array:
+        """A measure of counts at each point."""
+        return measure(self.counts)
+
+    def best(self, measure: Measure) -> int | None:
+        """The point with the best score; of several the one that answers most."""
+        return top(self.along(measure), measure)
+
+    def points_at(self, levels: Array) -> npt.NDArray[np.int64]:
+        """The point that each threshold, of this curve or not, leads to."""
+        return np.searchsorted(-self.thresholds, -levels, side="right") - 1
+
+    def answered_at(self, levels: Array) -> IntArray:
+        """How many answers are at least so sure."""
+        return self.answered[self.points_at(levels)]
+
+    def reached(self) -> Curve:
+        """Without the point that answers even what has no confidence: no threshold reaches it."""
+        if not math.isnan(self.thresholds[-1]):
+            return self
+        return _Reached(
+            self.questions,
+            self.thresholds[:-1],
+            self.answered[:-1],
+            self.right[:-1],
+            there=self._there,
+        )
+
+    def penalised(self, t: Array) -> Array:
+        """S = c − t/(1−t)·w of the run that answers where it is at least t sure.
+
+        >>> Curve.of(Answers.of([1, 0], [0.9, 0.5])).penalised(np.array([0.5, 0.8]))
+        array([0. , 0.5])
+        """
+        at = self.reached().points_at(t)
+        return (self.right[at] - t / (1 - t) * self.wrong[at]) / self.questions
+
+    def thin(self, points: int) -> npt.NDArray[np.int64]:
+        """The numbers of at most so many points, evenly over coverage; 0: all."""
+        return evenly(self.answered, points)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reached(Curve):
+    """A curve some of whose answers no threshold reaches: they count as blanks."""
+
+    there: tuple[int, int] = (0, 0)
+
+    @property
+    def _there(self) -> tuple[int, int]:
+        return self.there
+
+
+def curves(evaluation: Evaluation) -> list[Curve]:
+    """The curve of every run: one sort each."""
+    confidence, codes = evaluation.confidence, evaluation.codes
+    return [Curve.of(answers_of(*own)) for own in zip(codes, confidence, strict=True)]
+
+
+def top(scores: Array, measure: Measure) -> int | None:
+    """The last place of the best score; None where there is none."""
+    ordered = scores * (1 if measure.higher_is_better else -1)
+    if np.isnan(ordered).all():
+        return None
+    best = np.nanmax(ordered)
+    return int(np.flatnonzero(ordered >= best - 1e-12 * max(1.0, abs(best)))[-1])
+
+
+def evenly(answered: IntArray, points: int) -> npt.NDArray[np.int64]:
+    """The numbers of at most so many points, evenly over how much they answer; 0: all.
+
+    A point is the first that answers at least so much. So what is kept for some number of points
+    gives the same ones again, whatever else is kept beside them.
+    """
+    size = len(answered)
+    if not points or size <= points:
+        return np.arange(size)
+    wanted = np.linspace(0, answered[-1], points)
+    return np.unique(np.searchsorted(answered, wanted).clip(0, size - 1))

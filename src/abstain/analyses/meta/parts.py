@@ -1,0 +1,224 @@
+"""What draws and tests say of each measure, as facts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.analyses.meta.result import (
+    Agreement,
+    Need,
+    Power,
+    Requirement,
+    Sensitivity,
+    Stability,
+    StabilityPoint,
+    SwapBin,
+)
+from abstain.stats.agreement import COEFFICIENTS, rounded
+from abstain.stats.comparisons import SAME, plain
+from abstain.stats.resampling.bins import EDGE, edge
+from abstain.stats.resampling.draws import Plan, all_pairs
+from abstain.stats.resampling.power import (
+    exceeding,
+    honest_difference,
+    honest_ranges,
+    significance,
+    thinned,
+)
+from abstain.stats.resampling.sensitivity import TIED, SwapTally
+from abstain.stats.resampling.sources import Source
+from abstain.stats.resampling.stability import StabilityTally
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array, IntArray
+
+FIVE = 5
+"""Bins that make the difference to advise on, unless one is given."""
+MANY = 10**15
+"""Questions beyond which nobody counts."""
+
+
+def stability_of(measure: str, tally: StabilityTally) -> Stability:
+    """The curve of one measure."""
+    columns = (
+        tally.fuzziness,
+        plain(tally.error),
+        plain(tally.upsets.errors()),
+        plain(tally.ties.values()),
+        plain(tally.ties.errors()),
+    )
+    return Stability(
+        measure=measure,
+        comparisons=tally.comparisons,
+        undefined=tally.left_out,
+        curve=tuple(
+            StabilityPoint(fuzziness=level, error=error, error_se=se, ties=ties, ties_se=ties_se)
+            for level, error, se, ties, ties_se in zip(*columns, strict=True)
+        ),
+    )
+
+
+def sensitivity_of(measure: str, size: int, tally: SwapTally) -> Sensitivity:
+    """One row of the paper's Table 2, and the swap rates that it comes from."""
+    at = tally.required()
+    required = tally.edge(at)
+    total = int(tally.table.sum())
+    reaching, tied = (0, 0) if at is None else tally.reaching(at)
+    highest = float(tally.highest) if np.isfinite(tally.highest) else None
+    low, high = (None, None) if at is None else tally.required_range()
+    bins = zip(tally.counts.tolist(), plain(tally.rates), plain(tally.rates_se), strict=True)
+    comparable = required is not None and highest is not None and highest > 0
+    return Sensitivity(
+        measure=measure,
+        size=size,
+        width=tally.width,
+        required=required,
+        within_bins=tally.edge(tally.within_bins()),
+        highest=highest,
+        relative=required / highest if comparable else None,  # type: ignore[operator]
+        sensitivity=None if at is None else reaching / total,
+        tied_elsewhere=None if at is None else tied / max(1, reaching),
+        comparisons=total,
+        ties=int(tally.table[TIED].sum()),
+        undefined=tally.left_out,
+        required_range=(tally.edge(low), tally.edge(high)),
+        bins=tuple(
+            SwapBin(start=edge(k, tally.width), count=count, swap_rate=rate, se=se)
+            for k, (count, rate, se) in enumerate(bins)
+        ),
+        reason=tally.why_not() if at is None else "",
+    )
+
+
+# ---------------------------------------------------------------------------- questions needed
+
+
+def needs_of(
+    rows: Sequence[Sensitivity], curve: Sequence[Requirement], difference: float | None
+) -> list[Need]:
+    """How many questions each measure needs for a difference; five of its bins unless one is given.
+
+    The size of its row is on the curve of a measure too.
+    """
+    found = []
+    for row in rows:
+        asked = difference or edge(FIVE, row.width)
+        tried = {p.questions: p.required for p in curve if p.measure == row.measure}
+        needed = questions_needed(tried | {row.size: row.required}, asked)
+        if needed is not None:
+            found.append(Need(measure=row.measure, difference=asked, questions=needed))
+    return found
+
+
+def questions_needed(required: dict[int, float | None], difference: float) -> int | None:
+    """How many questions make a difference hold, by what each size that was tried requires.
+
+    Where the sizes that were tried reach it, the smallest from which on all do. Beyond them by
+    required = a/√questions, as chance differences shrink, with a from the larger half of the sizes.
+    Nothing is said where the largest size tells no difference: what smaller ones did was chance.
+    More than `MANY` are as many as that.
+    """
+    if not required or required[max(required)] is None:
+        return None
+    known = sorted((size, own) for size, own in required.items() if own is not None)
+    reached = None
+    for size, own in reversed(known):
+        if own > difference:
+            break
+        reached = size
+    if reached is not None:
+        return reached
+    upper = [(n, own) for n, own in known if 2 * n >= known[-1][0]]
+    a = sum(own * math.sqrt(n) for n, own in upper) / len(upper)
+    return math.ceil(min(a / difference, math.sqrt(MANY)) ** 2 - 1e-9)
+
+
+# --------------------------------------------------------------------------------------- power
+
+
+def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[Power]:
+    """Both tests, all pairs, all measures; `full` are the scores on all questions."""
+    first, second = all_pairs(len(source.runs))
+    gap = np.abs(full[:, first] - full[:, second])
+    asl, defined = significance(source, plan, full)
+    largest, incomplete = honest_ranges(source, plan)
+    return [
+        _power(
+            name, gap[m], asl[m], defined[m], largest[m],
+            incomplete=int(incomplete[m]), trials=plan.trials, alpha=alpha,
+            slack=SAME * source.spans[m],
+        )
+        for m, name in enumerate(source.measures)
+    ]  # fmt: skip
+
+
+def _power(
+    name: str,
+    gap: Array,
+    asl: Array,
+    defined: IntArray,
+    largest: Array,
+    *,
+    incomplete: int,
+    trials: int,
+    alpha: float,
+    slack: float,
+) -> Power:
+    """One measure: a level of 5 % takes 20 resamples to show, and as many permutations."""
+    enough = math.ceil(1 / alpha - EDGE)
+    shows = trials >= enough
+    exists = ~np.isnan(gap)
+    tested = exists & (defined >= min(enough, trials))
+    pairs = int(tested.sum())
+    levels = np.sort(asl[tested])
+    separable = np.count_nonzero(~np.isnan(largest)) >= enough
+    p = exceeding(largest, gap[tested], slack=slack)
+    below = int(np.count_nonzero(levels < alpha))
+    return Power(
+        measure=name,
+        pairs=pairs,
+        alpha=alpha,
+        discriminative_power=below / pairs if pairs and shows else None,
+        bootstrap=below if shows else None,
+        tukey=int(np.count_nonzero(p < alpha)) if separable else None,
+        honest_difference=honest_difference(largest, alpha) if separable else None,
+        undefined=len(gap) - pairs,
+        resamples=int(exists.sum()) * trials,
+        undefined_resamples=int((trials - defined[exists]).sum()),
+        undefined_permutations=incomplete,
+        asl=tuple(float(v) for v in thinned(levels)),
+        reason=(
+            "" if shows else f"a level of {100 * alpha:.3g} % takes {enough:,} resamples to show"
+        ),
+    )
+
+
+# ----------------------------------------------------------------------------------- agreement
+
+
+def agreements(
+    measures: Sequence[str], scores: Array, directions: Sequence[int]
+) -> list[Agreement]:
+    """All pairs of measures; scores are measures × runs."""
+    found = []
+    for i in range(len(measures)):
+        for j in range(i + 1, len(measures)):
+            x, y = scores[i] * directions[i], scores[j] * directions[j]
+            both = ~np.isnan(x) & ~np.isnan(y)
+            found.append(_agreement((measures[i], measures[j]), x[both], y[both]))
+    return found
+
+
+def _agreement(measures: tuple[str, str], x: Array, y: Array) -> Agreement:
+    x, y = rounded(x), rounded(y)
+    flat = [m for m, v in zip(measures, (x, y), strict=True) if len(v) < 2 or np.ptp(v) == 0]
+    reason = ""
+    if flat:
+        few = f"only {len(x)} of the runs have both scores"
+        reason = few if len(x) < 2 else f"all runs have the same {flat[0]}"
+    values = {name: None if flat else of(x, y) for name, of in COEFFICIENTS.items()}
+    return Agreement(measures=measures, runs=len(x), reason=reason, **values)

@@ -1,0 +1,229 @@
+"""What `tune` finds out, as data."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from abstain.analyses.result import Facts, Result
+from abstain.analyses.tune.choose import Threshold
+from abstain.analyses.tune.split import Split
+from abstain.outcomes import Counts
+
+if TYPE_CHECKING:
+    import polars as pl
+
+KIND = "abstain thresholds"
+VERSION = 1
+"""Of the file of thresholds: higher once an older reader would misread it."""
+
+
+class Standing(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Counts with the score, the risk and the coverage that they mean."""
+
+    score: float | None
+    risk: float | None
+    """The share wrong of what was answered."""
+    coverage: float | None
+    """The share answered."""
+    numbers: dict[str, int | float] = msgspec.field(name="counts")
+    """Means over the repeats, where there are several."""
+
+    @classmethod
+    def of(cls, counts: Counts, score: float) -> Standing:
+        """The standing that counts mean."""
+        return cls(
+            score=number(score),
+            risk=counts.wrong / counts.answered if counts.answered else None,
+            coverage=counts.answered / counts.n if counts.n else None,
+            numbers={name: value or 0 for name, value in counts.to_dict().items()},
+        )
+
+    @property
+    def counts(self) -> Counts:
+        """The counts, as measures take them."""
+        return Counts(**self.numbers)
+
+
+class Part(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """One tuning and one judging."""
+
+    threshold: float | None
+    """Null: answer nothing."""
+    thresholds: dict[str, float | None] = {}
+    """Of slices, where they have their own."""
+    tuned_on: int
+    """Questions."""
+    judged: Standing
+    answer_everything: Standing
+    risk_over_all: float
+    """The share wrong of the answers to all questions, tuned on or judged; 0 of none."""
+
+
+class Kept(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Of so many parts, in how many the share of wrong answers kept to its bound."""
+
+    parts: int
+    silent: int
+    """Parts that answer nothing."""
+    seen: int
+    """Within the bound on the judged questions: a sample, with noise of its own."""
+    over_all: int
+    """Within the bound over all questions, of which the part tuned on is a sample."""
+    refuted: int
+    """So many wrong answers among the judged that they speak against the bound (5 %)."""
+    chance: float | None = None
+    """Of one part: the chance of so many wrong answers or more where the risk is at its bound."""
+
+
+class Tuned(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A run with its threshold, judged on questions that had no say in it.
+
+    Scores are means over repeats of the score over all questions judged in one. The score of the
+    questions it was tuned on is no result: it appears as optimism alone.
+    """
+
+    run: str
+    threshold: float | None
+    """To use from now on, tuned on every question that may be tuned on. Null: answer nothing."""
+    thresholds: dict[str, float | None] = {}
+    """Of slices, where they have their own."""
+    judged: Standing
+    answer_everything: Standing
+    as_submitted: Standing
+    best_in_hindsight: Standing
+    """The best one threshold for the judged questions themselves: out of reach."""
+    gain: float | None
+    """Against answering everything, on the same questions."""
+    optimism_avoided: float | None
+    """How much the score on the tuning questions would have flattered."""
+    risk_optimism_avoided: float | None
+    """How much lower the risk on the tuning questions was."""
+    parts: tuple[Part, ...]
+    without_confidence: int = 0
+    """Answers that have no confidence and so are left blank."""
+    kept: Kept | None = None
+    """Where a risk was to be kept."""
+
+
+class Aim(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """What was sought: the best score, or a risk that is kept at a level."""
+
+    maximise: str | None = None
+    risk: float | None = None
+    level: float | None = None
+    next_questions: bool = False
+    """Whether the share of wrong answers on the next questions was to be kept too."""
+    least: int | None = None
+    """The fewest answers that could show that a risk is kept, all of them right."""
+
+
+class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tune"):
+    """Thresholds of runs, with all that it takes to trust them."""
+
+    questions: int
+    aim: Aim
+    measure: str
+    split: Split
+    seed: int = 0
+    by: str | None = None
+    """The attribute whose values have thresholds of their own."""
+    shrink: float | None = None
+    """How many questions' worth of the whole each slice borrowed."""
+    sources: tuple[str, ...] = ()
+    """The files that were read."""
+    runs: tuple[Tuned, ...] = msgspec.field(name="results")
+
+    TABLES = ("main", "parts")
+
+    def check(self) -> None:
+        """Every run has a part at least, and thresholds are from 0 to 1."""
+        if not self.runs:
+            raise ValueError("has no results, expected at least one run")
+        for own in self.runs:
+            if not own.parts:
+                raise ValueError(f"run {own.run!r} has no parts, expected one at least")
+            for value in (own.threshold, *own.thresholds.values()):
+                if value is not None and not 0 <= value <= 1:
+                    raise ValueError(f"run {own.run!r} has a threshold of {value:g}")
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        """One row a run, or one row a part of it."""
+        import polars as pl
+
+        whole = table == "main"
+        rows = [
+            {
+                "run": own.run,
+                "threshold": part.threshold,
+                self.measure: part.judged.score,
+                "answer everything": part.answer_everything.score,
+                **({"gain": own.gain, "optimism": own.optimism_avoided} if whole else {}),
+                "risk": part.judged.risk,
+                "coverage": part.judged.coverage,
+            }
+            for own in self.runs
+            for part in ((own,) if whole else own.parts)
+        ]
+        return pl.DataFrame(
+            rows, schema={**dict.fromkeys(rows[0], pl.Float64()), "run": pl.String()}
+        )
+
+    # ------------------------------------------------------------------- thresholds at work
+
+    @property
+    def chosen(self) -> dict[str, Threshold]:
+        """The threshold of every run, to hold confidences against."""
+        return {
+            own.run: Threshold(
+                _silence(own.threshold),
+                self.by,
+                {name: _silence(value) for name, value in own.thresholds.items()},
+            )
+            for own in self.runs
+        }
+
+    def apply(self, run: Any, *, gold: Any = None) -> pl.DataFrame:
+        """A run that is silent where it is not sure enough (polars).
+
+        What is left blank stays as the candidate; a candidate that is sure enough becomes the
+        answer.
+
+        Args:
+            run: A path or a dataframe, read as the tuned runs were.
+            gold: Its gold, where thresholds are by slices that the run does not name itself.
+        """
+        from abstain.analyses.tune.apply import apply_thresholds
+
+        return apply_thresholds(run, self.chosen, self.reading, gold=gold)[0]
+
+    def save_thresholds(self, path: str | os.PathLike[str]) -> None:
+        """Write the thresholds with how they came about, for `abstain tune --apply`."""
+        from abstain.io.files import write_text
+        from abstain.io.json_text import json_of
+
+        write_text(Path(path), json_of(self.threshold_data()))
+
+    def threshold_data(self) -> dict[str, Any]:
+        """Thresholds with their provenance, ready to apply."""
+        made = self.to_dict()
+        left = ("kind", "schema", "command", "reading", "results", "touched", "by")
+        provenance = {name: value for name, value in made.items() if name not in left}
+        thresholds = []
+        for own, threshold in zip(made["results"], self.chosen.values(), strict=True):
+            judged = {name: own["judged"][name] for name in ("score", "risk", "coverage")}
+            thresholds.append({"run": own["run"], **threshold.to_dict(), "judged": judged})
+        return {"kind": KIND, "version": VERSION, **provenance, "thresholds": thresholds}
+
+
+def number(value: float) -> float | None:
+    """A number, or none where it does not exist."""
+    return None if math.isnan(value) else float(value)
+
+
+def _silence(value: float | None) -> float:
+    return math.inf if value is None else value

@@ -1,0 +1,1 @@
+"""A campaign as people read it: tables, sentences, charts, a page, a folder."""

@@ -1,0 +1,188 @@
+"""A campaign in sentences, each computed from its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from abstain.analyses.campaign.overview import Overview
+from abstain.analyses.campaign.pairs import tally_pairs
+from abstain.errors import plural
+from abstain.measures import measure
+from abstain.outcomes import Counts
+from abstain.report.campaign.headings import gloss
+from abstain.report.campaign.tables import tests_passed
+from abstain.report.compare_method import how
+from abstain.report.compare_words import verdict
+from abstain.stats.averages import over_runs
+from abstain.stats.ties import above, following, same
+
+
+def sentences(c: Overview) -> Iterator[str]:
+    """What a reader should know first, in the order of an overview."""
+    yield _what_was_run(c)
+    yield _best(c)
+    yield from _separated(c)
+    yield from _spread(c)
+    yield from _references(c)
+    yield from _reading(c)
+    yield from _parts(c)
+    yield from _questions(c)
+    yield from _blanks(c)
+    yield from _pairs(c)
+
+
+def _what_was_run(c: Overview) -> str:
+    text = plural(len(c.runs), "run")
+    if "team" in c.runs_info.columns and (teams := c.runs_info["team"].drop_nulls().n_unique()):
+        text += f" of {plural(teams, 'team')}"
+    text += f" responded to {plural(c.questions.height, 'question')}"
+    if c.test:
+        text += f" in {plural(len(c.slices[c.test].names), 'reading test')}"
+    if c.topic:
+        text += f" on {plural(len(c.slices[c.topic].names), 'topic')}"
+    return text + "."
+
+
+def _best(c: Overview) -> str:
+    i = c.order[0]
+    k = c.overall[i]
+    if np.isnan(c.scores[i]):
+        return f"No run has a {c.measure}: {c.measure.why_undefined(k)}."
+    text = (
+        f"The best run is {c.runs[i]} with a {c.measure} of {c.scores[i]:.2f} ({k.right:,} right, "
+        f"{k.wrong:,} wrong, {k.unanswered:,} blank)"
+    )
+    level = [j for j in c.order[1:] if same(c.scores[[j]], c.scores[i]).all()]
+    if level:
+        names = c.runs[level[0]] if len(level) == 1 else f"{len(level)} others"
+        text = text.replace("The best run is", "At the top is", 1) + f", level with {names}"
+    if len(c.runs) == 1:
+        text = text.replace("The best run is", "The only run is", 1)
+    rest = c.order[1 + len(level) :]
+    if rest and not np.isnan(c.scores[rest[0]]):
+        tied = [c.runs[j] for j in rest if same(c.scores[[j]], c.scores[rest[0]]).all()]
+        text += f"; {following(tied)} with {c.scores[rest[0]]:.2f}"
+    return text + "."
+
+
+def _separated(c: Overview) -> Iterator[str]:
+    if c.result.comparison is not None:
+        yield from verdict(c.result.comparison)
+        yield from how(c.result.comparison)
+    elif len(c.runs) > 1:
+        yield "Which runs can be told apart was not tested: `abstain compare --against` does it."
+
+
+def _spread(c: Overview) -> Iterator[str]:
+    s = over_runs(c.scores)
+    lacking = [i for i in c.order if np.isnan(c.scores[i])]
+    if len(lacking) == len(c.runs):
+        return
+    whom = "all runs"
+    if lacking:
+        whom = f"the {plural(len(c.runs) - len(lacking), 'run')} that {c.measure} is defined for"
+        reasons = dict.fromkeys(str(c.measure.why_undefined(c.overall[i])) for i in lacking)
+        yield (
+            f"{c.measure} is undefined for {plural(len(lacking), 'run')} "
+            f"({', '.join(c.runs[i] for i in lacking[:3])}{', …' if lacking[3:] else ''}): "
+            f"{', '.join(reasons)}."
+        )
+    text = f"Over {whom} the mean {c.measure} is {s['mean']:.2f}, the median {s['median']:.2f}"
+    if len(c.runs) - len(lacking) > 1:
+        text += f", the standard deviation {s['standard deviation']:.2f}"
+    yield text + "."
+
+
+def _references(c: Overview) -> Iterator[str]:
+    names = ("random (expected)", "none of the above")
+    for name in [n for n in names if n in c.baselines]:
+        value = c.measure(c.baselines[name][0])
+        if np.isnan(value):
+            continue
+        beat = int(above(c.scores, value).sum())
+        what = "Answering at random" if name.startswith("random") else f"Always answering “{name}”"
+        yield f"{what} would give {value:.2f}: {beat} of {plural(len(c.runs), 'run')} beat it."
+
+
+def _reading(c: Overview) -> Iterator[str]:
+    if c.test is None:
+        return
+    passed = tests_passed(c)
+    tests = len(c.slices[c.test].names)
+    best = int(passed.max())
+    text = f"A test is passed with a {c.measure} of {c.pass_mark:g}: "
+    if best == 0:
+        yield text + f"no run passed any of the {plural(tests, 'test')}."
+        return
+    runs = [c.runs[i] for i in c.order if passed[i] == best]
+    whom = runs if len(runs) <= 3 else [*runs[:2], f"{len(runs) - 2} others"]
+    none = int((passed == 0).sum())
+    yield text + (
+        f"{plural(none, 'run')} passed none of the {plural(tests, 'test')}, and "
+        f"{' and '.join(filter(None, (', '.join(whom[:-1]), whom[-1])))} passed most, {best}."
+    )
+
+
+def _parts(c: Overview) -> Iterator[str]:
+    for attribute, s in c.slices.items():
+        if attribute == c.test or len(s.names) < 2:
+            continue
+        means = over_runs(c.slice_scores(attribute))["mean"]
+        if np.isnan(means).all():
+            continue
+        high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
+        yield (
+            f"By {attribute}{gloss(attribute, s.names)}, the mean {c.measure} is highest for "
+            f"{s.names[high]} ({means[high]:.2f}) and lowest for {s.names[low]} ({means[low]:.2f})."
+        )
+
+
+def _questions(c: Overview) -> Iterator[str]:
+    right = c.right
+    size = len(right)
+    nobody, everybody = int((right == 0).sum()), int((right == len(c.runs)).sum())
+    yield (
+        f"{plural(nobody, 'question was', 'questions were')} right in no run "
+        f"({100 * nobody / size:.1f} %), {everybody} in every run; the median question was right "
+        f"in {np.median(right):g} of {plural(len(c.runs), 'run')}."
+    )
+
+
+def _blanks(c: Overview) -> Iterator[str]:
+    total = Counts(*(float(x) for x in c.overall.table.sum(axis=0)))
+    if not total.unanswered:
+        yield "No run left a question blank."
+        return
+    silent = int((c.overall.unanswered > 0).sum())
+    text = (
+        f"{plural(silent, 'run')} left questions blank, "
+        f"{plural(int(total.unanswered), 'response')} in all "
+        f"({100 * total.unanswered / total.n:.1f} %)"
+    )
+    candidates = total.unanswered_right + total.unanswered_wrong
+    if candidates:
+        share = 100 * total.unanswered_wrong / candidates
+        text += (
+            f"; of the {candidates:,.0f} that came with a candidate, {share:.1f} % were rightly "
+            "held back"
+        )
+    yield text + "."
+    gain = measure("c@1")(c.overall) - measure("accuracy")(c.overall)
+    i = int(np.argmax(np.nan_to_num(gain)))
+    if not gain[i] > 0:
+        return
+    yield f"Leaving blanks gained most for {c.runs[i]}: {gain[i]:.3f} in c@1 over its accuracy."
+
+
+def _pairs(c: Overview) -> Iterator[str]:
+    if c.pairs is None:
+        return
+    t = tally_pairs(c.pairs, np.ones(len(c.pairs), bool))
+    change = "" if t.change is None else f", {t.change:+.0f} %"
+    yield (
+        f"In {plural(t.pairs, 'pair')} of a main and an auxiliary question, the main ones were "
+        f"answered right {t.main_right:,} times and the auxiliary ones {t.auxiliary_right:,} "
+        f"times{change}; in {t.better} pairs the auxiliary question got more right."
+    )

@@ -1,0 +1,181 @@
+"""How a comparison was made, in words: what it could find, what is unknown, intervals, tests."""
+
+from __future__ import annotations
+
+from abstain.analyses.compare.result import CompareResult
+from abstain.errors import plural
+from abstain.report.compare_words import units
+from abstain.report.shared import known_measure
+from abstain.stats import intervals
+from abstain.stats.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
+from abstain.stats.swaps import EXACT_UNITS
+
+MOST_ODD = 3
+SHORT = 0.0005
+TESTS = {
+    "randomisation": "paired randomisation",
+    "bootstrap": "paired bootstrap",
+    "mcnemar": "McNemar's exact test of right against not right",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+}
+RULES_ERR = (
+    "rules that find refusals err: `abstain refusals --check` measures how often, and "
+    "--judge-error takes that into the corrected scores"
+)
+
+
+def bounds(c: CompareResult) -> list[str]:
+    """What unknown responses could have done to scores."""
+    unknown = [row for row in c.rows if row.unknown and row.bounds]
+    if not unknown:
+        return []
+    total = sum(row.unknown for row in unknown)
+    said = [
+        f"{plural(total, 'response is', 'responses are')} unknown (unparseable, failed or missing):"
+        f" worst and best are the scores over all {plural(c.questions_in_all, 'question')} and all "
+        "ways they could have gone"
+        + ("." if all(row.all_ways for row in unknown) else ", as far as an even sample shows.")
+    ]
+    if len(c.rows) == 2 and all(row.bounds for row in c.rows):
+        first, second = c.rows
+        above, below = (first, second) if c.higher_is_better else (second, first)
+        low, high = above.bounds[c.measure][0], below.bounds[c.measure][1]
+        if low is not None and high is not None and low > high:
+            said.append(f"{first.run} stays ahead of {second.run} whatever they were.")
+        else:
+            said.append("They could turn the order of the two runs.")
+    return said
+
+
+def corrected(c: CompareResult) -> list[str]:
+    """What was corrected of a judge's errors."""
+    if not any(row.corrected for row in c.rows):
+        return []
+    said = [
+        "The corrected scores undo the judge's errors by its rates on a sample of "
+        f"{plural(c.judge_sample, 'checked response')}; their intervals include the uncertainty of "
+        "those rates."
+    ]
+    if c.never_checked:
+        said.append(
+            f"No response that is truly {' or '.join(c.never_checked)} was checked: there the "
+            "judge is taken at its word."
+        )
+    return said
+
+
+def plan(c: CompareResult) -> list[str]:
+    """What this test set could find, and what it takes to find a difference."""
+    p = c.plan
+    if p is None:
+        return []
+    if p.visible is not None and c.widest is not None and p.visible > c.widest:
+        return ["This test set is too small to show any difference reliably."]
+    whose = "at the disagreement seen" if len(c.pairs) == 1 else "at the median disagreement"
+    said = []
+    if p.visible is not None:
+        size = f"{p.visible:.3f}" if p.visible >= SHORT else "less than 0.001"
+        said.append(
+            f"This test set could detect a difference of {size} (power {100 * p.power_asked:g} %, "
+            f"{whose}, one comparison)."
+        )
+    if p.detect is not None and p.power is not None and p.needed is not None:
+        said.append(
+            f"A difference of {p.detect:g} would be found with a power of {100 * p.power:.0f} %; "
+            f"{100 * p.power_asked:g} % takes {units(p.needed, c.unit)}."
+        )
+    return said
+
+
+def how(c: CompareResult) -> list[str]:
+    """How intervals and p-values were made, where there are some."""
+    said = [_intervals(c, c.interval_method)] if c.interval_method is not None else []
+    said += [_test(c)] if c.is_tested else []
+    return [" ".join(said)] if said else []
+
+
+def _intervals(c: CompareResult, method: str) -> str:
+    text = f"Intervals: {100 * c.level:g} %, {METHODS.get(method, method)} ({_by(c, method)})"
+    if method in OF_ONE_PROPORTION:
+        return f"{text}; of differences: logit."
+    if c.interval_method_of_differences is not None:
+        return f"{text}; of differences: the influence of each answer on the logit scale (logit)."
+    return f"{text}."
+
+
+def _by(c: CompareResult, method: str) -> str:
+    """A method of intervals, and how often it drew at random."""
+    if method not in RANDOM:
+        return method
+    drawn = f"{intervals.DRAWS:,} draws" if method == "jeffreys" else f"{c.trials:,} trials"
+    return f"{method}; {drawn}, seed {c.seed}"
+
+
+def _test(c: CompareResult) -> str:
+    trials = f"{c.trials:,} trials, seed {c.seed}"
+    text = f"Test: {TESTS.get(c.test, c.test)}"
+    if c.studentised and c.test == "randomisation":
+        text += " of the difference over its standard error"
+    drawn = [p for p in c.pairs if not p.exact] if c.test != "wilcoxon" else []
+    exact = sum(p.exact for p in c.pairs)
+    if exact and c.test != "mcnemar":
+        text += ", exact" if exact == len(c.pairs) else f", exact for {plural(exact, 'pair')}"
+    swapped = c.questions if c.clusters is None else c.clusters
+    text += f"; {trials}" if drawn else ""
+    if c.against and (c.test != "randomisation" or (swapped > EXACT_UNITS and not drawn)):
+        text += "; max-T by randomisation"
+        text += f", {trials}" if swapped > EXACT_UNITS else ""
+    return text + "."
+
+
+def odd_intervals(c: CompareResult) -> list[str]:
+    """What is to be known of intervals that are there, and of some that are not."""
+    if c.interval_method is None:
+        return []
+    odd = [why for row in c.rows for why in row.no_interval.values()]
+    odd += [pair.no_interval for pair in c.pairs if pair.no_interval]
+    times = {why: odd.count(why) for why in dict.fromkeys(odd)}
+    return [f"{plural(n, 'interval')}: {why}." for why, n in list(times.items())[:MOST_ODD]]
+
+
+def notes(c: CompareResult) -> list[str]:
+    """What a reader should know of answers without a confidence, of the unknown, of reading."""
+    item = known_measure(c.measure)
+    left_out = item is not None and item.definition.uses == "stated"
+    treated = "left out" if left_out else "taken as the least sure"
+    said = [
+        f"run '{row.run}': {plural(row.unstated, 'answer')} without a confidence, {treated}"
+        for row in c.rows
+        if row.unstated
+    ]
+    unknown = sum(row.unknown for row in c.rows if not row.bounds)
+    if unknown:
+        said.append(
+            f"{plural(unknown, 'response is', 'responses are')} unknown (unparseable, failed "
+            "or missing); what they could have done to a measure of confidence is not bounded"
+        )
+    if c.biased:
+        said.append(
+            f"{c.measure if item is None else item.name} is too large in any sample, the more so "
+            "the fewer answers a run has: p is of runs that are alike in everything, and there is "
+            "no interval"
+        )
+    lost = [pair.undefined_swaps for pair in c.pairs if pair.undefined_swaps]
+    if lost:
+        most = f"{'up to ' if len(lost) > 1 else ''}{max(lost):,}"
+        said.append(
+            f"{c.measure} has no value in {most} of {c.swaps or 0:,} swaps of "
+            f"{plural(len(lost), 'pair')}: they count as if they showed at least what was seen"
+        )
+    said += c.notes
+    return [*said, RULES_ERR] if c.reading is not None and c.reading.detect_refusals else said
+
+
+def rounded_away(c: CompareResult, digits: int) -> list[str]:
+    """That so few decimals show as 0 all differences, or some that were found."""
+    there = [(p.difference, p.differs) for p in c.pairs if p.difference]
+    gone = [(value, differs) for value, differs in there if round(value, digits) == 0]
+    if not gone or (len(gone) < len(there) and not any(differs for _, differs in gone)):
+        return []
+    which = plural(len(gone), "difference is", "differences are")
+    return [f"{which} shown as 0 for want of decimals (--digits {digits})."]

@@ -1,0 +1,230 @@
+"""Curves as charts: the same ones for a file and for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from abstain.analyses.curve.result import PENALISED_AT, CurveResult, RunCurve
+from abstain.errors import plural
+from abstain.report.charts import bands, chart, lines, points
+from abstain.report.decision_words import decision_words
+from abstain.report.pieces import Figure
+from abstain.report.shared import higher_is_better, number
+
+ANSWERED = "share of questions answered"
+PENALISED = "S = c − t/(1−t)·w"
+ON_PAGE, IN_FILE = 101, 500
+"""Points of a curve that are drawn."""
+MOST_T = PENALISED_AT[-1]
+"""Beyond it a wrong answer costs more than four right ones and S runs off the page."""
+
+Rows = list[dict[str, Any]]
+Layer = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The charts of a result: of so many runs and so many points each."""
+
+    result: CurveResult
+    points: int
+    most_runs: int | None = None
+
+    @property
+    def runs(self) -> list[RunCurve]:
+        """The runs that are drawn, in the order of the table."""
+        return [own for own in self.result.runs if own.points is not None][: self.most_runs]
+
+    def figures(self) -> dict[str, Figure]:
+        """Every chart that there is something to draw for, by the name of what it shows."""
+        made = {
+            "risk": self._risk(),
+            "measure": self._along(),
+            "reliability": self._reliability(),
+            "roc": self._roc(),
+            "penalised": self._penalised(),
+            "decision": self._decision(),
+        }
+        return {name: figure for name, figure in made.items() if figure is not None}
+
+    def _rows(self, table: str) -> Rows:
+        """The rows of a table of curves, those of the first run first."""
+        place = {own.run: n for n, own in enumerate(self.runs)}
+        rows = self.result.thinned(table, self.points).rows(named=True)
+        return sorted(
+            (row for row in rows if row["run"] in place), key=lambda row: place[row["run"]]
+        )
+
+    def _risk(self) -> Figure | None:
+        rows = [row for row in self._rows("risk") if row["answered"]]
+        if not rows:
+            return None
+        layer = over_coverage("risk", "share wrong of the answered", zero=True)
+        last = {row["run"]: row for row in rows}
+        words = "; ".join(
+            f"{own.run} has a risk of {number(last[own.run]['risk'], 3)} where it answers "
+            f"{100 * last[own.run]['coverage']:.0f} %"
+            for own in self.runs[:3]
+        )
+        caption = f"Lower is better: answering only where sure should leave few errors. {words}."
+        return Figure("risk", caption, chart("", rows, [layer]), title="Risk and coverage")
+
+    def _along(self) -> Figure | None:
+        """The measure over coverage; a dot at the top, a cross where the run stands."""
+        name = self.result.along
+        rows = [row for row in self._rows("measure") if row[name] is not None]
+        if not rows:
+            return None
+        words = []
+        best = max if higher_is_better(name) else min
+        for own in self.runs[:3]:
+            top = best((r for r in rows if r["run"] == own.run), key=lambda r: r[name])
+            words.append(
+                f"{own.run} is best, {number(top[name], 3)}, at {100 * top['coverage']:.0f} %"
+            )
+        caption = f"{name} as more and more is answered, the surest first: {'; '.join(words)}."
+        spec = chart("", rows, [over_coverage(name, name), *self._marks(name)])
+        return Figure("along", caption, spec, title=f"{name} and coverage")
+
+    def _marks(self, name: str) -> list[Layer]:
+        tops = [
+            {"run": own.run, "coverage": own.coverage, name: own.best}
+            for own in self.runs
+            if own.best is not None
+        ]
+        stands = [
+            {"run": own.run, "coverage": own.counts.answered / own.counts.n, name: own.as_submitted}
+            for own in self.runs
+        ]
+        dot, cross = (
+            {"data": {"values": rows}, **_legend(points("coverage", name, colour="run"))}
+            for rows in (tops, stands)
+        )
+        cross["mark"] = {**cross["mark"], "shape": "cross", "filled": False}
+        return [dot, cross]
+
+    def _reliability(self) -> Figure | None:
+        rows = self._rows("reliability")
+        if not rows:
+            return None
+        titles: dict[str, Any] = {"colour": "run", "y_title": "share right"}
+        line = lines("confidence", "accuracy", x_domain=(0, 1), y_domain=(0, 1), **titles)
+        dots = _legend(points("confidence", "accuracy", **titles))
+        said = [
+            ("run", "nominal"),
+            *((n, "quantitative") for n in ("confidence", "accuracy", "answers")),
+        ]
+        dots["encoding"]["tooltip"] = [{"field": field, "type": kind} for field, kind in said]
+        perfect = {
+            "data": {"values": [{"p": 0, "q": 0}, {"p": 1, "q": 1}]},
+            "mark": {"type": "line", "strokeDash": [4, 4], "color": "#7f7f7f"},
+            "encoding": {
+                "x": {"field": "p", "type": "quantitative"},
+                "y": {"field": "q", "type": "quantitative"},
+            },
+        }
+        words = [f"{own.run} promises {_promise(own)}" for own in self.runs[:3]]
+        caption = (
+            "What was promised and what came true; on the dashed line both are the same. On "
+            f"average {'; '.join(words)}."
+        )
+        spec = chart("", rows, [perfect, _legend(line), dots])
+        return Figure("reliability", caption, spec, title="Reliability")
+
+    def _roc(self) -> Figure | None:
+        rows = self._rows("roc")
+        if not rows:
+            return None
+        titles = {
+            "x_title": "share of wrong answers given",
+            "y_title": "share of right answers given",
+        }
+        layer = _legend(
+            lines("wrong given", "right given", colour="run", x_domain=(0, 1), **titles)
+        )
+        runs = plural(len({row["run"] for row in rows}), "run")
+        caption = f"Giving an answer where sure, for {runs}: the further up the better."
+        title = "ROC of the decision to give an answer"
+        return Figure("roc", caption, chart("", rows, [layer]), title=title)
+
+    def _penalised(self) -> Figure | None:
+        rows = [
+            {"run": own.run, "t": t, "S": value}
+            for own in self.runs
+            for t, value in zip(PENALISED_AT, own.penalised, strict=True)
+        ]
+        if not rows:
+            return None
+        titles = {"x_title": "t: answering pays above this chance", "y_title": PENALISED}
+        layer = _legend(lines("t", "S", colour="run", **titles))
+        caption = (
+            "Every run answers where it is at least t sure; at t a wrong answer costs t/(1−t) "
+            f"right ones. {crossing_words(self.runs)}"
+        )
+        title = "If a wrong answer cost more, answering only where sure"
+        return Figure("decisions", caption, chart("", rows, [layer]), title=title)
+
+    def _decision(self) -> Figure | None:
+        """S over t: a band that holds at every t, and the line in it."""
+        found = self.result.decision
+        if found is None:
+            return None
+        rows = [
+            {"run": run, "t": t, "S": s, "low": low, "high": high}
+            for run, own in list(found.curves.items())[: self.most_runs]
+            for t, s, low, high in zip(found.t, own.S, own.low, own.high, strict=True)
+            if t <= MOST_T
+        ]
+        titles: dict[str, Any] = {"colour": "run", "y_title": PENALISED}
+        layers = [_legend(bands("t", "low", "high", **titles)), _legend(lines("t", "S", **titles))]
+        said = " ".join(decision_words(c) for c in found.comparisons)
+        caption = (
+            f"Each run {acts(found.way)}; the band holds at every t at once with confidence "
+            f"{found.level:g}. {said}"
+        )
+        return Figure("decision", caption, chart("", rows, layers), title="Decision curve")
+
+
+def acts(way: str) -> str:
+    """How runs act in a decision curve."""
+    return "answers where it is at least t sure" if way == "confidence" else "is as given"
+
+
+def crossing_words(runs: Sequence[RunCurve]) -> str:
+    """Where the first two runs cross as a wrong answer costs more."""
+    import numpy as np
+
+    from abstain.analyses.curve.decision import crossings
+
+    if len(runs) < 2:
+        return ""
+    first, second = runs[:2]
+    difference = np.array(first.penalised) - np.array(second.penalised)
+    found = crossings(np.array(PENALISED_AT), difference)
+    where = ", ".join(dict.fromkeys(f"{at:.2f}" for at in found[:3]))
+    where += ", …" if found[3:] else ""
+    names = f"{first.run} and {second.run}"
+    return (
+        f"{names} cross at t = {where}." if found else f"{names} do not cross up to t = {MOST_T}."
+    )
+
+
+def _promise(own: RunCurve) -> str:
+    """By how much a run's confidence is too high or too low on average."""
+    total = sum(b.answers for b in own.reliability) or 1
+    gap = sum(b.answers * (b.confidence - b.accuracy) for b in own.reliability) / total
+    return f"{abs(gap):.3f} too {'much' if gap > 0 else 'little'}"
+
+
+def over_coverage(field: str, title: str, **more: Any) -> Layer:
+    """A line a run over the share that it answers."""
+    titles = {"x_title": ANSWERED, "y_title": title}
+    return _legend(lines("coverage", field, colour="run", x_domain=(0, 1), **titles, **more))
+
+
+def _legend(layer: Layer) -> Layer:
+    """Colours in the order of the rows."""
+    layer["encoding"]["color"] |= {"sort": None, "title": None}
+    return layer

@@ -1,1 +1,0 @@
-"""Pages of saved results: what `abstain report` writes."""

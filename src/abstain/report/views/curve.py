@@ -1,0 +1,251 @@
+"""How curves look."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from abstain.analyses.curve.result import CurveResult, RunCurve
+from abstain.errors import UnknownNameError, plural
+from abstain.report import view
+from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts
+from abstain.report.decision_words import decision_words
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.pieces import Figure, Page, PageTable, Section
+from abstain.report.scores import policy_sentence, sentence
+from abstain.report.shared import again, blanks_table, facts, known_measure, number
+from abstain.report.thresholds import few, frame_grid, missing_notes, threshold_text
+
+SHOWN = ("summary", *CurveResult.TABLES[1:])
+"""What `--show` knows."""
+TITLES = {
+    "summary": "Summary",
+    "risk": "Risk and coverage",
+    "measure": "{measure} over coverage (dot: its top, cross: where the run stands)",
+    "reliability": "Reliability",
+    "penalised": "If a wrong answer cost more, answering only where sure",
+    "decision": "Decision curve",
+    "roc": "ROC of the decision to give an answer",
+}
+"""Of the charts in files."""
+CURVES = ("risk", "measure", "reliability", "roc")
+MOST_RUNS = 8
+"""Runs that a page draws."""
+
+
+class View(view.View[CurveResult]):
+    """A line for each run, or the points of its curves."""
+
+    def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
+        """One table: the summary, or what `show` names, with so many points of each curve."""
+        if show not in SHOWN:
+            raise UnknownNameError("view", show, SHOWN, hint=f"there are {', '.join(SHOWN)}")
+        frame = self.result.thinned("main" if show == "summary" else show, points)
+        grid = frame_grid(frame, apart=show != "summary")
+        grid.notes = self._notes(show)
+        return [grid]
+
+    def line(self) -> str:
+        """Runs and what is followed along their curves."""
+        result = self.result
+        return f"<CurveResult: {plural(len(result.runs), 'run')}, {result.along} along the curve>"
+
+    # --------------------------------------------------------------------------- in words
+
+    def _notes(self, show: str) -> list[str]:
+        """What it takes to read a table."""
+        result = self.result
+        runs = plural(len(result.runs), "run")
+        said = [f"{runs}, {plural(result.questions, 'question')}."]
+        missing = missing_notes((own.run, own.stated, own.answers) for own in result.by_name)
+        said += [sentence(note) for note in few([*result.notes, *missing])]
+        said += getattr(self, f"_{show}_notes")()
+        if result.touched:
+            said.append(policy_sentence(result.policy, result.touched))
+        return said
+
+    def _summary_notes(self) -> list[str]:
+        result = self.result
+        said = [
+            f"best {result.along}: in hindsight, answering where confidence is at least the "
+            "threshold; what will hold on new questions is for `abstain tune`."
+        ]
+        if any(own.even_without_confidence for own in result.runs):
+            said.append(
+                "threshold none: the best is to answer everything, even what has no confidence; "
+                "that no threshold of `abstain tune` does."
+            )
+        said += [f"{_named(name)}: {text}." for name, text in result.conventions.items()]
+        reasons: dict[str, list[str]] = {}
+        for own in result.runs:
+            for name, reason in own.undefined.items():
+                reasons.setdefault(f"{reason}: {own.run}", []).append(name)
+        return [
+            *said,
+            *(f"undefined (–) where {why}: {', '.join(m)}." for why, m in reasons.items()),
+        ]
+
+    def _risk_notes(self) -> list[str]:
+        return [
+            "One point for each distinct confidence, thinned to show; threshold: answer where at "
+            "least so sure (nothing: no answer is; none: even without a confidence)."
+        ]
+
+    _roc_notes = _risk_notes
+
+    def _measure_notes(self) -> list[str]:
+        tops = [_top(own, self.result.along) for own in self.result.runs if own.best is not None]
+        return [*self._risk_notes(), *tops]
+
+    def _reliability_notes(self) -> list[str]:
+        result = self.result
+        how = "equally full" if result.equal_mass else "equally wide"
+        theirs = f"ECE{'-mass' if result.equal_mass else ''}(bins={result.bins})"
+        return [
+            f"{plural(result.bins, 'bin')}, {how}; empty ones are left out. Their gaps sum up to "
+            f"{theirs}; {_named('ECE')} has bins of its own."
+        ]
+
+    def _decision_notes(self) -> list[str]:
+        found = self.result.decision
+        if found is None:
+            return []
+        said = (
+            f"S = c − t/(1−t)·w: each run {acts(found.way)}. low and high: a band that holds at "
+            f"every t at once with confidence of about {found.level:g} (seed {found.seed})."
+        )
+        return [said, *(decision_words(c) for c in found.comparisons)]
+
+    def _parts_notes(self) -> list[str]:
+        return [
+            f"{self.result.along} = knowing (everything answered) + silence (as many blanks, "
+            "blindly) + choosing (these blanks); left: up to the oracle, which answers what it "
+            "gets right."
+        ]
+
+    def _blanks_notes(self) -> list[str]:
+        return [
+            "precision: blanks that were due, of the blanks; recall: of those due; F1: their "
+            "harmonic mean. over-abstention: blank where an answer was due; under-abstention: "
+            "answered where a blank was. Against its own candidates a blank is due where the "
+            "answer or candidate is wrong or there is none."
+        ]
+
+    # ------------------------------------------------------------------------ charts, page
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """Risk and coverage, the measure, calibration, decisions."""
+        return {
+            name: {**own.spec, "title": {"text": TITLES[name].format(measure=self.result.along)}}
+            for name, own in Drawing(self.result, IN_FILE).figures().items()
+        }
+
+    def main_first(self, *, show: str = "summary", **options: Any) -> dict[str, dict[str, Any]]:
+        """The chart of what is shown first; risk and coverage where that has none."""
+        charts = self.charts()
+        return {show: charts[show], **charts} if show in charts else charts
+
+    def page(self) -> Page:
+        """The summary, and every curve."""
+        result = self.result
+        said = [
+            f"{own.run}: {name} is undefined (–), {why}."
+            for own in result.runs
+            for name, why in own.undefined.items()
+        ]
+        summary = Section("leaderboard", "Summary", said=said, tables=[self.table("main")])
+        tables = [self.table("parts"), self.table("blanks")]
+        blanks = Section("abstaining", "Abstaining", tables=tables)
+        more = [("questions", f"{result.questions:,}"), *result.conventions.items()]
+        return Page(
+            title=f"When should it have stayed silent? {plural(len(result.runs), 'run')}",
+            lead=self._lead(),
+            sections=[summary, self.confidence(), self.decisions(), blanks],
+            again=again(result),
+            again_facts=facts(result, *more),
+            again_tables=blanks_table(result),
+            command=result.command,
+        )
+
+    def confidence(self, names: Sequence[str] = CURVES) -> Section:
+        """Risk, coverage and calibration: the charts, and their points folded away."""
+        figures = self._on_page()
+        there = [name for name in names if name in figures]
+        return Section(
+            "confidence",
+            "Risk, coverage and calibration",
+            short="Confidence",
+            figures=[figures[name] for name in there],
+            folded=[self.table(name) for name in there],
+        )
+
+    def decisions(self) -> Section:
+        """What runs are worth as a wrong answer costs more."""
+        figures = self._on_page()
+        found = Section("decisions", "Decisions")
+        found.figures = [figures[name] for name in ("penalised", "decision") if name in figures]
+        if self.result.decision is not None:
+            compared = self.result.decision.comparisons
+            found.said = [decision_words(c) for c in compared]
+            columns = [Column("first"), Column("second"), Column("cross at t"), Column("in words")]
+            cells: list[list[Cell]] = [
+                [c.first, c.second, ", ".join(f"{t:.3f}" for t in c.crossings) or "nowhere", text]
+                for c, text in zip(compared, found.said, strict=True)
+            ]
+            if cells:
+                found.tables = [PageTable("crossings", "Crossings", "", Grid(columns, cells))]
+        return found
+
+    def _on_page(self) -> dict[str, Figure]:
+        return Drawing(self.result, ON_PAGE, MOST_RUNS).figures()
+
+    def table(self, name: str) -> PageTable:
+        """A table of the page."""
+        frame = self.result.thinned(name, ON_PAGE)
+        grid = frame_grid(frame, on_page=True)
+        titles = {
+            "main": ("results", "Summary"),
+            "measure": ("measure_points", f"{self.result.along} and coverage: the points"),
+            "parts": ("parts", "Knowing and choosing"),
+            "blanks": ("blank_quality", "How good the blanks are"),
+        }
+        heading = f"{TITLES.get(name, name)}: the points"
+        key, title = titles.get(name, (f"{name}_points", heading))
+        return PageTable(key, title, "", grid, filters=("run", "judged against"))
+
+    def _lead(self) -> str:
+        result = self.result
+        top = result.runs[0]
+        if top.best is None or top.coverage is None:
+            decision = result.decision
+            if decision is not None and decision.comparisons:
+                return decision_words(decision.comparisons[0])
+            return f"Summary of {plural(len(result.runs), 'run')}."
+        text = (
+            f"{top.run} could have had a {result.along} of {number(top.best)}, answering "
+            f"{100 * top.coverage:.0f} % of the questions"
+        )
+        if top.as_submitted is not None:
+            text += f"; as submitted it has {number(top.as_submitted)}"
+        return text + "."
+
+
+def _top(own: RunCurve, along: str) -> str:
+    assert own.best is not None
+    assert own.coverage is not None
+    return (
+        f"{own.run}: {along} has its top, {own.best:.4f}, at coverage {own.coverage:.3f} "
+        f"(threshold {threshold_text(own.best_threshold)}); it stands at "
+        f"{math.nan if own.as_submitted is None else own.as_submitted:.4f} with "
+        f"coverage {own.counts.answered / max(own.counts.n, 1):.3f}."
+    )
+
+
+def _named(name: str) -> str:
+    """A measure with the parameters that its name leaves out."""
+    item = known_measure(name)
+    if item is None:
+        return name
+    unsaid = [f"{k}={v:g}" for k, v in item.arguments.items() if f"{k}=" not in name]
+    return f"{name} ({', '.join(unsaid)})" if unsaid else name

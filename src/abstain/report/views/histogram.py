@@ -1,0 +1,72 @@
+"""How curves that were counted in bins look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from abstain.analyses.curve.histogram import HistogramResult
+from abstain.errors import UnknownNameError, plural
+from abstain.report import view
+from abstain.report.charts import chart
+from abstain.report.curve_figures import IN_FILE, over_coverage
+from abstain.report.grid import Grid
+from abstain.report.scores import policy_sentence, sentence
+from abstain.report.thresholds import frame_grid, missing_notes
+
+SHOWN = ("summary", "risk", "measure")
+"""What `--show` knows of them."""
+
+
+class View(view.View[HistogramResult]):
+    """The area under each curve, or its points."""
+
+    def title(self) -> str:
+        """What its page is called."""
+        return "Risk and coverage, counted in bins"
+
+    def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
+        """One table: a summary, or the points of risk or of a measure."""
+        if show not in SHOWN:
+            raise UnknownNameError("view", show, SHOWN, hint=f"there are {', '.join(SHOWN)}")
+        result = self.result
+        if show == "summary":
+            grid = frame_grid(result.thinned("main"))
+        else:
+            frame = result.thinned("points", points)
+            grid = frame_grid(frame.drop(result.along if show == "risk" else "risk"), apart=True)
+        grid.notes = self._notes(show)
+        return [grid]
+
+    def _notes(self, show: str) -> list[str]:
+        result = self.result
+        missing = missing_notes((own.run, own.stated, own.answers) for own in result.runs)
+        said = [
+            f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
+            *(sentence(note) for note in (*result.notes, *missing)),
+            f"Confidences were counted in bins of 1/{result.bins:,}: counts at their edges are "
+            "exact, thresholds between them are not shown.",
+        ]
+        if show == "summary":
+            said.append(
+                "AURC takes the answers of a bin as tied; the exact value lies between that of the "
+                "best and of the worst order inside the bins."
+            )
+        return [*said, policy_sentence(result.policy, result.touched)]
+
+    def line(self) -> str:
+        """Runs and bins."""
+        result = self.result
+        return f"<HistogramResult: {plural(len(result.runs), 'run')}, {result.bins:,} bins>"
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """Risk over coverage, and the measure over it."""
+        along = self.result.along
+        rows = self.result.thinned("points", IN_FILE).rows(named=True)
+        if not rows:
+            return {}
+        risk = over_coverage("risk", "share wrong of the answered", zero=True)
+        answered = [row for row in rows if row["answered"]]
+        return {
+            "risk": chart("Risk and coverage", answered, [risk]),
+            "measure": chart(f"{along} and coverage", rows, [over_coverage(along, along)]),
+        }

@@ -1,0 +1,270 @@
+"""How tuned thresholds look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from abstain.analyses.tune.result import Standing, Tuned, TuneResult
+from abstain.errors import plural
+from abstain.report import view
+from abstain.report.charts import chart, points
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.pieces import Figure, Page, PageTable, Section
+from abstain.report.scores import policy_sentence, sentence
+from abstain.report.shared import again, blanks_table, facts
+from abstain.report.thresholds import NOTHING, few, threshold_cell, threshold_text
+
+BEST_OF_ONE = "best of one"
+"""With thresholds by slice the best one threshold, in hindsight, is no limit to them."""
+
+
+class View(view.View[TuneResult]):
+    """Each run: everything answered, as submitted, with the threshold, the best in hindsight."""
+
+    def tables(self, **options: Any) -> list[Grid]:
+        """One table: what each run would score, judged where its threshold had no say."""
+        columns = [
+            *(Column("run"), Column("what"), Column("threshold")),
+            *(Column(name, "score") for name in (self.result.measure, "risk", "coverage")),
+            *(Column(name, "count") for name in ("right", "wrong", "blank")),
+        ]
+        grid = Grid(columns, [], notes=self._notes())
+        for own in self.result.runs:
+            grid.breaks.add(len(grid.rows))
+            for what, threshold, standing in self._standings(own):
+                if standing is own.best_in_hindsight:
+                    grid.dim.add(len(grid.rows))
+                k = standing.counts
+                grid.rows.append(
+                    [
+                        *(own.run, what, threshold),
+                        *(standing.score, standing.risk, standing.coverage),
+                        *(k.right, k.wrong, k.unanswered),
+                    ]
+                )
+        return [grid]
+
+    def _standings(self, own: Tuned) -> list[tuple[str, Cell, Standing]]:
+        found: list[tuple[str, Cell, Standing]] = [("answer everything", "", own.answer_everything)]
+        if own.as_submitted.numbers != own.answer_everything.numbers:
+            found.append(("as submitted", "", own.as_submitted))
+        found.append(("with a threshold", self._threshold(own), own.judged))
+        best = BEST_OF_ONE if self.result.by else "best in hindsight"
+        return [*found, (best, "", own.best_in_hindsight)]
+
+    def _threshold(self, own: Tuned) -> Cell:
+        if self.result.by:
+            return f"{_text(own.threshold)}, per {self.result.by}"
+        return NOTHING if own.threshold is None else threshold_cell(own.threshold)
+
+    def line(self) -> str:
+        """Runs and what was sought."""
+        return f"<TuneResult: {plural(len(self.result.runs), 'run')}, {self._aim()}>"
+
+    # --------------------------------------------------------------------------- in words
+
+    def _notes(self) -> list[str]:
+        """How it was tuned and judged, what was gained, what was avoided."""
+        result = self.result
+        said = [f"{self._judged_how()} Aim: {self._aim()}."]
+        for own in result.runs:
+            said += self._gained(own)
+            if own.thresholds:
+                each = ", ".join(f"{k} {_text(v)}" for k, v in own.thresholds.items())
+                said.append(f"{own.run}, per {result.by}: {each} (shrink {result.shrink:g}).")
+        if result.by:
+            said.append(
+                f"{BEST_OF_ONE}: the best single threshold, in hindsight; several may beat it."
+            )
+        if result.aim.risk is not None and any(_answers(own) for own in result.runs):
+            said.append(self._promise())
+        said += [sentence(note) for note in few([*result.notes, *self._warnings()])]
+        if result.touched:
+            said.append(policy_sentence(result.policy, result.touched))
+        return said
+
+    def _aim(self) -> str:
+        aim = self.result.aim
+        if aim.risk is None:
+            return f"maximise {aim.maximise}"
+        what = "risk seen on the next questions" if aim.next_questions else "risk"
+        return f"{what} ≤ {aim.risk:g} with confidence {aim.level:g}"
+
+    def _judged_how(self) -> str:
+        split, size = self.result.split, self.result.questions
+        first = self.result.runs[0].parts[0]
+        if split.judged_on is not None:
+            rest = plural(size - first.tuned_on, "question")
+            tuned = plural(first.tuned_on, "question")
+            return f"Tuned on {tuned}, judged on {rest} of {split.judged_on}."
+        if split.tuned_on:
+            named = " and ".join(f"{name} '{value}'" for name, value in split.tuned_on.items())
+            return (
+                f"Tuned on the {first.tuned_on:,} questions with {named}, judged on the other "
+                f"{size - first.tuned_on:,}."
+            )
+        times = f", {split.repeats} times" if (split.repeats or 1) > 1 else ""
+        return (
+            f"{plural(size, 'question')} in {split.folds} folds{times} (seed {self.result.seed}): "
+            "each is judged with a threshold tuned on the others."
+        )
+
+    def _gained(self, own: Tuned) -> list[str]:
+        result = self.result
+        if result.aim.risk is not None:
+            return self._of_risk(own, result.aim.risk)
+        if own.gain is None or own.optimism_avoided is None:
+            return []
+        return [
+            f"{own.run}: the threshold is worth {_points(own.gain)} of {result.measure} "
+            f"against answering everything, on questions it was not tuned on. On those it was "
+            f"tuned on it would have looked {_better(own.optimism_avoided)}: optimism, not a "
+            "result."
+        ]
+
+    def _of_risk(self, own: Tuned, risk: float) -> list[str]:
+        """What became of a bound, on questions that had no say; nothing where all is silence."""
+        if own.judged.risk is None or own.kept is None:
+            return []
+        said = [
+            f"{own.run}: judged, a share {own.judged.risk:.4f} of its answers is wrong; answering "
+            f"everything, {own.answer_everything.risk or 0:.4f}. On the questions it was tuned on "
+            f"it would have looked {_better(own.risk_optimism_avoided or 0.0)}: optimism, not a "
+            "result."
+        ]
+        kept, bound = own.kept, f"at most {risk:g}"
+        if kept.parts == 1:
+            if not kept.seen:
+                said.append(
+                    f"{own.run}: that is more than {risk:g}; at a risk of {risk:g} so many wrong "
+                    f"answers or more have a chance of {kept.chance or 0:.3f} (exact binomial "
+                    "test)."
+                )
+            return said
+        silent = f" (answering nothing in {kept.silent})" if kept.silent else ""
+        if self.result.aim.next_questions:
+            said.append(
+                f"{own.run}: {bound} of the judged answers was wrong in {kept.seen} of "
+                f"{kept.parts} parts{silent}."
+            )
+        else:
+            said.append(
+                f"{own.run}: {bound} of all its answers was wrong in {kept.over_all} of "
+                f"{kept.parts} parts{silent}; of the judged ones alone, in {kept.seen}, and in "
+                f"{kept.refuted} they speak against the bound (exact binomial test, 5 %)."
+            )
+        return said
+
+    def _promise(self) -> str:
+        result = self.result
+        aim = result.aim
+        sure = f"with a chance of at least {aim.level:g} over the questions tuned on"
+        if aim.next_questions:
+            size = result.questions - result.runs[0].parts[0].tuned_on
+            return (
+                f"Promised, {sure} and those to come: of the answers to the next "
+                f"{plural(size, 'question')} of the kind, at most {aim.risk:g} are wrong."
+            )
+        return (
+            f"Promised, {sure}: a risk of at most {aim.risk:g}, which is what the share of wrong "
+            "answers tends to. What is seen on few questions lies around it; a bound for the next "
+            "questions covers that too."
+        )
+
+    def _warnings(self) -> list[str]:
+        """Answers that no threshold gives, and runs that should answer nothing."""
+        found = []
+        for own in self.result.runs:
+            if own.without_confidence:
+                have = plural(own.without_confidence, "answer has", "answers have")
+                found.append(
+                    f"run '{own.run}': {have} no confidence: left blank by any threshold, also by "
+                    "the best in hindsight"
+                )
+            if own.threshold is None:
+                found.append(self._why_silent(own))
+        return found
+
+    def _why_silent(self, own: Tuned) -> str:
+        aim = self.result.aim
+        if aim.risk is None:
+            return f"run '{own.run}': nothing scores better than to answer nothing"
+        needed = f" (it takes at least {aim.least} answers, all right)"
+        return (
+            f"run '{own.run}': no threshold that was tried keeps the risk at {aim.risk:g} surely "
+            f"enough{'' if aim.next_questions else needed}: it should answer nothing"
+        )
+
+    # ------------------------------------------------------------------------ charts, page
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """What each run would score, by what it answers."""
+        return {"standings": self._figure(chart_title="Tuned and judged").spec}
+
+    def _figure(self, *, chart_title: str = "") -> Figure:
+        rows: list[dict[str, Any]] = []
+        for own in self.result.runs:
+            for what, _, standing in self._standings(own):
+                if standing.score is not None:
+                    rows.append({"run": own.run, "what": what, self.result.measure: standing.score})
+        names = list(dict.fromkeys(own.run for own in self.result.runs))
+        titles: dict[str, Any] = {"x_title": self.result.measure, "y_title": " "}
+        dots = points(
+            self.result.measure, "run", sort=names, y_type="nominal", colour="what", **titles
+        )
+        dots["mark"] |= {"size": 60, "opacity": 1}
+        dots["encoding"]["color"] |= {"sort": None, "title": None}
+        spec = chart(chart_title, rows, [dots], height=max(80, 24 * len(names)))
+        caption = f"{self.result.measure} on questions that had no say in the threshold."
+        return Figure("standings", caption, spec, title="With a threshold and without")
+
+    def page(self) -> Page:
+        """The thresholds, what they are worth, and every part."""
+        result = self.result
+        (grid,) = self.tables()
+        said, grid.notes = list(grid.notes), []
+        parts = result.to_frame("parts")
+        columns = [
+            Column(name, "text" if name in ("run", "threshold") else "score")
+            for name in parts.columns
+        ]
+        cells: list[list[Cell]] = [
+            [_text(value) if name == "threshold" else value for name, value in row.items()]
+            for row in parts.rows(named=True)
+        ]
+        reading = "One tuning and one judging each."
+        every = PageTable("parts", "Every part", reading, Grid(columns, cells), filters=("run",))
+        section = Section(
+            "thresholds",
+            "Thresholds",
+            said=said,
+            tables=[PageTable("results", "Thresholds", "", grid, filters=("run", "what"))],
+            figures=[self._figure()],
+            folded=[every],
+        )
+        return Page(
+            title=f"The threshold to abstain at: {plural(len(result.runs), 'run')}",
+            lead=said[1] if len(said) > 1 else said[0],
+            sections=[section],
+            again=again(result),
+            again_facts=facts(result, ("questions", f"{result.questions:,}"), ("aim", self._aim())),
+            again_tables=blanks_table(result),
+            command=result.command,
+        )
+
+
+def _text(value: float | None) -> str:
+    return NOTHING if value is None else threshold_text(value)
+
+
+def _answers(own: Tuned) -> bool:
+    """Whether there is anything to promise: some threshold answers."""
+    return own.threshold is not None or any(part.threshold is not None for part in own.parts)
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:+.2f} points".replace("-", "−")
+
+
+def _better(value: float) -> str:
+    return f"{100 * abs(value):.2f} points {'better' if value >= 0 else 'worse'}"

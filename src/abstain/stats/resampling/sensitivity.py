@@ -1,0 +1,200 @@
+"""Sensitivity (Voorhees and Buckley 2002): how large a difference another sample would keep.
+
+Two disjoint subsets: a swap when they order two runs in opposite ways. The swap rate by the size
+of the first difference says which difference is needed for a conclusion to hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain.stats.comparisons import Gap, Ratio, histogram
+from abstain.stats.resampling.bins import EDGE, edge, required_bin
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import Array, IntArray
+
+KEPT, SWAPPED, TIED_ELSEWHERE, TIED = range(4)
+"""What becomes of a comparison: the order is the same on the other subset, or the opposite one, or
+the runs tie there; or they tie in the first place."""
+STATES = 4
+ROOM = 1 << 12
+"""Counts that the batches of a measure may take, a state: few enough to be added up in no time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swaps:
+    """What some pairs of one measure say."""
+
+    table: IntArray
+    """Batches × states × bins, as many bins as the measure's scores can differ by."""
+    left_out: int
+
+
+def swaps_of(
+    gap: Gap, elsewhere: Gap, *, width: float, bins: int, batch: npt.NDArray[np.int32]
+) -> Swaps:
+    """Bin the first difference, and see what the disjoint subset says."""
+    place = (gap.size / width + EDGE).astype(np.int32)
+    np.minimum(place, bins - 1, out=place)
+    keys = _states(gap, elsewhere) * np.int32(bins)
+    keys += place
+    keys += batch * np.int32(STATES * bins)
+    missing = _either(gap.missing, elsewhere.missing)
+    if missing is not None:
+        keys = keys[~missing]
+    table = histogram(keys, int(batch[-1]) + 1, STATES, bins)
+    return Swaps(table, place.size - keys.size)
+
+
+def _states(gap: Gap, elsewhere: Gap) -> npt.NDArray[np.uint8]:
+    swapped = (gap.ahead & elsewhere.behind) | (gap.behind & elsewhere.ahead)
+    states = np.where(elsewhere.differs, swapped, np.uint8(TIED_ELSEWHERE))
+    states[~gap.differs] = TIED
+    return states
+
+
+def _either(
+    one: npt.NDArray[np.bool_] | None, other: npt.NDArray[np.bool_] | None
+) -> npt.NDArray[np.bool_] | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return one | other
+
+
+class SwapTally:
+    """Adds up what the pairs of one measure say; `limit` is the largest swap rate to accept."""
+
+    def __init__(self, *, width: float, bins: int, listed: int, limit: float) -> None:
+        self.width, self.listed, self.limit = width, listed, limit
+        self.table = np.zeros((STATES, bins), np.int64)
+        self.rate, self.tail = Ratio((bins,)), Ratio((bins,))
+        self.highest = -np.inf
+        """The best score that was seen."""
+        self.left_out = 0
+        """Comparisons without a score of one of the runs."""
+        self.chunk: IntArray | None = None
+
+    def add(self, swaps: Swaps, highest: float) -> None:
+        """Some pairs of the chunk of trials that is being drawn, and the best score in it."""
+        self.chunk = swaps.table if self.chunk is None else self.chunk + swaps.table
+        self.highest = np.fmax(self.highest, highest)
+        self.left_out += swaps.left_out
+
+    def close(self) -> None:
+        """All pairs of the chunk are in: its batches say how much trials differ."""
+        if self.chunk is not None:
+            counts, swapped = self.chunk.sum(axis=1), self.chunk[:, SWAPPED]
+            self.table += self.chunk.sum(axis=0)
+            self.rate.add(swapped, counts)
+            self.tail.add(_from_here_on(swapped), _from_here_on(counts - self.chunk[:, TIED]))
+            self.chunk = None
+
+    # ------------------------------------------------------------------------- the listed bins
+
+    @property
+    def counts(self) -> IntArray:
+        """Comparisons by listed bin, of which the last is open."""
+        every = self.table.sum(axis=0)
+        return np.asarray(self._open(every, _from_here_on(every)))
+
+    @property
+    def rates(self) -> Array:
+        """Swap rates by listed bin; those of the papers, which count ties too."""
+        return np.asarray(self._open(self.rate.values(), self.tail.values()))
+
+    @property
+    def rates_se(self) -> Array:
+        """Their Monte Carlo errors."""
+        return np.asarray(self._open(self.rate.errors(), self.tail.errors()))
+
+    def _open(self, closed: Any, from_here_on: Any) -> Any:
+        """Values of the listed bins, of which the last is open."""
+        return np.append(closed[: self.listed - 1], from_here_on[self.listed - 1])
+
+    # ---------------------------------------------------------------- the difference required
+
+    @property
+    def differing(self) -> IntArray:
+        """Comparisons by bin that differ in the first place: a tie cannot swap."""
+        return np.asarray(self.table[:TIED].sum(axis=0))
+
+    @property
+    def telling(self) -> IntArray:
+        """Those that differ on both subsets: the others can neither be kept nor be reversed."""
+        return np.asarray(self.table[KEPT] + self.table[SWAPPED])
+
+    def required(self) -> int | None:
+        """The bin of the difference required."""
+        return required_bin(*self._rates(), self.telling, self.limit)
+
+    def why_not(self) -> str:
+        """Why no difference is enough, where none is."""
+        total, telling = int(self.table.sum()), int(self.telling.sum())
+        percent = f"{100 * self.limit:.3g} %"
+        enough = np.ceil(1 / self.limit - EDGE)
+        if not total:
+            return "the measure exists on no pair of subsets"
+        if not self.differing.any():
+            return "no two runs differ on any subset"
+        if telling < enough:
+            few = f"only {telling:,} of {total:,} comparisons differ on both subsets"
+            return f"{few}, and {percent} swaps take {enough:,.0f} to show"
+        return f"at no difference do at most {percent} of the comparisons swap"
+
+    def required_range(self) -> tuple[int | None, int | None]:
+        """As `required`, with rates two Monte Carlo errors lower and higher."""
+        if self.rate.batches < 2:
+            return None, None
+        rates, tails = self._rates()
+        error, tail_error = (np.nan_to_num(own.errors()) for own in (self.rate, self.tail))
+        error = error * self.table.sum(axis=0) / np.maximum(1, self.differing)
+        error = _at_least_three(error, rates, self.differing)
+        tail_error = _at_least_three(tail_error, tails, _from_here_on(self.differing))
+        low, high = (
+            required_bin(
+                rates + sign * 2 * error, tails + sign * 2 * tail_error, self.telling, self.limit
+            )
+            for sign in (-1, 1)
+        )
+        return low, high
+
+    def within_bins(self) -> int | None:
+        """As `required`, by the listed bins alone."""
+        rates, tails = self._rates()
+        telling = self.telling
+        return required_bin(
+            self._open(rates, tails),
+            tails[: self.listed],
+            self._open(telling, _from_here_on(telling)),
+            self.limit,
+        )
+
+    def reaching(self, at: int) -> tuple[int, int]:
+        """Comparisons that differ by a bin or more, and those of them that tie elsewhere."""
+        from_here_on = self.table[:, at:].sum(axis=1)
+        return int(from_here_on[:TIED].sum()), int(from_here_on[TIED_ELSEWHERE])
+
+    def edge(self, at: int | None) -> float | None:
+        """Where a bin begins."""
+        return None if at is None else edge(at, self.width)
+
+    def _rates(self) -> tuple[Array, Array]:
+        """Swap rates by bin, ties aside, and from each bin on."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.table[SWAPPED] / self.differing, self.tail.values()
+
+
+def _at_least_three(error: Array, rates: Array, counts: IntArray) -> Array:
+    """No swap among n comparisons is no rate of 0: two errors are 3/n, the rule of three."""
+    return np.where(rates == 0, 1.5 / np.maximum(1, counts), error)
+
+
+def _from_here_on(counts: IntArray) -> IntArray:
+    """Sums over each bin and those above it."""
+    return counts[..., ::-1].cumsum(axis=-1)[..., ::-1]
