@@ -80,6 +80,21 @@ def test_scores_are_a_matrix_of_runs_and_queries() -> None:
         rankings().scores("AP", cluster="typ")
 
 
+def test_runs_are_compared_and_measures_judged_by_the_scores_of_queries() -> None:
+    found = rankings().compare("AP", trials=200)
+    (pair,) = found.pairs
+    assert pair.difference == pytest.approx((sum(AP["long"]) - sum(AP["short"])) / 2 * _sign(pair))
+    assert found == rankings().scores("AP").compare(trials=200)
+    judged = rankings().meta(["AP", "RR"], parts="agreement")
+    assert judged.measures == ("AP", "RR")
+    with pytest.raises(ab.UsageError, match="knows no clusters"):
+        rankings().compare("AP", cluster="type", test="wilcoxon")
+
+
+def _sign(pair: Any) -> int:
+    return 1 if (pair.run, pair.against) == ("long", "short") else -1
+
+
 def test_scores_know_which_way_is_better() -> None:
     assert ab.measure("RBP-residual(p=0.8)").higher_is_better is False
     found = rankings().scores(["AP", "RBP-residual(p=0.8)"])

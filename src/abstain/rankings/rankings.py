@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,10 @@ from abstain.errors import plural
 from abstain.rankings.chosen import default_measures, ranking_measures
 
 if TYPE_CHECKING:
+    from abstain.analyses.compare.options import Correction, Progress, Test
+    from abstain.analyses.compare.result import CompareResult
+    from abstain.analyses.meta.result import MetaResult
+    from abstain.analyses.meta.settings import MetaOptions
     from abstain.analyses.rank.result import RankResult
     from abstain.analyses.truncation import TruncationResult
     from abstain.io.tables import Table
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Bools, Floats, RankedLists
     from abstain.rankings.scores import ScoreMatrix
     from abstain.rankings.settings import ListSettings
+    from abstain.stats.intervals import IntervalMethod
 
 
 class Rankings:
@@ -156,11 +161,42 @@ class Rankings:
         )
 
     def compare(
-        self, measure: str | Measure = "AP", *, cluster: str | None = None, **options: Any
-    ) -> Any:
-        """Compare the runs by the means of a measure; see `abstain.compare`."""
-        return self.scores(measure, cluster=cluster).compare(**options)
+        self,
+        measure: str | Measure = "AP",
+        *,
+        against: str | None = None,
+        test: Test = "randomisation",
+        correction: Correction | None = None,
+        interval: IntervalMethod | None = None,
+        level: float = 0.95,
+        trials: int = 10_000,
+        seed: int = 0,
+        detect: float | None = None,
+        power: float = 0.8,
+        cluster: str | None = None,
+        progress: Progress | None = None,
+    ) -> CompareResult:
+        """Compare the runs by the means of a measure; see `ScoreMatrix.compare`.
 
-    def meta(self, measures: Sequence[str | Measure] | str | Measure = (), **options: Any) -> Any:
+        `cluster` is the attribute of the table of queries whose values make clusters.
+        """
+        return self.scores(measure, cluster=cluster).compare(
+            against=against,
+            test=test,
+            correction=correction,
+            interval=interval,
+            level=level,
+            trials=trials,
+            seed=seed,
+            detect=detect,
+            power=power,
+            progress=progress,
+        )
+
+    def meta(
+        self,
+        measures: Sequence[str | Measure] | str | Measure = (),
+        **options: Unpack[MetaOptions],
+    ) -> MetaResult:
         """Judge measures by how they order the runs; see `abstain.meta`."""
         return self.scores(measures).meta(**options)
