@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-BENCH := score campaign meta compare coverage swapped_answers confident_coverage curve rank report beyond
+BENCH := startup score campaign meta compare coverage swapped_answers confident_coverage curve rank report beyond
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: demo test test-spark lint bench docs example clean

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 from abstain.analyses.campaign.overview import Overview
-from abstain.stats.intervals import interval
 from abstain.errors import InputError, UsageError
 from abstain.report.campaign.table import Table
 from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import Cell
+from abstain.stats.intervals import interval
 from tests.campaign.asked import overview
 from tests.campaign.slow import SlowCampaign, deviation, make
 

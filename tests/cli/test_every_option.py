@@ -32,7 +32,7 @@ READING = ("score", "compare", "curve", "tune", "meta", "campaign", "validate")
 
 MORE = {
     "tune": ["--folds", "2"],
-    "meta": ["--part", "agreement"],
+    "meta": ["--part", "stability", "--trials", "2"],
     "campaign": ["-o", "overview", "--force"],
 }
 """What a command needs besides, or what keeps it quick."""

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from abstain.analyses.curve.curve import Curve
 from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.analyses.curve.curve import Curve
 from abstain.analyses.tune.choose import Maximise, Threshold
 from abstain.analyses.tune.split import Split
 from abstain.analyses.tune.tuning import _mean_standing, tune_matrix

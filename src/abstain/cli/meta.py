@@ -13,7 +13,6 @@ from abstain.cli import options
 from abstain.cli.command import Words, command, option
 from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, shows
-from abstain.errors import UsageError
 
 
 @command
@@ -22,9 +21,7 @@ from abstain.errors import UsageError
     "counts",
     "scores",
     runs="The runs, or the other files.",
-    without={
-        "cluster": "--cluster: meta draws questions, not clusters of them",
-    },
+    without={"cluster": "--cluster: meta draws questions, not clusters of them"},
 )
 @options.measures("A measure to judge (default: c@1, accuracy, UF).")
 @option(
@@ -102,14 +99,12 @@ from abstain.errors import UsageError
     metavar="N",
     help="0: one a processor. Results do not depend on it.",
 )
-@shows(chart=True)
+@shows(chart=True, page=True)
 def meta(
     given: Input,
     measures: tuple[str, ...],
-    parts: tuple[str, ...],
     fuzziness: tuple[float, ...],
     sizes: tuple[int, ...],
-    level: float,
     out: Showing,
     **how: Any,
 ) -> None:
@@ -125,16 +120,10 @@ def meta(
     (Sakai 2006) and Tukey's HSD (Carterette 2012) tell apart. Agreement: Kendall's and AP
     correlation, Spearman, rank-biased overlap. And advice from all that.
     """
-    if given.kind == "scores" and measures:
-        raise UsageError("with --scores each file is a measure: -m has nothing to choose")
-    how["sizes"] = list(sizes) or None
-    if parts:
-        how["parts"] = list(parts)
-    if fuzziness:
-        how["fuzziness"] = list(fuzziness)
+    how |= {"sizes": sizes or None, "fuzziness": fuzziness or None}
     with _progress() as progress:
         asked = given.scores() if given.kind == "scores" else given.evaluation()
-        result = asked.meta(list(measures), level=level, progress=progress, **how)
+        result = asked.meta(measures, progress=progress, **how)
     out.show(result)
 
 

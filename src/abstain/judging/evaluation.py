@@ -23,6 +23,7 @@ from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice
 from abstain.judging.tally import Tallies
 from abstain.outcomes import (
     CANDIDATES,
+    EXCLUDED,
     KINDS,
     OUTCOMES,
     CountsArray,
@@ -53,9 +54,6 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
     from abstain.stats.intervals import IntervalMethod
     from abstain.stats.resampling.draws import Draws, ResamplingProgress
-
-EXCLUDED = len(OUTCOMES)
-"""The code of a response that the policy excludes; those below are positions in `OUTCOMES`."""
 
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import takewhile
-from typing import IO, TYPE_CHECKING
+from typing import IO, TypeAlias
 
 from abstain.report.grid import UNDEFINED, Cell, Column, Grid, cell_text, clean
 
-if TYPE_CHECKING:
-    from rich.text import Text
+Line: TypeAlias = list[tuple[str, str]]
+"""Pieces of a line: a text and its style."""
 
 BAR = 16
 BLOCKS = (("█", "green"), ("▒", "red"), ("·", "bright_black"))
@@ -28,33 +31,51 @@ UNBOUNDED = 1 << 20
 
 def print_grid(grid: Grid, *, digits: int = 4, file: IO[str] | None = None) -> None:
     """Print a table and its notes."""
-    from rich.console import Console
-    from rich.text import Text
-
     stream = file or sys.stdout
     terminal = stream.isatty()
-    console = Console(file=stream, highlight=False, soft_wrap=not terminal, emoji=False)
-    width = console.width if terminal else UNBOUNDED
+    write = _coloured(stream) if terminal or os.environ.get("FORCE_COLOR") else _plain(stream)
+    columns = shutil.get_terminal_size().columns
+    width = columns if terminal else UNBOUNDED
     blocks = BLOCKS if _speaks_unicode(stream) else PLAIN_BLOCKS
     if grid.title:
-        console.print(Text(clean(grid.title), style="bold"))
-        console.print()
-    if grid.stack and (given := _given_width(terminal, console.width)) < ABREAST:
+        write([(clean(grid.title), "bold")])
+        write([])
+    if grid.stack and (given := _given_width(terminal, columns)) < ABREAST:
         for line in _stacked(grid, digits, given):
-            console.print(line, no_wrap=True, overflow="ignore", crop=False)
+            write(line)
         parts, width = [], given
     else:
         parts = _fit(grid, digits, width) if grid.rows else []
     for number, part in enumerate(parts):
         if number:
-            console.print()
+            write([])
         for line in _lines(grid, part, digits, width, blocks):
-            console.print(line, no_wrap=True, overflow="ignore", crop=False)
+            write(line)
     if grid.rows and grid.notes:
-        console.print()
+        write([])
     for note in grid.notes:
         for text in textwrap.wrap(clean(note), min(width, NOTE_WIDTH), break_long_words=False):
-            console.print(Text(text, style="dim"), no_wrap=True, overflow="ignore", crop=False)
+            write([(text, "dim")])
+
+
+def _plain(stream: IO[str]) -> Callable[[Line], object]:
+    """What writes lines without a style."""
+    return lambda line: stream.write("".join(text for text, _ in line).rstrip(" ") + "\n")
+
+
+def _coloured(stream: IO[str]) -> Callable[[Line], object]:
+    """What writes lines in colour, as far as the terminal has some."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=stream, highlight=False, emoji=False)
+
+    def write(line: Line) -> None:
+        text = Text.assemble(*line)
+        text.rstrip()
+        console.print(text, no_wrap=True, overflow="ignore", crop=False)
+
+    return write
 
 
 def _given_width(terminal: bool, width: int) -> int:
@@ -62,27 +83,25 @@ def _given_width(terminal: bool, width: int) -> int:
     return width if terminal or os.environ.get("COLUMNS", "").isdecimal() else UNBOUNDED
 
 
-def _stacked(grid: Grid, digits: int, width: int) -> Iterator[Text]:
+def _stacked(grid: Grid, digits: int, width: int) -> Iterator[Line]:
     """Every row as a block: its name, and below it what there is to say."""
-    from rich.text import Text
-
     names = [column.heading for column in grid.columns[1:]]
     indent = max(map(_len, names)) + 4
     for number, row in enumerate(grid.rows):
         if number:
-            yield Text("")
+            yield []
         first, *texts = (
             clean(cell_text(cell, column.kind, digits))
             for cell, column in zip(row, grid.columns, strict=True)
         )
-        yield Text(first, style="bold")
+        yield [(first, "bold")]
         for name, text in zip(names, texts, strict=True):
             if text not in ("", UNDEFINED):
                 label = f"  {name}{' ' * (indent - 2 - _len(name))}"
                 for line in textwrap.wrap(
                     text, width, initial_indent=label, subsequent_indent=" " * indent
                 ):
-                    yield Text(line)
+                    yield [(line, "")]
 
 
 def _speaks_unicode(stream: IO[str]) -> bool:
@@ -143,35 +162,33 @@ def _lines(
     digits: int,
     width: int,
     blocks: Sequence[tuple[str, str]],
-) -> list[Text]:
-    from rich.text import Text
-
+) -> list[Line]:
     widths = _widths(grid, digits)
     total = sum(widths[i] for i in part) + 2 * (len(part) - 1)
     texts = [i for i in part if grid.columns[i].kind == "text"]
     if total > width and texts:
         longest = max(texts, key=lambda i: widths[i])
         widths[longest] = max(8, widths[longest] - (total - width))
-    head = Text("  ".join(_pad(c.brief, c, widths[i]) for i, c in _chosen(grid, part)), "bold")
-    head.rstrip()
-    rule = Text("  ".join("─" * widths[i] if blocks is BLOCKS else "-" * widths[i] for i in part))
-    rule.stylize("dim")
-    lines = [head, rule]
+    head = "  ".join(_pad(c.brief, c, widths[i]) for i, c in _chosen(grid, part))
+    sign = "─" if blocks is BLOCKS else "-"
+    lines: list[Line] = [
+        [(head, "bold")],
+        [("  ".join(sign * widths[i] for i in part), "dim")],
+    ]
     for number, row in enumerate(grid.rows):
         if number and number in grid.breaks:
-            lines.append(Text(""))
+            lines.append([])
+        style = "dim italic" if number in grid.dim else ""
         for cells in _wrapped(row, part[-1], widths) if grid.wrap else (row,):
-            line = Text()
+            line: Line = []
             for at, (i, column) in enumerate(_chosen(grid, part)):
                 if at:
-                    line.append("  ")
+                    line.append(("  ", ""))
                 if column.kind == "bar":
-                    line.append_text(_bar(cells[i], blocks))
+                    line += [(text, f"{colour} {style}") for text, colour in _bar(cells[i], blocks)]
                 else:
-                    line.append(_pad(cell_text(cells[i], column.kind, digits), column, widths[i]))
-            if number in grid.dim:
-                line.stylize("dim italic")
-            line.rstrip()
+                    text = _pad(cell_text(cells[i], column.kind, digits), column, widths[i])
+                    line.append((text, style))
             lines.append(line)
     return lines
 
@@ -191,32 +208,46 @@ def _chosen(grid: Grid, part: Sequence[int]) -> list[tuple[int, Column]]:
 
 
 def _pad(text: str, column: Column, width: int) -> str:
-    from rich.cells import cell_len, set_cell_size
-
     text = clean(text)
-    if cell_len(text) > width:
-        text = set_cell_size(text, width - 1).rstrip() + "…"
-    space = " " * max(0, width - cell_len(text))
+    if _len(text) > width:
+        text = _cut(text, width - 1).rstrip() + "…"
+    space = " " * max(0, width - _len(text))
     return text + space if column.kind in ("text", "bar") else space + text
 
 
+def _cut(text: str, width: int) -> str:
+    """As much of a text as so many columns hold."""
+    taken = 0
+    for at, sign in enumerate(text):
+        taken += _columns(sign)
+        if taken > width:
+            return text[:at]
+    return text
+
+
 def _len(text: str) -> int:
-    from rich.cells import cell_len
+    """The columns that a text takes on a terminal."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
 
-    return cell_len(text)
+
+@lru_cache(1024)
+def _columns(sign: str) -> int:
+    """The columns that one character takes: none where it joins the one before, two where wide.
+
+    >>> [_columns(sign) for sign in ("a", "é", "漢", "\u0301")]
+    [1, 1, 2, 0]
+    """
+    if unicodedata.category(sign) in ("Mn", "Me", "Mc", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in ("W", "F") else 1
 
 
-def _bar(cell: Cell, blocks: Sequence[tuple[str, str]]) -> Text:
+def _bar(cell: Cell, blocks: Sequence[tuple[str, str]]) -> Line:
     """Right, wrong and blank as a bar; what rounding leaves over goes to the largest part."""
-    from rich.text import Text
-
-    bar = Text()
     if not isinstance(cell, tuple) or sum(cell) <= 0:
-        return Text(" " * BAR)
+        return [(" " * BAR, "")]
     exact = [value / sum(cell) * BAR for value in cell]
     sizes = [int(value) for value in exact]
     for i in sorted(range(3), key=lambda i: sizes[i] - exact[i])[: BAR - sum(sizes)]:
         sizes[i] += 1
-    for size, (sign, colour) in zip(sizes, blocks, strict=True):
-        bar.append(sign * size, colour)
-    return bar
+    return [(sign * size, colour) for size, (sign, colour) in zip(sizes, blocks, strict=True)]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.analyses.compare import compare
-from abstain.judging.evaluation import EXCLUDED, Evaluation
+from abstain.judging.evaluation import Evaluation
 from abstain.measures import Measure
+from abstain.outcomes import EXCLUDED
 from abstain.stats.intervals import interval
 
 if TYPE_CHECKING:

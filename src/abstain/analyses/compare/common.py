@@ -10,8 +10,8 @@ import numpy as np
 
 from abstain.errors import InputError, UsageError, plural
 from abstain.io.columns import require
-from abstain.judging.evaluation import EXCLUDED, Evaluation
-from abstain.outcomes import CANDIDATES, KINDS, Policy, Why, blank_kind
+from abstain.judging.evaluation import Evaluation
+from abstain.outcomes import CANDIDATES, EXCLUDED, KINDS, Policy, Why, blank_kind
 
 if TYPE_CHECKING:
     import numpy.typing as npt

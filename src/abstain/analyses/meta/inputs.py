@@ -33,8 +33,13 @@ def source_of(
     chosen = list(dict.fromkeys(count_measure(name) for name in listed or DEFAULT_MEASURES))
     if asked.kind == "counts":
         return _of_counts(asked, chosen)
-    source = of_outcomes(asked.runs, asked.codes, chosen)
-    return source, (*asked.notes, *_missing_note(asked))
+    codes = asked.codes
+    notes = [*asked.notes, *_missing_note(asked)]
+    if asked.reading.cluster is not None:
+        notes.append(
+            f"questions are drawn one by one, though they are clustered by {asked.reading.cluster}"
+        )
+    return of_outcomes(asked.runs, codes, chosen), tuple(notes)
 
 
 def _of_matrix(

@@ -20,13 +20,12 @@ from abstain.errors import InputError, UsageError, plural, shown
 from abstain.io.columns import require_all, text_column
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, format_of_name
-from abstain.judging.evaluation import EXCLUDED
 from abstain.judging.faults import bad_confidence
 from abstain.judging.gold import Gold, read_gold
 from abstain.judging.judge import NO
 from abstain.judging.reading import Reading
 from abstain.judging.responses import RULE, read_responses
-from abstain.outcomes import OUTCOMES
+from abstain.outcomes import EXCLUDED, OUTCOMES
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
