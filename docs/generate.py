@@ -182,10 +182,10 @@ def results_page() -> str:
         "`abstain report` and `ab.load(path)` read it back, equal to what was written. ",
         f"The field `schema` is the version of the form, now {SCHEMA}; `kind` says which of the "
         "following it is.\n\n",
-        "What will stay while `schema` is the same: no field goes, none changes its name, its type or "
-        "its meaning. A field may be added, and one that has its default may be left out. A number "
-        "that does not exist is null, and `undefined` says why. Text that a person reads is no part "
-        "of it: sentences, tables and pages are made from these facts.\n",
+        "What will stay while `schema` is the same: no field goes, none changes its name, its type "
+        "or its meaning. A field may be added, and one that has its default may be left out. A "
+        "number that does not exist is null, and `undefined` says why. Sentences, tables and pages "
+        "are no part of it: they are made from these facts.\n",
     ]
     for kind in KINDS:
         found = result_class(kind)

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 import abstain as ab
 from abstain.cli import run
@@ -284,7 +285,7 @@ def test_an_engine_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("engine", ENGINES[1:])
 def test_a_campaign_is_the_same_from_every_engine(engine: EngineName, tmp_path: Path) -> None:
-    from abstain.analyses.campaign import run_campaign
+    from tests.campaign.asked import overview
 
     needs(engine)
     gold, table = random_runs(7)
@@ -292,10 +293,11 @@ def test_a_campaign_is_the_same_from_every_engine(engine: EngineName, tmp_path: 
     one.write_parquet(tmp_path / "one.parquet")
     two.write_parquet(tmp_path / "two.parquet")
     files = [tmp_path / "two.parquet", tmp_path / "one.parquet"]
-    expected = run_campaign(gold, files)
-    result = run_campaign(gold, files, engine=engine)
+    expected = overview(gold, files)
+    result = overview(gold, files, engine=engine)
     assert result.runs == expected.runs == ["r0", "r1", "r2", "r3"]
-    assert (result.matrix.outcomes == expected.matrix.outcomes).all()
+    told = structs.replace(result.result, reading=None)
+    assert told == structs.replace(expected.result, reading=None)
     assert result.choices == expected.choices
     counted = slow_counts(gold, table)
     names = result.slices["topic"].names

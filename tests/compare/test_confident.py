@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from abstain.stats.influence import has_influence, influence_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -18,6 +17,7 @@ from scipy import stats
 import abstain as ab
 from abstain.analyses.compare.confident import MOST_DRAWN
 from abstain.errors import UsageError
+from abstain.measures.influence import influence_of
 from abstain.stats.means_of_answers import MeansOfAnswers
 from abstain.stats.of_confidence import Sample, sample_of
 from abstain.stats.swapped_answers import SortedAnswers
@@ -174,7 +174,7 @@ def test_a_swap_of_all_changes_the_sign_alone(name: str) -> None:
 # ---------------------------------------------------------------------------------- influences
 
 
-STUDENTISED = [n for n in REFERENCE if has_influence(ab.measure(n))]
+STUDENTISED = [n for n in REFERENCE if ab.measure(n).definition.influence is not None]
 
 
 @pytest.mark.parametrize("name", [n for n in STUDENTISED if "coverage" not in n])

@@ -85,11 +85,10 @@ def test_the_folder_holds_tables_results_summary_and_page(tmp_path: Path) -> Non
         for ending in ("csv", "md", "tex"):
             text = (tmp_path / "out" / "tables" / f"{table.name}.{ending}").read_text()
             assert text.strip()
-    data = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert set(data["tables"]) == {table.name for table in tables}
-    assert [r["run"] for r in data["results"]] == [c.runs[i] for i in c.order]
+    assert ab.load(tmp_path / "out" / "results.json") == c
+    assert c.to_frame("topics").columns == [column.name for column in tables[1].grid.columns]
     summary = (tmp_path / "out" / "summary.md").read_text()
-    assert len(list(sentences(c))) == summary.count("\n- ")
+    assert len(list(sentences(Overview(c)))) == summary.count("\n- ")
     tex = (tmp_path / "out" / "tables" / "topics.tex").read_text()
     assert tex.startswith("\\begin{tabular}{lrrr}\n\\toprule\n")
     for table in re.findall(
@@ -115,7 +114,7 @@ def test_a_folder_is_replaced_only_when_asked_and_only_if_it_is_ours(tmp_path: P
     c = ab.campaign(tmp_path / "gold.csv", tmp_path / "runs.csv")
     write_campaign(c, tmp_path / "out")
     (tmp_path / "out" / "old.txt").write_text("old")
-    with pytest.raises(UsageError, match="force replaces it"):
+    with pytest.raises(UsageError, match="force=True replaces it"):
         write_campaign(c, tmp_path / "out")
     assert (tmp_path / "out" / "old.txt").exists()
     write_campaign(c, tmp_path / "out", force=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from abstain.analyses.campaign import run_campaign
+import abstain as ab
 from abstain.report.campaign.folder import write_campaign
 from tests.campaign.slow import make
 from tests.report.browser import HOSTILE, serious, visit
@@ -24,8 +24,8 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("gold.csv", "runs.csv"):
         text = (folder / name).read_text().replace("Alpha", HOSTILE).replace("teama13", HOSTILE)
         (folder / name).write_text(text)
-    c = run_campaign(folder / "gold.csv", folder / "runs.csv")
-    write_campaign(c, folder / "out", title=f"Trial {HOSTILE}")
+    c = ab.campaign(folder / "gold.csv", folder / "runs.csv", title=f"Trial {HOSTILE}")
+    write_campaign(c, folder / "out")
     return folder / "out" / "index.html"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from abstain.analyses.campaign import run_campaign
+import abstain as ab
 from abstain.cli import run
 from abstain.report.campaign.folder import write_campaign
 from tests.campaign.slow import make
@@ -27,7 +27,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("gold.csv", "runs.csv"):
         text = (folder / name).read_text().replace("teama13", HOSTILE)
         (folder / name).write_text(text)
-    write_campaign(run_campaign(folder / "gold.csv", folder / "runs.csv"), folder / "out")
+    write_campaign(ab.campaign(folder / "gold.csv", folder / "runs.csv"), folder / "out")
     return folder / "out" / "index.html"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from abstain.analyses.campaign import run_campaign
+import abstain as ab
 from abstain.cli import run
 from abstain.report.campaign.folder import write_campaign
 from tests.campaign.slow import make
@@ -24,7 +24,7 @@ FINGER = 24
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("phone")
     make(folder, seed=11, runs=30, tests=12, size=6)
-    write_campaign(run_campaign(folder / "gold.csv", folder / "runs.csv"), folder / "out")
+    write_campaign(ab.campaign(folder / "gold.csv", folder / "runs.csv"), folder / "out")
     return folder / "out" / "index.html"
 
 

@@ -178,4 +178,4 @@ def rounded_away(c: CompareResult, digits: int) -> list[str]:
     if not gone or (len(gone) < len(there) and not any(differs for _, differs in gone)):
         return []
     which = plural(len(gone), "difference is", "differences are")
-    return [f"{which} shown as 0 for want of decimals (--digits {digits})."]
+    return [f"{which} shown as 0 with {plural(digits, 'digit')}."]

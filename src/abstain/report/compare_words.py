@@ -10,6 +10,7 @@ from abstain.analyses.compare.options import MOST_TRIALS
 from abstain.analyses.compare.pairs import least_units
 from abstain.analyses.compare.result import CompareResult, Origin, Pair
 from abstain.errors import plural
+from abstain.measures import Proportion, measure
 from abstain.report.undefined import first_few, undefined_sentences
 from abstain.stats.multiplicity import CORRECTIONS
 from abstain.stats.swaps import EXACT_UNITS
@@ -18,6 +19,9 @@ MOST_QUESTIONS = 5
 SAME = 1e-12
 """Contributions and differences nearer than this are equal."""
 UNTESTED = "Where a score is undefined there is no difference to test."
+
+RIGHT = Proportion("R")
+"""Right answers of all questions: what McNemar's test is about."""
 
 
 def what(c: CompareResult) -> str:
@@ -85,7 +89,7 @@ def _two(c: CompareResult) -> list[str]:
 
 def _of_rightness(c: CompareResult) -> bool:
     """Whether p is of right against not right while the scores are of something else."""
-    return c.test == "mcnemar" and c.measure not in ("accuracy", "qa-accuracy")
+    return c.test == "mcnemar" and measure(c.measure).definition.proportion != RIGHT
 
 
 def _many(c: CompareResult) -> list[str]:
@@ -169,9 +173,9 @@ def _resolution(c: CompareResult) -> list[str]:
         return []
     floor, source, by_trials = _smallest_p(c, many)
     enough_trials = 10 ** math.ceil(math.log10(2 * tested / c.alpha) - 1e-9)
-    trials = f"--trials {enough_trials}"
+    trials = f"{enough_trials:,} trials"
     if enough_trials > MOST_TRIALS:
-        trials = "--test randomisation" if c.test == "bootstrap" else "a lower --level"
+        trials = "randomisation tests" if c.test == "bootstrap" else "a lower level"
     times = tested if c.correction == "holm" else 1
     level = f"at the {100 * c.alpha:g} % level"
     if floor > c.alpha:
@@ -193,7 +197,7 @@ def _resolution(c: CompareResult) -> list[str]:
         else "only runs that are ahead in nearly every cluster can be told apart"
     )
     last = trials if by_trials else "fewer runs"
-    return [f"{text}. --correction bh, --against RUN or {last} ask for less."]
+    return [f"{text}. The correction bh, a comparison with one run or {last} ask for less."]
 
 
 def _smallest_p(c: CompareResult, many: int) -> tuple[float, str, bool]:

@@ -15,8 +15,8 @@ import pytest
 import zstandard
 
 from abstain.errors import InputError
+from abstain.io import archive as archives
 from abstain.io.files import open_plain
-from abstain.io.logs import archive as archives
 from tests.formats.logs.test_inspect import header, rows_of, sample
 from tests.helpers import Here
 

@@ -35,11 +35,12 @@ def test_epochs_are_repeats_of_one_question(data: Path, scorer: str) -> None:
     own = json.loads((data / "inspect.own.json").read_text())["inspect_epochs.json"][scorer]
     result = ab.read_judged(
         str(data / "inspect_epochs.json"),
-        format=f"inspect:scorer={scorer}",
+        format="inspect",
+        pick={"scorer": scorer},
         policy=["error=excluded", "unscored=excluded"],
     ).score(measures=["accuracy"], interval="delta")
     assert result.questions == 12
-    assert "clustered by sample" in " ".join(result.notes)
+    assert result.cluster == "sample"
     if scorer == "match":  # every sample has both epochs, so Inspect's mean of means is the mean
         assert result.rows[0].scores["accuracy"] == pytest.approx(own["accuracy"], abs=1e-12)
     assert result.touched["error"] == 2
@@ -213,7 +214,7 @@ def test_a_log_of_epochs_beside_one_without(here: Here) -> None:
     here.write("one.json", json_log([sample("a"), sample("b", "I")]))
     said = here("score", "--judged", "several.json", "one.json", "--interval", "--format", "json")
     assert said.code == 0, said
-    assert any("clustered by sample" in note for note in said.data["notes"])
+    assert said.data["cluster"] == "sample"
 
 
 def test_a_limit_that_came_after_the_answer_changes_nothing(here: Here) -> None:

@@ -37,7 +37,7 @@ def test_accuracy_is_the_tools_own(
 ) -> None:
     own = json.loads((data / "lm_eval.own.json").read_text())[model][task][f"{metric},{filter}"]
     result = ab.read_judged(
-        log(data, model, task), format=f"lm-eval:filter={filter},metric={metric}"
+        log(data, model, task), format="lm-eval", pick={"filter": filter, "metric": metric}
     ).score(measures=["accuracy"])
     assert result.rows[0].scores["accuracy"] == pytest.approx(own, abs=1e-12)
     assert result.rows[0].run == model
@@ -247,10 +247,10 @@ def test_acc_norm_has_no_confidence(here: Here) -> None:
     logs = [["-1.0", "False"], ["-5.0", "False"]]
     own = row(filtered_resps=logs, resps=[logs], metrics=["acc", "acc_norm"], acc=1.0, acc_norm=0.0)
     here.write("log.jsonl", own)
-    table = read_table("log.jsonl", format="lm-eval:metric=acc_norm")
+    table = read_table("log.jsonl", format="lm-eval", pick={"metric": "acc_norm"})
     assert "confidence" not in table.columns
     assert any("does not say which option acc_norm picks" in note for note in table.notes)
-    sure = read_table("log.jsonl", format="lm-eval:metric=acc").frame.collect()["confidence"]
+    sure = read_table("log.jsonl", format="lm-eval", pick={"metric": "acc"}).frame.collect()["confidence"]
     assert sure[0] == pytest.approx(1 / (1 + math.exp(-4)))
 
 

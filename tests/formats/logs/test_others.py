@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import abstain as ab
+from abstain.io import log_rows as rows
 from abstain.io.log_rows import plain_text
-from abstain.io.logs import rows
 from abstain.io.tables import json_text, read_table
 from tests.formats.logs.helpers import JUDGED, counts
 from tests.formats.logs.test_openai_evals import MATCHES, REPORT, SPEC, event
@@ -312,7 +312,7 @@ def test_what_is_not_needed_takes_no_memory(here: Here, name: str) -> None:
 
 
 def test_a_large_document_with_nan(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    from abstain.io.logs import documents
+    from abstain.io import documents
 
     monkeypatch.setattr(documents, "LARGE", 10)
     own = {"id": "a NaN", "scores": {"s": {"value": float("nan"), "explanation": "-Infinity"}}}

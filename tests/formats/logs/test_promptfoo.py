@@ -63,7 +63,7 @@ def test_promptfoo_repeats_are_clusters(here: Here) -> None:
     here.write("r.json", promptfoo(repeats))
     said = here("score", "--judged", "r.json", "--interval", "--format", "json")
     assert said.data["questions"] == 6
-    assert any("clustered by test" in note for note in said.data["notes"])
+    assert said.data["cluster"] == "test"
 
 
 def test_promptfoo_metadata_do_not_replace_the_cluster(here: Here) -> None:
