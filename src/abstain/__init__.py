@@ -22,18 +22,25 @@ if TYPE_CHECKING:
         score,
         several,
         tune,
+        validate,
     )
+    from abstain.analyses.audit import AuditResult, audit
     from abstain.analyses.campaign.result import CampaignResult
     from abstain.analyses.compare.result import CompareResult
+    from abstain.analyses.convert import convert
     from abstain.analyses.curve.histogram import HistogramResult
     from abstain.analyses.curve.result import CurveResult
     from abstain.analyses.meta.result import MetaResult
+    from abstain.analyses.pan import PanResult, pan
     from abstain.analyses.rank.result import RankResult
+    from abstain.analyses.refusals import RefusalsResult, refusals
     from abstain.analyses.result import Result, load
     from abstain.analyses.score.result import ScoreResult
     from abstain.analyses.score.several import SeveralResult
+    from abstain.analyses.squad import SquadResult, squad
     from abstain.analyses.truncation import TruncationResult
     from abstain.analyses.tune.result import TuneResult
+    from abstain.analyses.validate.result import ValidateResult
     from abstain.errors import AbstainError, InputError, UnknownNameError, UsageError
     from abstain.judging.evaluation import Evaluation
     from abstain.judging.reading import Reading
@@ -51,13 +58,19 @@ __version__ = "0.1.0"
 _HOMES: dict[str, tuple[str, ...]] = {
     "analyses.asking": (
         *("baseline", "campaign", "compare", "curve", "histogram", "meta", "rank", "score"),
-        *("several", "tune"),
+        *("several", "tune", "validate"),
     ),
+    "analyses.audit": ("AuditResult", "audit"),
     "analyses.campaign.result": ("CampaignResult",),
     "analyses.compare.result": ("CompareResult",),
     "analyses.curve.histogram": ("HistogramResult",),
     "analyses.curve.result": ("CurveResult",),
+    "analyses.convert": ("convert",),
     "analyses.meta.result": ("MetaResult",),
+    "analyses.pan": ("PanResult", "pan"),
+    "analyses.refusals": ("RefusalsResult", "refusals"),
+    "analyses.squad": ("SquadResult", "squad"),
+    "analyses.validate.result": ("ValidateResult",),
     "analyses.rank.result": ("RankResult",),
     "analyses.result": ("Result", "load"),
     "analyses.score.result": ("ScoreResult",),
@@ -79,6 +92,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "AbstainError",
+    "AuditResult",
     "CampaignResult",
     "CompareResult",
     "Counts",
@@ -90,39 +104,49 @@ __all__ = [
     "Measure",
     "MetaResult",
     "Outcome",
+    "PanResult",
     "Policy",
     "RankResult",
     "Rankings",
     "Reading",
+    "RefusalsResult",
     "Result",
     "ScoreMatrix",
     "ScoreResult",
     "SeveralResult",
+    "SquadResult",
     "TruncationResult",
     "TuneResult",
     "Undefined",
     "UnknownNameError",
     "UsageError",
+    "ValidateResult",
     "Why",
     "__version__",
+    "audit",
     "baseline",
     "campaign",
     "compare",
+    "convert",
     "curve",
     "histogram",
     "list_measures",
     "load",
     "measure",
     "meta",
+    "pan",
     "rank",
     "read",
     "read_counts",
     "read_judged",
     "read_rankings",
     "read_scores",
+    "refusals",
     "score",
     "several",
+    "squad",
     "tune",
+    "validate",
 ]
 
 

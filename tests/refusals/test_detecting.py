@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import abstain as ab
-from abstain.analyses.tune.apply import apply_threshold
+from abstain.analyses.tune.apply import apply_thresholds
 from abstain.analyses.tune.choose import Threshold
 from tests.helpers import Here
 
@@ -64,7 +64,8 @@ def test_a_judges_label_wins(here: Here) -> None:
         assert counts(here, "--judged", "g.csv", *more) == [1, 1, 0]
     said = here("score", "--judged", "g.csv", "--detect-refusals", "en", "--format", "json")
     assert any(
-        "0 of 2 responses; 2 more stand, decided by a label" in n for n in said.data["notes"]
+        "0 of 2 responses; 2 more look like a refusal, but a label decides" in n
+        for n in said.data["notes"]
     )
     # Inspect's scorer knew refusals by itself: nothing is found on top.
     log = str(DATA / "inspect.eval")
@@ -100,7 +101,7 @@ def test_hits_are_listed(here: Here) -> None:
     said = here("refusals", SUMS, *STRICT, "--format", "json")
     assert said.code == 0, said
     assert said.data["responses"] == 6
-    assert said.data["rules"] == {"en/do-not-know": 1, "en/not-sure": 1}
+    assert said.data["by_rule"] == {"en/do-not-know": 1, "en/not-sure": 1}
     assert [hit["text"] for hit in said.data["hits"]] == ["I don't know.", "I am not sure."]
     rules = here("refusals", "--rules", "--languages", "de", "--format", "json").data["rules"]
     assert {rule["rule"].partition("/")[0] for rule in rules} == {"de"}
@@ -178,7 +179,8 @@ def test_what_is_right_by_the_gold_stands(here: Here) -> None:
     assert counts(here, "gold2.csv", "run.csv", *DETECT) == [3, 0, 1]
     said = here("score", "gold.csv", "run.csv", *DETECT, "--format", "json")
     assert any(
-        "4 of 4 responses; what is right all the same stands" in n for n in said.data["notes"]
+        "4 of 4 responses; answers that the gold accepts stay right" in n
+        for n in said.data["notes"]
     )
 
 
@@ -217,7 +219,8 @@ def test_a_threshold_keeps_what_is_right(here: Here) -> None:
     here.write("gold.csv", BBQ)
     here.write("run.csv", BBQ_RUN)
     lowest = {"run": Threshold(0.0)}
-    table, _ = apply_threshold("run.csv", lowest, gold="gold.csv", format="csv:refusals=en")
+    reading = ab.Reading(detect_refusals=("en",))
+    table, _ = apply_thresholds("run.csv", lowest, reading, gold="gold.csv")
     assert table["answer"].to_list() == ["Unknown", "Not known", "", "Pass"]
 
 

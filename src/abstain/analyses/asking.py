@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from abstain.analyses.score.result import ScoreResult
     from abstain.analyses.score.several import SeveralResult
     from abstain.analyses.tune.result import TuneResult
+    from abstain.analyses.validate.result import ValidateResult
     from abstain.measures import Measure
     from abstain.stats.intervals import IntervalMethod
     from abstain.stats.resampling.draws import Draws, ResamplingProgress
@@ -372,3 +373,25 @@ def meta(
         threads=threads,
         progress=progress,
     )
+
+
+def validate(
+    gold: Any, runs: Any, *, max_runs: int | None = None, **reading: Unpack[ReadingOptions]
+) -> ValidateResult:
+    """Everything that is wrong with runs; one that cannot be read is a problem of its own.
+
+    Args:
+        gold: As for `read`.
+        runs: As for `read`.
+        max_runs: How many runs a team may send, by ids such as jucs1302enen.
+        reading: As for `read`.
+
+    >>> import polars as pl
+    >>> gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "B"]})
+    >>> run = pl.DataFrame({"question": ["q1", "q3"], "answer": ["A", "B"]})
+    >>> [problem.kind for problem in validate(gold, run).problems]
+    ['unknown question', 'missing question']
+    """
+    from abstain.analyses.validate import validate_runs
+
+    return validate_runs(gold, runs, reading_of(reading), max_runs=max_runs)

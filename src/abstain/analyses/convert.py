@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import narwhals as nw
 import polars as pl
@@ -17,23 +19,51 @@ from abstain.judging.reading import Reading
 from abstain.judging.responses import CLUSTER, RULE
 
 
-def convert_table(
-    source: str | Path,
-    target: str | Path,
-    *,
-    reading: Reading | None = None,
-    to_format: str | None = None,
-    notes: list[str] | None = None,
-) -> int:
-    """Write a table in another format; the number of rows written.
+class Converted(NamedTuple):
+    """What was written."""
 
-    What a reader should know of the table is added to `notes`.
+    rows: int
+    notes: tuple[str, ...]
+    """What a reader should know of the table."""
+
+
+def convert(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    to: str | None = None,
+    format: str | None = None,
+    pick: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    detect_refusals: str | Sequence[str] = (),
+) -> Converted:
+    """Write a gold or a run in another format, its known columns under their known names.
 
     Text stays text: an id such as `007` survives. Only `confidence` becomes a number, where
     every cell is one. A run keeps the name that it has, in its file or by it.
+
+    Args:
+        source: A table in any format, or a folder of logs.
+        target: The file to write, which may be there already.
+        to: csv, tsv, jsonl, parquet or qa4mre; by the ending of `target` unless said.
+        format: The format of the source where it is not evident, or a tool's log.
+        pick: What to pick of a tool's log.
+        columns: Known name to actual name.
+        detect_refusals: Languages in which refusals are looked for; they become blanks.
     """
-    to_format = to_format or format_of_name(str(target))
-    reading = reading or Reading()
+    reading = Reading.of(format=format, pick=pick, columns=columns, detect_refusals=detect_refusals)
+    return converted(source, target, reading, to=to)
+
+
+def converted(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    reading: Reading,
+    *,
+    to: str | None = None,
+) -> Converted:
+    """As `convert`, for a `Reading` that is there already."""
+    to_format = to or format_of_name(str(target))
     raw = _opened(source, reading)
     check_mapping(reading.columns, [raw])
     table = rename(rename(raw, reading.columns, side="gold"), reading.columns, side="run")
@@ -63,13 +93,11 @@ def convert_table(
         told.append(note)
     if to_format in ("csv", "tsv") and frame.schema.get("option_texts") == pl.List:
         frame = frame.with_columns(_as_json(frame["option_texts"]))
-    write_table(frame, target, format=to_format)
-    if notes is not None:
-        notes += told
-    return frame.height
+    write_table(frame, Path(target), format=to_format)
+    return Converted(frame.height, tuple(told))
 
 
-def _opened(source: str | Path, reading: Reading) -> Table:
+def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:
     """The table of a file; a folder stands for the logs in it, each model's tasks as one run."""
     if not os.path.isdir(source):
         table = open_table(source, format=reading.format, pick=reading.pick)
@@ -88,12 +116,12 @@ def _opened(source: str | Path, reading: Reading) -> Table:
 
 
 def _with_cluster(frame: pl.DataFrame, own: str, name: str) -> tuple[pl.DataFrame, str]:
-    """What hangs together by a log's own word, in the column that judged rows say it by."""
+    """The clusters that a log declares, in the column by which judged rows name theirs."""
     if CLUSTER not in frame.columns:
         frame = frame.with_columns(pl.col(own).alias(CLUSTER))
     elif own != CLUSTER:
         return frame, f"{name}: intervals over it need the cluster {own}, as the log took it"
-    return frame, f"{name}: its column {CLUSTER} says what hangs together: intervals take it"
+    return frame, f"{name}: its column {CLUSTER} names the clusters: intervals use it"
 
 
 def _as_json(lists: pl.Series) -> pl.Series:

@@ -6,19 +6,24 @@ missing one counts as 0.5.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+import os
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
+from msgspec import structs
 
-from abstain import __version__
+from abstain.analyses.result import Facts, Result
 from abstain.errors import InputError, UsageError, nearest, plural, shown
-from abstain.judging.opening import old_reading
+from abstain.judging.opening import open_sources
+from abstain.judging.reading import Reading
 from abstain.outcomes import Undefined
+from abstain.stats.ties import places
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import polars as pl
 
     from abstain.outcomes import Array
 
@@ -86,79 +91,92 @@ def _ratio(above: float, below: float, reason: str) -> float:
     return above / below if below else Undefined(reason)
 
 
-# --------------------------------------------------------------------------------------- files
+# -------------------------------------------------------------------------------------- result
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class PanRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """One system's measures."""
 
+    rank: str
     run: str
-    scores: dict[str, float]
+    scores: dict[str, float | None]
+    undefined: dict[str, str]
+    """Why the scores that do not exist do not."""
     blank: int
+    """Problems without an answer, the missing ones too."""
     missing: int
 
 
-@dataclass(frozen=True, slots=True)
-class VerificationResult:
+class PanResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="pan"):
     """Systems by their overall score."""
 
     year: int
     problems: int
-    runs: tuple[Verified, ...]
+    rows: tuple[PanRow, ...] = msgspec.field(name="results")
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain data; a score that does not exist is None."""
-        results = []
-        for own in self.runs:
-            undefined = {k: v.reason for k, v in own.scores.items() if isinstance(v, Undefined)}
-            scores = {k: None if k in undefined else v for k, v in own.scores.items()}
-            results.append(
-                {
-                    "run": own.run,
-                    "scores": scores,
-                    "undefined": undefined,
-                    "blank": own.blank,
-                    "missing": own.missing,
-                }
-            )
-        return {
-            "abstain": __version__,
-            "year": self.year,
-            "problems": self.problems,
-            "results": results,
-        }
+    def check(self) -> None:
+        """Every row has every score."""
+        for number, row in enumerate(self.rows, 1):
+            if tuple(row.scores) != (*MEASURES, "overall"):
+                raise ValueError(f"result {number} has other scores than PAN's")
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        """A row a system."""
+        import polars as pl
+
+        rows = [
+            (row.rank, row.run, *row.scores.values(), row.blank, row.missing) for row in self.rows
+        ]
+        schema: dict[str, Any] = dict.fromkeys(("rank", "run"), pl.String)
+        schema |= dict.fromkeys((*MEASURES, "overall"), pl.Float64)
+        schema |= dict.fromkeys(("blank", "missing"), pl.Int64)
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def verify(truth: str, answers: Sequence[str], *, year: int = 2023) -> VerificationResult:
-    """Score PAN's answers by its truth."""
+def pan(truth: Any, answers: Any, *, year: int = 2023) -> PanResult:
+    """Score PAN's answers by its truth.
+
+    Args:
+        truth: The path of a truth: id, same.
+        answers: The paths of answers (id, value), or of one; a mapping names the systems.
+        year: Whose overall score: 2020 takes four measures, later years Brier too.
+    """
     from abstain.io.tables import read_table
-    from abstain.judging.responses import read_responses
-    from abstain.judging.run_names import name_runs
 
-    gold = read_table(truth, format="pan")
+    gold = read_table(os.fspath(truth), format="pan")
     if "correct" not in gold.columns:
-        raise InputError("has values, expected PAN's truth (id, same)", truth)
+        raise InputError("has values, expected PAN's truth (id, same)", gold.name)
     frame = gold.frame.select("question", "same").collect()
     if frame["question"].n_unique() < frame.height:
         twice = frame.filter(frame["question"].is_duplicated())["question"][0]
-        raise InputError(f"problem {shown(twice)} stands twice", truth)
+        raise InputError(f"problem {shown(twice)} stands twice", gold.name)
     same = (frame["same"] == "yes").to_numpy()
-    runs = []
-    for source in name_runs([read_responses(path, old_reading(None, "pan")) for path in answers]):
+    rows = []
+    for source in open_sources(answers, Reading(format="pan")):
         if "value" not in source.table.columns:
             raise InputError("is a truth, expected answers (id, value)", source.table.name)
         given = source.table.frame.select("question", "value").collect()
         _refuse_strange(given, frame, source.table.name)
         joined = frame.join(given, on="question", how="left", maintain_order="left")
-        missing = int(joined["value"].null_count())
         value = joined["value"].fill_null(0.5).to_numpy()
-        scores = pan_measures(same, value)
-        scores["overall"] = overall(scores, year)
-        name = source.run or source.table.name
-        runs.append(Verified(name, scores, int((value == 0.5).sum()), missing))
-    runs.sort(key=lambda own: (-np.nan_to_num(own.scores["overall"], nan=-1.0), own.run))
-    return VerificationResult(year, frame.height, tuple(runs))
+        found = pan_measures(same, value)
+        found["overall"] = overall(found, year)
+        undefined = {k: v.reason for k, v in found.items() if isinstance(v, Undefined)}
+        rows.append(
+            PanRow(
+                rank="",
+                run=source.run or source.table.name,
+                scores={k: None if k in undefined else v for k, v in found.items()},
+                undefined=undefined,
+                blank=int((value == 0.5).sum()),
+                missing=int(joined["value"].null_count()),
+            )
+        )
+    rows.sort(key=lambda own: (-(-1.0 if (s := own.scores["overall"]) is None else s), own.run))
+    scores = [math.nan if (s := own.scores["overall"]) is None else s for own in rows]
+    ranks = places(scores, higher_is_better=True)
+    ranked = (structs.replace(own, rank=rank) for own, rank in zip(rows, ranks, strict=True))
+    return PanResult(year=year, problems=frame.height, rows=tuple(ranked))
 
 
 def _refuse_strange(given: Any, truth: Any, name: str) -> None:

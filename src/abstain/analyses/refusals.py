@@ -1,72 +1,201 @@
-"""What the rules found in files, and how often verdicts made with them err."""
+"""What the rules find in the text of responses, and how often verdicts made with them err."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
 import polars as pl
+from msgspec import structs
 
 from abstain.analyses.compare.bounds import WORDS
-from abstain.errors import InputError, shown
+from abstain.analyses.result import Facts, Result
+from abstain.errors import InputError, UsageError, option, shown
 from abstain.io.columns import require, require_all
 from abstain.io.frames import collect, into_lazy, open_table
 from abstain.judging.evaluation import refuse_undecided
 from abstain.judging.grades import grade_rows
 from abstain.judging.judge import KIND
-from abstain.judging.opening import open_runs
+from abstain.judging.opening import open_sources
+from abstain.judging.reading import PolicyLike, Reading
+from abstain.judging.refusals.rules import LANGUAGES
 from abstain.judging.responses import RULE, Responses
 from abstain.outcomes import KINDS, RIGHT, WRONG, Policy, blanks_by_reason
 
 EXCLUDED = "excluded"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Responses that decline: run, question, rule, text."""
+class Rule(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A rule by which a text declines."""
 
-    hits: pl.DataFrame
-    responses: int
-    notes: tuple[str, ...]
-
-    @property
-    def by_rule(self) -> dict[str, int]:
-        """How many texts each rule found, the busiest first."""
-        counted = self.hits.group_by(RULE).len().sort("len", RULE, descending=[True, False])
-        return dict(counted.iter_rows())
-
-
-def find(files: Sequence[str], *, columns: Mapping[str, str], format: str | None) -> Found:
-    """Every response that a rule finds to decline."""
-    sources = open_runs(list(files), columns=columns, format=format)
-    every = pl.concat([_rows(source) for source in sources])
-    notes = tuple(note for source in sources for note in source.table.notes)
-    return Found(every.filter(pl.col(RULE).is_not_null()), every.height, notes)
+    rule: str
+    pattern: str
+    unless: str
+    """What must not follow."""
+    whole: bool
+    """Whether it looks at all of the text, not only at how it begins."""
+    example: str
+    counter: str
+    """A text that it leaves alone."""
 
 
-def confusion(
-    files: Sequence[str],
-    check: str,
+class Hit(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A response that declines."""
+
+    run: str
+    question: str | None
+    rule: str
+    text: str | None
+
+
+class Confusion(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """What responses of one true outcome were judged."""
+
+    true: str
+    right: int
+    wrong: int
+    blank: int
+
+
+class RefusalsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="refusals"):
+    """Responses that decline, the rules, or how often verdicts made with the rules err."""
+
+    languages: tuple[str, ...]
+    responses: int | None = None
+    refusals: int | None = None
+    by_rule: dict[str, int] = {}
+    """How many texts each rule found, the busiest first."""
+    hits: tuple[Hit, ...] = ()
+    openings: dict[str, str] = {}
+    """What may stand before a rule's words, by language."""
+    hedges: dict[str, str] = {}
+    """What makes an answer of it all the same, by language."""
+    rules: tuple[Rule, ...] = ()
+    checked: int | None = None
+    """Responses that were checked by hand."""
+    judged_otherwise: int | None = None
+    confusion: tuple[Confusion, ...] = ()
+
+    TABLES: ClassVar[tuple[str, ...]] = ("main", "hits", "rules", "confusion")
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        """A row a response that declines, a rule, or a true outcome: whichever there are."""
+        if table == "main":
+            table = "confusion" if self.confusion else "rules" if self.rules else "hits"
+        rows = [structs.asdict(own) for own in getattr(self, table)]
+        schema = {name: COLUMNS.get(name, pl.String) for name in FIELDS[table]}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+FIELDS = {
+    "hits": Hit.__struct_fields__,
+    "rules": Rule.__struct_fields__,
+    "confusion": Confusion.__struct_fields__,
+}
+COLUMNS: dict[str, Any] = {"whole": pl.Boolean} | dict.fromkeys(WORDS, pl.Int64)
+
+
+def refusals(
+    files: Any = (),
     *,
-    columns: Mapping[str, str],
-    format: str | None,
-    policy: Sequence[str] | None = None,
-) -> dict[str, dict[str, int]]:
-    """Verdicts with the rules at work against a hand-checked sample: true, then judged.
+    languages: str | Sequence[str] = "all",
+    rules: bool = False,
+    check: Any = None,
+    format: str | None = None,
+    pick: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    policy: PolicyLike = None,
+) -> RefusalsResult:
+    """List the responses that decline to answer, by which rule; or measure how often that errs.
+
+    Args:
+        files: Runs or logs with the text of their responses, as `read` takes runs.
+        languages: Those in which refusals are looked for: `"en,de"` or `"all"`.
+        rules: Whether to list the rules instead.
+        check: A table of rows checked by hand (question, true: right, wrong or blank; perhaps
+            run): then the result is how they were judged.
+        format: The format of the files where it is not evident, or a tool's log.
+        pick: What to pick of a tool's log.
+        columns: Known name to actual name.
+        policy: With `check`: what kinds of blanks become.
+
+    >>> said = pl.DataFrame({"question": ["q1", "q2"], "answer": ["I don't know.", "Paris"]})
+    >>> refusals(said, languages="en").by_rule
+    {'en/do-not-know': 1}
+    """
+    reading = Reading.of(
+        format=format, pick=pick, columns=columns, policy=policy, detect_refusals=languages
+    )
+    return refusals_in(files, reading, rules=rules, check=check)
+
+
+def refusals_in(
+    files: Any, reading: Reading, *, rules: bool = False, check: Any = None
+) -> RefusalsResult:
+    """As `refusals`, for a `Reading` that is there already."""
+    wanted = reading.detect_refusals
+    if rules:
+        return _rules(wanted)
+    if isinstance(files, Sequence) and not isinstance(files, str) and not len(files):
+        raise UsageError(f"name a run or a log, or say {option('rules')}")
+    sources = open_sources(files, reading)
+    notes = tuple(note for source in sources for note in source.table.notes)
+    if check is not None:
+        return _checked(sources, check, reading, notes)
+    every = pl.concat([_rows(source) for source in sources])
+    found = every.filter(pl.col(RULE).is_not_null())
+    counted = found.group_by(RULE).len().sort("len", RULE, descending=[True, False])
+    return RefusalsResult(
+        reading=reading,
+        notes=notes,
+        languages=wanted,
+        responses=every.height,
+        refusals=found.height,
+        by_rule=dict(counted.iter_rows()),
+        hits=tuple(
+            Hit(run=run, question=question, rule=rule, text=text)
+            for run, question, rule, text in found.iter_rows()
+        ),
+    )
+
+
+def _rules(languages: Sequence[str]) -> RefusalsResult:
+    return RefusalsResult(
+        languages=tuple(languages),
+        openings={code: LANGUAGES[code].openings for code in languages},
+        hedges={code: LANGUAGES[code].hedges for code in languages},
+        rules=tuple(
+            Rule(
+                rule=own.name,
+                pattern=own.pattern,
+                unless=own.unless,
+                whole=own.whole,
+                example=own.example,
+                counter=own.counter,
+            )
+            for code in languages
+            for own in LANGUAGES[code].rules
+        ),
+    )
+
+
+def _checked(
+    sources: Sequence[Responses], check: Any, reading: Reading, notes: tuple[str, ...]
+) -> RefusalsResult:
+    """Verdicts with the rules at work against a hand-checked sample.
 
     A response counts as it does for `score`: by the policy, which leaves some out.
     """
-    truth = open_table(check)
+    truth = open_table(check, name="the table to check by")
     require_all(truth, {"question": "which names each question", "true": "found by hand"})
     keys = ["question", *(["run"] if "run" in truth.columns else [])]
     texts = [pl.col(key).cast(pl.String) for key in keys]
     word = pl.col("true").cast(pl.String).str.strip_chars().str.to_lowercase()
     checked = collect(into_lazy(truth.frame), truth.name).with_columns(*texts, true=word)
     _refuse_repeats(checked, keys, truth.name)
-    sources = open_runs(list(files), columns=columns, format=format)
-    judged = pl.concat([_verdicts(source, Policy.of(policy)) for source in sources])
+    judged = pl.concat([_verdicts(source, reading.rules()) for source in sources])
     if keys == ["question"] and judged["run"].n_unique() > 1:
         raise InputError("has no column 'run', but the files have several runs", truth.name)
     joined = checked.join(judged, on=keys, how="left")
@@ -79,7 +208,17 @@ def confusion(
         what = shown(str(strange["true"][0]))
         raise InputError(f"true is {what}, expected {', '.join(WORDS)}", truth.name)
     counted = {(t, j): n for t, j, n in joined.group_by("true", "judged").len().iter_rows()}
-    return {t: {j: counted.get((t, j), 0) for j in WORDS} for t in WORDS}
+    counts = {t: {j: counted.get((t, j), 0) for j in WORDS} for t in WORDS}
+    total = sum(sum(own.values()) for own in counts.values())
+    return RefusalsResult(
+        reading=reading,
+        notes=notes,
+        policy=reading.rules().to_dict(),
+        languages=reading.detect_refusals,
+        checked=total,
+        judged_otherwise=total - sum(counts[word][word] for word in WORDS),
+        confusion=tuple(Confusion(true=t, **own) for t, own in counts.items()),
+    )
 
 
 def _rows(source: Responses) -> pl.DataFrame:

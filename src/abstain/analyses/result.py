@@ -29,16 +29,21 @@ MOST_BYTES = 512 << 20
 """What a saved result may weigh."""
 
 KINDS: dict[str, str] = {
-    "rank": "rank.result:RankResult",
-    "compare": "compare.result:CompareResult",
-    "meta": "meta.result:MetaResult",
     "score": "score.result:ScoreResult",
-    "campaign": "campaign.result:CampaignResult",
-    "truncation": "truncation:TruncationResult",
+    "several": "score.several:SeveralResult",
+    "compare": "compare.result:CompareResult",
     "curve": "curve.result:CurveResult",
     "histogram": "curve.histogram:HistogramResult",
-    "several": "score.several:SeveralResult",
     "tune": "tune.result:TuneResult",
+    "meta": "meta.result:MetaResult",
+    "campaign": "campaign.result:CampaignResult",
+    "rank": "rank.result:RankResult",
+    "truncation": "truncation:TruncationResult",
+    "validate": "validate.result:ValidateResult",
+    "audit": "audit.result:AuditResult",
+    "pan": "pan:PanResult",
+    "squad": "squad:SquadResult",
+    "refusals": "refusals:RefusalsResult",
 }
 """Every kind of result, and where its struct is (below `abstain.analyses`)."""
 

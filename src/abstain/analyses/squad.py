@@ -7,22 +7,27 @@ exists as a rule; it is tuned on the very questions it is scored on.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
 import numpy as np
 
-from abstain import __version__
+from abstain.analyses.result import Facts, Result
 from abstain.errors import UsageError, option
-from abstain.io.normalise import squad
+from abstain.io.normalise import squad as normal
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import polars as pl
 
     from abstain.outcomes import Array
+
+Path: TypeAlias = "str | os.PathLike[str]"
+Paths: TypeAlias = "Path | Sequence[Path]"
 
 
 def exact_match(said: str, golds: Sequence[str]) -> float:
@@ -31,7 +36,7 @@ def exact_match(said: str, golds: Sequence[str]) -> float:
     >>> exact_match("The Nile", ["Nile"]), exact_match("", []), exact_match("Rhine", [])
     (1.0, 1.0, 0.0)
     """
-    return max(float(squad(said) == squad(gold)) for gold in golds or ("",))
+    return max(float(normal(said) == normal(gold)) for gold in golds or ("",))
 
 
 def f1_of_words(said: str, golds: Sequence[str]) -> float:
@@ -40,7 +45,7 @@ def f1_of_words(said: str, golds: Sequence[str]) -> float:
     >>> f1_of_words("the river Nile", ["Nile"]), f1_of_words("", [])
     (0.6666666666666666, 1.0)
     """
-    return max(_f1(squad(said).split(), squad(gold).split()) for gold in golds or ("",))
+    return max(_f1(normal(said).split(), normal(gold).split()) for gold in golds or ("",))
 
 
 def _f1(said: list[str], gold: list[str]) -> float:
@@ -68,73 +73,104 @@ def best_threshold(
     return float(totals[at]) / len(order), -1.0 if at == 0 else float(chances[order][ends[at - 1]])
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class SquadRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """One run's scores, as shares."""
 
     run: str
-    scores: dict[str, float]
+    scores: dict[str, float | None]
+    undefined: dict[str, str] = {}
+    """Why the scores that do not exist do not."""
+    missing: int
+    """Questions without a prediction: each counts as an empty one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadingResult:
+class SquadResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="squad"):
     """Runs in the order they were given."""
 
     questions: int
     with_answer: int
     threshold: float | None
-    missing: dict[str, int]
-    runs: tuple[Read, ...]
+    """An answer is held back where its no-answer probability is above it."""
+    tuned_on_test: tuple[str, ...]
+    """Scores that are tuned on the questions that they are of."""
+    rows: tuple[SquadRow, ...] = msgspec.field(name="results")
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain data; a score that does not exist is None."""
-        return {
-            "abstain": __version__,
-            "questions": self.questions,
-            "with_answer": self.with_answer,
-            "threshold": self.threshold,
-            "missing": self.missing,
-            "tuned_on_test": [n for n in self.runs[0].scores if n.startswith("best")],
-            "results": [
-                {
-                    "run": own.run,
-                    "scores": {k: None if np.isnan(v) else v for k, v in own.scores.items()},
-                }
-                for own in self.runs
-            ],
-        }
+    def check(self) -> None:
+        """Every row has the scores of the first."""
+        if not self.rows:
+            raise ValueError("has no results, expected at least one run")
+        for number, row in enumerate(self.rows, 1):
+            if list(row.scores) != list(self.rows[0].scores):
+                raise ValueError(f"result {number} has other scores than the first")
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        """A row a run."""
+        import polars as pl
+
+        schema: dict[str, Any] = {"run": pl.String}
+        schema |= dict.fromkeys(self.rows[0].scores, pl.Float64) | {"missing": pl.Int64}
+        rows = [(row.run, *row.scores.values(), row.missing) for row in self.rows]
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def read_answers(
-    gold: str,
-    predictions: Sequence[str],
+def squad(
+    gold: Path,
+    predictions: Paths,
     *,
-    na_prob: Sequence[str] = (),
+    na_prob: Paths = (),
     threshold: float | None = None,
-) -> ReadingResult:
-    """SQuAD 2's table for one or more files of predictions."""
+) -> SquadResult:
+    """SQuAD 2's scores of one or more files of predictions.
+
+    Args:
+        gold: The data set, as dev-v2.0.json.
+        predictions: Files of predictions, {question: text}.
+        na_prob: A file of no-answer probabilities for each, {question: probability}.
+        threshold: Hold an answer back where its no-answer probability is above this.
+    """
     from abstain.io.files import bare_name, open_plain
     from abstain.io.logs.squad import read_chances, read_data, read_predictions
 
-    if na_prob and len(na_prob) != len(predictions):
+    files, chance_files = _listed(predictions), _listed(na_prob)
+    if not files:
+        raise UsageError("there are no predictions to score")
+    if chance_files and len(chance_files) != len(files):
         raise UsageError(f"name one {option('na_prob')} for each file of predictions")
-    if threshold is not None and not na_prob:
+    if threshold is not None and not chance_files:
         raise UsageError(f"{option('threshold')} needs {option('na_prob')}")
     questions = read_data(open_plain(gold))
     has = np.array([bool(own.golds) for own in questions])
-    runs, missing = [], {}
-    for number, path in enumerate(predictions):
+    rows = []
+    for number, path in enumerate(files):
         said = read_predictions(open_plain(path), questions)
-        chances = read_chances(open_plain(na_prob[number]), questions) if na_prob else None
+        own = chance_files[number] if chance_files else None
+        chances = None if own is None else read_chances(open_plain(own), questions)
         texts = [said.get(own.id, "") for own in questions]
         exact = np.array([exact_match(t, q.golds) for t, q in zip(texts, questions, strict=True)])
         f1 = np.array([f1_of_words(t, q.golds) for t, q in zip(texts, questions, strict=True)])
         given = np.array([bool(t) for t in texts])
         sure = np.array([chances[own.id] for own in questions]) if chances else None
-        run = bare_name(path)
-        runs.append(Read(run, _scores(exact, f1, given, has, sure, threshold)))
-        missing[run] = sum(own.id not in said for own in questions)
-    return ReadingResult(len(questions), int(has.sum()), threshold, missing, tuple(runs))
+        scores = _scores(exact, f1, given, has, sure, threshold)
+        undefined = {k: v.reason for k, v in scores.items() if isinstance(v, Undefined)}
+        rows.append(
+            SquadRow(
+                run=bare_name(path),
+                scores={k: None if k in undefined else v for k, v in scores.items()},
+                undefined=undefined,
+                missing=sum(own.id not in said for own in questions),
+            )
+        )
+    return SquadResult(
+        questions=len(questions),
+        with_answer=int(has.sum()),
+        threshold=threshold,
+        tuned_on_test=tuple(name for name in rows[0].scores if name.startswith("best")),
+        rows=tuple(rows),
+    )
+
+
+def _listed(given: Paths) -> list[Path]:
+    return [given] if isinstance(given, (str, os.PathLike)) else list(given)
 
 
 def _scores(

@@ -53,7 +53,7 @@ from abstain.judging.reading import OPTIONS
     metavar="N",
     help="How many findings a table shows (0: all of them).",
 )
-@shows(digits=False)
+@shows(digits=False, page=True)
 def audit(
     files: tuple[str, ...],
     questions: int | None,
@@ -76,12 +76,11 @@ def audit(
     Counts must add up, scores follow from counts or at least be attainable, totals, means,
     medians, deviations and percentages follow from their rows, and tables agree.
     """
-    from abstain.analyses.audit import audit_tables
-    from abstain.report.audit import audit_grid, narrow_grid
+    from abstain.analyses.audit import audit as audited
 
     with working("checking…"):
-        result = audit_tables(
-            list(files),
+        result = audited(
+            files,
             questions=questions,
             sizes=sizes,
             measure=measure,
@@ -90,11 +89,10 @@ def audit(
             ignore=ignore,
             format=from_format,
         )
-    narrow = narrow_grid(result, most=most)
-    out.show_grids([audit_grid(result, most=most)], result.to_dict(), narrow=narrow)
+    out.show(result, most=most)
     if not result.agrees:
         raise click.exceptions.Exit(EXIT_NO)
-    if not result.checked:
+    if not result.cells:
         raise UsageError(
             "nothing could be checked: say what the columns hold (-c c@1=COLUMN) and of how many "
             "questions (--questions N, or --sizes COLUMN=N)"

@@ -44,12 +44,11 @@ def convert(
     abstain convert run.csv run.xml
     abstain convert log.jsonl.gz run.csv --column question=id --column answer=output
     """
-    from abstain.analyses.convert import convert_table
+    from abstain.analyses.convert import converted
 
     if target.exists() and not force:
         raise UsageError(f"{target} exists; --force overwrites it")
-    notes: list[str] = []
-    rows = convert_table(source, target, reading=reading, to_format=to_format, notes=notes)
-    for note in notes:
+    found = converted(source, target, reading, to=to_format)
+    for note in found.notes:
         click.echo(note, err=True)
-    click.echo(f"{target}: {plural(rows, 'row')}", err=True)
+    click.echo(f"{target}: {plural(found.rows, 'row')}", err=True)

@@ -16,7 +16,7 @@ from abstain.cli.showing import Showing, shows, working
     metavar="YEAR",
     help="Whose overall: 2020 (four measures) to 2023 (with Brier).",
 )
-@shows()
+@shows(page=True)
 def pan(truth: str, answers: tuple[str, ...], year: int, out: Showing) -> None:
     """PAN's measures of authorship verification: AUC, c@1, F1, F0.5u, Brier, overall.
 
@@ -27,9 +27,8 @@ def pan(truth: str, answers: tuple[str, ...], year: int, out: Showing) -> None:
     A value of 0.5 and a missing problem are no answer. Every other command reads the same files
     with `--from pan`.
     """
-    from abstain.analyses.pan import verify
-    from abstain.report.tasks import verification_grid
+    from abstain.analyses.pan import pan as verify
 
     with working("verifying…"):
-        result = verify(truth, list(answers), year=year)
-    out.show_grids([verification_grid(result)], result.to_dict())
+        result = verify(truth, answers, year=year)
+    out.show(result)

@@ -214,17 +214,3 @@ def known_columns(texts: Iterable[str], known: Sequence[str] = COLUMNS) -> dict[
             hint = f"there are {', '.join(known)}"
             raise UnknownNameError("column to map", bare, known, hint=hint)
     return mapping
-
-
-def keywords(reading: Reading, *names: str) -> dict[str, Any]:
-    """A reading as keyword arguments of functions that take its fields one by one.
-
-    Only until those functions take a `Reading`.
-    """
-    picks = [f"{name}={value}" for name, value in reading.pick.items()]
-    if reading.detect_refusals:
-        picks.append(f"refusals={'+'.join(reading.detect_refusals)}")
-    joint = "," if ":" in (reading.format or "") else ":"
-    whole = f"{reading.format or ''}{joint}{','.join(picks)}" if picks else reading.format
-    plain = {name: getattr(reading, name) for name in names}
-    return {"columns": reading.columns, "format": whole, **plain}

@@ -6,9 +6,8 @@ import click
 import msgspec
 
 from abstain.cli.command import FILE, argument, command, option
-from abstain.cli.reading import keywords, reading_options
+from abstain.cli.reading import reading_options
 from abstain.cli.showing import Showing, shows, working
-from abstain.errors import UsageError
 from abstain.judging.reading import Reading
 
 
@@ -40,7 +39,7 @@ from abstain.judging.reading import Reading
     metavar="N",
     help="How many texts a table shows (0: all of them).",
 )
-@shows(digits=False)
+@shows(digits=False, page=True)
 def refusals(
     files: tuple[str, ...],
     reading: Reading,
@@ -59,23 +58,10 @@ def refusals(
 
     What the rules find counts elsewhere only with --detect-refusals.
     """
-    from abstain.analyses import refusals as found
+    from abstain.analyses.refusals import refusals_in
     from abstain.judging.refusals.detect import languages_of
-    from abstain.report.refusals import confusion_grid, hits_grid, rules_grid
 
-    wanted = languages_of(languages)
-    if rules:
-        grid, data = rules_grid(wanted)
-        out.show_grids([grid], data)
-        return
-    if not files:
-        raise UsageError("name a run or a log, or say --rules")
-    own = keywords(msgspec.structs.replace(reading, detect_refusals=wanted))
+    own = msgspec.structs.replace(reading, detect_refusals=languages_of(languages))
     with working("reading…"):
-        if check is not None:
-            policy = [f"{kind}={effect}" for kind, effect in reading.policy.items()]
-            counts = found.confusion(list(files), check, policy=policy, **own)
-            grid, data = confusion_grid(counts)
-        else:
-            grid, data = hits_grid(found.find(list(files), **own), most=most)
-    out.show_grids([grid], data)
+        result = refusals_in(files, own, rules=rules, check=check)
+    out.show(result, most=most)

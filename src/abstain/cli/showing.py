@@ -48,7 +48,7 @@ class Showing:
         if self.chart is not None:
             view.draw(self.chart, **options)
         if self.chosen == "table" and self.output is None and sys.stdout.isatty():
-            self._print(view.tables(digits=self.digits, **options))
+            self._print(view.on_terminal(digits=self.digits, **options))
         else:
             self._write(view.text(self.chosen, digits=self.digits, **options))
 

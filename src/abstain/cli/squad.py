@@ -22,7 +22,7 @@ from abstain.cli.showing import Showing, shows, working
     metavar="T",
     help="Hold an answer back where its no-answer probability is above this.",
 )
-@shows()
+@shows(page=True)
 def squad(
     gold: str,
     predictions: tuple[str, ...],
@@ -39,9 +39,8 @@ def squad(
     The best threshold is tuned on the questions it is scored on; `abstain tune` tunes on others.
     Every other command reads predictions with `--from squad --pick gold=dev-v2.0.json`.
     """
-    from abstain.analyses.squad import read_answers
-    from abstain.report.tasks import reading_grid
+    from abstain.analyses.squad import squad as scored
 
     with working("reading…"):
-        result = read_answers(gold, list(predictions), na_prob=na_prob, threshold=threshold)
-    out.show_grids([reading_grid(result)], result.to_dict())
+        result = scored(gold, predictions, na_prob=na_prob, threshold=threshold)
+    out.show(result)

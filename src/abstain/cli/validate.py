@@ -8,7 +8,7 @@ import click
 
 from abstain.cli import EXIT_NO
 from abstain.cli.command import command, option
-from abstain.cli.reading import Input, keywords, reads
+from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import InputError
 
@@ -21,8 +21,6 @@ NO_VERDICT = "validate checks responses, it does not count them"
     without={
         "policy": f"--policy: {NO_VERDICT}",
         "cluster": f"--cluster: {NO_VERDICT}",
-        "master": f"--master: {NO_VERDICT}",
-        "engine": f"--engine: {NO_VERDICT}",
     },
 )
 @option(
@@ -38,7 +36,7 @@ NO_VERDICT = "validate checks responses, it does not count them"
     metavar="N",
     help="How many problems a table shows (0: all, with details).",
 )
-@shows(digits=False)
+@shows(digits=False, page=True)
 def validate(given: Input, max_runs: int | None, most: int, out: Showing) -> None:
     """Would these runs be accepted? Every problem with its place; exit code 1 if there is one.
 
@@ -47,15 +45,13 @@ def validate(given: Input, max_runs: int | None, most: int, out: Showing) -> Non
     abstain validate gold.xml runs/*.xml --max-runs 10
     abstain validate gold.csv run.csv --format json
     """
-    from abstain.analyses.validate.validation import validate_runs
+    from abstain.analyses.validate import validate_runs
     from abstain.io.files import STDIN
-    from abstain.report.problems import problems_grid
 
     if not any(run == STDIN or os.path.exists(run) for run in given.runs):
         raise InputError("there is no such file", given.runs[0])
     with working("checking…"):
-        own = keywords(given.reading, "align", "match")
-        verdict = validate_runs(given.gold, given.runs, max_runs=max_runs, **own)
-    out.show_grids([problems_grid(verdict, most=most)], verdict.to_dict())
-    if verdict.problems:
+        result = validate_runs(given.gold, given.runs, given.reading, max_runs=max_runs)
+    out.show(result, most=most)
+    if not result.valid:
         raise click.exceptions.Exit(EXIT_NO)

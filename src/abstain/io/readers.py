@@ -16,7 +16,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from abstain.errors import UnknownNameError, UsageError, option
+from abstain.errors import UnknownNameError, UsageError
 from abstain.io.files import BOM
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ GROUP = "abstain.readers"
 """The entry points by which other packages add readers."""
 
 ZIP = b"PK"
-BETWEEN_PICKS = re.compile(r",(?=\s*[a-z][a-z-]*\s*=|\s*$)")
 RIGHT_AT = "a score of at least this is right (for scores between 0 and 1)"
 
 
@@ -98,31 +97,6 @@ class _Readers(Mapping[str, Reader]):
 
 
 READERS: Mapping[str, Reader] = _Readers()
-
-
-def split_format(format: str) -> tuple[str, dict[str, str]]:
-    """The name of a format and what is picked of it.
-
-    A pick begins with its name, so a value may hold commas that no `name=` follows.
-
-    >>> split_format("lm-eval:filter=strict-match,metric=exact_match")
-    ('lm-eval', {'filter': 'strict-match', 'metric': 'exact_match'})
-    >>> split_format("squad:gold=a,b.json,threshold=0.2")
-    ('squad', {'gold': 'a,b.json', 'threshold': '0.2'})
-    """
-    name, _, rest = format.partition(":")
-    picks: dict[str, str] = {}
-    for text in filter(None, BETWEEN_PICKS.split(rest)):
-        key, equals, value = text.partition("=")
-        if not equals or not key.strip() or not value.strip():
-            raise UsageError(
-                f"{option('format')} reads NAME:PICK=VALUE, such as lm-eval:filter=none "
-                f"(got '{format}')"
-            )
-        if key.strip() in picks:
-            raise UsageError(f"{option('format')} says {key.strip()} twice (got '{format}')")
-        picks[key.strip()] = value.strip()
-    return name.strip(), picks
 
 
 def sniff_log(head: bytes) -> str | None:

@@ -112,12 +112,6 @@ def read_table(
     from abstain.io.readers import READERS
 
     name, picks = format or "", dict(pick or {})
-    if ":" in name:  # on its way out: picks have an option of their own
-        from abstain.io.readers import split_format
-
-        name, inside = split_format(name)
-        inside.pop("refusals", None)
-        picks = {**inside, **picks}
     if name and name not in FORMATS and name not in READERS:
         known = (*FORMATS, *READERS)
         near = nearest(name, known)

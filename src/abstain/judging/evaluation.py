@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from abstain.analyses.score.result import ScoreResult
     from abstain.analyses.score.several import SeveralResult
     from abstain.analyses.tune.result import TuneResult
+    from abstain.analyses.validate.result import ValidateResult
     from abstain.judging.gold import Gold
     from abstain.judging.matrix import Filled
     from abstain.judging.reading import PolicyLike, Reading
@@ -561,6 +562,11 @@ class Evaluation:
             judge_error=judge_error,
             progress=progress,
         )
+        return found
+
+    def validate(self, *, max_runs: int | None = None) -> ValidateResult:
+        """Everything that is wrong with the runs; `max_runs` is how many a team may send."""
+        found: ValidateResult = abstain.ask("validate", self, max_runs=max_runs)
         return found
 
     def meta(

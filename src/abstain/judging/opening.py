@@ -55,37 +55,3 @@ def _logs_of(data: Any, reading: Reading) -> list[Any]:
 def is_path(data: Any) -> bool:
     """Whether it names a file or a folder."""
     return isinstance(data, (str, os.PathLike))
-
-
-def old_reading(
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    engine: Any = None,
-    master: str | None = None,
-) -> Reading:
-    """A `Reading` from a format with picks inside it: for rooms on their way to `Evaluation`."""
-    from abstain.io.readers import split_format
-    from abstain.judging.reading import Reading
-
-    name, pick = split_format(format) if format else ("", {})
-    languages = pick.pop("refusals", "").replace("+", ",")
-    return Reading.of(
-        format=name or None,
-        pick=pick,
-        columns=columns,
-        detect_refusals=languages,
-        engine=engine,
-        master=master,
-    )
-
-
-def open_runs(
-    runs: Any,
-    *,
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    engine: str | None = None,
-    master: str | None = None,
-) -> list[Responses]:
-    """As `open_sources`, for rooms on their way to `Evaluation`."""
-    return open_sources(runs, old_reading(columns, format, engine, master))

@@ -135,17 +135,22 @@ def read(
 def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
     """As `read`, for a `Reading` that is there already; so may the gold be."""
     refuse_meaningless(reading, "gold")
-    given = gold if isinstance(gold, (list, tuple)) else [gold]
-    golds = [own if isinstance(own, Gold) else read_gold(own, reading) for own in given]
-    if not golds:
-        raise UsageError("there is no gold to judge by")
-    standard = joined_gold(golds)
+    golds, standard = golds_of(gold, reading)
     responses = open_sources(runs, reading)
     tables = [*(own.table for own in golds), *(own.table for own in responses)]
     check_mapping(reading.columns, tables)
     if reading.cluster is not None:
         standard.check_attributes([reading.cluster])
     return Evaluation(GoldRuns(standard, responses, reading), reading)
+
+
+def golds_of(gold: Any, reading: Reading) -> tuple[list[Gold], Gold]:
+    """The golds that were named, and all of them as one."""
+    given = gold if isinstance(gold, (list, tuple)) else [gold]
+    golds = [own if isinstance(own, Gold) else read_gold(own, reading) for own in given]
+    if not golds:
+        raise UsageError("there is no gold to judge by")
+    return golds, joined_gold(golds)
 
 
 def read_judged(

@@ -7,6 +7,7 @@ from typing import Any
 
 from abstain.report.grid import Grid, cell_text
 from abstain.report.pieces import Figure, Page, PageTable, Section
+from abstain.report.shared import again, blanks_table, facts
 from abstain.report.view import View
 
 MOST_ROWS = 60
@@ -19,10 +20,10 @@ STYLE = (
 )
 
 
-def plain_page(view: View[Any]) -> Page:
+def plain_page(view: View[Any], **options: Any) -> Page:
     """A page of a result's tables and charts, with its notes and how it was made."""
     result = view.result
-    grids = view.tables()
+    grids = view.tables(**options)
     tables = [
         PageTable(f"table-{n}", grid.title or "Results", "", grid, page_size=50)
         for n, grid in enumerate(grids, 1)
@@ -34,7 +35,9 @@ def plain_page(view: View[Any]) -> Page:
         title=view.title(),
         lead=said[0] if said else "",
         sections=sections,
-        again_facts=[("written by", f"abstain {result.abstain}")],
+        again=again(result),
+        again_facts=facts(result),
+        again_tables=blanks_table(result),
         command=result.command,
     )
 

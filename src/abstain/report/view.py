@@ -54,6 +54,10 @@ class View(Generic[R]):
         """Its tables, the main one first; notes stand below the last."""
         raise NotImplementedError
 
+    def on_terminal(self, **options: Any) -> list[Grid]:
+        """Its tables for a terminal, which has a width: as elsewhere, unless a kind says more."""
+        return self.tables(**options)
+
     def whole(self, **options: Any) -> Grid:
         """The one table that CSV holds."""
         return self.tables(**options)[0]

@@ -33,7 +33,7 @@ def test_run_and_cluster_survive(here: Here, ending: str) -> None:
     here.write("log.json", json.dumps(EPOCHS))
     made = here("convert", "log.json", f"copy.{ending}")
     assert made.code == 0, made
-    assert "its column cluster says what hangs together" in made.err
+    assert "its column cluster names the clusters" in made.err
     rows = [
         here("score", "--judged", name, "-m", "accuracy", "--interval", "--format", "json").data[
             "results"

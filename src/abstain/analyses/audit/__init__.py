@@ -8,10 +8,11 @@ attainable  scores that no whole outcome gives
 summaries   totals, means, medians, deviations (linear: whole sums, mended together)
 columns     columns that add up others, percentages
 across      the same value in several tables
-findings    what was found
+findings    what was found so far
+result      what was found, as data
 """
 
-from abstain.analyses.audit.auditing import audit_tables
-from abstain.analyses.audit.findings import Audit, Change, Correction, Finding
+from abstain.analyses.audit.auditing import audit
+from abstain.analyses.audit.result import AuditResult
 
-__all__ = ["Audit", "Change", "Correction", "Finding", "audit_tables"]
+__all__ = ["AuditResult", "audit"]

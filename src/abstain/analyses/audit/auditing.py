@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from typing import TypeAlias
 
 from abstain.analyses.audit.across import check_across
 from abstain.analyses.audit.attainable import check_attainable, known_runs
@@ -11,48 +12,71 @@ from abstain.analyses.audit.columns import check_percentages, column_sums
 from abstain.analyses.audit.findings import READABLE, Audit
 from abstain.analyses.audit.linear import check_linear
 from abstain.analyses.audit.printed import is_missing
+from abstain.analyses.audit.result import AuditResult
 from abstain.analyses.audit.rows import check_rows
 from abstain.analyses.audit.sheet import Settings, Sheet
 from abstain.analyses.audit.sizes import read_sizes
 from abstain.analyses.audit.summaries import check_summaries
 from abstain.errors import UsageError, option
 from abstain.io.tables import read_table
+from abstain.measures import Measure
 from abstain.measures import measure as measure_of
 
+Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
-def audit_tables(
-    files: Sequence[str | Path],
+
+def audit(
+    tables: Paths,
     *,
     questions: int | None = None,
     sizes: Iterable[str] | Mapping[str, int] = (),
-    measure: str = "c@1",
-    companions: Sequence[str | Path] = (),
-    columns: Sequence[tuple[str, str]] = (),
+    measure: str | Measure = "c@1",
+    companions: Paths = (),
+    columns: Sequence[tuple[str, str]] | Mapping[str, str] = (),
     ignore: Sequence[str] = (),
     format: str | None = None,
-) -> Audit:
-    """Check tables against arithmetic: counts, scores, sums, summaries, each other."""
+) -> AuditResult:
+    """Check published tables against arithmetic: counts, scores, sums, summaries, each other.
+
+    Args:
+        tables: The files to check.
+        questions: How many questions each row is over.
+        sizes: How many questions the scores of a column are over: `{"auxiliary": 44}`; or texts
+            such as `auxiliary=44`, and files with the column questions.
+        measure: What columns hold that are named only by their questions.
+        companions: Tables with the counts of the same runs.
+        columns: Which column holds a count or a measure: `{"right": "R"}`, or pairs, since a
+            measure may have several columns.
+        ignore: Columns to leave out.
+        format: The format of the files where it is not evident.
+    """
+    files, beside_files = _listed(tables), _listed(companions)
     if not files:
         raise UsageError("name at least one table")
     if questions is not None and questions < 1:
         raise UsageError(f"{option('questions')} must be 1 or more (got {questions})")
     known = dict(sizes) if isinstance(sizes, Mapping) else read_sizes(sizes)
-    settings = Settings(questions, str(measure_of(measure)), known, tuple(columns), tuple(ignore))
-    paths = list(dict.fromkeys(map(str, files)))
+    pairs = tuple(columns.items() if isinstance(columns, Mapping) else columns)
+    settings = Settings(questions, str(measure_of(measure)), known, pairs, tuple(ignore))
+    paths = list(dict.fromkeys(files))
     sheets = [Sheet(read_table(path, format=format), settings) for path in paths]
-    beside = [Sheet(read_table(path, format=format), settings) for path in map(str, companions)]
+    beside = [Sheet(read_table(path, format=format), settings) for path in beside_files]
     settings.check([*sheets, *beside])
-    audit = Audit(tuple(paths))
-    runs = known_runs(beside, audit)
+    found = Audit(tuple(paths))
+    runs = known_runs(beside, found)
     for sheet in sheets:
-        _check_readable(sheet, audit)
-        check_rows(sheet, audit)
-        check_attainable(sheet, runs, audit)
-        check_linear(sheet, [*check_summaries(sheet, audit), *column_sums(sheet, audit)], audit)
-        check_percentages(sheet, audit)
-    check_across(sheets, audit)
-    audit.sort()
-    return audit
+        _check_readable(sheet, found)
+        check_rows(sheet, found)
+        check_attainable(sheet, runs, found)
+        check_linear(sheet, [*check_summaries(sheet, found), *column_sums(sheet, found)], found)
+        check_percentages(sheet, found)
+    check_across(sheets, found)
+    return found.result()
+
+
+def _listed(paths: Paths) -> list[str]:
+    several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    return [os.fspath(path) for path in several]
 
 
 def _check_readable(sheet: Sheet, audit: Audit) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import permutations
 
-from abstain.analyses.audit.findings import PERCENTAGES, SUMS, Audit, Change, Correction
+from abstain.analyses.audit.findings import PERCENTAGES, SUMS, Audit
 from abstain.analyses.audit.linear import Linear
 from abstain.analyses.audit.printed import Printed
+from abstain.analyses.audit.result import Change, Correction
 from abstain.analyses.audit.sheet import PERCENT_WORDS, Sheet
 
 WHOLES = ("all", "total", "sum", "overall")

@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Any
 
 from abstain.analyses.audit.constraints import Score, Sum
-from abstain.analyses.audit.findings import Change, Correction
 from abstain.analyses.audit.printed import edits
+from abstain.analyses.audit.result import Change, Correction
 
 GRID = 1_000_000
 """A pair of cells is tried in full up to so many pairs of values; beyond, near misprints."""

@@ -1,14 +1,13 @@
-"""What an audit found, what it looked at, and what it took for granted."""
+"""What an audit finds as it goes on: cells that disagree, what it looked at, what it assumed."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from abstain import __version__
-from abstain.errors import Place
+from abstain.analyses.audit.result import AuditResult, Correction, Finding
 
 if TYPE_CHECKING:
     from abstain.analyses.audit.sheet import Sheet
@@ -23,69 +22,9 @@ TABLES = "tables agree"
 READABLE = "figures are numbers"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One cell that would read otherwise."""
-
-    row: str
-    column: str
-    old: str
-    new: str
-
-    def __str__(self) -> str:
-        return f"{self.column} {self.old} → {self.new}"
-
-
-@dataclass(frozen=True, slots=True)
-class Correction:
-    """The smallest change that makes everything around it agree."""
-
-    changes: tuple[Change, ...]
-    checks: int
-    """How many checks hold after it: all that the cell takes part in."""
-
-    def __str__(self) -> str:
-        return " and ".join(map(str, self.changes))
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A cell that disagrees."""
-
-    rule: str
-    place: Place
-    row: str
-    column: str
-    printed: str
-    follows: str
-    corrections: tuple[Correction, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The finding as plain data."""
-        return {
-            "rule": self.rule,
-            "file": self.place.path,
-            "line": self.place.line,
-            "row": self.row,
-            "column": self.column,
-            "printed": self.printed,
-            "follows": self.follows,
-            "corrections": [
-                {
-                    "changes": [
-                        {"row": c.row, "column": c.column, "from": c.old, "to": c.new}
-                        for c in correction.changes
-                    ],
-                    "checks": correction.checks,
-                }
-                for correction in self.corrections
-            ],
-        }
-
-
 @dataclass(slots=True)
 class Audit:
-    """The findings of an audit, with what was checked and what was inferred."""
+    """An audit under way: findings, what was checked and what was inferred."""
 
     files: tuple[str, ...]
     findings: list[Finding] = field(default_factory=list)
@@ -94,11 +33,6 @@ class Audit:
     """How many checks each rule made."""
     checked: set[tuple[str, int, str]] = field(default_factory=set)
     """The cells that some rule looked at."""
-
-    @property
-    def agrees(self) -> bool:
-        """Whether nothing was found."""
-        return not self.findings
 
     def check(self, rule: str, sheet: Sheet, cells: Iterable[tuple[int, str]]) -> None:
         """Remember that a rule looked at some cells."""
@@ -115,15 +49,18 @@ class Audit:
         corrections: Sequence[Correction] = (),
     ) -> None:
         """Remember a cell that disagrees."""
+        place = sheet.place(row)
         self.findings.append(
             Finding(
-                rule,
-                sheet.place(row),
-                sheet.row_name(row),
-                column,
-                sheet.texts[row].get(column) or "",
-                follows,
-                tuple(corrections),
+                rule=rule,
+                file=place.path,
+                line=place.line,
+                at_row=place.row,
+                row=sheet.row_name(row),
+                column=column,
+                printed=sheet.texts[row].get(column) or "",
+                follows=follows,
+                corrections=tuple(corrections),
             )
         )
 
@@ -132,19 +69,15 @@ class Audit:
         if text not in self.notes:
             self.notes.append(text)
 
-    def sort(self) -> None:
-        """Findings in the order of the files and their lines."""
+    def result(self) -> AuditResult:
+        """All of it, the findings in the order of the files and their lines."""
         order = {name: number for number, name in enumerate(self.files)}
-        self.findings.sort(key=lambda f: (order.get(f.place.path, 0), f.place.line or 0))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The audit as plain data: what `--format json` prints."""
-        return {
-            "abstain": __version__,
-            "agrees": self.agrees,
-            "files": list(self.files),
-            "cells": len(self.checked),
-            "rules": dict(self.rules),
-            "notes": self.notes,
-            "findings": [finding.to_dict() for finding in self.findings],
-        }
+        findings = sorted(self.findings, key=lambda f: (order.get(f.file, 0), f.line or 0))
+        return AuditResult(
+            notes=tuple(self.notes),
+            agrees=not findings,
+            files=self.files,
+            cells=len(self.checked),
+            rules=dict(self.rules),
+            findings=tuple(findings),
+        )

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from abstain.analyses.audit.findings import Audit, Change, Correction
+from abstain.analyses.audit.findings import Audit
 from abstain.analyses.audit.printed import edits
+from abstain.analyses.audit.result import Change, Correction
 from abstain.analyses.audit.sheet import Sheet
 
 Cell: TypeAlias = tuple[int, str]

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from abstain.analyses.audit.constraints import Score, Sum, complete, counts_of, sums_of
 from abstain.analyses.audit.corrections import corrections
-from abstain.analyses.audit.findings import COUNTS, SCORES, Audit, Correction
+from abstain.analyses.audit.findings import COUNTS, SCORES, Audit
 from abstain.analyses.audit.printed import Printed
+from abstain.analyses.audit.result import Correction
 from abstain.analyses.audit.sheet import ALL, Sheet
 from abstain.measures.definition import SPLIT_UNKNOWN
 

@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from statistics import median
 
-from abstain.analyses.audit.findings import SUMMARIES, Audit, Change, Correction
+from abstain.analyses.audit.findings import SUMMARIES, Audit
 from abstain.analyses.audit.linear import Linear
 from abstain.analyses.audit.printed import Printed
+from abstain.analyses.audit.result import Change, Correction
 from abstain.analyses.audit.sheet import Sheet, kind_of
 from abstain.errors import plural
 

@@ -1,1 +1,6 @@
-"""Would a submission be accepted?"""
+"""Would these runs be accepted?"""
+
+from abstain.analyses.validate.result import ValidateResult
+from abstain.analyses.validate.validation import validate, validate_runs
+
+__all__ = ["ValidateResult", "validate", "validate_runs"]

@@ -8,41 +8,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
-import polars as pl
-
-from abstain import __version__
+from abstain.analyses.validate import result as facts
+from abstain.analyses.validate.checks import (
+    faults,
+    no_answers,
+    not_options,
+    shared_ids,
+    too_many,
+)
 from abstain.analyses.validate.misnumbering import misnumbered, split_id
-from abstain.errors import InputError, Place, plural, shown
-from abstain.io.frames import check_mapping, collect, in_engine
-from abstain.io.normalise import matcher
+from abstain.analyses.validate.result import ValidateResult
+from abstain.errors import InputError, Place, UsageError, plural, shown
+from abstain.io.frames import check_mapping, collect
 from abstain.io.tables import ROW
 from abstain.judging.faults import Problem
-from abstain.judging.gold import NONE_WORDS, Gold, read_gold
 from abstain.judging.joining import join_tasks, logs_in
-from abstain.judging.judge import (
-    FILE,
-    INDEX,
-    KIND,
-    YES,
-    Judged,
-    check_align,
-    judge,
-)
-from abstain.judging.opening import old_reading
-from abstain.judging.responses import Responses, read_responses, told
-from abstain.judging.run_names import name_runs, parse_run_name
+from abstain.judging.judge import Judged, judge
+from abstain.judging.opening import is_path, named
+from abstain.judging.reading import Reading, refuse_meaningless
+from abstain.judging.responses import Responses, in_its_engine, read_responses, told
+from abstain.judging.run_names import name_runs
+from abstain.judging.sources import GoldRuns, golds_of
 from abstain.judging.tally import missing_problems, repeats
-from abstain.outcomes import KINDS
 
-MOST = 10_000
-"""Problems of one kind that are looked up; a file with more is not a submission with slips."""
-
-HINTS = 100
-"""Unknown ids for which the nearest known ones are looked up."""
+if TYPE_CHECKING:
+    from abstain.judging.evaluation import Evaluation
 
 FLOOD = 20
 """More problems of one kind in one run are told as one."""
@@ -50,188 +43,104 @@ FLOOD = 20
 ID_KINDS = ("unknown question", "repeated question", "missing question")
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What was checked and what is wrong with it."""
-
-    questions: int
-    runs: int
-    problems: tuple[Problem, ...]
-    notes: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The verdict as plain data: what `--format json` prints."""
-        return {
-            "abstain": __version__,
-            "valid": not self.problems,
-            "questions": self.questions,
-            "runs": self.runs,
-            "problems": [_plain(p) for p in self.problems],
-            **({"notes": list(self.notes)} if self.notes else {}),
-        }
-
-
-def _plain(problem: Problem) -> dict[str, Any]:
-    plain: dict[str, Any] = {
-        "kind": problem.kind,
-        "file": problem.place.path,
-        "line": problem.place.line,
-        **({"row": problem.place.row} if problem.place.row is not None else {}),
-        "run": problem.run,
-        "question": problem.question,
-        "message": problem.message,
-    }
-    if problem.details:
-        plain["details"] = [_plain(detail) for detail in problem.details]
-    return plain
+def validate(evaluation: Evaluation, *, max_runs: int | None = None) -> ValidateResult:
+    """Check runs against their gold; `max_runs` is how many a team may send."""
+    source = evaluation.source
+    if not isinstance(source, GoldRuns):
+        raise UsageError("validate checks whole runs against a gold, as they were read")
+    return _result(source, evaluation.reading, _problems(source, evaluation.reading, max_runs))
 
 
 def validate_runs(
-    gold: Any,
-    runs: Sequence[str],
-    *,
-    align: str = "id",
-    match: str = "id",
-    max_runs: int | None = None,
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-) -> Verdict:
-    """Check runs against a gold; a run that cannot be read is a problem of its own."""
-    standard = read_gold(gold, old_reading(columns, format))
+    gold: Any, runs: Any, reading: Reading, *, max_runs: int | None = None
+) -> ValidateResult:
+    """As `validate`, for runs that are not read yet: one that cannot be is a problem of its own."""
+    refuse_meaningless(reading, "gold")
+    golds, standard = golds_of(gold, reading)
     problems: list[Problem] = []
     sources: list[Responses] = []
-    files = _files(runs, format, problems)
-    for run in files:
+    files = _files(runs, reading, problems)
+    for name, data in files:
         try:
-            source = read_responses(run, old_reading(columns, format))
-            judge(standard, [source], match=match, align=check_align(align))
+            source = read_responses(data, reading, name=name)
+            judge(standard, [source], match=reading.match, align=reading.align)
             sources.append(source)
         except InputError as error:
-            place = error.place or Place(run)
-            problems.append(Problem("unreadable", place, error.message, typed=error.typed))
+            problems.append(_unreadable(error, data))
     unread = len(files) - len(sources)
-    sources = join_tasks(sources)
     if sources:
-        check_mapping(columns or {}, [standard.table, *(s.table for s in sources)])
-        judged = judge(standard, name_runs(sources), match=match, align=align)
-        found = [*_faults(judged), *repeats(judged), *missing_problems(judged)]
-        if align == "id":
-            found = _explained(found, judged)
-        found += _no_answers(judged)
-        found += _not_options(judged, match)
-        problems += _without_floods(found)
-        problems += _shared_ids(judged.sources)
-        if max_runs is not None:
-            problems += _too_many(judged.sources, max_runs)
-    order = {run: number for number, run in enumerate(files)}
-    problems.sort(
-        key=lambda p: (order.get(p.place.path, len(order)), p.place.line or p.place.row or 1 << 62)
+        tables = [*(own.table for own in golds), *(own.table for own in sources)]
+        check_mapping(reading.columns, tables)
+    named_runs = name_runs(join_tasks(sources))
+    read = GoldRuns(standard, [in_its_engine(own, reading) for own in named_runs], reading)
+    if sources:
+        problems += _problems(read, reading, max_runs)
+    order = {_label(name, data): number for number, (name, data) in enumerate(files)}
+    return _result(read, reading, problems, unread=unread, order=order)
+
+
+def _result(
+    source: GoldRuns,
+    reading: Reading,
+    problems: Sequence[Problem],
+    *,
+    unread: int = 0,
+    order: Mapping[str, int] | None = None,
+) -> ValidateResult:
+    tables = [own.table for own in source.responses]
+    places = order or {table.name: number for number, table in enumerate(tables)}
+    ordered = sorted(
+        problems,
+        key=lambda p: (
+            places.get(p.place.path, len(places)),
+            p.place.line or p.place.row or 1 << 62,
+        ),
     )
-    notes = tuple(told([standard.table, *(s.table for s in sources)]))
-    return Verdict(len(standard), len(sources) + unread, tuple(problems), notes)
+    return ValidateResult(
+        reading=reading,
+        notes=tuple(told([source.gold.table, *tables])),
+        valid=not problems,
+        questions=len(source.gold),
+        runs=len(tables) + unread,
+        problems=tuple(facts.Problem.of(problem) for problem in ordered),
+    )
 
 
-def _files(runs: Sequence[str], format: str | None, problems: list[Problem]) -> list[str]:
-    """The files of the runs: a folder stands for the logs in it, and one without is a problem."""
-    files: list[str] = []
-    for run in runs:
+def _problems(source: GoldRuns, reading: Reading, max_runs: int | None) -> list[Problem]:
+    """Everything that is wrong with runs that could be read."""
+    judged = source.judged()
+    found = [*faults(judged), *repeats(judged), *missing_problems(judged)]
+    if reading.align == "id":
+        found = _explained(found, judged)
+    found += no_answers(judged)
+    found += not_options(judged, reading.match)
+    found = [*_without_floods(found), *shared_ids(judged.sources)]
+    return found if max_runs is None else [*found, *too_many(judged.sources, max_runs)]
+
+
+def _files(runs: Any, reading: Reading, problems: list[Problem]) -> list[tuple[str, Any]]:
+    """The runs by name: a folder stands for the logs in it, and one without is a problem."""
+    if isinstance(runs, Mapping):
+        return named(runs, reading)
+    several = isinstance(runs, Sequence) and not isinstance(runs, (str, bytes))
+    kept: list[Any] = []
+    for data in runs if several else [runs]:
         try:
-            files += logs_in(run, format) if os.path.isdir(run) else [run]
+            is_folder = is_path(data) and os.path.isdir(data)
+            kept += logs_in(os.fspath(data), reading.format) if is_folder else [data]
         except InputError as error:
-            place = error.place or Place(run)
-            problems.append(Problem("unreadable", place, error.message, typed=error.typed))
-    return files
+            problems.append(_unreadable(error, data))
+    return named(kept, reading) if kept or not problems else []
 
 
-# ------------------------------------------------------------------------------- one by one
+def _unreadable(error: InputError, data: Any) -> Problem:
+    place = error.place or Place(_label("", data))
+    return Problem("unreadable", place, error.message, typed=error.typed)
 
 
-def _faults(judged: Judged) -> list[Problem]:
-    found: list[Problem] = []
-    for frame in judged.frames:
-        rows = _first_rows(frame.filter(nw.col(KIND) >= KINDS), judged)
-        found += [
-            judged.fault(row, hints=number < HINTS)
-            for number, row in enumerate(rows.iter_rows(named=True))
-        ]
-    return found
-
-
-def _no_answers(judged: Judged) -> list[Problem]:
-    """Questions said to be answered, without an answer: they count as blanks."""
-    gold, found = judged.gold, []
-    said_yes = nw.col("answered").str.to_lowercase().is_in(YES)
-    nothing = nw.col("answer").is_null() | (nw.col("answer") == "")
-    for frame in judged.frames:
-        if "answered" not in frame.collect_schema().names():
-            continue
-        lacking = frame.filter(nw.col(KIND) < KINDS, said_yes, nothing)
-        for row in _first_rows(lacking, judged).iter_rows(named=True):
-            question = gold.frame["question"][row[INDEX]]
-            message = (
-                f"question {shown(question)} is said to be answered but has no answer, "
-                "expected one, or answered=NO"
-            )
-            found.append(
-                Problem("answer lacking", judged.place(row), message, row["run"], question)
-            )
-    return found
-
-
-def _not_options(judged: Judged, match: str) -> list[Problem]:
-    """Answers and candidates that are not among their question's options."""
-    gold: Gold = judged.gold
-    if "options" not in gold.frame.columns:
-        return []
-    allowed = _normalised(gold.frame["options"], match)
-    found: list[Problem] = []
-    for frame in judged.frames:
-        names = frame.collect_schema().names()
-        for column in (c for c in ("answer", "candidate") if c in names):
-            given = frame.filter(nw.col(KIND) < KINDS, ~nw.col(column).is_null())
-            pairs = collect(given.select(INDEX, column).unique(), judged.sources[0].table.name)
-            unknown = _outside_options(pairs, allowed)
-            if unknown.is_empty():
-                continue
-            bad = given.join(in_engine(unknown, frame), on=[INDEX, column], how="inner")
-            for row in _first_rows(bad, judged).iter_rows(named=True):
-                question = gold.frame["question"][row[INDEX]]
-                options = ", ".join(gold.frame["options"][row[INDEX]].to_list()[:10])
-                message = (
-                    f"{column} {shown(row[column])} is not an option of question "
-                    f"{shown(question)} (its options: {options})"
-                )
-                found.append(
-                    Problem("unknown option", judged.place(row), message, row["run"], question)
-                )
-    return found
-
-
-def _normalised(options: pl.Series, match: str) -> pl.Series:
-    """Options in the form that answers have once they are judged."""
-    if match == "id":
-        return options
-    normal = matcher(match)
-    changed = [None if own is None else [normal(text) for text in own] for own in options.to_list()]
-    return pl.Series(options.name, changed, dtype=options.dtype)
-
-
-def _outside_options(pairs: pl.DataFrame, options: pl.Series) -> pl.DataFrame:
-    """Of pairs of a question's position and a text, those whose question has no such option."""
-    text, allowed = pl.col(pairs.columns[1]), pl.col("__options")
-    known = pairs.with_columns(options.gather(pairs[INDEX]).alias("__options"))
-    return known.filter(
-        text != "",
-        allowed.list.len() > 0,
-        ~allowed.list.contains(text),
-        ~text.is_in(NONE_WORDS),  # "there is no answer" needs no option of its own
-    ).drop("__options")
-
-
-def _first_rows(chosen: nw.LazyFrame[Any], judged: Judged) -> pl.DataFrame:
-    """Rows in the order of their files, so many at most."""
-    order = [c for c in (FILE, ROW) if c in chosen.collect_schema().names()]
-    return collect(chosen.sort(order).head(MOST), judged.sources[0].table.name)
+def _label(name: str, data: Any) -> str:
+    """What a run's table is called in messages."""
+    return os.fspath(data) if is_path(data) else name or "the frame"
 
 
 # ------------------------------------------------------------------------ one cause for many
@@ -245,6 +154,8 @@ def _explained(problems: Sequence[Problem], judged: Judged) -> list[Problem]:
         runs = {p.run for p in left if p.kind in ID_KINDS and p.place.path == source.table.name}
         if not runs or len(runs) > 1 or source.run is None or source.run not in runs:
             continue
+        if ROW not in source.frame.collect_schema().names():
+            continue  # an engine does not say in which order they stand
         rows = collect(source.frame.select("question", ROW), source.table.name)
         ids = rows["question"].fill_null("").to_list()
         for finding in misnumbered(ids, gold_ids):
@@ -291,52 +202,3 @@ def _without_floods(problems: Sequence[Problem]) -> list[Problem]:
             replace(first, message=message + f"the first: {first.message}", details=tuple(plain))
         )
     return told
-
-
-# ------------------------------------------------------------------------- across the runs
-
-
-def _shared_ids(sources: Sequence[Responses]) -> list[Problem]:
-    """A run id that several files claim."""
-    first: dict[str, Place] = {}
-    found = []
-    for source in sources:
-        if source.table.run_id is None:
-            continue
-        run, line = source.table.run_id
-        here = Place(source.table.name, line)
-        if run in first:
-            message = f"run id {shown(run)} is taken (first: {first[run]}), expected one of its own"
-            found.append(Problem("shared run id", here, message, source.run))
-        first.setdefault(run, here)
-    return found
-
-
-def _too_many(sources: Sequence[Responses], most: int) -> list[Problem]:
-    """Runs of a team beyond those it may send."""
-    teams: dict[str, int] = {}
-    found = []
-    for source in sources:
-        for run, line in _claimed(source):
-            name = parse_run_name(run)
-            if name is None:
-                continue
-            count = teams[name.team] = teams.get(name.team, 0) + 1
-            if count > most:
-                message = (
-                    f"run {shown(run)} is run {count} of team {shown(name.team)}, "
-                    f"expected at most {most}"
-                )
-                place = Place(source.table.name, line)
-                found.append(Problem("too many runs", place, message, source.run or run))
-    return found
-
-
-def _claimed(source: Responses) -> list[tuple[str, int | None]]:
-    """The names that a table gives its runs, each with the line that says so."""
-    if source.table.run_id is not None:
-        return [source.table.run_id]
-    if source.run is not None:
-        return [(source.run, None)]
-    runs = collect(source.frame.select(nw.col("run").cast(nw.String)), source.table.name)["run"]
-    return [(run, None) for run in runs.drop_nulls().unique().sort()]

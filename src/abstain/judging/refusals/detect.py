@@ -136,8 +136,8 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     note = (
         f"{table.name}: refusals found in text ({', '.join(languages)}): {used:,} of "
         f"{plural(seen, 'response')}"
-        + (f"; {hits - used:,} more stand, decided by a label" if hits > used else "")
-        + ("; what is right all the same stands" if used and table.verdicts is None else "")
+        + _labelled(hits - used)
+        + ("; answers that the gold accepts stay right" if used and table.verdicts is None else "")
     )
     return replace(
         table,
@@ -145,6 +145,13 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
         frame=frame.with_columns(**changes),
         notes=(*table.notes, note),
     )
+
+
+def _labelled(count: int) -> str:
+    """What is said of texts that look like refusals, but have a label that decides."""
+    if not count:
+        return ""
+    return f"; {plural(count, 'more looks', 'more look')} like a refusal, but a label decides"
 
 
 def blanked(rows: pl.DataFrame, *, stands: pl.Expr | None = None) -> pl.DataFrame:

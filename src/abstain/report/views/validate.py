@@ -1,0 +1,57 @@
+"""How problems of runs look."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from abstain.analyses.validate.result import ValidateResult
+from abstain.errors import plural
+from abstain.report import view
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.pages import plain_page
+from abstain.report.pieces import Page
+from abstain.report.scores import sentence
+
+
+class View(view.View[ValidateResult]):
+    """Where and what, with a count of each kind below."""
+
+    def tables(self, *, most: int = 50, **options: Any) -> list[Grid]:
+        """The first problems; 0 shows all, with what they explain."""
+        problems = self.result.problems
+        shown = problems[:most] if most else problems
+        rows: list[list[Cell]] = []
+        for problem in shown:
+            rows.append([str(problem.place), problem.typed or problem.message])
+            if not most:
+                rows += [[str(p.place), f"· {p.message}"] for p in problem.details]
+        notes = [f"{self._verdict()}."]
+        if len(shown) < len(problems):
+            notes.append(f"{len(shown)} are shown; set most to 0 to show all.")
+        if most and (folded := sum(len(p.details) for p in shown)):
+            notes.append(f"They explain {plural(folded, 'detail')}; set most to 0 to show them.")
+        notes += [sentence(note) for note in self.result.notes]
+        return [Grid([Column("place"), Column("problem")], rows, notes=notes, wrap=bool(problems))]
+
+    def page(self) -> Page:
+        """Every problem with its details."""
+        return plain_page(self, most=0)
+
+    def title(self) -> str:
+        """What its page is called."""
+        return f"Problems of {plural(self.result.runs, 'file')}"
+
+    def line(self) -> str:
+        """How many files and problems."""
+        problems = plural(len(self.result.problems), "problem")
+        return f"<ValidateResult: {plural(self.result.runs, 'file')}, {problems}>"
+
+    def _verdict(self) -> str:
+        result = self.result
+        files = plural(result.runs, "file")
+        if result.valid:
+            return f"{files}: nothing wrong, {plural(result.questions, 'question')} in the gold"
+        kinds = Counter(problem.kind for problem in result.problems)
+        summary = ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
+        return f"{files}: {plural(len(result.problems), 'problem')} ({summary})"
