@@ -14,9 +14,10 @@ from tests.helpers import ROOT
 
 @pytest.mark.slow
 def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    monkeypatch.setenv("PYTHONPATH", path)
-    notebook = nbformat.read(ROOT / "docs" / "notebook.ipynb", as_version=4)
+    home = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    monkeypatch.setenv("PYTHONPATH", home)
+    path = ROOT / "docs" / "notebook.ipynb"
+    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     resources = {"metadata": {"path": str(tmp_path)}}
     NotebookClient(notebook, timeout=120, resources=resources).execute()
     shown = [
