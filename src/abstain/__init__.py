@@ -152,7 +152,8 @@ __all__ = [
 
 def ask(name: str, asked: object, *arguments: object, **options: object) -> Any:
     """An analysis of an object. Objects stand below analyses and ask for them here."""
-    return getattr(import_module(f"abstain.analyses.{name}"), name)(asked, *arguments, **options)
+    function = getattr(import_module(f"abstain.analyses.{name}"), name.rpartition(".")[2])
+    return function(asked, *arguments, **options)
 
 
 def view_of(result: Result) -> View[Result]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import Any
 
 from abstain.report.grid import Grid, cell_text
@@ -49,8 +50,18 @@ def notebook(view: View[Any]) -> str:
     if charts:
         import vl_convert
 
-        parts.append(str(vl_convert.vegalite_to_svg(next(iter(charts.values())))))
+        parts.append(_numbered(str(vl_convert.vegalite_to_svg(next(iter(charts.values()))))))
     return "\n".join(parts)
+
+
+def _numbered(svg: str) -> str:
+    """A picture whose ids count from its own beginning, not from that of the process."""
+    ids: dict[str, str] = {}
+    return re.sub(
+        r"\b(gradient_|clip)(\d+)",
+        lambda found: ids.setdefault(found[0], f"{found[1]}{len(ids)}"),
+        svg,
+    )
 
 
 def _table(grid: Grid) -> str:
