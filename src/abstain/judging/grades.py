@@ -20,7 +20,7 @@ from abstain.judging.judge import FILE, KIND, with_confidence
 from abstain.judging.responses import OF_A_RUN, Responses, own_cluster, told
 from abstain.judging.scales import read_scale
 from abstain.judging.slices import BY, slice_sizes
-from abstain.judging.tally import KindMatrix, Tallies, counted, with_missing
+from abstain.judging.tally import Tallies, counted, with_missing
 from abstain.outcomes import KINDS, RIGHT, WRONG, Why, blank_kind
 
 if TYPE_CHECKING:
@@ -260,19 +260,6 @@ def grade_rows(
     if rows.is_empty():
         raise InputError("has no rows", sources[0].table.name)
     return rows, questions
-
-
-def grade_matrix(sources: Sequence[Responses], *, grades: Mapping[str, str]) -> KindMatrix:
-    """The kind of every run's row for every question; a run without one is missing there."""
-    rows, questions = grade_rows(sources, by=(), grades=grades)
-    runs = rows["run"].unique().sort()
-    ids = questions["question"].sort()
-    placed = rows.join(runs.to_frame().with_row_index("row"), on="run").join(
-        ids.to_frame().with_row_index("column"), on="question"
-    )
-    kinds = np.full((len(runs), len(ids)), blank_kind(Why.MISSING), np.uint8)
-    kinds[placed["row"].to_numpy(), placed["column"].to_numpy()] = placed[KIND].to_numpy()
-    return KindMatrix(runs.to_list(), kinds)
 
 
 def _read(

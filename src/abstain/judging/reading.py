@@ -17,7 +17,6 @@ from abstain.outcomes import Effect, Policy, Why
 Match: TypeAlias = Literal["id", "text", "squad"]
 Align: TypeAlias = Literal["id", "position"]
 EngineName: TypeAlias = Literal["polars", "duckdb", "spark"]
-EffectName: TypeAlias = Literal["unanswered", "wrong", "excluded", "stop"]
 PolicyLike: TypeAlias = "Policy | Mapping[str, str] | Iterable[str] | None"
 
 

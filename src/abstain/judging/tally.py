@@ -13,7 +13,7 @@ import polars as pl
 from abstain.errors import InputError, Place, UsageError, shown
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
-from abstain.judging.cells import MISSING, Cells, TooManyError, census, fill, refuse_counts, streams
+from abstain.judging.cells import MISSING, Cells, TooManyError, census, refuse_counts, streams
 from abstain.judging.duckdb_census import census_there, fits_there
 from abstain.judging.faults import Problem
 from abstain.judging.judge import FILE, INDEX, KIND, Judged
@@ -21,8 +21,6 @@ from abstain.judging.slices import BY, slice_numbers, slice_sizes
 from abstain.outcomes import KINDS
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from abstain.judging.responses import Responses
     from abstain.outcomes import IntArray
 
@@ -38,21 +36,6 @@ class Tallies:
     slices: list[tuple[str | None, ...]]
     table: IntArray
     questions: int
-
-
-@dataclass(frozen=True, slots=True)
-class KindMatrix:
-    """The kind of every run's response to every question: runs × questions small numbers.
-
-    A question that a run has no row for is a missing response.
-    """
-
-    runs: list[str]
-    kinds: npt.NDArray[np.uint8]
-
-    def tallies(self) -> IntArray:
-        """For each run, how many responses of each kind: runs × KINDS."""
-        return np.stack([np.bincount(own, minlength=KINDS) for own in self.kinds])
 
 
 def tally(judged: Judged, by: Sequence[str] = ()) -> Tallies:
@@ -73,29 +56,6 @@ def tally(judged: Judged, by: Sequence[str] = ()) -> Tallies:
 
 
 # ------------------------------------------------------------ batches of cells, brought here
-
-
-def kind_matrix(judged: Judged, frame: nw.LazyFrame[Any]) -> KindMatrix:
-    """Every response in its cell; a fault or a cell that is filled twice is refused."""
-    cells = Cells(judged, frame)
-    names, kinds, _, repeated = fill(cells)
-    if cells.faults:
-        raise first_fault(judged, cells.faults)
-    if repeated:
-        raise first_repeat(judged, repeated)
-    return KindMatrix(names, kinds)
-
-
-def all_kinds(judged: Judged) -> KindMatrix:
-    """The matrix of all runs, whatever engines they live in, by name."""
-    parts = [kind_matrix(judged, frame) for frame in judged.frames]
-    if len(parts) == 1:
-        return parts[0]
-    runs = [run for part in parts for run in part.runs]
-    refuse_shared(runs)
-    order = sorted(range(len(runs)), key=runs.__getitem__)
-    kinds = np.concatenate([part.kinds for part in parts])[order]
-    return KindMatrix([runs[i] for i in order], kinds)
 
 
 def refuse_shared(runs: Sequence[str]) -> None:
