@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from abstain.analyses.validate.validation import Verdict, validate_runs
+import abstain as ab
 from abstain.cli import run as command
-from abstain.report.problems import problems_grid
+from abstain.judging.reading import Align
 from abstain.report.terminal import print_grid
+from abstain.report.view import view_of
 from tests.qa4mre_files import GOLD, RUN, gold_xml, real, run_xml
 
 TESTS = (4, 3, 5)
@@ -30,12 +31,14 @@ def write(folder: Path, name: str, text: str) -> Path:
     return folder / name
 
 
-def verdict(gold: Path, *runs: Path, align: str = "id", max_runs: int | None = None) -> Verdict:
-    return validate_runs(str(gold), [str(run) for run in runs], align=align, max_runs=max_runs)
+def verdict(
+    gold: Path, *runs: Path, align: Align = "id", max_runs: int | None = None
+) -> ab.ValidateResult:
+    return ab.validate(gold, list(runs), align=align, max_runs=max_runs)
 
 
-def found(result: Verdict) -> list[tuple[str, int | None, str | None]]:
-    return [(p.kind, p.place.line, p.question) for p in result.problems]
+def found(result: ab.ValidateResult) -> list[tuple[str, int | None, str | None]]:
+    return [(p.kind, p.line, p.question) for p in result.problems]
 
 
 def run_of(folder: Path, tests: Sequence[tuple[str, Sequence[int]]], **more: str) -> Path:
@@ -79,7 +82,7 @@ def test_options_that_do_not_exist_and_answers_that_are_not_given(
 def test_shifted_ids_are_one_problem_with_details(gold: Path, tmp_path: Path) -> None:
     path = run_of(tmp_path, [(r, [n + 1 for n in numbers]) for r, numbers in SOUND])
     (problem,) = verdict(gold, path).problems
-    assert (problem.kind, problem.place.line) == ("shifted ids", 4)
+    assert (problem.kind, problem.line) == ("shifted ids", 4)
     assert "scoring by id would be wrong" in problem.message
     assert "align them by position" in problem.message
     assert {p.kind for p in problem.details} == {"unknown question", "missing question"}
@@ -90,7 +93,7 @@ def test_shifted_ids_are_one_problem_with_details(gold: Path, tmp_path: Path) ->
 def test_repeated_tests_are_one_problem(gold: Path, tmp_path: Path) -> None:
     path = run_of(tmp_path, [("1", numbers) for _, numbers in SOUND])
     (problem,) = verdict(gold, path).problems
-    assert (problem.kind, problem.place.line) == ("repeated test", 10)
+    assert (problem.kind, problem.line) == ("repeated test", 10)
     assert verdict(gold, path, align="position").problems == ()
 
 
@@ -125,7 +128,7 @@ def test_shared_run_ids_and_too_many_runs(gold: Path, tmp_path: Path) -> None:
         )
     ]
     result = verdict(gold, *runs, max_runs=2)
-    assert [(p.kind, Path(p.place.path).name, p.place.line) for p in result.problems] == [
+    assert [(p.kind, Path(p.file).name, p.line) for p in result.problems] == [
         ("shared run id", "b.xml", 1),
         ("too many runs", "c.xml", 1),
     ]
@@ -149,7 +152,7 @@ def test_runs_that_cannot_be_read_stand_beside_the_others(gold: Path, tmp_path: 
     latin.write_bytes(run_xml(SOUND, run_id="Peñas").encode("latin-1"))
     sound = run_of(tmp_path, SOUND)
     result = verdict(gold, page, latin, sound)
-    assert [(p.kind, p.place.line) for p in result.problems] == [("unreadable", 1)] * 2
+    assert [(p.kind, p.line) for p in result.problems] == [("unreadable", 1)] * 2
     assert "HTML page" in result.problems[0].message
     assert "not UTF-8" in result.problems[1].message
 
@@ -184,7 +187,7 @@ def test_a_narrow_terminal_shows_the_whole_message(
     run_of(tmp_path, [(r, [n + 1 for n in numbers]) for r, numbers in SOUND])
     result = verdict(gold, Path("run.xml"))
     screen = Terminal()
-    print_grid(problems_grid(result), file=screen)
+    print_grid(*view_of(result).on_terminal(), file=screen)
     lines = screen.getvalue().splitlines()
     assert all(len(line) <= 100 for line in lines)
     assert result.problems[0].message in " ".join(" ".join(lines[2:8]).split())
@@ -209,7 +212,7 @@ FAULTS = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_faults_of_real_runs(name: str) -> None:
     result = verdict(real("gold", "cmu11791_GS.xml"), real("runs", f"{name}.xml"))
-    assert [(p.kind, p.place.line) for p in result.problems] == [f[:2] for f in FAULTS[name]]
+    assert [(p.kind, p.line) for p in result.problems] == [f[:2] for f in FAULTS[name]]
     for problem, (kind, _, words) in zip(result.problems, FAULTS[name], strict=True):
         assert words in problem.message
         assert kind == "unreadable" or "align them by position" in problem.message
@@ -218,7 +221,7 @@ def test_faults_of_real_runs(name: str) -> None:
 def test_real_runs_together() -> None:
     runs = [real("runs", f"{name}.xml") for name in sorted(FAULTS)]
     result = verdict(real("gold", "cmu11791_GS.xml"), *runs, max_runs=2)
-    kinds = [(Path(p.place.path).stem, p.kind) for p in result.problems]
+    kinds = [(Path(p.file).stem, p.kind) for p in result.problems]
     assert ("team07_run2", "shared run id") in kinds
     assert ("team07_run3", "shared run id") in kinds
     assert ("team07_run3", "too many runs") in kinds

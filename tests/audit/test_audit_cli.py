@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from abstain.analyses.audit import audit_tables
+import abstain as ab
 from abstain.cli import run
 from tests.audit.tables import TABLE_14, TABLE_15, read, write
 
@@ -115,7 +115,7 @@ def test_wrong_input_is_one_line(
 
 def audit_of(tmp_path: Path, text: str, **options: int) -> list[tuple[str, str, str]]:
     (tmp_path / "t.csv").write_text(text)
-    audit = audit_tables([tmp_path / "t.csv"], **options)  # type: ignore[arg-type]
+    audit = ab.audit([tmp_path / "t.csv"], **options)  # type: ignore[arg-type]
     return [(f.row, f.column, f.follows) for f in audit.findings]
 
 
@@ -132,7 +132,7 @@ def test_columns_in_any_order_and_other_formats(tmp_path: Path) -> None:
     record = '{"right": 138, "wrong": 87, "c@1": 0.58, "unanswered": 59, "run": "a"}'
     (tmp_path / "t.jsonl").write_text(record)
     for name in ("t.csv", "t.jsonl"):
-        (finding,) = audit_tables([tmp_path / name]).findings
+        (finding,) = ab.audit([tmp_path / name]).findings
         assert (finding.row, finding.column) == ("a", "c@1")
         assert "truncated" in finding.follows
 
@@ -182,6 +182,6 @@ def test_tables_that_hold_different_things_are_not_compared(tmp_path: Path) -> N
     rows = read(TABLE_15)
     for row in rows:
         row["all"] = f"{float(row['all']) + 0.1:.2f}"
-    audit = audit_tables([TABLE_15, write(tmp_path / "other.csv", rows)])
+    audit = ab.audit([TABLE_15, write(tmp_path / "other.csv", rows)])
     assert audit.agrees
     assert any("is taken for something else than all" in note for note in audit.notes)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from abstain.analyses.audit import audit_tables
+import abstain as ab
 from abstain.analyses.audit.printed import edits, read_or_none
 from abstain.analyses.audit.summaries import spread
 from tests.audit.tables import TABLE_14, change_digit, could_be, read, rounded, write
@@ -97,7 +97,7 @@ def test_an_alarm_is_raised_exactly_when_no_outcome_explains_a_row(
 ) -> None:
     n, rows = table
     path = tmp_path_factory.mktemp("audit") / "table.csv"
-    assert audit_tables([write(path, rows)], questions=n).findings == []
+    assert ab.audit([write(path, rows)], questions=n).findings == ()
 
     row = data.draw(st.sampled_from(rows))
     columns = [c for c in row if c != "run" and row[c] != "–"]
@@ -108,7 +108,7 @@ def test_an_alarm_is_raised_exactly_when_no_outcome_explains_a_row(
     )
     assume(not percent_like(rows, column))
     detectable = not any(explains(outcome, row) for outcome in outcomes(n))
-    audit = audit_tables([write(path, rows)], questions=n)
+    audit = ab.audit([write(path, rows)], questions=n)
     assert bool(audit.findings) == detectable, row
     assert {f.row for f in audit.findings} <= {row["run"]}
 
@@ -130,7 +130,7 @@ def test_table_14_with_a_changed_digit(
     column = data.draw(st.sampled_from([c for c in row if c != "run"]))
     old = row[column]
     row[column] = change_digit(old, data.draw(st.integers(0, 9)), data.draw(st.integers(0, 8)))
-    audit = audit_tables([write(tmp_path_factory.mktemp("audit") / "t14.csv", rows)])
+    audit = ab.audit([write(tmp_path_factory.mktemp("audit") / "t14.csv", rows)])
     counts = {c: int(row[c]) for c in COUNTS}
     consistent = (
         counts["right"] + counts["wrong"] == counts["answered"]
@@ -149,7 +149,7 @@ def test_table_14_with_a_changed_digit(
 
 
 def old_and_new(finding: object) -> list[tuple[str, str]]:
-    from abstain.analyses.audit import Finding
+    from abstain.analyses.audit.result import Finding
 
     assert isinstance(finding, Finding)
     return [(c.old, c.new) for fix in finding.corrections for c in fix.changes]
@@ -209,7 +209,7 @@ def test_summaries_are_doubted_exactly_when_no_rounding_explains_them(
     texts = [row["x"] for row in rows]
     rows += [{"run": name, "x": f"{x:.2f}"} for name, x in summary.items()]
     path = tmp_path_factory.mktemp("audit") / "table.csv"
-    assert audit_tables([write(path, rows)]).findings == []
+    assert ab.audit([write(path, rows)]).findings == ()
 
     row = next(row for row in rows if row["run"] == which)
     row["x"] = change_digit(row["x"], at, by)
@@ -222,5 +222,5 @@ def test_summaries_are_doubted_exactly_when_no_rounding_explains_them(
         ranges = [(way(low), way(high))]
     gap = min(max(a - float(row["x"]), float(row["x"]) - b) for a, b in ranges) - 0.005
     assume(abs(gap) > 1e-7)
-    audit = audit_tables([write(path, rows)])
+    audit = ab.audit([write(path, rows)])
     assert [f.row for f in audit.findings] == ([which] if gap > 0 else [])

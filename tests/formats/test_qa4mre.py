@@ -18,8 +18,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.analyses.convert import convert_table
-from abstain.analyses.validate.validation import validate_runs
 from abstain.cli import run as command
 from abstain.errors import AbstainError, InputError
 from abstain.io.qa4mre import id_levels, is_none_of_the_above, question_id
@@ -256,14 +254,14 @@ def test_a_gold_goes_to_every_format_and_back(data: st.DataObject, tmp_path: Pat
     assert first.select(key).equals(written.select(key))
     assert [set(c) for c in first["correct"]] == [set(c) for c in written["correct"]]
     for ending in ("csv", "tsv", "jsonl", "parquet", "xml.gz"):
-        convert_table(path, there := tmp_path / f"there.{ending}")
-        convert_table(there, back := tmp_path / "back.xml")
+        ab.convert(path, there := tmp_path / f"there.{ending}")
+        ab.convert(there, back := tmp_path / "back.xml")
         assert frame(read_table(back)).equals(first), ending
 
 
 def test_what_a_blank_is_survives(tmp_path: Path) -> None:
     csv = "question,answer,candidate,confidence,why\nq1,a,,0.9,\nq2,,b,0.2,\nq3,,,,unparseable\n"
-    convert_table(saved(tmp_path, csv, "run.csv"), tmp_path / "run.xml")
+    ab.convert(saved(tmp_path, csv, "run.csv"), tmp_path / "run.xml")
     gold = saved(tmp_path, "question,correct\nq1,a\nq2,b\nq3,c\n", "gold.csv")
     rows = [ab.score(gold, tmp_path / name).rows[0] for name in ("run.csv", "run.xml")]
     assert rows[0].counts == rows[1].counts == ab.Counts(right=1, unanswered_right=1, wrong=1)
@@ -284,7 +282,7 @@ def test_what_a_blank_is_survives(tmp_path: Path) -> None:
 )
 def test_what_xml_cannot_hold_is_refused(tmp_path: Path, csv: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        convert_table(saved(tmp_path, csv, "t.csv"), tmp_path / "t.xml")
+        ab.convert(saved(tmp_path, csv, "t.csv"), tmp_path / "t.xml")
     assert not (tmp_path / "t.xml").exists()
 
 
@@ -468,7 +466,7 @@ def test_mutated_xml_never_ends_in_a_traceback(data: st.DataObject, tmp_path: Pa
         text = text or bytearray(b" ")
     path, gold = saved(tmp_path, bytes(text), "m.xml"), saved(tmp_path, GOLD, "g.xml")
     for left, right in ((gold, path), (path, saved(tmp_path, RUN, "r.xml"))):
-        for check in (ab.score, validate_runs):
+        for check in (ab.score, ab.validate):
             try:
                 check(str(left), [str(right)])
             except AbstainError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import abstain as ab
-from abstain.analyses.tune.apply import apply_threshold
+from abstain.analyses.tune.apply import apply_thresholds
 from abstain.analyses.tune.choose import Threshold
 from tests.helpers import Here
 
@@ -64,7 +64,8 @@ def test_a_judges_label_wins(here: Here) -> None:
         assert counts(here, "--judged", "g.csv", *more) == [1, 1, 0]
     said = here("score", "--judged", "g.csv", "--detect-refusals", "en", "--format", "json")
     assert any(
-        "0 of 2 responses; 2 more look like a refusal, but a label decides" in n for n in said.data["notes"]
+        "0 of 2 responses; 2 more look like a refusal, but a label decides" in n
+        for n in said.data["notes"]
     )
     # Inspect's scorer knew refusals by itself: nothing is found on top.
     log = str(DATA / "inspect.eval")
@@ -178,7 +179,8 @@ def test_what_is_right_by_the_gold_stands(here: Here) -> None:
     assert counts(here, "gold2.csv", "run.csv", *DETECT) == [3, 0, 1]
     said = here("score", "gold.csv", "run.csv", *DETECT, "--format", "json")
     assert any(
-        "4 of 4 responses; answers that the gold accepts stay right" in n for n in said.data["notes"]
+        "4 of 4 responses; answers that the gold accepts stay right" in n
+        for n in said.data["notes"]
     )
 
 
@@ -217,7 +219,8 @@ def test_a_threshold_keeps_what_is_right(here: Here) -> None:
     here.write("gold.csv", BBQ)
     here.write("run.csv", BBQ_RUN)
     lowest = {"run": Threshold(0.0)}
-    table, _ = apply_threshold("run.csv", lowest, gold="gold.csv", format="csv:refusals=en")
+    reading = ab.Reading.of(format="csv", detect_refusals="en")
+    table, _ = apply_thresholds("run.csv", lowest, reading, gold="gold.csv")
     assert table["answer"].to_list() == ["Unknown", "Not known", "", "Pass"]
 
 

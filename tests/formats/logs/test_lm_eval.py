@@ -250,7 +250,9 @@ def test_acc_norm_has_no_confidence(here: Here) -> None:
     table = read_table("log.jsonl", format="lm-eval", pick={"metric": "acc_norm"})
     assert "confidence" not in table.columns
     assert any("does not say which option acc_norm picks" in note for note in table.notes)
-    sure = read_table("log.jsonl", format="lm-eval", pick={"metric": "acc"}).frame.collect()["confidence"]
+    sure = read_table("log.jsonl", format="lm-eval", pick={"metric": "acc"}).frame.collect()[
+        "confidence"
+    ]
     assert sure[0] == pytest.approx(1 / (1 + math.exp(-4)))
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abstain.analyses.pan import overall, pan_measures, verify
+import abstain as ab
+from abstain.analyses.pan import overall, pan_measures
 from abstain.errors import UsageError
 from abstain.outcomes import Undefined
 from tests.helpers import Here, needs
@@ -29,18 +30,16 @@ def official() -> dict[str, dict[str, float]]:
 
 def test_the_official_scores_of_2020(official: dict[str, dict[str, float]]) -> None:
     folder = needs("data/pan20/submissions")
-    result = verify(
-        str(needs("data/pan20/truth.jsonl.gz")), [str(p) for p in sorted(folder.iterdir())],
-        year=2020,
-    )  # fmt: skip
-    assert {own.run for own in result.runs} == official.keys()
-    for own in result.runs:
+    truth = needs("data/pan20/truth.jsonl.gz")
+    result = ab.pan(truth, sorted(folder.iterdir()), year=2020)
+    assert {own.run for own in result.rows} == official.keys()
+    for own in result.rows:
         for name in ("AUC", "c@1", "F1"):
             assert own.scores[name] == pytest.approx(official[own.run][name], abs=1e-9)
         if own.blank == 0:  # the published F0.5u differs only where there are blanks
             assert own.scores["F0.5u"] == pytest.approx(official[own.run]["F0.5u"], abs=1e-9)
             assert own.scores["overall"] == pytest.approx(official[own.run]["Overall"], abs=1e-9)
-    assert sum(own.blank > 0 for own in result.runs) == 2
+    assert sum(own.blank > 0 for own in result.rows) == 2
 
 
 def test_the_published_f05u_takes_a_blank_for_an_answer(
@@ -166,4 +165,4 @@ def test_a_run_that_answers_nothing_has_no_f1_and_says_so(here: Here) -> None:
     here.write("truth.jsonl", TRUTH)
     here.write("x.jsonl", answers(("a", 0.5)))
     said = here("pan", "truth.jsonl", "x.jsonl")
-    assert "F1 of x is undefined: no problem was answered." in " ".join(said.out.split())
+    assert "F1 is undefined (–) where no problem was answered: x." in " ".join(said.out.split())
