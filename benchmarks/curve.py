@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from statistics import median
+from typing import Any
 
 MOST = 3
 """Curves take at most so many times one sort."""
@@ -22,10 +23,9 @@ MOST = 3
 def main() -> int:
     """Print times and ratios; 1 if one is too large."""
     import numpy as np
-    import polars as pl
 
-    from abstain.analyses.curve.curve import curves
-    from abstain.analyses.curve.matrix import ConfidenceMatrix
+    from abstain.analyses.curve.curves import Curve
+    from abstain.judging.answers import answers_of
     from abstain.measures import measure
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -41,23 +41,20 @@ def main() -> int:
     print(f"{'':36}{'seconds':>9}{'ratio':>9}")
     missed = False
     for label, sure in (("distinct", smooth), ("ties", smooth.round(2))):
-        outcomes = (rng.random(shape) > sure).astype(np.int8)
-        questions = pl.DataFrame({"question": np.arange(given.questions).astype(str)})
-        runs = [f"run{i:03d}" for i in range(given.runs)]
-        matrix = ConfidenceMatrix(runs, questions, outcomes, sure)
+        codes = (rng.random(shape) > sure).astype(np.uint8)
 
         def sort(own: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = sure) -> object:
             return [np.sort(row) for row in own]
 
-        def curve(own: ConfidenceMatrix = matrix) -> object:
-            return curves(own)
+        def curves(own: Any = codes, confidence: Any = sure) -> list[Curve]:
+            return [Curve.of(answers_of(*one)) for one in zip(own, confidence, strict=True)]
 
-        def scored(own: ConfidenceMatrix = matrix) -> object:
-            return [item.along(c_at_1) for item in curves(own)]
+        def scored(make: Callable[[], list[Curve]] = curves) -> object:
+            return [item.along(c_at_1) for item in make()]
 
         jobs: dict[str, Callable[[], object]] = {
             "one sort": sort,
-            "curves": curve,
+            "curves": curves,
             "curves and c@1 along them": scored,
         }
         times: dict[str, list[float]] = {name: [] for name in jobs}

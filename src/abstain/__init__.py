@@ -49,7 +49,8 @@ if TYPE_CHECKING:
     from abstain.outcomes import Counts, CountsArray, Outcome, Policy, Undefined, Why
     from abstain.rankings.rankings import Rankings
     from abstain.rankings.read import read_rankings
-    from abstain.rankings.scores import ScoreMatrix, read_scores
+    from abstain.rankings.read_scores import read_scores
+    from abstain.rankings.scores import ScoreMatrix
     from abstain.report.view import View
 
 __version__ = "0.1.0"
@@ -84,7 +85,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "outcomes": ("Counts", "CountsArray", "Outcome", "Policy", "Undefined", "Why"),
     "rankings.rankings": ("Rankings",),
     "rankings.read": ("read_rankings",),
-    "rankings.scores": ("ScoreMatrix", "read_scores"),
+    "rankings.read_scores": ("read_scores",),
+    "rankings.scores": ("ScoreMatrix",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -55,7 +55,7 @@ def test_every_view_has_a_chart(files: Here, view: str) -> None:
     assert spec["data"]["values"]
     for layer in spec["layer"]:
         field = layer["encoding"]["y"]["field"]
-        assert any(field in row for row in spec["data"]["values"])
+        assert any(field in row for row in layer.get("data", spec["data"])["values"])
 
 
 def test_the_chart_of_a_measure_names_it(files: Here) -> None:
@@ -170,7 +170,7 @@ def test_a_gold_of_its_own(files: Here) -> None:
     two = files("tune", "gold.csv", "one.csv", "--tune-on", "part=dev", "-f", "json").data
     assert one["results"] == two["results"]
     line = files.refuses("tune", "gold.csv", "one.csv", "--test-gold", "test.csv")
-    assert "is in both golds: what is tuned on cannot be judged on" in line
+    assert line.endswith("is in both golds, gold.csv and test.csv: a question belongs in one")
 
 
 def test_the_optimism_is_shown_and_is_no_result(files: Here) -> None:
@@ -389,7 +389,7 @@ def test_thresholds_beyond_every_confidence_are_said(
     [
         (["--folds", "1"], "flatters itself: --folds is 2 or more (got 1)"),
         (["--folds", "50"], "50 folds of 40 questions leave one empty"),
-        (["--tune-on", "part"], "--tune-on reads ATTR=VALUE"),
+        (["--tune-on", "part"], "--tune-on reads NAME=VALUE, such as part=dev"),
         (["--tune-on", "part=de"], "no question has part 'de' (nearest: dev)"),
         (["--tune-on", "prt=dev"], "has no attribute 'prt' (nearest: part)"),
         (["--tune-on", "part=dev", "--folds", "3"], "exclude each other"),
@@ -454,7 +454,7 @@ def test_what_no_threshold_reaches_is_said(here: Here) -> None:
     here.write("j.csv", SOME)
     said = here("curve", "--judged", "j.csv", "-f", "json")
     (row,) = said.data["results"]
-    assert (row["best c@1"], row["threshold"]) == (0.75, None)
+    assert (row["best"], row["threshold"]) == (0.75, None)
     assert row["even_without_confidence"] is True
     out = " ".join(here("curve", "--judged", "j.csv").out.split())
     assert "threshold none: the best is to answer everything, even what has no confidence" in out
@@ -466,11 +466,15 @@ def test_what_no_threshold_reaches_is_said(here: Here) -> None:
 
 def test_a_null_threshold_says_what_it_answers(here: Here) -> None:
     here.write("j.csv", SOME)
-    for view in ("risk", "measure", "roc"):
-        rows = here("curve", "--judged", "j.csv", "--show", view, "-f", "json").data["results"]
-        ends = [r["even_without_confidence"] for r in rows if r["threshold"] is None]
-        assert ends == [False, True]
-        assert not any(r["even_without_confidence"] for r in rows if r["threshold"] is not None)
+    (row,) = here("curve", "--judged", "j.csv", "-f", "json").data["results"]
+    points = row["points"]
+    assert [t is None for t in points["threshold"]] == [True, False, False, False, True]
+    assert (points["answered"][0], points["answered"][-1]) == (0, 4)
+    assert points["even_without_confidence"] is True
+    here.write("k.csv", SOME.replace("q1,right,\n", ""))
+    (row,) = here("curve", "--judged", "k.csv", "-f", "json").data["results"]
+    assert [t is None for t in row["points"]["threshold"]] == [True, False, False, False]
+    assert "even_without_confidence" not in row["points"]
 
 
 def test_the_bins_of_an_ece_are_said(files: Here) -> None:
@@ -480,10 +484,10 @@ def test_the_bins_of_an_ece_are_said(files: Here) -> None:
     assert "Their gaps sum up to ECE(bins=7)" in " ".join(out.split())
     rows = files(
         *("curve", "gold.csv", "one.csv", "--show", "reliability", "--bins", "7", "-f", "json")
-    ).data["results"]
+    ).data["results"][0]["reliability"]
     gaps = sum(r["answers"] * abs(r["confidence"] - r["accuracy"]) for r in rows)
     own = files("curve", "gold.csv", "one.csv", "-m", "ECE(bins=7)", "-f", "json").data["results"]
-    assert own[0]["ECE(bins=7)"] == pytest.approx(gaps / 40)
+    assert own[0]["scores"]["ECE(bins=7)"] == pytest.approx(gaps / 40)
 
 
 def test_a_threshold_is_written_in_full(here: Here) -> None:
@@ -503,8 +507,10 @@ def test_a_run_without_answers_or_confidence_has_no_curve(here: Here) -> None:
     out = " ".join(here("curve", "--judged", "j.csv").out.split())
     assert "Run 'a' has no answer: there is no curve of it." in out
     here.write("j.csv", "run,question,grade\na,q1,right\na,q2,wrong\n")
-    said = here("curve", "--judged", "j.csv", "--show", "roc", "-f", "json")
-    assert said.data["results"] == []
+    said = here("curve", "--judged", "j.csv", "--show", "roc", "-f", "csv")
+    assert said.out == "run\n"
+    (row,) = here("curve", "--judged", "j.csv", "-f", "json").data["results"]
+    assert "points" not in row
 
 
 @pytest.mark.parametrize(("points", "shown"), [(21, 20), (60, 50), (5, 5), (100, 100), (0, 100)])
@@ -638,13 +644,13 @@ def test_the_bound_is_promised_and_counted_in_words(here: Here) -> None:
     here.write("j.csv", csv_text(rows))
     say = ("tune", "--judged", "j.csv", "--risk", "0.3", "--folds", "2", "--repeats", "5")
     plain = here(*say, "-f", "json").data
-    assert plain["aim"] == {"risk": 0.3, "delta": 0.1}
+    assert plain["aim"] == {"risk": 0.3, "level": 0.9}
     kept = plain["results"][0]["kept"]
     out = " ".join(here(*say).out.split())
     assert f"at most 0.3 of all its answers was wrong in {kept['over_all']} of 10 parts" in out
     assert "Promised, with a chance of at least 0.9 over the questions tuned on: a risk" in out
     following = here(*say, "--next", "-f", "json").data
-    assert following["aim"]["seen_on"] == "the next questions"
+    assert following["aim"]["next_questions"] is True
     own = following["results"][0]
     assert own["judged"]["coverage"] <= plain["results"][0]["judged"]["coverage"]
     out = " ".join(here(*say, "--next").out.split())

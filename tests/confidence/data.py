@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ Row = tuple[str, float | None]
 """An outcome and a confidence."""
 
 
-def read_rows(runs: dict[str, Sequence[Row]], **attributes: Sequence[str]) -> ab.Evaluation:
+def read_rows(runs: Mapping[str, Sequence[Row]], **attributes: Sequence[str]) -> ab.Evaluation:
     """Runs from outcomes and confidences, question by question."""
     size = len(next(iter(runs.values())))
     rows = [row for own in runs.values() for row in own]

@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.analyses.curve.curve import curves
-from abstain.analyses.curve.matrix import read_judged_matrix
-from abstain.analyses.tune.bounds import KeepRisk
+from abstain.analyses.curve.curves import curves
+from abstain.analyses.tune.result import Tuned
 from abstain.analyses.tune.split import Split
-from abstain.analyses.tune.tuned import Kept, Tuned
-from abstain.analyses.tune.tuning import tune_matrix
+from tests.confidence.data import answers
 from tests.helpers import ROOT, Here, needs
 
 SETS = ("arc", "truthfulqa")
@@ -28,8 +26,7 @@ def test_the_best_c_at_1_by_a_slow_loop(name: str) -> None:
     path = needs(f"data/plaut/{name}.csv.gz")
     with gzip.open(path, "rt", newline="") as file:
         rows = list(csv.DictReader(file))
-    result = ab.curve_judged(path)
-    for summary in result.summaries:
+    for summary in ab.read_judged(path).curve().runs:
         own = [
             (r["grade"] == "Correct", float(r["confidence"]))
             for r in rows
@@ -45,29 +42,29 @@ def test_the_best_c_at_1_by_a_slow_loop(name: str) -> None:
 @pytest.mark.parametrize("name", SETS)
 def test_auroc_is_scikit_learns(name: str) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
-    matrix = read_judged_matrix(needs(f"data/plaut/{name}.csv.gz"))
+    read = ab.read_judged(needs(f"data/plaut/{name}.csv.gz"))
     item: Any = ab.measure("AUROC")
-    for number in range(len(matrix.runs)):
-        answers = matrix.answers(number)
-        theirs = metrics.roc_auc_score(answers.right, answers.confidence)
-        assert item(answers) == pytest.approx(theirs, abs=1e-12)
+    for number in range(len(read.runs)):
+        own = answers(read, number)
+        theirs = metrics.roc_auc_score(own.right, own.confidence)
+        assert item(own) == pytest.approx(theirs, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_threshold_is_worth_points(name: str) -> None:
     """Tuned on half, judged on the other, 100 times: a gain wherever AUROC is above 0.6."""
-    matrix = read_judged_matrix(needs(f"data/plaut/{name}.csv.gz"))
-    result = tune_matrix(matrix, split=Split(folds=2, repeats=50))
+    read = ab.read_judged(needs(f"data/plaut/{name}.csv.gz"))
+    result = read.tune(folds=2, repeats=50)
     item: Any = ab.measure("AUROC")
     informed = 0
     for number, run in enumerate(result.runs):
         assert len(run.parts) == 100
-        if item(matrix.answers(number)) > 0.6:
+        if item(answers(read, number)) > 0.6:
             informed += 1
-            judged = np.mean([p.judged.score for p in run.parts])
-            everything = np.mean([p.everything.score for p in run.parts])
+            judged = np.mean([p.judged.score or 0 for p in run.parts])
+            everything = np.mean([p.answer_everything.score or 0 for p in run.parts])
             assert judged > everything + 0.01
-        assert run.optimism > 0
+        assert (run.optimism_avoided or 0) > 0
     assert informed >= 3
 
 
@@ -84,8 +81,9 @@ def in_the_manual(run: str, name: str, alpha: float) -> list[str] | None:
     return None if found is None else [cell.strip() for cell in found.split("|")[3:-1]]
 
 
-def printed(run: Tuned, kept: Kept, *counts: int) -> list[str]:
-    answering = kept.parts - kept.silent
+def printed(run: Tuned, *counts: int) -> list[str]:
+    assert run.kept is not None
+    answering = run.kept.parts - run.kept.silent
     return [f"{answering}", *(f"{count}" for count in counts), f"{run.judged.coverage:.3f}"]
 
 
@@ -97,42 +95,44 @@ def test_the_risk_bound_holds(name: str, alpha: float) -> None:
     That is what is promised. A half that judges is a sample too: its own risk exceeds α more
     often, though on average it stays below.
     """
-    matrix = read_judged_matrix(needs(f"data/plaut/{name}.csv.gz"))
-    result = tune_matrix(matrix, risk=alpha, delta=DELTA, split=Split(folds=2, repeats=50))
-    for run, curve in zip(result.runs, curves(matrix), strict=True):
+    read = ab.read_judged(needs(f"data/plaut/{name}.csv.gz"))
+    result = read.tune(risk=alpha, level=1 - DELTA, folds=2, repeats=50)
+    for run, curve in zip(result.runs, curves(read), strict=True):
         over_all = 0
         for part in run.parts:
-            value = part.threshold.value
-            if math.isinf(value):
+            value = part.threshold
+            if value is None:
                 over_all += 1
                 continue
             at = np.flatnonzero(curve.thresholds >= value)[-1]
             over_all += curve.risk[at] <= alpha
-        kept = run.kept(KeepRisk(alpha, DELTA))
+        kept = run.kept
+        assert kept is not None
         assert kept.over_all == over_all
         assert over_all >= (1 - DELTA) * len(run.parts), run.run
         assert kept.seen >= (1 - 2 * DELTA) * len(run.parts), run.run
         row = in_the_manual(run.run, name, alpha)
         assert (row is None) == (kept.silent == kept.parts)
-        assert row is None or row[:4] == printed(run, kept, kept.over_all, kept.seen)
+        assert row is None or row[:4] == printed(run, kept.over_all, kept.seen)
 
 
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_the_bound_on_what_is_seen_holds(name: str, alpha: float) -> None:
     """Tuned on half for the other half: of its answers at most α are wrong in 1 − δ of 100."""
-    matrix = read_judged_matrix(needs(f"data/plaut/{name}.csv.gz"))
-    split = Split(folds=2, repeats=50)
-    result = tune_matrix(matrix, risk=alpha, delta=DELTA, next_questions=True, split=split)
-    judged = [judge for pairs in split.parts(matrix.questions, 0) for _, judge in pairs]
+    read = ab.read_judged(needs(f"data/plaut/{name}.csv.gz"))
+    result = read.tune(risk=alpha, level=1 - DELTA, next_questions=True, folds=2, repeats=50)
+    parts = Split(folds=2, repeats=50).parts(read.questions, 0)
+    judged = [judge for pairs in parts for _, judge in pairs]
     for number, run in enumerate(result.runs):
         held = 0
         for part, judge in zip(run.parts, judged, strict=True):
-            given = judge & (matrix.confidence[number] >= part.threshold.value)
-            held += (matrix.outcomes[number][given] != 0).sum() <= alpha * given.sum()
+            threshold = math.inf if part.threshold is None else part.threshold
+            given = judge & (read.confidence[number] >= threshold)
+            held += (read.codes[number][given] != 0).sum() <= alpha * given.sum()
         assert held >= (1 - DELTA) * len(run.parts), run.run
         row = in_the_manual(run.run, name, alpha)
-        assert row is None or row[4:] == printed(run, run.kept(KeepRisk(alpha, DELTA)), held)
+        assert row is None or row[4:] == printed(run, held)
     assert any(run.judged.counts.answered for run in result.runs) == (alpha > 0.05 or name == "arc")
 
 

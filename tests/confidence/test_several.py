@@ -71,7 +71,7 @@ def test_by_slice(files: Here) -> None:
 
 def test_a_rank_goes_before_confidence(files: Here) -> None:
     files.write("r.csv", "question,answer,rank,confidence\nq2,Lyon,1,0.1\nq2,Paris,2,0.9\n")
-    (row,) = ab.score_several("gold.csv", "r.csv").rows
+    (row,) = ab.several("gold.csv", "r.csv").rows
     assert row.scores["MRR"] == pytest.approx(1 / 2 / 4)
     assert row.scores["K"] == pytest.approx((0.9 - 0.1) / 2 / 4)
 
@@ -88,15 +88,15 @@ def test_a_rank_goes_before_confidence(files: Here) -> None:
 )
 def test_answers_without_a_rank(files: Here, rows: str, mrr: float) -> None:
     files.write("r.csv", "question,answer,rank,confidence\n" + rows)
-    (row,) = ab.score_several("gold.csv", "r.csv", measures="MRR").rows
+    (row,) = ab.several("gold.csv", "r.csv", "MRR").rows
     assert row.scores["MRR"] == pytest.approx(mrr / 4)
 
 
 def test_ranks_of_one_run_are_nothing_to_another(files: Here) -> None:
     files.write("sure.csv", "question,answer,confidence\nq2,Lyon,0.1\nq2,Paris,0.9\n")
     files.write("ranked.csv", "question,answer,rank\nq2,Lyon,2\nq2,Paris,1\n")
-    alone = ab.score_several("gold.csv", "sure.csv", measures="MRR").rows[0]
-    both = ab.score_several("gold.csv", ["sure.csv", "ranked.csv"], measures="MRR").rows
+    alone = ab.several("gold.csv", "sure.csv", "MRR").rows[0]
+    both = ab.several("gold.csv", ["sure.csv", "ranked.csv"], "MRR").rows
     assert alone.scores["MRR"] == pytest.approx(1 / 4)
     assert [row.scores["MRR"] for row in both] == [1 / 4, 1 / 4]
 
@@ -107,16 +107,16 @@ def test_spellings_beyond_the_known_answers_are_repeats(files: Here) -> None:
     files.write(
         "r.csv", "question,answer,confidence\nq1,Paris,1\nq1,City of Paris,0.5\nq1,Rome,0.25\n"
     )
-    (row,) = ab.score_several("g.csv", "r.csv", measures="K").rows
-    assert (row.right, row.repeated) == (3, 1)
+    (row,) = ab.several("g.csv", "r.csv", "K").rows
+    assert (row.answers.right, row.answers.repeated) == (3, 1)
     assert row.scores["K"] == pytest.approx((1 + 0.5 + 0) / 3)
     files.write("g.csv", "question,correct,known\nq1,Paris|City of Paris|Rome,1\n")
-    (row,) = ab.score_several("g.csv", "r.csv", measures="K").rows
-    assert row.repeated == 2
+    (row,) = ab.several("g.csv", "r.csv", "K").rows
+    assert row.answers.repeated == 2
     assert row.scores["K"] == pytest.approx(1 / 3)
     files.write("j.csv", "question,grade,confidence,known\n" + "q1,right,1,1\n" * 3)
-    (row,) = ab.score_several_judged("j.csv", measures="K").rows
-    assert row.repeated == 2
+    (row,) = ab.read_judged("j.csv").several("K").rows
+    assert row.answers.repeated == 2
     assert row.scores["K"] == pytest.approx(1 / 3)
 
 
@@ -132,10 +132,10 @@ def test_known_answers_as_the_gold_says(files: Here) -> None:
     """Spellings of one answer are one known answer."""
     files.write("g.csv", "question,correct,known\nq1,Paris|City of Paris,1\n")
     files.write("r.csv", "question,answer,confidence\nq1,Paris,0.8\n")
-    (row,) = ab.score_several("g.csv", "r.csv", measures="K").rows
+    (row,) = ab.several("g.csv", "r.csv", "K").rows
     assert row.scores["K"] == pytest.approx(0.8)
     files.write("g.csv", "question,correct\nq1,Paris|City of Paris\n")
-    (row,) = ab.score_several("g.csv", "r.csv", measures="K").rows
+    (row,) = ab.several("g.csv", "r.csv", "K").rows
     assert row.scores["K"] == pytest.approx(0.4)
     files.write("g.csv", "question,correct,known\nq1,Paris,0\n")
     line = files.refuses("score", "--several", "g.csv", "r.csv")
@@ -144,8 +144,8 @@ def test_known_answers_as_the_gold_says(files: Here) -> None:
 
 def test_matching_as_text_sees_repeats(files: Here) -> None:
     files.write("r.csv", "question,answer,confidence\nq2,paris,0.5\nq2,Paris!,0.4\n")
-    (row,) = ab.score_several("gold.csv", "r.csv", measures="K", match="text").rows
-    assert (row.right, row.repeated) == (2, 1)
+    (row,) = ab.several("gold.csv", "r.csv", "K", match="text").rows
+    assert (row.answers.right, row.answers.repeated) == (2, 1)
     assert row.scores["K"] == pytest.approx(0.5 / 2 / 4)
 
 
@@ -185,7 +185,7 @@ def test_against_a_slow_loop_in_any_order(rows: list[tuple[str, str, float]], se
     gold = pl.DataFrame({"question": list(RIGHT), "correct": ["|".join(r) for r in RIGHT.values()]})
     shuffled = random.Random(seed).sample(rows, len(rows))
     frame = pl.DataFrame(shuffled, schema=["question", "answer", "confidence"], orient="row")
-    (row,) = ab.score_several(gold, frame).rows
+    (row,) = ab.several(gold, frame).rows
     assert (row.scores["K"], row.scores["MRR"]) == pytest.approx(slow(rows))
 
 
@@ -196,8 +196,13 @@ def test_no_confidence_and_no_answers(files: Here) -> None:
     assert "K is undefined (–) where some answers have no confidence to weigh them by: r." in out
     assert "No answer has a confidence or a rank" in out
     files.write("r.csv", "question,answer,confidence\nq1,,\n")
-    (row,) = ab.score_several("gold.csv", "r.csv").rows
-    assert (row.answers, row.unanswered, row.scores["MRR"], row.scores["K"]) == (0, 4, 0.0, 0.0)
+    (row,) = ab.several("gold.csv", "r.csv").rows
+    assert (row.answers.given, row.unanswered, row.scores["MRR"], row.scores["K"]) == (
+        0,
+        4,
+        0.0,
+        0.0,
+    )
 
 
 @pytest.mark.parametrize("format", ["table", "json", "csv", "markdown", "latex"])
@@ -230,7 +235,7 @@ def test_refusals(files: Here, arguments: list[str], said: str) -> None:
 
 
 def test_the_frame(files: Here) -> None:
-    result: Any = ab.score_several("gold.csv", "lists.csv", by=["type"])
+    result: Any = ab.several("gold.csv", "lists.csv", by=["type"])
     frame = result.to_frame()
     assert frame.columns[:5] == ["rank", "run", "type", "K", "MRR"]
     assert frame.height == 4
@@ -268,7 +273,7 @@ def test_judged_rows_without_known_or_answer(here: Here) -> None:
     out = " ".join(said.out.split())
     assert "Known answers of a question: one" in out
     assert "No column 'answer' shows repeats" in out
-    (row,) = ab.score_several_judged("j.csv").rows
+    (row,) = ab.read_judged("j.csv").several().rows
     assert row.scores["K"] == pytest.approx((0.5 - 0.25) / 2)
 
 

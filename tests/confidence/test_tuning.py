@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
+import msgspec
 import numpy as np
+import polars as pl
 import pytest
-from abstain.analyses.curve.curve import Curve
 from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
+from abstain.analyses.curve.curves import Curve
 from abstain.analyses.tune.choose import Maximise, Threshold
 from abstain.analyses.tune.split import Split
-from abstain.analyses.tune.tuning import _mean_standing, tune_matrix
+from abstain.analyses.tune.tuning import mean_standing
 from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
-from tests.confidence.data import Row, informed, matrix_of, slow_counts
+from tests.confidence.data import Row, answers, informed, read_rows, slow_counts
 
 level = st.none() | st.sampled_from([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
 rows = st.lists(st.tuples(st.sampled_from(OUTCOMES), level), min_size=1, max_size=12)
@@ -24,9 +28,9 @@ rows = st.lists(st.tuples(st.sampled_from(OUTCOMES), level), min_size=1, max_siz
 
 @given(own=rows, name=st.sampled_from(["c@1", "F", "credit(t=0.5)", "under-abstention"]))
 def test_no_threshold_does_better(own: list[Row], name: str) -> None:
-    matrix, item = matrix_of({"a": own}), ab.measure(name)
+    item = ab.measure(name)
     sign = 1 if item.higher_is_better else -1
-    chosen = Maximise(item).choose(Curve.of("a", matrix.answers(0)))
+    chosen = Maximise(item).choose(Curve.of(answers(read_rows({"a": own}))))
     levels = {c for _, c in own if c is not None} | {math.inf}
     every = [item(ab.Counts(**slow_counts(own, t))) for t in levels]
     best = max((sign * s for s in every if not math.isnan(s)), default=math.nan)
@@ -37,8 +41,8 @@ def test_no_threshold_does_better(own: list[Row], name: str) -> None:
 def test_a_threshold_lies_midway_to_the_next_answer() -> None:
     """0.9 right, 0.5 wrong: between the two; all right: nothing is left blank, new or old."""
     item = Maximise(ab.measure("c@1"))
-    assert item.choose(Curve.of("", Answers.of([1, 1, 0, 0], [0.9, 0.9, 0.5, 0.4]))) == 0.7
-    assert item.choose(Curve.of("", Answers.of([1, 1], [0.9, 0.5]))) == 0.0
+    assert item.choose(Curve.of(Answers.of([1, 1, 0, 0], [0.9, 0.9, 0.5, 0.4]))) == 0.7
+    assert item.choose(Curve.of(Answers.of([1, 1], [0.9, 0.5]))) == 0.0
 
 
 # ---------------------------------------------------------------------------------- judging
@@ -47,12 +51,11 @@ def test_a_threshold_lies_midway_to_the_next_answer() -> None:
 def test_cross_fitting_question_by_question() -> None:
     """Each fold is decided with the threshold of the others, found by trying all."""
     rows = informed(60, seed=3, levels=12)
-    matrix = matrix_of({"a": rows})
-    split = Split(folds=3)
-    result = tune_matrix(matrix, split=split, seed=4)
+    read = read_rows({"a": rows})
+    result = read.tune(folds=3, seed=4)
     item = ab.measure("c@1")
     total = dict.fromkeys(OUTCOMES, 0)
-    ((*pairs,),) = split.parts(matrix.questions, 4)
+    ((*pairs,),) = Split(folds=3, repeats=1).parts(read.questions, 4)
     seen = np.zeros(60, int)
     for tune, judge in pairs:
         assert not (tune & judge).any()
@@ -72,14 +75,19 @@ def test_cross_fitting_question_by_question() -> None:
 
 def test_the_order_of_rows_changes_nothing() -> None:
     rows = informed(80, seed=9, levels=10)
-    one = matrix_of({"a": rows})
-    order = np.random.default_rng(0).permutation(80)
-    two = type(one)(
-        ["a"], one.questions[order.tolist()], one.outcomes[:, order], one.confidence[:, order]
+    ids = [f"q{i}" for i in range(80)]
+    gold = pl.DataFrame({"question": ids, "correct": "a"})
+    run = pl.DataFrame(
+        {
+            "question": ids,
+            "answer": ["a" if outcome == "right" else "b" for outcome, _ in rows],
+            "confidence": [sure for _, sure in rows],
+        }
     )
-    for aim in ({"maximise": "c@1"}, {"risk": 0.3}):
-        first, second = (tune_matrix(m, split=Split(folds=4), **aim) for m in (one, two))
-        assert first.to_dict() == second.to_dict()
+    order = np.random.default_rng(0).permutation(80).tolist()
+    for risk in (None, 0.3):
+        first = ab.tune(gold, run, folds=4, risk=risk)
+        assert ab.tune(gold[order], run[order[::-1]], folds=4, risk=risk) == first
 
 
 def test_noise_is_worth_nothing_and_the_optimism_shows() -> None:
@@ -89,26 +97,38 @@ def test_noise_is_worth_nothing_and_the_optimism_shows() -> None:
         ("right" if r else "wrong", float(c))
         for r, c in zip(draw.random(100) < 0.3, draw.random(100), strict=True)
     ]
-    (run,) = tune_matrix(matrix_of({"a": rows}), split=Split(folds=2, repeats=30)).runs
-    assert run.optimism > 0.01
+    (run,) = read_rows({"a": rows}).tune(folds=2, repeats=30).runs
+    assert run.optimism_avoided is not None
+    assert run.gain is not None
+    assert run.optimism_avoided > 0.01
     assert run.gain < 0.01
-    assert run.tuned > run.everything.score
+    assert run.optimism_avoided + run.gain > 0  # tuned, it looks better than answering everything
 
 
 def test_the_tuned_score_is_no_result() -> None:
-    result = tune_matrix(matrix_of({"a": informed(100)}), split=Split(folds=2))
-    (run,) = result.runs
-    plain = result.to_dict()["results"][0]
-    assert plain["optimism_avoided"] == pytest.approx(run.tuned - run.judged.score)
-    assert run.tuned not in plain.values()
-    assert not any("tuned" in key for key in plain)
+    rows = informed(100)
+    read = read_rows({"a": rows})
+    (run,) = read.tune(folds=2).runs
+    ((*pairs,),) = Split(folds=2, repeats=1).parts(read.questions, 0)
+    total = dict.fromkeys(OUTCOMES, 0)
+    for part, (tune, _) in zip(run.parts, pairs, strict=True):
+        inside = [row for row, keep in zip(rows, tune, strict=True) if keep]
+        for name, count in slow_counts(inside, part.threshold or 0.0).items():
+            total[name] += count
+    tuned = ab.measure("c@1")(ab.Counts(**total))
+    assert run.judged.score is not None
+    assert run.optimism_avoided == pytest.approx(tuned - run.judged.score)
+    plain = msgspec.to_builtins(run)
+    assert tuned not in plain.values()
+    assert {key for key in _keys(plain) if "tuned" in key} == {"tuned_on"}  # how many questions
 
 
 def test_information_is_worth_points() -> None:
-    (run,) = tune_matrix(matrix_of({"a": informed(1000)}), split=Split(folds=5)).runs
+    (run,) = read_rows({"a": informed(1000)}).tune(folds=5).runs
+    assert run.gain is not None
     assert run.gain > 0.1  # c@1 of all: 0.5; answering above t: (1 − t²)/2 · (1 + t)
-    assert run.hindsight.score >= run.judged.score - 1e-12
-    assert run.threshold.value == pytest.approx(1 / 3, abs=0.1)  # its top, where 1 = 2t + 3t²
+    assert (run.best_in_hindsight.score or 0) >= (run.judged.score or 1) - 1e-12
+    assert run.threshold == pytest.approx(1 / 3, abs=0.1)  # its top, where 1 = 2t + 3t²
 
 
 # ------------------------------------------------------------------------------- by slice
@@ -126,16 +146,16 @@ def sliced() -> tuple[list[Row], list[str]]:
 
 def test_slices_have_thresholds_of_their_own_and_small_ones_borrow() -> None:
     rows, part = sliced()
-    matrix = matrix_of({"a": rows}, part=part)
-    own = tune_matrix(matrix, per="part", shrink=0, split=Split(folds=2)).runs[0].threshold
+    read = read_rows({"a": rows}, part=part)
+    own = read.tune(by="part", shrink=0, folds=2).runs[0].thresholds
     item = Maximise(ab.measure("c@1"))
     for name in ("x", "y"):
         inside = np.array(part) == name
-        best = item.choose(Curve.of("", matrix.answers(0, inside)))
-        sure = matrix.confidence[0][inside]
-        np.testing.assert_array_equal(sure >= own.values[name], sure >= best)
-    much = tune_matrix(matrix, per="part", shrink=1e9, split=Split(folds=2)).runs[0].threshold
-    assert much.values == {"x": much.value, "y": much.value}
+        best = item.choose(Curve.of(answers(read, 0, inside)))
+        sure = read.confidence[0][inside]
+        np.testing.assert_array_equal(sure >= (own[name] or 0.0), sure >= best)
+    much = read.tune(by="part", shrink=1e9, folds=2).runs[0]
+    assert much.thresholds == {"x": much.threshold, "y": much.threshold}
 
 
 def test_a_slice_never_seen_takes_the_common_threshold() -> None:
@@ -163,31 +183,33 @@ def test_a_slice_never_seen_takes_the_common_threshold() -> None:
     ],
 )
 def test_equal_all_right_all_wrong_some_missing(own: list[Row]) -> None:
-    matrix = matrix_of({"a": own})
+    read = read_rows({"a": own})
     item = ab.measure("c@1")
     for folds in (2, 4):
-        (run,) = tune_matrix(matrix, split=Split(folds=folds), risk=0.2).runs
-        assert math.isinf(run.threshold.value)  # it takes eleven: 0.8^11 ≤ 0.1 < 0.8^10
+        (run,) = read.tune(folds=folds, risk=0.2).runs
+        assert run.threshold is None  # it takes eleven: 0.8^11 ≤ 0.1 < 0.8^10
         assert (run.judged.counts.n, run.judged.counts.answered) == (4, 0)
-        (run,) = tune_matrix(matrix, split=Split(folds=folds)).runs
+        (run,) = read.tune(folds=folds).runs
         assert run.judged.counts.n == 4
         levels = {c for _, c in own if c is not None} | {math.inf}
         best = max(item(ab.Counts(**slow_counts(own, t))) for t in levels)
-        at_the_end = ab.Counts(**slow_counts(own, run.threshold.value))
-        assert item(at_the_end) == best == run.hindsight.score >= run.judged.score
+        threshold = math.inf if run.threshold is None else run.threshold
+        at_the_end = ab.Counts(**slow_counts(own, threshold))
+        assert item(at_the_end) == best == run.best_in_hindsight.score
+        assert run.judged.score is not None
+        assert best >= run.judged.score
     if any(c is None and o != "unanswered_empty" for o, c in own):
-        notes = tune_matrix(matrix, split=Split(folds=2)).notes
-        assert any("1 answer has no confidence" in note for note in notes)
+        assert "1 answer has no confidence" in str(read.tune(folds=2))
 
 
 def test_a_mean_over_repeats_exists_only_where_each_score_does() -> None:
     """Two of four right, and nothing answered at all: precision is 1/2 and undefined."""
     item = ab.measure("precision")
     some, none = np.array([2, 2, 0, 0, 0, 0]), np.array([0, 0, 2, 2, 0, 0])
-    found = _mean_standing([some, none], item)
-    assert math.isnan(found.score)
+    found = mean_standing([some, none], item)
+    assert found.score is None
     assert (found.counts.right, found.counts.unanswered_right) == (1, 1)
-    assert _mean_standing([some, np.array([3, 1, 0, 0, 0, 0])], item).score == 0.625
+    assert mean_standing([some, np.array([3, 1, 0, 0, 0, 0])], item).score == 0.625
 
 
 @pytest.mark.parametrize(
@@ -196,37 +218,100 @@ def test_a_mean_over_repeats_exists_only_where_each_score_does() -> None:
         ([("unanswered_empty", 0.5)] * 9, {}, "run 'a' has no answer: there is no threshold"),
         ([("right", None)] * 9, {}, "run 'a' has no confidence: there is no threshold to tune"),
         ([("right", 0.5)], {}, "5 folds of 1 question leave one empty"),
-        ([("right", 0.5)] * 9, {"split": Split(folds=1)}, "flatters itself"),
+        ([("right", 0.5)] * 9, {"folds": 1}, "flatters itself"),
         (
             [("right", 0.5)] * 9,
-            {"split": Split(attribute="part", value="dev")},
+            {"tune_on": {"part": "dev"}},
             "leaves no question to judge on",
         ),
         (
             [("right", 0.5)] * 9,
-            {"split": Split(attribute="part", value="dew")},
+            {"tune_on": {"part": "dew"}},
             "no question has part 'dew' (nearest: dev): nothing to tune on",
         ),
         ([("right", 0.5)] * 9, {"risk": 0.0}, "risk must be between 0 and 1 (got 0)"),
-        ([("right", 0.5)] * 9, {"risk": 0.1, "delta": 1.0}, "level must be between 0 and 1"),
+        ([("right", 0.5)] * 9, {"risk": 0.1, "level": 1.0}, "a level lies between 0 and 1"),
         ([("right", 0.5)] * 9, {"risk": 0.1, "maximise": "F"}, "exclude each other"),
         ([("right", 0.5)] * 9, {"next_questions": True}, "next_questions goes with risk"),
-        ([("right", 0.5)] * 9, {"risk": 0.1, "per": "part"}, "by goes with measure"),
+        ([("right", 0.5)] * 9, {"risk": 0.1, "by": "part"}, "by goes with maximise"),
         ([("right", 0.5)] * 9, {"maximise": "AURC"}, "is a measure of confidence"),
-        ([("right", 0.5)] * 9, {"per": "part", "shrink": -1.0}, "shrink is 0 or more"),
+        ([("right", 0.5)] * 9, {"by": "part", "shrink": -1.0}, "shrink is 0 or more"),
     ],
 )
 def test_what_cannot_be_tuned_is_refused(
     own: list[Row], arguments: dict[str, object], said: str
 ) -> None:
-    matrix = matrix_of({"a": own}, part=["dev"] * len(own))
+    read = read_rows({"a": own}, part=["dev"] * len(own))
     with pytest.raises(ab.UsageError) as caught:
-        tune_matrix(matrix, **arguments)  # type: ignore[arg-type]
+        read.tune(**arguments)  # type: ignore[arg-type]
     assert said in str(caught.value)
 
 
 def test_no_confidence_in_the_part_to_tune_on() -> None:
     own: list[Row] = [("right", None)] * 3 + [("right", 0.5)] * 3
-    matrix = matrix_of({"a": own}, part=["dev"] * 3 + ["test"] * 3)
+    read = read_rows({"a": own}, part=["dev"] * 3 + ["test"] * 3)
     with pytest.raises(ab.UsageError, match="in the part to tune on"):
-        tune_matrix(matrix, split=Split(attribute="part", value="dev"))
+        read.tune(tune_on={"part": "dev"})
+
+
+# ------------------------------------------------------------------------ several golds, apply
+
+DEV = pl.DataFrame({"question": ["q1", "q2", "q3"], "correct": "a", "topic": ["x", "x", "y"]})
+TEST = pl.DataFrame({"question": ["n1", "n2"], "correct": "a", "topic": ["x", "y"]})
+ANSWERS = pl.DataFrame(
+    {
+        "question": ["q1", "q2", "q3", "n1", "n2"],
+        "answer": ["a", "b", "b", "a", "b"],
+        "confidence": [0.9, 0.5, 0.1, 0.8, 0.2],
+    }
+)
+
+
+def test_of_several_golds_the_first_is_tuned_on() -> None:
+    read = ab.read([DEV, TEST], ANSWERS)
+    (run,) = read.tune().runs
+    assert run.threshold == 0.7  # between the right answer and the surest wrong one
+    assert run.judged.counts == ab.Counts(right=1, unanswered_wrong=1)
+    assert read.tune() == ab.tune(DEV, ANSWERS, test_gold=TEST)
+    assert "judged on 2 questions of gold 2" in str(read.tune())
+    assert read.tune(folds=5).split.folds == 5
+    assert [row.slice["gold"] for row in read.score(by="gold").rows] == ["gold", "gold 2"]
+
+
+def test_golds_that_cannot_be_one_are_refused() -> None:
+    with pytest.raises(ab.UsageError, match="question 'n1' is in both golds, gold 2 and gold 3"):
+        ab.read([DEV, TEST, TEST[:1]], ANSWERS)
+    with pytest.raises(ab.InputError, match="a name that is ours where several golds are read"):
+        ab.read([DEV, TEST.with_columns(gold=pl.lit("z"))], ANSWERS)
+    with pytest.raises(ab.UsageError, match="test_gold and folds exclude each other"):
+        ab.tune(DEV, ANSWERS, test_gold=TEST, folds=2)
+
+
+def test_thresholds_are_put_to_work_on_a_frame() -> None:
+    result = ab.tune(DEV, ANSWERS, test_gold=TEST)
+    applied = result.apply(ANSWERS)
+    assert applied["answer"].to_list() == ["a", "", "", "a", ""]
+    assert applied["candidate"].to_list() == ["", "b", "b", "", "b"]
+    counts = ab.score(TEST, applied.filter(pl.col("question").str.starts_with("n"))).rows[0].counts
+    assert counts == result.runs[0].judged.counts
+
+
+def test_thresholds_by_slice_need_the_slices() -> None:
+    result = ab.tune(DEV, ANSWERS, test_gold=TEST, by="topic", shrink=0)
+    assert result.runs[0].thresholds == {"x": 0.7, "y": 0.0}  # nothing in y is right: all score 0
+    with pytest.raises(ab.UsageError, match="are per topic"):
+        result.apply(ANSWERS)
+    new = ANSWERS.filter(pl.col("question").str.starts_with("n"))
+    for applied in (
+        result.apply(new, gold=TEST),
+        result.apply(new.with_columns(topic=TEST["topic"])),
+    ):
+        assert applied["answer"].to_list() == ["a", "b"]
+
+
+def _keys(plain: Any) -> Iterator[str]:
+    if isinstance(plain, dict):
+        yield from plain
+    for value in plain.values() if isinstance(plain, dict) else plain:
+        if isinstance(value, (dict, list, tuple)):
+            yield from _keys(value)

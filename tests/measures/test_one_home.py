@@ -90,6 +90,18 @@ def test_no_table_elsewhere_is_keyed_by_measure_names() -> None:
     assert not found, "\n".join(found)
 
 
+def test_nothing_is_read_off_the_rules_for_the_undefined() -> None:
+    """They are shown (`cards`), and asked by the measure itself; they say nothing else of it."""
+    found = [
+        f"{path.relative_to(SOURCES)}: {line.strip()}"
+        for path in sorted(SOURCES.rglob("*.py"))
+        if not path.is_relative_to(SOURCES / "measures")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "definition.undefined" in line
+    ]
+    assert not found, "\n".join(found)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -371,6 +371,17 @@ def test_candidates_have_to_be_declared() -> None:
 
 
 @pytest.mark.usefixtures("clean")
+def test_what_becomes_of_nil_queries_has_to_be_declared() -> None:
+    with pytest.raises(ab.UsageError, match="is nan where nothing is to be found"):
+
+        @ranked("found", undefined=measure("R").definition.undefined)
+        def found(rankings: Any) -> Any:
+            """The share of what there is to find that is listed."""
+            pool = rankings.per_row(rankings.pool.count(rankings.pool.grade > 0))
+            return rankings.count(rankings.grade > 0) / pool.clip(1)
+
+
+@pytest.mark.usefixtures("clean")
 def test_a_standard_error_needs_an_influence() -> None:
     with pytest.raises(ab.UsageError, match="has no influence that makes a standard error"):
 

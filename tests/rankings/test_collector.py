@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.rankings import collector, judgments, keys, load
+from abstain.rankings import collector, judgments, keys
 from abstain.rankings.keys import Keys
 from abstain.rankings.order import Codes, by_code, by_score
-from abstain.rankings.sources import batches_of
+from abstain.rankings.tables import RankedTable
 from tests.rankings import slow
 from tests.rankings.given import frames, opened, rankings_of, values
 
@@ -33,14 +33,14 @@ def in_batches(monkeypatch: pytest.MonkeyPatch, order: Sequence[int], sizes: Seq
     """Makes frames arrive in another order and in batches of these sizes."""
 
     def batches(
-        source: Any, *, by_rank: bool, marks: Any, plain: Any = batches_of
+        source: Any, *, by_rank: bool, marks: Any, plain: Any = RankedTable.batches
     ) -> Iterator[pl.DataFrame]:
         rows = pl.concat(plain(source, by_rank=by_rank))[list(order)]
         for size in [*sizes, rows.height]:
             yield rows[:size].with_columns(marks)
             rows = rows[size:]
 
-    monkeypatch.setattr(load, "batches_of", batches)
+    monkeypatch.setattr(RankedTable, "batches", batches)
 
 
 @given(data=st.data(), gold=golds, run=runs, nil=st.sampled_from([None, "NIL"]))
@@ -56,7 +56,7 @@ def test_order_and_batches_do_not_matter(
     order = data.draw(st.permutations(range(rows.height)))
     sizes = data.draw(st.lists(st.integers(0, 5), max_size=8))
     with monkeypatch.context() as patch:
-        patch.setattr(collector, "PIECE", data.draw(st.integers(1, 9)))
+        patch.setattr(collector, "CHUNK", data.draw(st.integers(1, 9)))
         in_batches(patch, order, sizes)
         rankings = opened(qrels, rows, nil=nil)
     np.testing.assert_allclose(values("AP", rankings), plain, atol=1e-12)

@@ -16,7 +16,7 @@ import abstain as ab
 from abstain.io import files, separated
 from abstain.io import frames as frames_module
 from abstain.io.tables import read_table
-from abstain.rankings import sources
+from abstain.rankings import sources, tables
 from tests.helpers import Here
 from tests.rankings.given import write
 
@@ -70,7 +70,7 @@ def ranked(gold: Path, run: Path, **options: Any) -> Any:
 def ranked_whole(gold: Path, run: Path, **options: Any) -> Any:
     """The same of a table that is taken in as a whole."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sources, "read_in_pieces", read_table)
+        patch.setattr(tables, "read_in_pieces", read_table)
         return ranked(gold, run, **options)
 
 
@@ -283,9 +283,9 @@ def test_a_table_of_text_is_never_in_memory_as_a_whole(
         return rows
 
     small(2)
-    monkeypatch.setattr(sources, "collect", collect)
+    monkeypatch.setattr(tables, "collect", collect)
     source = sources.open_source(path, side="run")
     assert heights == []
-    assert sum(batch.height for batch in sources.batches_of(source, by_rank=False)) == len(ROWS)
+    assert sum(batch.height for batch in source.batches(by_rank=False)) == len(ROWS)
     assert sum(heights) == len(ROWS)
     assert max(heights) <= 2

@@ -15,7 +15,7 @@ import pytest
 
 import abstain as ab
 from abstain.io import frames as frames_module
-from abstain.rankings import sources
+from abstain.rankings import tables
 from tests.helpers import Here
 from tests.rankings.given import frames, opened, values, write
 
@@ -77,7 +77,7 @@ def test_several_frames_are_told_apart() -> None:
 
 
 def test_large_tables_come_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("abstain.rankings.sources.BATCH", 2)
+    monkeypatch.setattr("abstain.rankings.tables.BATCH", 2)
     for seed in range(6):
         rows = ROWS.sample(fraction=1, shuffle=True, seed=seed)
         np.testing.assert_allclose(values("AP", opened(QRELS, rows)), EXPECTED)
@@ -95,8 +95,8 @@ def test_a_parquet_file_is_never_in_memory_as_a_whole(
         heights.append(rows.height)
         return rows
 
-    monkeypatch.setattr(sources, "BATCH", 4)
-    monkeypatch.setattr(sources, "collect", collect)
+    monkeypatch.setattr(tables, "BATCH", 4)
+    monkeypatch.setattr(tables, "collect", collect)
     np.testing.assert_allclose(
         values("AP", opened(write(tmp_path / "q", qrels=GOLD), path)), EXPECTED
     )

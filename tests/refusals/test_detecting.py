@@ -219,7 +219,7 @@ def test_a_threshold_keeps_what_is_right(here: Here) -> None:
     here.write("gold.csv", BBQ)
     here.write("run.csv", BBQ_RUN)
     lowest = {"run": Threshold(0.0)}
-    reading = ab.Reading.of(format="csv", detect_refusals="en")
+    reading = ab.Reading(detect_refusals=("en",))
     table, _ = apply_thresholds("run.csv", lowest, reading, gold="gold.csv")
     assert table["answer"].to_list() == ["Unknown", "Not known", "", "Pass"]
 

@@ -52,8 +52,10 @@ COMMANDS: dict[str, list[str]] = {
     "compare": ["compare", "gold.csv", "runs.csv"],
     "curve": ["curve", "gold.csv", "runs.csv"],
     "decision": ["curve", "gold.csv", "runs.csv", "--show", "decision"],
-    "roc": ["curve", "gold.csv", "runs.csv", "--show", "roc"],
-    "parts": ["curve", "gold.csv", "runs.csv", "--show", "parts"],
+    "histogram": ["curve", "gold.csv", "runs.csv", "--histogram", "16"],
+    "tune": ["tune", "gold.csv", "runs.csv"],
+    "risk": ["tune", "gold.csv", "runs.csv", "--risk", "0.6", "--folds", "2"],
+    "several": ["score", "--several", "gold.csv", "runs.csv"],
     "meta": ["meta", "gold.csv", "runs.csv", *META],
 }
 

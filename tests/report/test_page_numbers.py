@@ -122,8 +122,8 @@ def test_thresholds_say_what_the_terminal_says(here: Here) -> None:
     here.write("gold.csv", "\n".join(gold) + "\n")
     rows = ("q0,A,0.99999", "q1,A,0.5", "q2,B,0.25", "q3,B,")
     here.write("run.csv", "\n".join(["question,answer,confidence", *rows]) + "\n")
-    text = paged(here, "curve", "gold.csv", "run.csv", "--show", "risk")
-    shown = cells(text, "results", "threshold")
+    text = paged(here, "curve", "gold.csv", "run.csv")
+    shown = cells(text, "risk_points", "threshold")
     assert shown == ["nothing", "0.99999", "0.5", "0.25", "none, even without confidence"]
     terminal = here("curve", "gold.csv", "run.csv", "--show", "risk").out
     for word in ("nothing", "0.99999", "none"):
@@ -391,16 +391,27 @@ def test_a_table_whose_name_no_page_can_hold_is_refused(inputs: Here) -> None:
     assert line == r"saved.json: table 'odd\x01name': expected a name of plain text"
 
 
-@pytest.mark.parametrize(
-    ("view", "field"), [("risk", "run"), ("reliability", "answers"), ("decision", "t")]
-)
-def test_a_curve_that_lacks_a_field_is_refused(inputs: Here, view: str, field: str) -> None:
-    paged(inputs, "curve", "gold.csv", "runs.csv")
-    plain = json.loads((inputs.folder / "saved.json").read_text())
-    del plain["curves"][view][3][field]
-    inputs.write("saved.json", json.dumps(plain))
-    line = inputs.refuses("report", "saved.json")
-    assert line == f"saved.json: {view}, point 4: expected a {field}"
+def test_a_curve_that_lacks_points_is_refused(inputs: Here) -> None:
+    paged(inputs, "curve", "gold.csv", "runs.csv", "--show", "decision")
+    whole = (inputs.folder / "saved.json").read_text()
+
+    def refused(*place: str | int) -> str:
+        plain = part = json.loads(whole)
+        for name in place[:-1]:
+            part = part[name]
+        del part[place[-1]]
+        inputs.write("saved.json", json.dumps(plain))
+        return inputs.refuses("report", "saved.json")
+
+    first = json.loads(whole)["results"][0]["run"]
+    lacks = f"the curve of run {first!r} lacks points"
+    assert lacks in refused("results", 0, "points", "right", 3)
+    assert lacks in refused("results", 0, "penalised", 0)
+    assert "missing required field `answers`" in refused("results", 0, "reliability", 1, "answers")
+    run = next(iter(json.loads(whole)["decision"]["curves"]))
+    said = f"the decision curve of run {run!r} lacks points"
+    assert said in refused("decision", "curves", run, "low", 5)
+    assert "missing required field `t`" in refused("decision", "t")
 
 
 def test_a_meta_evaluation_that_is_not_whole_is_refused(inputs: Here) -> None:

@@ -120,10 +120,9 @@ def test_a_page_of_curves_draws_them(inputs: Here) -> None:
     drawn = charts["decisions"]["data"]["values"]
     at_zero = {row["run"]: row["S"] for row in drawn if row["t"] == 0}
     assert set(at_zero) == {"bold", "careful", HOSTILE}
-    risk = saved["curves"]["risk"]
-    for run, value in at_zero.items():
-        own = [row for row in risk if row["run"] == run]
-        assert value == pytest.approx(own[-1]["right"] / 60)  # at t = 0 everything is answered
+    for own in saved["results"]:
+        right = own["points"]["right"][-1]
+        assert at_zero[own["run"]] == pytest.approx(right / 60)  # at t = 0 everything is answered
 
 
 def test_a_page_of_a_meta_evaluation_is_that_of_its_numbers(inputs: Here) -> None:
@@ -132,16 +131,6 @@ def test_a_page_of_a_meta_evaluation_is_that_of_its_numbers(inputs: Here) -> Non
     points = data_of(text)["charts"]["chart_stability"]["data"]["values"]
     given = [p["error"] for item in saved["stability"] for p in item["curve"]]
     assert [p["error"] for p in points] == [e for e in given if e is not None]
-
-
-def test_results_of_older_versions_are_known_by_their_fields(inputs: Here) -> None:
-    for name in KINDS:
-        file = save(inputs.folder, name)
-        plain = json.loads(file.read_text())
-        del plain["kind"], plain["command"]
-        inputs.write("old.json", json.dumps(plain))
-        assert inputs("report", "old.json").code == 0, name
-        assert (inputs.folder / "old.html").exists()
 
 
 def test_a_hostile_name_is_text_in_markup_and_data(inputs: Here) -> None:
@@ -256,16 +245,17 @@ def test_documents_are_counted_in_whole_numbers(inputs: Here) -> None:
 
 
 def test_lines_that_do_not_cross_do_not_as_far_as_they_are_drawn(here: Here) -> None:
-    from abstain.report.results.curve import MOST_T, _crossing_words
-
-    rows: list[dict[str, Any]] = [
-        {"run": run, "t": t / 10, "S": 0.5 - worse - t / 20}
-        for run, worse in (("a", 0), ("b", 0.1))
-        for t in range(9)
-    ]
-    assert _crossing_words(rows, ["a", "b"]) == f"a and b do not cross up to t = {MOST_T}."
-    rows[0]["S"], rows[1]["S"] = 0.3, 0.3  # below b's at first, above it from t = 0.2 on
-    assert _crossing_words(rows, ["a", "b"]).startswith("a and b cross at t = 0.1")
+    """a: two right of ten, b: one; with a wrong answer of a's they meet where t/(1−t) is 1."""
+    gold = ["question,correct", *(f"q{n},A" for n in range(10))]
+    here.write("gold.csv", "\n".join(gold) + "\n")
+    rows = ["run,question,answer,confidence", "a,q0,A,1", "a,q1,A,1", "b,q0,A,1"]
+    for more, said in (
+        ([], "a and b do not cross up to t = 0.8."),
+        (["a,q2,B,1"], "a and b cross at t = 0.50."),
+    ):
+        here.write("runs.csv", "\n".join([*rows, *more]) + "\n")
+        assert here("curve", "gold.csv", "runs.csv", "-o", "c.html").code == 0
+        assert said in (here.folder / "c.html").read_text("utf-8")
 
 
 def test_one_run_is_told_of_in_the_singular(here: Here) -> None:

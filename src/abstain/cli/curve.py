@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 SHOWN = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
 COUNTED = SHOWN[:3]
 """What can be shown of confidences that were counted in bins."""
-DRAWN = 500
-"""Points of a curve that a result holds at least, for its charts."""
 
 
 @command
@@ -110,13 +108,12 @@ def curve(
             raise UsageError("--histogram goes with --show summary, risk or measure")
         if len(measures) > 1:
             raise UsageError("--histogram follows one measure of counts (-m c@1)")
-    held = max(points, DRAWN) if points else 0
     result: Result
     with working("sorting…" if histogram is None else "counting…"):
         read = given.evaluation()
         if histogram is not None:
             along = measures[0] if measures else "c@1"
-            result = read.histogram(along, bins=histogram, points=held)
+            result = read.histogram(along, bins=histogram, points=points)
         else:
             result = read.curve(
                 measures,
@@ -125,7 +122,7 @@ def curve(
                 equal_mass=equal_mass,
                 decision=decision or show == "decision",
                 level=level,
-                points=held,
+                points=points,
                 seed=seed,
             )
     out.show(result, show=show, points=points)

@@ -107,7 +107,6 @@ def rank(
     documents is scored by the primed measures (RR', RBP', NDCG', AP'; typed RRt, RBPt, …).
     """
     from abstain.rankings.chosen import ranking_measures
-    from abstain.rankings.queries import needs_queries
     from abstain.rankings.read import read_rankings
 
     if measures:
@@ -118,7 +117,7 @@ def rank(
             "or take JSON"
         )
     if by and how["queries"] is None:
-        raise needs_queries("by")
+        raise UsageError("--by needs a table of the queries: --queries FILE")
     with working("reading and ranking…"):
         rankings = read_rankings(
             qrels,

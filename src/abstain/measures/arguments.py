@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from abstain.errors import UsageError
@@ -56,6 +55,10 @@ def arguments_of(
 
 def _number(text: str, name: str, key: str) -> float:
     try:
-        return float(Fraction(text)) if "/" in text else float(text)
+        if "/" not in text:
+            return float(text)
+        from fractions import Fraction
+
+        return float(Fraction(text))
     except (ValueError, ZeroDivisionError):
         raise UsageError(f"{key} of {name} must be a number (got '{text}')") from None

@@ -25,7 +25,7 @@ MOST = 3
 """Questions in the counts that a measure is tried on."""
 RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))
 SURE = ((0.9, 0.6, 0.6, 0.4, 0.1), (0.2, 0.8), (0.5, 0.5, 0.7))
-GAINS = (((1, 0, 1), 3), ((0, 0), 1), ((1,), 1), ((), 0))
+GAINS = (((1, 0, 1), 3), ((0, 0), 1), ((1,), 1), ((0,), 0), ((), 0))
 
 
 def check(item: Measure) -> None:
@@ -163,3 +163,5 @@ def _of_rankings(item: Measure) -> None:
         score = own(gains, pool=pool)
         if not math.isnan(score):
             _within(item, score, f"the gains {list(gains)} where {pool} are to be found")
+        if pool == 0 and math.isnan(score) != item.definition.leaves_out_nil:
+            _refuse(item, f"is {score:g} where nothing is to be found: see leaves_out_nil")

@@ -213,6 +213,8 @@ class Definition:
     """A run is given its sum over the queries, not its mean."""
     example: str = ""
     """Of a ranking with the gains 1 0 1 where there are 3 to find: the sum and its result."""
+    leaves_out_nil: bool = False
+    """It is undefined where a query has no relevant document, so that a mean leaves those out."""
     knows_end: bool = False
     """It looks at where a list ends, so that nil queries have a score."""
     scales_grades: bool = False

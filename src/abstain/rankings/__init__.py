@@ -1,1 +1,1 @@
-"""Rankings: runs and qrels in a form in which every measure is a few array operations."""
+"""Judgments and runs become `Rankings`, per-topic scores a `ScoreMatrix`."""

@@ -1,7 +1,7 @@
 """Takes the rows of a run batch by batch and ranks them.
 
-Where each query's rows stand together, as in nearly every run file, a batch is dealt with and
-forgotten; where they do not, all are kept and put together at the end, piece by piece.
+In nearly every run file each query's rows stand together: a batch is ranked and forgotten. In
+others all rows are kept, and ranked in chunks at the end.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from abstain.measures.ranked_lists import Floats, Ints
 from abstain.rankings.judgments import Judgments
 from abstain.rankings.keys import Keys, row_keys
 from abstain.rankings.order import Codes, block_starts, by_code, in_blocks
-from abstain.rankings.piece import Found, Placed, Rows, Texts, place, settle
+from abstain.rankings.placing import Found, Placed, Rows, Texts, place, settle
 
-PIECE = 1 << 16
+CHUNK = 1 << 16
 """Rows ranked at a time when a whole run was gathered."""
 
 NIL_WORDS = ("NIL", "-1")
@@ -32,7 +32,7 @@ MARKS = (
 """What is asked of rows while they are read: a document's hash, where a query begins."""
 
 WORKERS = 2
-"""Pieces ranked at a time."""
+"""Chunks ranked at a time."""
 
 
 def nil_words(nil: str | None) -> list[str]:
@@ -155,15 +155,15 @@ class Collector:
         order = by_code(rows.codes)
         codes = rows.codes[order]
         starts = self._count(codes)
-        pieces = np.unique(np.searchsorted(starts, np.arange(0, starts[-1] + 1, PIECE)))
+        chunks = np.unique(np.searchsorted(starts, np.arange(0, starts[-1] + 1, CHUNK)))
 
         def placed(bounds: tuple[int, int]) -> Placed:
             some = order[slice(*bounds)]
-            piece = Rows(codes[slice(*bounds)], rows.keys[some], rows.scores[some], some)
-            return self._place(piece, texts)
+            chunk = Rows(codes[slice(*bounds)], rows.keys[some], rows.scores[some], some)
+            return self._place(chunk, texts)
 
         with ThreadPoolExecutor(max_workers=WORKERS) as pool:
-            bounds = pairwise([*starts[pieces].tolist(), len(order)])
+            bounds = pairwise([*starts[chunks].tolist(), len(order)])
             self._settle(list(pool.map(placed, bounds)), texts)
 
     def _count(self, codes: Codes) -> Ints:

@@ -19,18 +19,18 @@ from abstain.io.frames import collect, in_engine
 from abstain.io.trec import MOST
 from abstain.rankings.collector import Collected, nil_words
 from abstain.rankings.judgments import NIL, Judgments
-from abstain.rankings.sources import Source, require_order
+from abstain.rankings.tables import RankedTable, require_order
 
 KEYS = ("run", "query")
 
 
-def lives_elsewhere(source: Source) -> bool:
-    """Whether a source is a lazy frame of another engine than polars."""
-    return source.table is not None and not isinstance(source.table.frame, pl.LazyFrame)
-
-
 def collect_in_engine(
-    source: Source, qrels: pl.DataFrame, judgments: Judgments, *, nil: str | None, by_rank: bool
+    source: RankedTable,
+    qrels: pl.DataFrame,
+    judgments: Judgments,
+    *,
+    nil: str | None,
+    by_rank: bool,
 ) -> dict[str, Collected]:
     """What was found of each run, as a `Collector` finds it."""
     rows = _rows(source, by_rank=by_rank)
@@ -55,10 +55,9 @@ def collect_in_engine(
     }
 
 
-def _rows(source: Source, *, by_rank: bool) -> nw.LazyFrame[Any]:
+def _rows(source: RankedTable, *, by_rank: bool) -> nw.LazyFrame[Any]:
     """run, query, doc and score (−rank where ranks count)."""
     table = source.table
-    assert table is not None
     order = "rank" if by_rank else "score"
     require_order(table, order)
     frame = nw.from_native(table.frame).lazy()
@@ -123,7 +122,9 @@ def _ranks(rows: nw.LazyFrame[Any], judged: pl.DataFrame, last: str | None) -> n
     return hits.select(*KEYS, "rank", "grade")
 
 
-def _refuse(source: Source, rows: nw.LazyFrame[Any], lists: pl.DataFrame, *, by_rank: bool) -> None:
+def _refuse(
+    source: RankedTable, rows: nw.LazyFrame[Any], lists: pl.DataFrame, *, by_rank: bool
+) -> None:
     for column in KEYS:
         if (lists[column].is_null() | (lists[column] == "")).any():
             raise InputError(f"the column '{column}' is empty in a row", source.name)
@@ -146,7 +147,7 @@ def _of(row: dict[str, Any]) -> str:
 
 
 def _repeated(
-    source: Source, rows: nw.LazyFrame[Any], row: dict[str, Any], column: str
+    source: RankedTable, rows: nw.LazyFrame[Any], row: dict[str, Any], column: str
 ) -> InputError:
     own = rows.filter(nw.col("run") == row["run"], nw.col("query") == row["query"])
     twice = own.group_by(column).agg(nw.len().alias("times")).filter(nw.col("times") > 1)

@@ -14,10 +14,9 @@ from abstain.errors import InputError, plural, shown, some_of
 from abstain.measures.ranked_lists import RankedLists
 from abstain.rankings.assemble import NilMeans, assemble
 from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError
-from abstain.rankings.engine import collect_in_engine, lives_elsewhere
 from abstain.rankings.judgments import Judgments
 from abstain.rankings.order import RepeatedError
-from abstain.rankings.sources import Source, batches_of, judgments_of, place_of, twice
+from abstain.rankings.sources import Source, TrecFile
 
 
 def load(
@@ -38,18 +37,21 @@ def load(
     several run tags holds several runs.
     """
     _refuse_same_files(runs)
-    judged = judgments_of(qrels)
+    judged = qrels.judgments()
     try:
         judgments = Judgments(judged, nil=nil, nil_ends=nil_means == "end", top=top, also=also)
     except RepeatedError as error:
-        raise twice(qrels, error) from None
+        raise qrels.repeated(error) from None
     given_ranks = ties == "rank"
 
     def collector(*, gather: bool) -> Collector:
         return Collector(judgments, given_ranks=given_ranks, gather=gather)
 
     def collected(source: Source) -> dict[str, Collected]:
-        if lives_elsewhere(source):
+        if source.elsewhere:
+            from abstain.rankings.engine import collect_in_engine
+
+            assert not isinstance(source, TrecFile)
             return collect_in_engine(source, judged, judgments, nil=nil, by_rank=given_ranks)
         return _collect(source, collector, by_rank=given_ranks)
 
@@ -60,7 +62,7 @@ def load(
     rankings = replace(rankings, remarks=tuple(_remarks(judgments)))
     strangers = zip(rankings.unjudged, (source for _, source, _ in found), strict=True)
     first = next(((source, queries[0]) for queries, source in strangers if queries), None)
-    return rankings if first is None else replace(rankings, unjudged_at=place_of(*first))
+    return rankings if first is None else replace(rankings, unjudged_at=first[0].place_of(first[1]))
 
 
 def _remarks(judgments: Judgments) -> Iterator[str]:
@@ -105,12 +107,12 @@ def _collect(
             collectors = _filled(source, lambda: new(gather=True), by_rank=by_rank)
             return {name: each.finish() for name, each in collectors.items()}
     except RepeatedError as error:
-        raise twice(source, error) from None
+        raise source.repeated(error) from None
 
 
 def _filled(source: Source, new: Callable[[], Collector], *, by_rank: bool) -> dict[str, Collector]:
     collectors: dict[str, Collector] = {}
-    for batch in batches_of(source, by_rank=by_rank, marks=MARKS):
+    for batch in source.batches(by_rank=by_rank, marks=MARKS):
         for name, rows in _by_run(batch):
             if name not in collectors:
                 collectors[name] = new()

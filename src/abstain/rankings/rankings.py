@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import polars as pl
@@ -12,10 +12,10 @@ import polars as pl
 import abstain
 from abstain.errors import plural
 from abstain.rankings.chosen import default_measures, ranking_measures
-from abstain.rankings.queries import QUERY, needs_queries, query_attributes, read_queries
-from abstain.rankings.scores import ScoreMatrix
 
 if TYPE_CHECKING:
+    from abstain.analyses.compare.options import Correction, Progress, Test
+    from abstain.analyses.compare.result import CompareResult
     from abstain.analyses.meta.result import MetaResult
     from abstain.analyses.meta.settings import MetaOptions
     from abstain.analyses.rank.result import RankResult
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from abstain.measures import Measure
     from abstain.measures.of_rankings import RankingMeasure
     from abstain.measures.ranked_lists import Bools, Floats, RankedLists
+    from abstain.rankings.scores import ScoreMatrix
     from abstain.rankings.settings import ListSettings
+    from abstain.stats.intervals import IntervalMethod
 
 
 class Rankings:
@@ -88,13 +90,15 @@ class Rankings:
         self, names: Sequence[str]
     ) -> tuple[dict[str, list[str | None]], tuple[str, ...]]:
         """Each attribute's value for each query, and the queries that the table does not have."""
-        if self._attributes is None:
-            if names:
-                raise needs_queries("by")
+        if not names:
             return {}, ()
+        from abstain.rankings.queries import QUERY, needs_queries, query_attributes, read_queries
+
+        if self._attributes is None:
+            raise needs_queries("by")
         table = read_queries(self._attributes, names)
         listed = set(table[QUERY])
-        strangers = tuple(query for query in self.queries if query not in listed) if names else ()
+        strangers = tuple(query for query in self.queries if query not in listed)
         return query_attributes(table, names, self.queries), strangers
 
     # ------------------------------------------------------------------------------------ analyses
@@ -138,6 +142,8 @@ class Rankings:
 
         `cluster` is the attribute of the table of queries whose values make clusters.
         """
+        from abstain.rankings.scores import ScoreMatrix
+
         chosen = ranking_measures(measures or default_measures(self.settings))
         values = np.stack([self.values(item) for item in chosen])
         values[:, ~self.counted] = np.nan
@@ -150,15 +156,42 @@ class Rankings:
             higher_is_better=tuple(item.higher_is_better for item in chosen),
             attributes=pl.DataFrame(found, schema=dict.fromkeys(found, pl.String)),
             cluster=cluster,
-            unit=QUERY,
+            unit="query",
             notes=self.notes,
         )
 
     def compare(
-        self, measure: str | Measure = "AP", *, cluster: str | None = None, **options: Any
-    ) -> Any:
-        """Compare the runs by the means of a measure; see `abstain.compare`."""
-        return self.scores(measure, cluster=cluster).compare(**options)
+        self,
+        measure: str | Measure = "AP",
+        *,
+        against: str | None = None,
+        test: Test = "randomisation",
+        correction: Correction | None = None,
+        interval: IntervalMethod | None = None,
+        level: float = 0.95,
+        trials: int = 10_000,
+        seed: int = 0,
+        detect: float | None = None,
+        power: float = 0.8,
+        cluster: str | None = None,
+        progress: Progress | None = None,
+    ) -> CompareResult:
+        """Compare the runs by the means of a measure; see `ScoreMatrix.compare`.
+
+        `cluster` is the attribute of the table of queries whose values make clusters.
+        """
+        return self.scores(measure, cluster=cluster).compare(
+            against=against,
+            test=test,
+            correction=correction,
+            interval=interval,
+            level=level,
+            trials=trials,
+            seed=seed,
+            detect=detect,
+            power=power,
+            progress=progress,
+        )
 
     def meta(
         self,

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from abstain.errors import UsageError
-from abstain.io.frames import check_mapping
 from abstain.rankings.load import load, refuse_missing
-from abstain.rankings.queries import needs_queries, open_queries, read_queries
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.settings import Engine, ListSettings, Missing, Ties
-from abstain.rankings.sources import open_source
+from abstain.rankings.sources import TrecFile, open_source
+
+if TYPE_CHECKING:
+    from abstain.io.tables import Table
 
 
 def read_rankings(
@@ -68,10 +69,15 @@ def read_rankings(
     )
     if top is not None and (isinstance(top, bool) or not isinstance(top, Real)):
         raise UsageError(f"the top grade must be a number (got {top!r})")
-    if queries is None and all_queries:
-        raise needs_queries("all_queries")
-    table = None if queries is None else open_queries(queries, columns=columns)
-    listed = [] if table is None else read_queries(table)["query"].to_list()
+    table: Table | None = None
+    listed: list[str] = []
+    if queries is not None or all_queries:
+        from abstain.rankings.queries import needs_queries, open_queries, read_queries
+
+        if queries is None:
+            raise needs_queries("all_queries")
+        table = open_queries(queries, columns=columns)
+        listed = read_queries(table)["query"].to_list()
     gold = open_source(qrels, side="gold", columns=columns, format=_of_path(qrels, format))
     sources = [
         open_source(
@@ -86,7 +92,9 @@ def read_rankings(
         for name, data in _named(runs)
     ]
     if columns:
-        tables = [each.table for each in (gold, *sources) if each.table is not None]
+        from abstain.io.frames import check_mapping
+
+        tables = [each.table for each in (gold, *sources) if not isinstance(each, TrecFile)]
         check_mapping(columns, tables if table is None else [*tables, table])
     lists = load(
         gold,

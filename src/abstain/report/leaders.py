@@ -18,7 +18,7 @@ from abstain.report.shared import (
     tally_of,
 )
 from abstain.report.undefined import label, undefined_sentences
-from abstain.stats.ties import following, places, same
+from abstain.stats.ties import following, same
 
 MOST_CELLS = 3_000
 
@@ -84,23 +84,6 @@ def _tied(rows: Sequence[Row], one: Row, name: str) -> list[str]:
         return []
     scores = [math.nan if (own := row.scores[name]) is None else own for row in rows]
     return [row.run for row, tied in zip(rows, same(scores, value), strict=True) if tied]
-
-
-def ranks_of(rows: Sequence[Row], name: str) -> list[str]:
-    """The place of every row among those of its slice; references have none."""
-    found = [""] * len(rows)
-    parts: dict[str, list[int]] = {}
-    for n, row in enumerate(rows):
-        if not row.reference:
-            parts.setdefault(slice_text(row), []).append(n)
-    for own in parts.values():
-        scores = [rows[n].scores[name] for n in own]
-        numbers = [math.nan if s is None else s for s in scores]
-        for n, place in zip(
-            own, places(numbers, higher_is_better=higher_is_better(name)), strict=True
-        ):
-            found[n] = place
-    return found
 
 
 def undefined_words(rows: Sequence[Row]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from abstain.report.grid import Grid, cell_text
 from abstain.report.pieces import Figure, Page, PageTable, Section
+from abstain.report.shared import again, blanks_table, facts
 from abstain.report.view import View
 
 MOST_ROWS = 60
@@ -34,7 +35,9 @@ def plain_page(view: View[Any], **options: Any) -> Page:
         title=view.title(),
         lead=said[0] if said else "",
         sections=sections,
-        again_facts=[("written by", f"abstain {result.abstain}")],
+        again=again(result),
+        again_facts=facts(result),
+        again_tables=blanks_table(result),
         command=result.command,
     )
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation
 
 DEFAULT_MEASURES = ("AUROC", "AURC", "E-AURC", "ECE", "Brier")
-POINTS = 500
-"""Points of a curve that are enough to draw it."""
 WITHOUT_ANSWER = "questions without a right answer"
 
 
@@ -36,7 +34,7 @@ def curve(
     equal_mass: bool = False,
     decision: Way | bool = False,
     level: float = 0.95,
-    points: int = POINTS,
+    points: int = 500,
     seed: int = 0,
 ) -> CurveResult:
     """Follow every run over all its thresholds.
@@ -50,7 +48,8 @@ def curve(
         equal_mass: Whether these are equally full instead of equally wide.
         decision: Whether to make decision curves, and how runs act in them.
         level: Of the bands of decision curves.
-        points: Points of each curve that the result holds at least, where it has so many; 0: all.
+        points: So many points of each curve are in the result, evenly over coverage, besides those
+            that tables and charts show; 0: all.
         seed: For the draws behind the bands.
     """
     if not 1 <= bins <= 10_000:

@@ -119,7 +119,8 @@ def histogram(
         evaluation: What was read.
         measure: Of counts, to follow along the curve.
         bins: A power of two: only then are the edges exact.
-        points: Points of each curve that the result holds at least, where it has so many; 0: all.
+        points: So many points of each curve are in the result, evenly over coverage, besides those
+            that tables and charts show; 0: all.
     """
     along = count_measure(measure)
     check_bins(bins)

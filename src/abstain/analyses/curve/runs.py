@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     BoolArray = npt.NDArray[np.bool_]
     Codes = npt.NDArray[np.uint8]
 
-SHOWN = (21, 101)
-"""Points that tables and pages show: a result holds these, whatever else it holds."""
+SHOWN = (21, 101, 500)
+"""Points that tables, pages and charts show: a result holds these, whatever else it holds."""
 OWN = "its own candidates"
 
 
@@ -108,7 +108,7 @@ class Asked:
 
 
 def held_points(curve: Curve, scores: Array, points: int) -> Points:
-    """Points enough to show and to draw, with so many of them at least; 0: all."""
+    """Points enough to show and to draw, and so many evenly over coverage; 0: all."""
     at = np.unique(np.concatenate([curve.thin(size) for size in (*SHOWN, points)]))
     return Points(
         threshold=tuple(finite(own) for own in curve.thresholds[at].tolist()),

@@ -118,8 +118,6 @@ class Aim(Facts, frozen=True, kw_only=True, omit_defaults=True):
     level: float | None = None
     next_questions: bool = False
     """Whether the share of wrong answers on the next questions was to be kept too."""
-    least: int | None = None
-    """The fewest answers that could show that a risk is kept, all of them right."""
 
 
 class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tune"):
@@ -127,6 +125,8 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
 
     questions: int
     aim: Aim
+    fewest: int | None = None
+    """Where a risk is to be kept: the fewest answers that could show it, all of them right."""
     measure: str
     split: Split
     seed: int = 0

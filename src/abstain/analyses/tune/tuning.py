@@ -107,6 +107,7 @@ def tune(
         touched=own.touched,
         questions=questions.height,
         aim=aim,
+        fewest=chooser.least if isinstance(chooser, KeepRisk) else None,
         measure=str(measure),
         split=split,
         seed=seed,
@@ -133,7 +134,7 @@ def _aim(
         raise UsageError(f"{option('maximise')} and {option('risk')} exclude each other")
     delta = round(1 - level, 12)  # 1 − 0.9 is 0.1
     keep = KeepNext(risk, delta) if next_questions else KeepRisk(risk, delta)
-    return keep, Aim(risk=risk, level=level, next_questions=next_questions, least=keep.least)
+    return keep, Aim(risk=risk, level=level, next_questions=next_questions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,7 @@ def precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     aliases=("recall",),
     parameters=(REL, K_IF_ANY),
     undefined=(NO_RELEVANT,),
+    leaves_out_nil=True,
 )
 def recall(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """The share of the relevant documents that are among the first k."""
@@ -144,6 +145,7 @@ def reciprocal_rank(rankings: RankedLists, *, k: float | None = None, rel: float
     aliases=("MAP", "average-precision"),
     parameters=(REL, K_IF_ANY),
     undefined=(NO_RELEVANT,),
+    leaves_out_nil=True,
 )
 def average_precision(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """(1/R) Σ precision at the rank of each relevant document."""
@@ -162,6 +164,7 @@ def average_precision(rankings: RankedLists, *, k: float | None = None, rel: flo
     aliases=("R-precision",),
     parameters=(REL,),
     undefined=(NO_RELEVANT,),
+    leaves_out_nil=True,
 )
 def r_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """Precision after R documents, R being the number of relevant ones."""
@@ -179,6 +182,7 @@ def r_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     gaming=LONGER_IS_FREE,
     parameters=(K_IF_ANY,),
     undefined=(NO_GAIN,),
+    leaves_out_nil=True,
 )
 def ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats:
     """DCG / ideal DCG, DCG = Σ grade / log2(1 + rank).
@@ -201,6 +205,7 @@ def ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats:
     gaming="Documents that nobody judged cost nothing: list what was not in the pools first.",
     parameters=(REL,),
     undefined=(NO_RELEVANT,),
+    leaves_out_nil=True,
 )
 def bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """(1/R) Σ 1 − min(n, R) / min(N, R) over the relevant documents listed.
@@ -272,6 +277,7 @@ def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = Non
     aliases=("Q-measure",),
     parameters=(BETA, REL),
     undefined=(NO_RELEVANT,),
+    leaves_out_nil=True,
 )
 def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Floats:
     """(1/R) Σ (C(i) + β cg(i)) / (i + β cg*(i)) over the ranks i of relevant documents.

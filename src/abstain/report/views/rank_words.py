@@ -53,7 +53,7 @@ def _queries(result: RankResult, measures: Sequence[RankingMeasure]) -> str:
     left_out = [
         str(m)
         for m in measures
-        if m.definition.undefined and result.nothing_relevant[str(m)] == count
+        if m.definition.leaves_out_nil and result.nothing_relevant[str(m)] == count
     ]
     if left_out and not settings.trec_eval:
         text += f": {_do(left_out, 'leave')} these out"
@@ -70,7 +70,9 @@ def _too_low(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator
         if lowest is None or nothing == known:
             continue
         primed = _primed(asking)
-        left_out = [str(m) for m in asking if m.definition.undefined and not settings.trec_eval]
+        left_out = [
+            str(m) for m in asking if m.definition.leaves_out_nil and not settings.trec_eval
+        ]
         zero = [str(m) for m in asking if str(m) not in (*primed, *left_out)]
         kinds = [("left out by", left_out), ("0 for", zero), ("nil for", primed)]
         becomes = ", ".join(f"{what} {', '.join(names)}" for what, names in kinds if names)

@@ -51,7 +51,7 @@ class View(view.View[TruncationResult]):
     def _lengths(self) -> Grid:
         """How long the lists are, as returned and as scored (Figure 1)."""
         names = ("lists", "mean before", "mean after", "median before", "median after", "empty")
-        columns = [Column("run"), *(Column(name, "count") for name in names)]
+        columns = [Column("run"), *(_length(name) for name in names)]
         columns += [Column(f"by {self.result.nil}", "count"), Column("at limit", "count")]
         rows: list[list[Cell]] = [
             [
@@ -72,7 +72,8 @@ class View(view.View[TruncationResult]):
         result = self.result
         columns = [Column("run"), Column("truncated %", "percent")]
         for pair in result.pairs:
-            columns += [Column(pair.original, "score"), Column(pair.primed, "score")]
+            columns.append(Column(pair.original, "score"))
+            columns.append(Column(pair.primed, "score", joined=True, short=pair.primed))
         rows: list[list[Cell]] = []
         for run, own in result.lengths.items():
             cells: list[Cell] = [run, None if own.share is None else 100 * own.share]
@@ -239,6 +240,12 @@ class View(view.View[TruncationResult]):
             again_facts=facts(self.result, ("ends a list", self.result.nil)),
             command=self.result.command,
         )
+
+
+def _length(name: str) -> Column:
+    """A column of lengths; one after the limit stays beside the one before."""
+    after = name.endswith(" after")
+    return Column(name, "count", joined=after, short="after" if after else "")
 
 
 def _gaps(pair: Inversion) -> tuple[float, float]:

@@ -189,7 +189,7 @@ class View(view.View[TuneResult]):
         aim = self.result.aim
         if aim.risk is None:
             return f"run '{own.run}': nothing scores better than to answer nothing"
-        needed = f" (it takes at least {aim.least} answers, all right)"
+        needed = f" (it takes at least {self.result.fewest} answers, all right)"
         return (
             f"run '{own.run}': no threshold that was tried keeps the risk at {aim.risk:g} surely "
             f"enough{'' if aim.next_questions else needed}: it should answer nothing"

@@ -64,7 +64,7 @@ class Placed:
 
     @staticmethod
     def together(parts: Sequence[Placed]) -> Placed:
-        """Those of several pieces, each of which has its own queries."""
+        """Those of several chunks, each of which has its own queries."""
         names = [field.name for field in fields(Placed)]
         return Placed(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
 
@@ -81,28 +81,28 @@ class Found:
 
 
 class Texts:
-    """A column of text in pieces as they came, which are never put together."""
+    """A column of text in chunks as they came, which are never put together."""
 
-    def __init__(self, pieces: Sequence[pl.Series]) -> None:
-        self._pieces = pieces
-        self._starts = np.cumsum([0, *(len(piece) for piece in pieces)])
+    def __init__(self, chunks: Sequence[pl.Series]) -> None:
+        self._chunks = chunks
+        self._starts = np.cumsum([0, *(len(chunk) for chunk in chunks)])
 
     def gather(self, rows: Ints) -> pl.Series:
         """The text of some rows."""
-        if len(self._pieces) == 1:
-            return self._pieces[0][rows]
+        if len(self._chunks) == 1:
+            return self._chunks[0][rows]
         order = np.argsort(rows)
         ends = np.searchsorted(rows, self._starts, sorter=order)
         parts = [
-            piece[rows[order[a:b]] - start]
-            for piece, start, (a, b) in zip(
-                self._pieces, self._starts[:-1], pairwise(ends.tolist()), strict=True
+            chunk[rows[order[a:b]] - start]
+            for chunk, start, (a, b) in zip(
+                self._chunks, self._starts[:-1], pairwise(ends.tolist()), strict=True
             )
             if b > a
         ]
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
-        return pl.concat(parts)[back] if parts else self._pieces[0][:0]
+        return pl.concat(parts)[back] if parts else self._chunks[0][:0]
 
 
 def place(judgments: Judgments, rows: Rows, text_of: TextOf, *, given_ranks: bool) -> Placed:
