@@ -31,7 +31,7 @@ def test_every_number_shifted() -> None:
     )
     assert "12 of 15 responses carry the id of another question, 3 of none" in high[0].message
     assert "1 too low" in low[0].message
-    assert all("--align position" in f.message for f in high + low)
+    assert all("align them by position" in f.message for f in high + low)
 
 
 def test_one_flat_list_shifted() -> None:

@@ -249,7 +249,6 @@ WITHOUT = {
     ("cluster", "meta"): "--cluster",
     ("cluster", "validate"): "--cluster",
     ("policy", "validate"): "--policy",
-    ("engine", "validate"): "--engine",
     ("pick", "validate"): "",
     ("pick", "tune"): "",
 }

@@ -111,7 +111,7 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
     # ------------------------------------------------------------------------------- looks
 
     def __str__(self) -> str:
-        return abstain.view_of(self).text()
+        return abstain.view_of(self).plain()
 
     def __repr__(self) -> str:
         return abstain.view_of(self).line()

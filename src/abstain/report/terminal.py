@@ -29,13 +29,15 @@ UNBOUNDED = 1 << 20
 """A pipe has no width: names are never cut there, but intervals make blocks of NOTE_WIDTH."""
 
 
-def print_grid(grid: Grid, *, digits: int = 4, file: IO[str] | None = None) -> None:
-    """Print a table and its notes."""
+def print_grid(
+    grid: Grid, *, digits: int = 4, file: IO[str] | None = None, width: int | None = None
+) -> None:
+    """Print a table and its notes, within a width: the terminal's unless said."""
     stream = file or sys.stdout
     terminal = stream.isatty()
     write = _coloured(stream) if terminal or os.environ.get("FORCE_COLOR") else _plain(stream)
-    columns = shutil.get_terminal_size().columns
-    width = columns if terminal else UNBOUNDED
+    columns = width or shutil.get_terminal_size().columns
+    width = columns if terminal or width else UNBOUNDED
     blocks = BLOCKS if _speaks_unicode(stream) else PLAIN_BLOCKS
     if grid.title:
         write([(clean(grid.title), "bold")])

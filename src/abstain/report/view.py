@@ -37,6 +37,8 @@ ENDINGS: dict[str, Format] = {
 }
 """The look that a file's name asks for."""
 PICTURES = (".svg", ".png")
+PRINTED = 80
+"""Columns that `print` may take."""
 
 R = TypeVar("R", bound=Result)
 Charts: TypeAlias = dict[str, dict[str, Any]]
@@ -106,6 +108,10 @@ class View(Generic[R]):
                 grids = self.tables(digits=digits, **options)
                 return "\n".join(look(grid, digits) for grid in grids)
 
+    def plain(self) -> str:
+        """The result as a terminal of 80 columns shows it: what `print` prints."""
+        return "\n".join(_terminal(grid, 4, PRINTED) for grid in self.on_terminal())
+
     def html(self, *, title: str = "") -> str:
         """The page as HTML."""
         from abstain.report.pieces import render
@@ -140,11 +146,11 @@ class View(Generic[R]):
         write_charts(charts, path)
 
 
-def _terminal(grid: Grid, digits: int) -> str:
+def _terminal(grid: Grid, digits: int, width: int | None = None) -> str:
     from abstain.report.terminal import print_grid
 
     out = io.StringIO()
-    print_grid(grid, digits=digits, file=out)
+    print_grid(grid, digits=digits, file=out, width=width)
     return out.getvalue()
 
 
