@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import structs
 
 import abstain as ab
 from abstain.cli import run
@@ -258,7 +257,7 @@ def test_text_files_are_handed_to_an_engine(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--engine", "duck"], "there is no engine 'duck' (nearest: duckdb"),
+        (["--engine", "duck"], "there is no value of --engine 'duck' (nearest: duckdb"),
         (["--engine", "duckdb", "--master", "local"], "--master goes with --engine spark"),
     ],
 )
@@ -283,6 +282,13 @@ def test_an_engine_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.Mon
             ab.score(gold, tmp_path / "runs.parquet", engine=engine)
 
 
+def plain(data: Any) -> Any:
+    """A result without how its input was read, wherever it says so."""
+    if isinstance(data, dict):
+        return {name: plain(own) for name, own in data.items() if name != "reading"}
+    return [plain(own) for own in data] if isinstance(data, (list, tuple)) else data
+
+
 @pytest.mark.parametrize("engine", ENGINES[1:])
 def test_a_campaign_is_the_same_from_every_engine(engine: EngineName, tmp_path: Path) -> None:
     from tests.campaign.asked import overview
@@ -296,8 +302,8 @@ def test_a_campaign_is_the_same_from_every_engine(engine: EngineName, tmp_path: 
     expected = overview(gold, files)
     result = overview(gold, files, engine=engine)
     assert result.runs == expected.runs == ["r0", "r1", "r2", "r3"]
-    told = structs.replace(result.result, reading=None)
-    assert told == structs.replace(expected.result, reading=None)
+    told, other = (plain(own.result.to_dict()) for own in (result, expected))
+    assert told == other
     assert result.choices == expected.choices
     counted = slow_counts(gold, table)
     names = result.slices["topic"].names

@@ -330,7 +330,7 @@ def test_numbers_keep_their_signs_and_points_under_text() -> None:
 def test_unknown_way_of_matching_or_pairing() -> None:
     with pytest.raises(ab.UnknownNameError, match=r"nearest: squad"):
         judged(question=["q1"], answer=["a"], options={"match": "squat"})
-    with pytest.raises(ab.UsageError, match="id or position"):
+    with pytest.raises(ab.UsageError, match="there are id, position"):
         judged(question=["q1"], answer=["a"], options={"align": "row"})
 
 

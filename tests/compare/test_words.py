@@ -51,7 +51,7 @@ def test_few_clusters_and_many_pairs_show_nothing_after_holm() -> None:
     said = told(judged(frame, cluster="document"))
     assert "With 8 clusters no p is below 0.0078, which Holm's correction for 10 pairs" in said
     assert "makes 0.078: no pair can be told apart at the 5 % level" in said
-    assert "--correction bh, --against RUN or fewer runs ask for less" in said
+    assert "The correction bh, a comparison with one run or fewer runs ask for less" in said
     relaxed = judged(frame, cluster="document", correction="bh")
     assert sum(p.differs for p in relaxed.pairs) == 4
     assert "no p is below" not in told(relaxed)
@@ -64,7 +64,7 @@ def test_few_trials_show_nothing_after_holm() -> None:
     letters = dict.fromkeys("vwxy", "a" * 100 + "b" * 100) | {"z": "b" * 200}
     said = told(judged(graded(letters), test="bootstrap", trials=100))
     assert "With 100 trials no p is below 0.02, which Holm's correction for 10 pairs" in said
-    assert "or --trials 1000 ask for less" in said
+    assert "or 1,000 trials ask for less" in said
     strict = told(judged(graded(letters), test="bootstrap", trials=100, level=0.99))
     assert "no difference shows at the 1 % level; take --trials 10000." in strict
 
@@ -182,7 +182,7 @@ def test_a_plan_for_precision_knows_that_one_answer_says_little() -> None:
 
 def test_a_reference_and_a_correction_exclude_each_other(here: Here) -> None:
     graded(dict.fromkeys("vwx", "ab" * 10)).write_csv(here.folder / "graded.csv")
-    args = ("compare", "--judged", "graded.csv", "--reference", "v", "--correction")
+    args = ("compare", "--judged", "graded.csv", "--against", "v", "--correction")
     for word in ("none", "holm"):
         assert f"--correction {word} is for all pairs" in here.refuses(*args, word)
 
@@ -282,7 +282,7 @@ def test_scores_by_row_are_those_by_column() -> None:
 @pytest.mark.parametrize(
     ("frame", "options", "said"),
     [
-        (long_scores(), {}, r"say which with -m \(AP, RR\)"),
+        (long_scores(), {}, r"say which with measure \(AP, RR\)"),
         (long_scores(), {"measure": "PA"}, "no score 'PA'.*there are AP, RR"),
         (pl.DataFrame(WIDE), {"measure": "AP"}, "no score 'AP'; there is only score"),
         (pl.DataFrame(WIDE), {"cluster": "doc"}, "no column 'doc'; there are query, x, y"),

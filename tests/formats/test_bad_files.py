@@ -205,15 +205,14 @@ def test_refused_as_gold_counts_and_source_of_a_conversion(here: Here, case: str
         (
             ("score", "--counts", "file.csv", "--by", "topic"),
             "run,right,unanswered\na,1,2\n",
-            "has no column 'wrong', the number of wrong answers, and no column 'topic', which was "
-            "asked for as a slice (its columns: run, right, unanswered)",
+            "has no column 'wrong', the number of wrong answers (its columns: run, right, "
+            "unanswered); another name is mapped with --column wrong=NAME",
         ),
         (
             ("compare", "--judged", "file.csv"),
             "run,id,judgement\na,q1,right\n",
-            "has no column 'question', which names each question, and no column 'outcome', which "
-            "says what became of each response (or 'grade') (its columns: run, id, judgement); "
-            "other names are mapped with --column question=id --column outcome=judgement",
+            "has no column 'question', which names each question (its columns: run, id, "
+            "judgement); another name is mapped with --column question=id",
         ),
     ],
 )

@@ -62,11 +62,11 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
     """The command that gave it, without where its result went."""
     reading: Reading | None = None
     """How its input was read."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = msgspec.field(default_factory=lambda: ())  # written if empty too
     """What reading and judging had to say."""
     policy: dict[str, str] = {}
     """What each kind of blank became."""
-    touched: dict[str, int] = {}
+    touched: dict[str, int] = msgspec.field(default_factory=lambda: {})
     """How many responses each part of the policy touched."""
 
     TABLES: ClassVar[tuple[str, ...]] = ("main",)

@@ -20,7 +20,7 @@ TESTS = {
 }
 RULES_ERR = (
     "rules that find refusals err: `abstain refusals --check` measures how often, and "
-    "--judge-error takes that into the corrected scores"
+    "a table of the judge's errors takes that into the corrected scores"
 )
 
 

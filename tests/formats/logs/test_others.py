@@ -153,9 +153,9 @@ def test_deepeval_says_nothing_a_metric_does_not(
     here: Here, metric: Any, plain: str, at_half: str
 ) -> None:
     here.write("run.json", json.dumps({"testCases": [case(True, metric=metric)]}))
-    for format, outcome in (("deepeval", plain), ("deepeval:right-at=0.5", at_half)):
-        frame = read_table("run.json", format=format).frame.collect()
-        assert frame["outcome"].to_list() == [outcome], format
+    for pick, outcome in (({}, plain), ({"right-at": "0.5"}, at_half)):
+        frame = read_table("run.json", format="deepeval", pick=pick).frame.collect()
+        assert frame["outcome"].to_list() == [outcome], pick
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ MOST_CHOICES = 5_000_000
 MOST_CURVES = 6
 """Runs whose confidence an overview looks at: the best that state one."""
 
-SUMMED = ("AUROC", "AURC", "ECE", "Brier")
+OF_CONFIDENCE = ("AUROC", "AURC", "ECE", "Brier")
 BYTE = 255
 
 HIDDEN = (
@@ -336,5 +336,5 @@ def _curves(evaluation: Evaluation, order: Sequence[int], measure: Measure) -> C
     chosen = [evaluation.runs[i] for i in order if able[i]][:MOST_CURVES]
     if not chosen:
         return None
-    found = evaluation.only(runs=chosen).curve([*SUMMED, measure])
+    found = evaluation.only(runs=chosen).curve([*OF_CONFIDENCE, measure])
     return structs.replace(found, reading=None, notes=(), policy={}, touched={})
