@@ -215,7 +215,9 @@ def test_columns_that_differ_in_case_are_refused(engine: EngineName, tmp_path: P
     both = RIGHT.with_columns(Answer=pl.lit("X")).select("question", "Answer", "answer")
     both.write_parquet(tmp_path / "run.parquet")
     assert score(tmp_path / "run.parquet", "polars") == (3, 0, 0)
-    with pytest.raises(ab.InputError, match="columns 'Answer' and 'answer' are one to duckdb, which"):
+    with pytest.raises(
+        ab.InputError, match="columns 'Answer' and 'answer' are one to duckdb, which"
+    ):
         score(tmp_path / "run.parquet", engine)
 
 

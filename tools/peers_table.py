@@ -91,9 +91,13 @@ def by_abstain(qrels: Numbers, run: Numbers, *, prime: str = "") -> Scores:
         measures=[f"AP{prime}", f"NDCG{prime}"],
         per_query=True,
     )
-    (case,) = (row.scores for row in result.per_query if row.query == "case")
-    mean = result.rows[0].scores[f"AP{prime}"]
-    return case[f"AP{prime}"], case[f"NDCG{prime}"], mean
+    (case,) = (row for row in result.per_query if row.query == "case")
+    names = (f"AP{prime}", f"NDCG{prime}")
+    ap, ndcg = (
+        ab.Undefined(case.undefined[name]) if case.scores[name] is None else case.scores[name]
+        for name in names
+    )
+    return ap, ndcg, result.rows[0].scores[names[0]]
 
 
 def by_abstain_primed(qrels: Numbers, run: Numbers) -> Scores:

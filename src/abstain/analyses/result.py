@@ -66,7 +66,7 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
     """What reading and judging had to say."""
     policy: dict[str, str] = {}
     """What each kind of blank became."""
-    touched: dict[str, int] = msgspec.field(default_factory=lambda: {})
+    touched: dict[str, int] = msgspec.field(default_factory=dict)
     """How many responses each part of the policy touched."""
 
     TABLES: ClassVar[tuple[str, ...]] = ("main",)

@@ -63,7 +63,7 @@ class ScoredRow(Protocol):
 def tally_of(row: ScoredRow) -> Counts | None:
     """The counts of a row, where it has some."""
     found = getattr(row, "counts", None)
-    return found if isinstance(found, Counts) else None
+    return found if isinstance(found, Counts) and getattr(row, "numbers", None) else None
 
 
 def slice_text(row: ScoredRow) -> str:

@@ -24,7 +24,7 @@ class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     numbers: dict[str, Number | None] = msgspec.field(name="counts", default_factory=dict)
     """The counts by outcome on the common questions; none of per-topic scores."""
     scores: dict[str, float | None]
-    undefined: dict[str, str] = msgspec.field(default_factory=lambda: {})
+    undefined: dict[str, str] = msgspec.field(default_factory=dict)
     """Why a score that does not exist does not."""
     intervals: dict[str, Ends]
     no_interval: dict[str, str] = {}

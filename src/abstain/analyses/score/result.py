@@ -24,11 +24,11 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """One run in one slice."""
 
     run: str
-    slice: dict[str, str | None] = msgspec.field(default_factory=lambda: {})
-    numbers: dict[str, Number | None] = msgspec.field(name="counts", default_factory=lambda: {})
+    slice: dict[str, str | None] = msgspec.field(default_factory=dict)
+    numbers: dict[str, Number | None] = msgspec.field(name="counts", default_factory=dict)
     """The counts by outcome; where the split of the blanks is unknown, nulls and their sum."""
     scores: dict[str, float | None]
-    undefined: dict[str, str] = msgspec.field(default_factory=lambda: {})
+    undefined: dict[str, str] = msgspec.field(default_factory=dict)
     """Why the scores that do not exist do not."""
     rank: str = ""
     intervals: dict[str, Ends] = {}
