@@ -66,7 +66,7 @@ def test_few_trials_show_nothing_after_holm() -> None:
     assert "With 100 trials no p is below 0.02, which Holm's correction for 10 pairs" in said
     assert "or 1,000 trials ask for less" in said
     strict = told(judged(graded(letters), test="bootstrap", trials=100, level=0.99))
-    assert "no difference shows at the 1 % level; take --trials 10000." in strict
+    assert "no difference shows at the 1 % level; take 10,000 trials." in strict
 
 
 # ------------------------------------------------------------------------------ reversals, slices

@@ -311,11 +311,18 @@ def test_what_is_worst_depends_on_the_measure(here: Here) -> None:
     plain |= {"questions_in_all": 9, "interval_method": "logit", "seed": 0}
     plain |= {"higher_is_better": False}
     row |= {"intervals": {"over-abstention": [0.1, 0.3]}}
-    here.write("saved.json", json.dumps(plain | {"results": [row], "pairs": []}))
+    pair = {"run": "a", "against": "b", "difference": 0.0, "interval": [None, None], "p": 1.0}
+    pair |= {"standard_error": None, "p_adjusted": 1.0, "exact": True, "questions": 9}
+    pair |= {"differs": False}
+    here.write(
+        "saved.json",
+        json.dumps(plain | {"results": [row, row | {"run": "b"}], "pairs": [pair]}),
+    )
     text = of_saved(here)
     shown = {name: cells(text, "runs", name) for name in ("worst", "best", "corrected")}
-    assert shown == {"worst": [0.4], "best": [0.1], "corrected": [0.25]}
-    assert [cells(text, "runs", f"its {end}") for end in ("low", "high")] == [[0.2], [0.3]]
+    assert shown == {"worst": [0.4] * 2, "best": [0.1] * 2, "corrected": [0.25] * 2}
+    ends = [cells(text, "runs", f"its {end}") for end in ("low", "high")]
+    assert ends == [[0.2] * 2, [0.3] * 2]
 
 
 # ------------------------------------------------------------------------------------ rankings

@@ -48,6 +48,11 @@ KINDS: dict[str, str] = {
 """Every kind of result, and where its struct is (below `abstain.analyses`)."""
 
 
+def written() -> dict[Any, Any]:
+    """An empty mapping that is written too: JSON leaves out plain defaults alone."""
+    return {}
+
+
 class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A part of a result: plain data, `None` where a number does not exist."""
 
@@ -66,7 +71,7 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
     """What reading and judging had to say."""
     policy: dict[str, str] = {}
     """What each kind of blank became."""
-    touched: dict[str, int] = msgspec.field(default_factory=dict)
+    touched: dict[str, int] = msgspec.field(default_factory=written)
     """How many responses each part of the policy touched."""
 
     TABLES: ClassVar[tuple[str, ...]] = ("main",)

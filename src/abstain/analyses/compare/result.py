@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from abstain.analyses.result import Facts, Result
+from abstain.analyses.result import Facts, Result, written
 from abstain.analyses.score.result import Ends, Number, counts_of
 from abstain.outcomes import Counts
 
@@ -24,7 +24,7 @@ class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     numbers: dict[str, Number | None] = msgspec.field(name="counts", default_factory=dict)
     """The counts by outcome on the common questions; none of per-topic scores."""
     scores: dict[str, float | None]
-    undefined: dict[str, str] = msgspec.field(default_factory=dict)
+    undefined: dict[str, str] = msgspec.field(default_factory=written)
     """Why a score that does not exist does not."""
     intervals: dict[str, Ends]
     no_interval: dict[str, str] = {}
@@ -209,8 +209,8 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     def check(self) -> None:
         """Runs have a score by the measure, and pairs are of them."""
-        if not self.rows:
-            raise ValueError("has no results, expected at least one run")
+        if not self.rows or not self.pairs:
+            raise ValueError("has no pair of runs, expected one at least")
         for number, row in enumerate(self.rows, 1):
             if list(row.scores) != [self.measure] or list(row.intervals) != [self.measure]:
                 raise ValueError(f"result {number} has no score by {self.measure}")

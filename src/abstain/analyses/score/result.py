@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
-from abstain.analyses.result import Facts, Result
+from abstain.analyses.result import Facts, Result, written
 from abstain.outcomes import OUTCOMES, Counts, Undefined
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """One run in one slice."""
 
     run: str
-    slice: dict[str, str | None] = msgspec.field(default_factory=dict)
-    numbers: dict[str, Number | None] = msgspec.field(name="counts", default_factory=dict)
+    slice: dict[str, str | None] = msgspec.field(default_factory=written)
+    numbers: dict[str, Number | None] = msgspec.field(name="counts", default_factory=written)
     """The counts by outcome; where the split of the blanks is unknown, nulls and their sum."""
     scores: dict[str, float | None]
-    undefined: dict[str, str] = msgspec.field(default_factory=dict)
+    undefined: dict[str, str] = msgspec.field(default_factory=written)
     """Why the scores that do not exist do not."""
     rank: str = ""
     intervals: dict[str, Ends] = {}
