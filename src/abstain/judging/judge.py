@@ -155,13 +155,6 @@ def with_confidence(frame: nw.LazyFrame[Any]) -> tuple[nw.LazyFrame[Any], list[n
     return frame, [nw.col("__number").alias("confidence"), unread.alias(UNREAD)]
 
 
-def check_align(align: str) -> str:
-    """`id` or `position`."""
-    if align not in ("id", "position"):
-        raise UsageError(f"{option('align')} is id or position (got '{align}')")
-    return align
-
-
 # ------------------------------------------------------------------------------------ kinds
 
 
