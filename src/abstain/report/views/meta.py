@@ -9,10 +9,10 @@ from abstain.analyses.meta.result import MetaResult
 from abstain.errors import plural
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
+from abstain.report.meta_advice import advice_of
 from abstain.report.meta_charts import agreement_chart, meta_charts, one_below_another
 from abstain.report.meta_words import (
     COEFFICIENT,
-    advice_of,
     chart_words,
     how_drawn,
     in_bins,
