@@ -168,8 +168,8 @@ def test_a_hostile_name_is_text_in_markup_and_data(inputs: Here) -> None:
             "has no results",
         ),
         (
-            '{"abstain": "0.1.0", "kind": "score", "measures": [], "results": [{"run": 1, "scores": '
-            "{}}]}",
+            '{"abstain": "0.1.0", "kind": "score", "measures": [], "results": [{"run": 1, '
+            '"scores": {}}]}',
             "expected `str`, got `int`",
         ),
         (
