@@ -78,7 +78,7 @@ def test_a_heading_sorts_scores(browser: Any, pages: dict[str, Path]) -> None:
 def test_what_rounds_to_nothing_has_no_sign(browser: Any, tmp_path: Path) -> None:
     given = {"a": -0.00001, "b": -0.00006, "c": 0.0}
     rows = [{"run": name, "scores": {"UF": score}} for name, score in given.items()]
-    saved = {"abstain": "0.1.0", "kind": "score", "results": rows}
+    saved = {"abstain": "0.1.0", "kind": "score", "measures": ["UF"], "results": rows}
     (tmp_path / "scores.json").write_text(json.dumps(saved))
     assert run(["report", str(tmp_path / "scores.json")]) == 0
     seen = visit(browser, tmp_path / "scores.html")
