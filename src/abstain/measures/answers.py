@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from abstain.errors import UsageError
 from abstain.measures.definition import Numeric
+from abstain.measures.lazy import numpy as np
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from abstain.outcomes import Array, IntArray
@@ -49,8 +49,6 @@ class Groups:
         The bits of a double from 0 to 1 order as the doubles do and leave the highest two free,
         so the key holds both exactly and nothing has to be carried along.
         """
-        import numpy as np
-
         verdict = np.asarray(right, dtype=np.bool_)
         sure = np.asarray(confidence, dtype=np.float64) + 0.0  # −0 becomes 0
         key = sure.view(np.uint64)
@@ -89,8 +87,6 @@ class Groups:
 
     def each(self, cumulated: IntArray) -> IntArray:
         """What each group adds to a cumulated count."""
-        import numpy as np
-
         return np.diff(cumulated, prepend=0, axis=0)
 
     def mean_share(self, cumulated: IntArray) -> Numeric:
@@ -99,8 +95,6 @@ class Groups:
         Inside a group that adds x of m answers after s answers with X so far, the j-th has on
         average X + j·x/m, and Σ (X + j·q)/(s + j) = m·q + (X − s·q)·(H(s + m) − H(s)).
         """
-        import numpy as np
-
         if not np.any(self.size):
             return 0.0
         harmonic = harmonic_numbers(int(np.max(self.size)))
@@ -113,8 +107,6 @@ class Groups:
 
 def harmonic_numbers(most: int) -> Array:
     """H(0), H(1), …, H(most)."""
-    import numpy as np
-
     return np.concatenate([[0.0], np.cumsum(1 / np.arange(1, most + 1))])
 
 
@@ -144,8 +136,6 @@ class Answers:
         `question` holds ids, `known` a number for each: a mapping, or a sequence in the order in
         which the questions first come. `given`, `repeat` and `rank` have an entry for each answer.
         """
-        import numpy as np
-
         try:
             verdict = np.asarray(right, dtype=np.float64)
             sure = np.asarray(confidence, dtype=np.float64)
@@ -193,8 +183,6 @@ class Answers:
     @cached_property
     def stated(self) -> BoolArray:
         """Which answers have a confidence."""
-        import numpy as np
-
         return ~np.isnan(self.confidence)
 
     @cached_property
@@ -243,14 +231,10 @@ class Answers:
 
     def count(self, where: BoolArray) -> Any:
         """How many answers are so."""
-        import numpy as np
-
         return int(np.count_nonzero(where))
 
     def binned(self, values: Array, bin_of: IntArray, bins: int) -> Array:
         """The sums of a number of each answer by bin."""
-        import numpy as np
-
         return np.asarray(np.bincount(bin_of, values, minlength=bins), np.float64)
 
     def all_alike(self) -> Any:
@@ -259,8 +243,6 @@ class Answers:
 
 
 def _marks(name: str, marks: Any) -> BoolArray:
-    import numpy as np
-
     if marks.dtype.kind not in "biuf" or not np.isin(marks, (0, 1)).all():
         raise UsageError(f"{name} must be true or false (1, 0) for each answer")
     found: BoolArray = marks.astype(np.bool_)
@@ -268,8 +250,6 @@ def _marks(name: str, marks: Any) -> BoolArray:
 
 
 def _ranks(given: Any) -> Array:
-    import numpy as np
-
     try:
         rank = np.asarray(given, np.float64)
     except (TypeError, ValueError):
@@ -281,8 +261,6 @@ def _ranks(given: Any) -> Array:
 
 def _known(given: Any, ids: Any) -> IntArray:
     """How many right answers each of these questions has."""
-    import numpy as np
-
     if isinstance(given, Mapping):
         absent = [i for i in ids.tolist() if i not in given]
         if absent:

@@ -12,6 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from abstain.errors import UsageError, shown
+from abstain.measures.lazy import numpy as np
 from abstain.outcomes import Counts, CountsArray
 
 if TYPE_CHECKING:
@@ -143,8 +144,6 @@ def _of_answers(item: Measure) -> None:
 
 def _as_resample(own: Any, right: Sequence[int], sure: Sequence[float]) -> float:
     """The score of answers that are there once each, by the way of resamples."""
-    import numpy as np
-
     from abstain.measures.resamples import Resamples
 
     order = np.argsort(-np.array(sure), kind="stable")

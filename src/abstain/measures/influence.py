@@ -15,18 +15,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from abstain.errors import UsageError
 from abstain.measures.answers import Groups, harmonic_numbers
+from abstain.measures.lazy import numpy as np
 from abstain.measures.of_counts import Measure
 from abstain.measures.terms import first_covering
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from abstain.measures.answers import BoolArray
     from abstain.measures.definition import Influence
     from abstain.measures.resamples import Resamples
     from abstain.outcomes import Array, IntArray
-else:
-    from abstain.measures.lazy import numpy as np
 
 Slopes: TypeAlias = "tuple[Array, Array]"
 """By one more right answer of each group, and by one more wrong one: (groups, resamples)."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    import numpy
+else:
 
-class _Numpy:
-    def __getattr__(self, name: str) -> Any:
-        return getattr(import_module("numpy"), name)
+    class _Numpy:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(import_module("numpy"), name)
 
+    numpy = _Numpy()
 
-numpy = _Numpy()
+__all__ = ["numpy"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from abstain.errors import UsageError
 from abstain.measures.answers import Answers
 from abstain.measures.definition import NO_QUESTIONS, Numeric, Undefinedness
+from abstain.measures.lazy import numpy as np
 from abstain.measures.of_counts import Measure
 from abstain.outcomes import Undefined
 
@@ -50,8 +51,6 @@ class ConfidenceMeasure(Measure):
                 f"{self} takes whether each answer is right and the confidence of each "
                 f"(got {type(right).__name__} alone); for files there is `abstain curve`"
             )
-        import numpy as np
-
         if np.ndim(right) == 2:
             if np.shape(right) != np.shape(confidence):
                 raise UsageError("expected as many confidences as answers")
@@ -74,8 +73,6 @@ class ConfidenceMeasure(Measure):
 
     def _of_resamples(self, answers: Answers) -> Array:
         """The score of each resample, NaN where it is undefined."""
-        import numpy as np
-
         there = np.ones(np.shape(answers.questions), np.bool_)
         for rule in self.definition.undefined:
             there &= ~rule.when(answers)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from abstain.errors import UsageError
 from abstain.measures.definition import Definition, Numeric, Shares, Tally, number_text
+from abstain.measures.lazy import numpy as np
 from abstain.outcomes import Counts, CountsArray, Undefined
 
 if TYPE_CHECKING:
@@ -124,8 +125,6 @@ class Measure:
                 f"{self} takes Counts or CountsArray (got {type(counts).__name__}), "
                 "such as Counts(right=3, wrong=1, unanswered_empty=1)"
             )
-        import numpy as np
-
         with np.errstate(divide="ignore", invalid="ignore"):
             values = np.array(function(counts, **self.arguments), dtype=np.float64)
         values = np.array(np.broadcast_to(values, counts.n.shape))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from abstain.measures.answers import Answers
 from abstain.measures.definition import Numeric
+from abstain.measures.lazy import numpy as np
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
@@ -20,8 +21,6 @@ def squares(a: Answers) -> Array:
 
 def surprises(a: Answers) -> Array:
     """−ln p(what came true) of each answer."""
-    import numpy as np
-
     sure = np.clip(a.confidence, EPSILON, 1 - EPSILON)
     return np.asarray(-np.log(np.where(a.right, sure, 1 - sure)))
 
@@ -33,14 +32,10 @@ def earnings(a: Answers) -> Array:
 
 def rights(a: Answers) -> Array:
     """1 of each right answer, 0 of each wrong one."""
-    import numpy as np
-
     return a.right.astype(np.float64)
 
 
 def first_covering(a: Answers, c: float) -> tuple[Numeric, Numeric]:
     """The first point that answers a share c of the questions, and whether there is one."""
-    import numpy as np
-
     reached = a.groups.answered >= c * a.questions * (1 - 1e-12)
     return np.argmax(reached, axis=0), reached.any(axis=0)

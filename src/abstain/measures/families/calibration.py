@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from abstain.measures.answers import Answers
 from abstain.measures.declare import confident
 from abstain.measures.definition import MeanOf, Numeric, Parameter
+from abstain.measures.lazy import numpy as np
 from abstain.measures.of_answers import WITHOUT_LEFT_OUT
 from abstain.measures.terms import squares, surprises
 
@@ -22,8 +23,6 @@ BINS = Parameter("bins", "how many bins", low=1, high=10_000, default=15, whole=
 
 def width_bins(confidence: Array, bins: int) -> IntArray:
     """The bin of each confidence among equally wide ones: (0, 1/b], (1/b, 2/b], …"""
-    import numpy as np
-
     edges = np.arange(1, bins) / bins
     return np.searchsorted(edges, confidence, side="left")
 
@@ -34,8 +33,6 @@ def mass_bins(confidence: Array, bins: int, times: IntArray | None = None) -> In
     A group of tied answers goes where its middle would: nothing depends on the order of rows.
     `times` says how often each is there in each of some resamples, which have bins of their own.
     """
-    import numpy as np
-
     _, group, sizes = np.unique(confidence, return_inverse=True, return_counts=True)
     if times is not None:
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
@@ -46,8 +43,6 @@ def mass_bins(confidence: Array, bins: int, times: IntArray | None = None) -> In
 
 
 def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> Numeric:
-    import numpy as np
-
     return np.abs(a.binned(a.right - a.confidence, bin_of, bins)).sum(axis=0) / a.size
 
 

@@ -12,6 +12,7 @@ from abstain.measures import influence
 from abstain.measures.answers import Answers, harmonic_numbers
 from abstain.measures.declare import confident
 from abstain.measures.definition import Numeric, Parameter
+from abstain.measures.lazy import numpy as np
 from abstain.measures.of_answers import (
     ALL_RIGHT,
     ALL_WRONG,
@@ -55,8 +56,6 @@ def _least_aurc(a: Answers) -> Numeric:
 
     Σ_{i > R} (i − R)/i = N − R − R·(H(N) − H(R)).
     """
-    import numpy as np
-
     right = a.count(a.right)
     harmonic = harmonic_numbers(int(np.max(a.size)))
     return (a.size - right - right * (harmonic[a.size] - harmonic[right])) / a.size
@@ -76,8 +75,6 @@ def _least_aurc(a: Answers) -> Numeric:
 )
 def excess_aurc(a: Answers) -> Numeric:
     """What the order of the answers costs: the area above that of the best order."""
-    import numpy as np
-
     return np.maximum(0.0, aurc(a) - _least_aurc(a))
 
 
@@ -122,8 +119,6 @@ def rejection_ratio(a: Answers) -> Numeric:
 
 def _share_at(a: Answers, c: float, cumulated: IntArray) -> Numeric:
     """The share of something in the answers that cover a share c of the questions."""
-    import numpy as np
-
     at, there = first_covering(a, c)
     if a.times is None and not there:
         reach = a.size / a.questions
@@ -176,8 +171,6 @@ def accuracy_at_coverage(a: Answers, *, c: float) -> Numeric:
 )
 def coverage_at_risk(a: Answers, *, r: float) -> Numeric:
     """How much can be answered with a share wrong of at most r."""
-    import numpy as np
-
     g = a.groups
     safe = g.wrong <= r * g.answered * (1 + 1e-12)
     return np.where(safe, g.answered, 0).max(axis=0) / a.questions
@@ -205,8 +198,6 @@ def auroc(a: Answers) -> Numeric:
 
 
 def _average_precision(answered: IntArray, found: IntArray) -> Numeric:
-    import numpy as np
-
     precision = found / np.maximum(answered, 1)
     return (np.diff(found, prepend=0, axis=0) * precision).sum(axis=0) / found[-1]
 

@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING
 
 from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter, Undefinedness
+from abstain.measures.lazy import numpy as np
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from abstain.measures.ranked_lists import Bools, Floats, Pool, RankedLists
-else:
-    from abstain.measures.lazy import numpy as np
 
 TREC_EVAL = "trec_eval (Buckley, Voorhees, Soboroff), NIST"
 RBP_PAPER = "Moffat & Zobel 2008, Rank-Biased Precision for Measurement of Retrieval Effectiveness"

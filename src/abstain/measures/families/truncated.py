@@ -18,13 +18,10 @@ from typing import TYPE_CHECKING
 
 from abstain.measures.declare import ranked
 from abstain.measures.families.ranking import REL_IF_ANY, P, gains
+from abstain.measures.lazy import numpy as np
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from abstain.measures.ranked_lists import Floats, RankedLists
-else:
-    from abstain.measures.lazy import numpy as np
 
 PAPER = "Liu, Moffat, Baldwin & Zhang 2016, Quit While Ahead: Evaluating Truncated Rankings"
 STOP = (
