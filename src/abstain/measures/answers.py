@@ -7,9 +7,9 @@ together or not at all, and what is summed inside a group is the mean over all i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from abstain.errors import UsageError
 from abstain.measures.definition import Numeric
@@ -110,6 +110,16 @@ def harmonic_numbers(most: int) -> Array:
     return np.concatenate([[0.0], np.cumsum(1 / np.arange(1, most + 1))])
 
 
+def least_area(right: Any, answers: Any) -> Numeric:
+    """AURC*, that of the best order of so many answers: every right one before every wrong one.
+
+    Σ_{i > R} (i − R)/i = N − R − R·(H(N) − H(R)).
+    """
+    harmonic = harmonic_numbers(int(np.max(answers, initial=0)))
+    wrong = answers - right - right * (harmonic[answers] - harmonic[right])
+    return wrong / np.maximum(answers, 1)
+
+
 @dataclass(frozen=True, eq=False)
 class Answers:
     """The answers of one run: whether each is right, and how sure its system was.
@@ -186,34 +196,24 @@ class Answers:
         return ~np.isnan(self.confidence)
 
     @cached_property
-    def calibrated(self) -> Answers:
+    def calibrated(self) -> Self:
         """Those with a confidence, alone."""
-        if self.stated.all():
-            return self
-        return Answers(self.right[self.stated], self.confidence[self.stated], self.questions)
+        return self._only(self.stated)
 
     @cached_property
-    def shown(self) -> Answers:
+    def shown(self) -> Self:
         """Those that were given: without the candidates behind blanks."""
-        if self.given is None or self.given.all():
-            return self
-        return self._only(self.given)
+        return self if self.given is None else self._only(self.given)
 
-    def _only(self, chosen: BoolArray) -> Answers:
+    def _only(self, chosen: BoolArray) -> Self:
         """Some of the answers, with all that is known of them."""
-
-        def some(values: Any) -> Any:
-            return None if values is None else values[chosen]
-
-        return Answers(
-            self.right[chosen],
-            self.confidence[chosen],
-            self.questions,
-            question=some(self.question),
-            known=self.known if self.question is not None else some(self.known),
-            repeat=some(self.repeat),
-            rank=some(self.rank),
-        )
+        if chosen.all():
+            return self
+        each = (f.name for f in fields(self) if f.name not in ("questions", "known"))
+        some = {name: own[chosen] for name in each if (own := getattr(self, name)) is not None}
+        if self.known is not None and self.question is None:
+            some["known"] = self.known[chosen]
+        return replace(self, **some)
 
     @property
     def size(self) -> Any:
@@ -236,6 +236,11 @@ class Answers:
     def binned(self, values: Array, bin_of: IntArray, bins: int) -> Array:
         """The sums of a number of each answer by bin."""
         return np.asarray(np.bincount(bin_of, values, minlength=bins), np.float64)
+
+    def first_covering(self, c: float) -> tuple[Numeric, Numeric]:
+        """The first point that answers a share c of the questions, and whether there is one."""
+        reached = self.groups.answered >= c * self.questions * (1 - 1e-12)
+        return np.argmax(reached, axis=0), reached.any(axis=0)
 
     def all_alike(self) -> Any:
         """Whether every confidence is the same."""

@@ -58,10 +58,6 @@ class ConfidenceMeasure(Measure):
             return np.array([self._of_answers(Answers.of(r, c, **more)) for r, c in rows])
         return self._of_answers(Answers.of(right, confidence, **more))
 
-    def why_undefined(self, answers: Any) -> str | None:
-        """Why the score of these answers does not exist; None when it does."""
-        return super().why_undefined(answers)
-
     def _of_answers(self, answers: Answers) -> Numeric:
         if answers.times is not None:
             return self._of_resamples(answers)

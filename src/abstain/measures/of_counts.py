@@ -102,8 +102,8 @@ class Measure:
         function = self._needed(self.definition.break_even, "break-even")
         return self._evaluate(of_shares(function), counts)
 
-    def why_undefined(self, counts: Counts) -> str | None:
-        """Why the score of these counts does not exist; None when it does."""
+    def why_undefined(self, counts: Any) -> str | None:
+        """Why the score of these counts (or answers) does not exist; None when it does."""
         for rule in self.definition.undefined:
             if rule.when(counts):
                 return rule.reason

@@ -74,19 +74,6 @@ class Resamples(Answers):
         sums = csr_array((where.astype(np.int64), np.arange(len(where)), ends), shape=shape)
         return np.asarray(sums @ self.numbers)
 
-    @cached_property
-    def calibrated(self) -> Resamples:
-        return self if self.stated.all() else self._only(self.stated)
-
-    @cached_property
-    def shown(self) -> Resamples:
-        return self if self.given is None or self.given.all() else self._only(self.given)
-
-    def _only(self, where: BoolArray) -> Resamples:
-        return Resamples(
-            self.right[where], self.confidence[where], self.questions, numbers=self.numbers[where]
-        )
-
     def total(self, values: Array) -> Array:
         known = np.where(np.isnan(values), 0.0, values)  # those without are not in every resample
         return np.asarray(known @ self.numbers)

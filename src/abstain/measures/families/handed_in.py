@@ -23,16 +23,25 @@ from abstain.measures.of_answers import (
     TIES,
     WITHOUT_LEFT_OUT,
 )
-from abstain.measures.terms import earnings, rights
 
 if TYPE_CHECKING:
     from abstain.measures.answers import BoolArray
-    from abstain.outcomes import IntArray
+    from abstain.outcomes import Array, IntArray
 
 ALL_EQUAL = Undefinedness(
     lambda a: a.calibrated.all_alike(),
     "every confidence is the same",
 )
+
+
+def earnings(a: Answers) -> Array:
+    """s of each right answer, −s of each wrong one."""
+    return a.confidence * (2.0 * a.right - 1)
+
+
+def rights(a: Answers) -> Array:
+    """1 of each right answer, 0 of each wrong one."""
+    return a.right.astype(np.float64)
 
 
 @confident(

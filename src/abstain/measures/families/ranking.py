@@ -8,6 +8,8 @@ R the number of relevant documents there are.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from abstain.measures.declare import ranked
@@ -24,9 +26,7 @@ LONGER_IS_FREE = (
 )
 
 K = Parameter("k", "how many documents count", low=1, whole=True, cutoff=True)
-K_IF_ANY = Parameter(
-    "k", "how many documents count (all if not said)", low=1, whole=True, cutoff=True, optional=True
-)
+K_IF_ANY = replace(K, meaning="how many documents count (all if not said)", optional=True)
 REL = Parameter("rel", "the lowest grade that is relevant", low=0, low_open=True, default=1)
 REL_IF_ANY = Parameter(
     "rel",
@@ -62,6 +62,9 @@ def _no_gain(rankings: RankedLists, **_: object) -> Bools:
 NO_RELEVANT = Undefinedness(_no_relevant, NOTHING_RELEVANT)
 NO_GAIN = Undefinedness(_no_gain, NOTHING_RELEVANT)
 
+of_relevant = partial(ranked, undefined=(NO_RELEVANT,), leaves_out_nil=True)
+number = partial(ranked, source=TREC_EVAL, bounds=(0.0, math.inf), total=True)
+
 
 @ranked(
     "P",
@@ -80,7 +83,7 @@ def precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     return num_rel_ret(rankings, rel=rel, k=k) / k
 
 
-@ranked(
+@of_relevant(
     "R",
     formula="(relevant among the first k) / R",
     example="R = 2 / 3 = 0.6667",
@@ -89,8 +92,6 @@ def precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     gaming=LONGER_IS_FREE,
     aliases=("recall",),
     parameters=(REL, K_IF_ANY),
-    undefined=(NO_RELEVANT,),
-    leaves_out_nil=True,
 )
 def recall(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """The share of the relevant documents that are among the first k."""
@@ -124,15 +125,10 @@ def success(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
 )
 def reciprocal_rank(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """1 / rank of the first relevant document, 0 if there is none."""
-    chosen = _relevant(rankings, rel, k)
-    rows = rankings.row[chosen]
-    first = np.diff(rows, prepend=-1) > 0
-    values = np.zeros(rankings.size)
-    values[rows[first]] = 1 / rankings.rank[chosen][first]
-    return values
+    return with_first_rank(np.zeros(rankings.size), rankings, _relevant(rankings, rel, k))
 
 
-@ranked(
+@of_relevant(
     "AP",
     formula="(1/R) Σ P@i over the ranks i of relevant documents",
     example="AP = (1/1 + 2/3) / 3 = 0.5556",
@@ -141,8 +137,6 @@ def reciprocal_rank(rankings: RankedLists, *, k: float | None = None, rel: float
     gaming=LONGER_IS_FREE,
     aliases=("MAP", "average-precision"),
     parameters=(REL, K_IF_ANY),
-    undefined=(NO_RELEVANT,),
-    leaves_out_nil=True,
 )
 def average_precision(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """(1/R) Σ precision at the rank of each relevant document."""
@@ -151,7 +145,7 @@ def average_precision(rankings: RankedLists, *, k: float | None = None, rel: flo
     return ratio(found, num_rel(rankings, rel=rel))
 
 
-@ranked(
+@of_relevant(
     "Rprec",
     formula="(relevant among the first R) / R",
     example="Rprec = 2 / 3 = 0.6667",
@@ -160,8 +154,6 @@ def average_precision(rankings: RankedLists, *, k: float | None = None, rel: flo
     gaming="List at least R documents, whatever they are.",
     aliases=("R-precision",),
     parameters=(REL,),
-    undefined=(NO_RELEVANT,),
-    leaves_out_nil=True,
 )
 def r_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """Precision after R documents, R being the number of relevant ones."""
@@ -192,7 +184,7 @@ def ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats:
     return ratio(found, rankings.per_row(ideal))
 
 
-@ranked(
+@of_relevant(
     "bpref",
     formula="(1/R) Σ 1 − min(n, R) / min(N, R) over the relevant documents listed",
     example="bpref = ((1 − 0/1) + (1 − 1/1)) / 3 = 0.3333",
@@ -201,8 +193,6 @@ def ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats:
     "trec_eval",
     gaming="Documents that nobody judged cost nothing: list what was not in the pools first.",
     parameters=(REL,),
-    undefined=(NO_RELEVANT,),
-    leaves_out_nil=True,
 )
 def bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """(1/R) Σ 1 − min(n, R) / min(N, R) over the relevant documents listed.
@@ -261,7 +251,7 @@ def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = Non
     return np.maximum(1 - judged, 0.0)
 
 
-@ranked(
+@of_relevant(
     "Q",
     formula="(1/R) Σ (C(i) + β cg(i)) / (i + β cg*(i)) over the ranks i of relevant documents",
     example="Q(beta=1) = ((1 + 1)/(1 + 1) + (2 + 2)/(3 + 3)) / 3 = 0.5556",
@@ -273,8 +263,6 @@ def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = Non
     gaming=LONGER_IS_FREE,
     aliases=("Q-measure",),
     parameters=(BETA, REL),
-    undefined=(NO_RELEVANT,),
-    leaves_out_nil=True,
 )
 def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Floats:
     """(1/R) Σ (C(i) + β cg(i)) / (i + β cg*(i)) over the ranks i of relevant documents.
@@ -293,50 +281,41 @@ def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Fl
     return ratio(rankings.total(np.where(chosen, blended, 0.0)), num_rel(rankings, rel=rel))
 
 
-@ranked(
+@number(
     "NumRet",
     formula="d",
     example="NumRet = 3",
     latex="d",
-    source=TREC_EVAL,
     gaming="It rewards nothing: it counts.",
     aliases=("num_ret",),
-    bounds=(0.0, math.inf),
-    total=True,
 )
 def num_ret(rankings: RankedLists) -> Floats:
     """Documents in the list."""
     return rankings.depth.astype(np.float64)
 
 
-@ranked(
+@number(
     "NumRel",
     formula="R",
     example="NumRel = 3",
     latex="R",
-    source=TREC_EVAL,
     gaming="It does not depend on the run.",
     aliases=("num_rel",),
     parameters=(REL,),
-    bounds=(0.0, math.inf),
-    total=True,
 )
 def num_rel(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """Relevant documents known of."""
     return rankings.per_row(rankings.pool.count(rankings.pool.grade >= rel))
 
 
-@ranked(
+@number(
     "NumRelRet",
     formula="Σ_{i ≤ k} [r_i ≥ rel]",
     example="NumRelRet = 2",
     latex=r"\sum_{i\le k}[r_i\ge \mathrm{rel}]",
-    source=TREC_EVAL,
     gaming=LONGER_IS_FREE,
     aliases=("num_rel_ret",),
     parameters=(REL, K_IF_ANY),
-    bounds=(0.0, math.inf),
-    total=True,
 )
 def num_rel_ret(rankings: RankedLists, *, rel: float = 1, k: float | None = None) -> Floats:
     """Relevant documents in the list."""
@@ -365,6 +344,14 @@ def _persistence(rankings: RankedLists, p: float, k: float | None) -> Floats:
     return weight if k is None else np.where(rankings.rank <= k, weight, 0.0)
 
 
-def ratio(above: Floats, below: Floats) -> Floats:
-    """A quotient, nan where there is nothing to divide by."""
-    return np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
+def with_first_rank(values: Floats, rankings: RankedLists, chosen: Bools) -> Floats:
+    """The values, but 1 / rank of the first chosen document in each row that has one."""
+    rows = rankings.row[chosen]
+    first = np.diff(rows, prepend=-1) > 0
+    values[rows[first]] = 1 / rankings.rank[chosen][first]
+    return values
+
+
+def ratio(above: Floats, below: Floats, *, empty: float = math.nan) -> Floats:
+    """A quotient, and what it is where there is nothing to divide by."""
+    return np.divide(above, below, out=np.full_like(above, empty), where=below > 0)
