@@ -19,7 +19,7 @@ from abstain.io.files import STDIN, bare_name
 from abstain.io.frames import collect, open_table, rename
 from abstain.io.tables import ROW, Table, read_in_pieces
 from abstain.rankings.order import RepeatedError
-from abstain.rankings.sources import TREC, TrecFile, what_repeats
+from abstain.rankings.sources import TREC, Origin, TrecFile
 
 BATCH = 1 << 17
 """Rows of a table that are ranked at a time."""
@@ -34,13 +34,9 @@ LARGEST_GRADE = 1e18
 
 
 @dataclass(frozen=True, slots=True)
-class RankedTable:
+class RankedTable(Origin):
     """A table of judgments or of ranked documents."""
 
-    name: str
-    run: str
-    named: bool
-    path: str | None
     table: Table
 
     @property
@@ -79,8 +75,8 @@ class RankedTable:
             run = rows["run"] if "run" in texts else pl.repeat(self.run, rows.height, eager=True)
             yield rows.select("query", "doc", score, run.alias("run")).with_columns(marks)
 
-    def repeated(self, error: RepeatedError) -> InputError:
-        """What stands twice for a query, with its two places."""
+    def places_of(self, error: RepeatedError) -> Sequence[Place]:
+        """Where that is which stands twice for a query."""
         table = self.table
         has_run = "run" in table.columns
         texts = ("query", "doc", "run") if has_run else ("query", "doc")
@@ -89,10 +85,7 @@ class RankedTable:
             for part in _parts(table, texts, "rank" if error.doc is None else "query")
         )
         rows = rows.filter(pl.col("run").is_duplicated()) if has_run else rows
-        if rows.height < 2:
-            return InputError(what_repeats(error), self.name)
-        first, second = (_place(table, rows, i) for i in (0, 1))
-        return InputError(f"{what_repeats(error)} (first: {first})", second)
+        return [_place(table, rows, i) for i in range(min(rows.height, 2))]
 
     def place_of(self, query: str) -> Place:
         """Where a query is first met."""
