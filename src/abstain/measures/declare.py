@@ -72,13 +72,17 @@ class CountFacts(Facts, total=False):
     monotone: str
 
 
-class CreditFacts(CountFacts, total=False):
-    """Of one that credits blanks; what is not said of κ and p* is derived."""
+class Worth(TypedDict, total=False):
+    """What a blank is worth; what is not said is derived."""
 
     kappa: Shares | None
     kappa_text: str
     break_even: Shares | None
     break_even_text: str
+
+
+class CreditFacts(CountFacts, Worth, total=False):
+    """Of one that credits blanks."""
 
 
 class CountingFacts(CountFacts, total=False):

@@ -62,7 +62,7 @@ def _no_gain(rankings: RankedLists, **_: object) -> Bools:
 NO_RELEVANT = Undefinedness(_no_relevant, NOTHING_RELEVANT)
 NO_GAIN = Undefinedness(_no_gain, NOTHING_RELEVANT)
 
-of_relevant = partial(ranked, undefined=(NO_RELEVANT,), leaves_out_nil=True)
+of_relevant = partial(ranked, source=TREC_EVAL, undefined=(NO_RELEVANT,), leaves_out_nil=True)
 number = partial(ranked, source=TREC_EVAL, bounds=(0.0, math.inf), total=True)
 
 
@@ -88,7 +88,6 @@ def precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     formula="(relevant among the first k) / R",
     example="R = 2 / 3 = 0.6667",
     latex=r"\frac1R\sum_{i\le k}[r_i\ge \mathrm{rel}]",
-    source=TREC_EVAL,
     gaming=LONGER_IS_FREE,
     aliases=("recall",),
     parameters=(REL, K_IF_ANY),
@@ -133,7 +132,6 @@ def reciprocal_rank(rankings: RankedLists, *, k: float | None = None, rel: float
     formula="(1/R) Σ P@i over the ranks i of relevant documents",
     example="AP = (1/1 + 2/3) / 3 = 0.5556",
     latex=r"\frac1R\sum_{i:\,r_i\ge \mathrm{rel}}\mathrm{P@}i",
-    source=TREC_EVAL,
     gaming=LONGER_IS_FREE,
     aliases=("MAP", "average-precision"),
     parameters=(REL, K_IF_ANY),
@@ -150,7 +148,6 @@ def average_precision(rankings: RankedLists, *, k: float | None = None, rel: flo
     formula="(relevant among the first R) / R",
     example="Rprec = 2 / 3 = 0.6667",
     latex=r"\frac1R\sum_{i\le R}[r_i\ge \mathrm{rel}]",
-    source=TREC_EVAL,
     gaming="List at least R documents, whatever they are.",
     aliases=("R-precision",),
     parameters=(REL,),
