@@ -11,7 +11,9 @@ else:
 
     class _Numpy:
         def __getattr__(self, name: str) -> Any:
-            return getattr(import_module("numpy"), name)
+            found = getattr(import_module("numpy"), name)
+            setattr(self, name, found)  # as fast as numpy's own from now on
+            return found
 
     numpy = _Numpy()
 

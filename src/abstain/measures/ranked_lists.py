@@ -26,7 +26,7 @@ EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
-class Rows:
+class DocumentRows:
     """Rows of documents laid end to end."""
 
     offsets: Ints
@@ -59,7 +59,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Pool(Rows):
+class Pool(DocumentRows):
     """What is known to be relevant: a row a query, its judged grades, highest first."""
 
     grade: Floats
@@ -87,7 +87,7 @@ class Pool(Rows):
 
 
 @dataclass(frozen=True)
-class RankedLists(Rows):
+class RankedLists(DocumentRows):
     """The rankings of some runs for the same queries: a row a run and query, run by run.
 
     Of each list only the judged documents are kept.

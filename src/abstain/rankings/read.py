@@ -87,17 +87,10 @@ def read_rankings(
             raise needs_queries("all_queries")
         table = open_queries(queries, columns=columns)
         listed = read_queries(table)["query"].to_list()
-    gold = open_source(qrels, side="gold", columns=columns, format=_of_path(qrels, format))
+    opening = partial(open_source, columns=columns, format=format)
+    gold = opening(qrels, side="gold")
     sources = [
-        open_source(
-            data,
-            side="run",
-            name=name,
-            columns=columns,
-            format=_of_path(data, format),
-            engine=engine,
-            master=master,
-        )
+        opening(data, side="run", name=name, engine=engine, master=master)
         for name, data in _named(runs)
     ]
     if columns:
@@ -115,10 +108,6 @@ def read_rankings(
         attributes=table,
         reading={"columns": columns, "format": format, "engine": engine, "master": master},
     )
-
-
-def _of_path(data: Any, format: str | None) -> str | None:
-    return format if isinstance(data, (str, os.PathLike)) else None
 
 
 def _unjudged(qrels: Any) -> list[str]:
