@@ -136,9 +136,9 @@ def credit(name: str, **facts: Unpack[CreditFacts]) -> Declare:
             "function": counts,
             "shares": True,
             "kappa": kappa,
-            "kappa_text": "–" if kappa is None else facts.get("kappa_text", texts[0]),
+            "kappa_text": "–" if kappa is None else facts.get("kappa_text") or texts[0],
             "break_even": even,
-            "break_even_text": "–" if even is None else facts.get("break_even_text", texts[1]),
+            "break_even_text": "–" if even is None else facts.get("break_even_text") or texts[1],
         }
 
     undefined = (NO_QUESTIONS, *facts.get("undefined", ()))
