@@ -19,9 +19,8 @@ from abstain.measures.lazy import numpy as np
 from abstain.measures.of_counts import Measure
 
 if TYPE_CHECKING:
-    from abstain.measures.answers import BoolArray
+    from abstain.measures.answers import BoolArray, Resamples
     from abstain.measures.definition import Influence
-    from abstain.measures.resamples import Resamples
     from abstain.outcomes import Array, IntArray
 
 Slopes: TypeAlias = "tuple[Array, Array]"
