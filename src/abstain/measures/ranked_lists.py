@@ -72,6 +72,11 @@ class Pool(DocumentRows):
         """The place of each grade in its query's ideal ranking, from 1."""
         return np.arange(len(self.grade)) - self.offsets[self.row] + 1
 
+    def nothing(self, lowest: float | None = None) -> Bools:
+        """Queries without a relevant document: one of this grade or above, or of any above 0."""
+        relevant = self.grade > 0 if lowest is None else self.grade >= lowest
+        return np.equal(self.count(relevant), 0)
+
     def total_of_first(self, weights: Floats, query: Ints, length: Ints) -> Floats:
         """Sum of the weights of the first few grades of the given queries.
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from abstain.measures.ranked_lists import Bools, Pool, RankedLists
+from abstain.measures.ranked_lists import Pool, RankedLists
 from abstain.rankings.collector import Collected
 from abstain.rankings.judgments import NIL, Judgments
 from abstain.rankings.placing import NOTHING_FOUND, Found, together
@@ -35,7 +35,7 @@ def assemble(
     pool = judgments.pool
     if not judgments.nil_ends:
         pool = _with_nil(pool)
-        kept = ~is_nil | _nothing(judgments.pool)[row % max(queries, 1)]
+        kept = ~is_nil | judgments.pool.nothing()[row % max(queries, 1)]
         grade = np.where(is_nil, pool.top, grade)[kept]
         row, rank, is_nil = row[kept], rank[kept], is_nil[kept]
     rankings = RankedLists(
@@ -49,7 +49,7 @@ def assemble(
         missing=returned == 0,
         stopped=np.ones(len(returned), bool),
         returned=returned,
-        nil=_nothing(judgments.pool),
+        nil=judgments.pool.nothing(),
         unjudged=_unjudged(judgments, [found for _, found in runs]),
         nil_words=tuple(dict.fromkeys(word for _, found in runs for word in found.nil_words)),
     )
@@ -79,13 +79,9 @@ def _stacked(runs: Sequence[Collected], queries: int) -> Found:
     return together(parts)
 
 
-def _nothing(pool: Pool) -> Bools:
-    return np.equal(pool.count(pool.grade > 0), 0)
-
-
 def _with_nil(pool: Pool) -> Pool:
     """The pool with NIL as the one right answer where there is no other."""
     top = pool.top or 1.0
-    nothing = _nothing(pool)
+    nothing = pool.nothing()
     grades = np.insert(pool.grade, pool.offsets[:-1][nothing], top)
     return Pool(pool.offsets + np.concatenate(([0], np.cumsum(nothing))), grades, top)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from abstain.analyses.rank.result import Lists, Unjudged
 from abstain.analyses.truncation import ends_of
 from abstain.measures.of_rankings import RankingMeasure
@@ -41,14 +39,12 @@ def full_for_nothing(lists: RankedLists, measures: Sequence[RankingMeasure]) -> 
 
 def _nothing(lists: RankedLists, item: RankingMeasure) -> Bools:
     """The queries for which no judged document counts."""
-    pool, lowest = lists.pool, lowest_grade(item)
-    return np.equal(pool.count(pool.grade > 0 if lowest is None else pool.grade >= lowest), 0)
+    return lists.pool.nothing(lowest_grade(item))
 
 
 def lowest_grade(item: RankingMeasure) -> float | None:
     """The lowest grade that counts for a measure; None if every one above 0 does."""
-    default = next((p.default for p in item.definition.parameters if p.name == "rel"), None)
-    return item.arguments.get("rel", default)
+    return item.arguments.get("rel")
 
 
 def graded(lists: RankedLists) -> bool:

@@ -49,18 +49,8 @@ BETA = Parameter(
     "beta", "how much grades count beside ranks", low=0, high=1e6, default=1, always=True
 )
 NOTHING_RELEVANT = "the query has no relevant document"
-
-
-def _no_relevant(rankings: RankedLists, rel: float = 1, **_: object) -> Bools:
-    return np.equal(rankings.per_row(rankings.pool.count(rankings.pool.grade >= rel)), 0)
-
-
-def _no_gain(rankings: RankedLists, **_: object) -> Bools:
-    return np.equal(rankings.per_row(rankings.pool.count(rankings.pool.grade > 0)), 0)
-
-
-NO_RELEVANT = Undefinedness(_no_relevant, NOTHING_RELEVANT)
-NO_GAIN = Undefinedness(_no_gain, NOTHING_RELEVANT)
+NO_RELEVANT = Undefinedness(lambda r, rel=1, **_: r.pool.nothing(rel)[r.query], NOTHING_RELEVANT)
+NO_GAIN = Undefinedness(lambda r, **_: r.pool.nothing()[r.query], NOTHING_RELEVANT)
 
 of_relevant = partial(ranked, source=TREC_EVAL, undefined=(NO_RELEVANT,), leaves_out_nil=True)
 number = partial(ranked, source=TREC_EVAL, bounds=(0.0, math.inf), total=True)
