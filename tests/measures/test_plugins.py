@@ -360,6 +360,26 @@ def test_a_declaration_that_does_not_hold_is_refused(
     assert list(definitions()) == before
 
 
+@pytest.mark.parametrize(
+    ("declare", "fact"),
+    [(credit, "needs_candidates"), (counting, "kappa"), (confident, "family"), (ranked, "mean")],
+)
+def test_a_fact_of_another_kind_is_refused(declare: Any, fact: str) -> None:
+    with pytest.raises(TypeError, match=fact):
+        declare("own", **{fact: "x"})
+
+
+@pytest.mark.usefixtures("clean")
+def test_a_proportion_says_its_formula() -> None:
+    @counting("candidates", proportion=Proportion("UR + UW"), needs_candidates=True)
+    def candidates(k: Any) -> Any:
+        """The share of the questions that were left blank with a candidate."""
+        return (k.unanswered_right + k.unanswered_wrong) / k.n
+
+    d = measure("candidates").definition
+    assert (d.formula, d.latex) == ("(UR + UW)/n", r"\frac{U_R+U_W}{n}")
+
+
 @pytest.mark.usefixtures("clean")
 def test_candidates_have_to_be_declared() -> None:
     with pytest.raises(ab.UsageError, match="declare needs_candidates"):

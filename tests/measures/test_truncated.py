@@ -163,8 +163,7 @@ def test_a_score_is_missing_exactly_where_a_reason_is_given(
 def test_every_measure_stays_in_its_bounds(
     qrels: Numbers, run: Numbers, limit: int | None, answer: bool
 ) -> None:
-    means = "answer" if answer else "end"
-    rankings = rankings_of(qrels, run, nil="NIL", limit=limit, nil_means=means)
+    rankings = rankings_of(qrels, run, nil="NIL", limit=limit, nil_as_answer=answer)
     for name in ab.list_measures("ranking"):
         item = ab.measure(f"{name}(k=3)" if name in ("P", "Success") else name)
         assert isinstance(item, RankingMeasure)
@@ -194,7 +193,7 @@ def test_nil_and_the_limit_case_by_case() -> None:
 
 @given(qrels=qrels, run=runs)
 def test_nil_as_trec_2001_answered(qrels: Numbers, run: Numbers) -> None:
-    rankings = rankings_of(qrels, run, nil="NIL", nil_means="answer")
+    rankings = rankings_of(qrels, run, nil="NIL", nil_as_answer=True)
     plain = slow.ones(qrels, run, nil="NIL", nil_is_answer=True)
     for name, obvious in [
         ("RR", slow.reciprocal_rank),

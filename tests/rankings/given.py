@@ -12,8 +12,7 @@ import polars as pl
 from abstain.measures import measure
 from abstain.measures.of_rankings import RankingMeasure
 from abstain.measures.ranked_lists import Floats, RankedLists
-from abstain.rankings.load import load
-from abstain.rankings.sources import open_source
+from abstain.rankings.read import read_rankings
 
 Numbers = Mapping[str, Mapping[str, float]]
 """Query and document to a grade or a score."""
@@ -40,8 +39,7 @@ def write(path: Path, *, qrels: Numbers | None = None, run: Numbers | None = Non
 
 def opened(qrels: Any, *runs: Any, **options: Any) -> RankedLists:
     """Rankings from anything that `rank` takes."""
-    gold = open_source(qrels, side="gold")
-    return load(gold, [open_source(run, side="run") for run in runs], **options)
+    return read_rankings(qrels, list(runs), **options).lists
 
 
 def rankings_of(qrels: Numbers, run: Numbers, **options: Any) -> RankedLists:

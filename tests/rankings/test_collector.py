@@ -91,7 +91,7 @@ def test_a_nil_stands_behind_documents_of_its_score(doc: str) -> None:
 
 def test_as_an_answer_it_is_a_document_like_others() -> None:
     gold, run = {"q": {"A": 1}, "r": {"A": 1}}, {"q": {"A": 0.0, "NIL": 0.0}, "r": {"A": 0.0}}
-    rankings = rankings_of(gold, run, nil="NIL", nil_means="answer")
+    rankings = rankings_of(gold, run, nil="NIL", nil_as_answer=True)
     assert values("RR", rankings).tolist() == [1 / 2, 1]
 
 

@@ -179,27 +179,38 @@ def _names(rankings: Rankings, p: float) -> list[tuple[str, str]]:
     ]
 
 
-def _lengths(rankings: Rankings) -> tuple[dict[str, Lengths], Histogram]:
+def ends_of(rankings: Rankings) -> list[dict[str, int]]:
+    """How the lists of each run end."""
     lists, limit = rankings.lists, rankings.settings.limit
-    returned, depth = lists.by_run(lists.returned), lists.by_run(lists.depth)
     stopped = lists.by_run(lists.stopped)
-    reach = returned if limit is None else np.minimum(returned, limit)
-    by_nil = stopped & (depth < reach)
+    reach = lists.returned if limit is None else np.minimum(lists.returned, limit)
+    by_nil = stopped & lists.by_run(lists.depth < reach)
+    return [
+        {
+            "lists": int(counted.sum()),
+            "truncated": int((stopped[i] & counted).sum()),
+            "by_nil": int(by_nil[i].sum()),
+            "at_limit": int((~stopped[i]).sum()),
+        }
+        for i, counted in enumerate(rankings.counted)
+    ]
+
+
+def _lengths(rankings: Rankings) -> tuple[dict[str, Lengths], Histogram]:
+    lists, counted = rankings.lists, rankings.counted
+    returned, depth = lists.by_run(lists.returned), lists.by_run(lists.depth)
     found = {}
-    for i, (run, there) in enumerate(zip(rankings.runs, rankings.counted, strict=True)):
-        before, after = returned[i, there], depth[i, there]
+    for i, (run, ends) in enumerate(zip(rankings.runs, ends_of(rankings), strict=True)):
+        before, after = returned[i, counted[i]], depth[i, counted[i]]
         found[run] = Lengths(
-            lists=len(after),
-            mean_before=_plain(np.mean(before)) if len(before) else None,
-            mean_after=_plain(np.mean(after)) if len(after) else None,
-            median_before=_plain(np.median(before)) if len(before) else None,
-            median_after=_plain(np.median(after)) if len(after) else None,
+            mean_before=float(np.mean(before)) if len(before) else None,
+            mean_after=float(np.mean(after)) if len(after) else None,
+            median_before=float(np.median(before)) if len(before) else None,
+            median_after=float(np.median(after)) if len(after) else None,
             empty=int((after == 0).sum()),
-            by_nil=int(by_nil[i].sum()),
-            at_limit=int((~stopped[i]).sum()),
-            truncated=int(stopped[i, there].sum()),
+            **ends,
         )
-    return found, _histogram(returned[rankings.counted], depth[rankings.counted])
+    return found, _histogram(returned[counted], depth[counted])
 
 
 def _histogram(before: Ints, after: Ints) -> Histogram:
@@ -234,8 +245,6 @@ def _plain(value: Any) -> float | None:
 def _means(rankings: Rankings, item: RankingMeasure) -> Floats:
     values = rankings.lists.by_run(np.nan_to_num(item.values(rankings.lists), nan=0.0))
     there = rankings.counted
-    if there.all():
-        return np.asarray(values.mean(axis=1))
     counts = there.sum(axis=1)
     sums = np.where(there, values, 0.0).sum(axis=1)
     means: Floats = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)

@@ -7,15 +7,15 @@ together or not at all, and what is summed inside a group is the mean over all i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from abstain.errors import UsageError
 from abstain.measures.definition import Numeric
+from abstain.measures.lazy import numpy as np
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from abstain.outcomes import Array, IntArray
@@ -49,8 +49,6 @@ class Groups:
         The bits of a double from 0 to 1 order as the doubles do and leave the highest two free,
         so the key holds both exactly and nothing has to be carried along.
         """
-        import numpy as np
-
         verdict = np.asarray(right, dtype=np.bool_)
         sure = np.asarray(confidence, dtype=np.float64) + 0.0  # −0 becomes 0
         key = sure.view(np.uint64)
@@ -89,8 +87,6 @@ class Groups:
 
     def each(self, cumulated: IntArray) -> IntArray:
         """What each group adds to a cumulated count."""
-        import numpy as np
-
         return np.diff(cumulated, prepend=0, axis=0)
 
     def mean_share(self, cumulated: IntArray) -> Numeric:
@@ -99,8 +95,6 @@ class Groups:
         Inside a group that adds x of m answers after s answers with X so far, the j-th has on
         average X + j·x/m, and Σ (X + j·q)/(s + j) = m·q + (X − s·q)·(H(s + m) − H(s)).
         """
-        import numpy as np
-
         if not np.any(self.size):
             return 0.0
         harmonic = harmonic_numbers(int(np.max(self.size)))
@@ -113,9 +107,17 @@ class Groups:
 
 def harmonic_numbers(most: int) -> Array:
     """H(0), H(1), …, H(most)."""
-    import numpy as np
-
     return np.concatenate([[0.0], np.cumsum(1 / np.arange(1, most + 1))])
+
+
+def least_area(right: Any, answers: Any) -> Numeric:
+    """AURC*, that of the best order of so many answers: every right one before every wrong one.
+
+    Σ_{i > R} (i − R)/i = N − R − R·(H(N) − H(R)).
+    """
+    harmonic = harmonic_numbers(int(np.max(answers, initial=0)))
+    wrong = answers - right - right * (harmonic[answers] - harmonic[right])
+    return wrong / np.maximum(answers, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +146,6 @@ class Answers:
         `question` holds ids, `known` a number for each: a mapping, or a sequence in the order in
         which the questions first come. `given`, `repeat` and `rank` have an entry for each answer.
         """
-        import numpy as np
-
         try:
             verdict = np.asarray(right, dtype=np.float64)
             sure = np.asarray(confidence, dtype=np.float64)
@@ -193,39 +193,27 @@ class Answers:
     @cached_property
     def stated(self) -> BoolArray:
         """Which answers have a confidence."""
-        import numpy as np
-
         return ~np.isnan(self.confidence)
 
     @cached_property
-    def calibrated(self) -> Answers:
+    def calibrated(self) -> Self:
         """Those with a confidence, alone."""
-        if self.stated.all():
-            return self
-        return Answers(self.right[self.stated], self.confidence[self.stated], self.questions)
+        return self._only(self.stated)
 
     @cached_property
-    def shown(self) -> Answers:
+    def shown(self) -> Self:
         """Those that were given: without the candidates behind blanks."""
-        if self.given is None or self.given.all():
-            return self
-        return self._only(self.given)
+        return self if self.given is None else self._only(self.given)
 
-    def _only(self, chosen: BoolArray) -> Answers:
+    def _only(self, chosen: BoolArray) -> Self:
         """Some of the answers, with all that is known of them."""
-
-        def some(values: Any) -> Any:
-            return None if values is None else values[chosen]
-
-        return Answers(
-            self.right[chosen],
-            self.confidence[chosen],
-            self.questions,
-            question=some(self.question),
-            known=self.known if self.question is not None else some(self.known),
-            repeat=some(self.repeat),
-            rank=some(self.rank),
-        )
+        if chosen.all():
+            return self
+        each = (f.name for f in fields(self) if f.name not in ("questions", "known"))
+        some = {name: own[chosen] for name in each if (own := getattr(self, name)) is not None}
+        if self.known is not None and self.question is None:
+            some["known"] = self.known[chosen]
+        return replace(self, **some)
 
     @property
     def size(self) -> Any:
@@ -243,24 +231,105 @@ class Answers:
 
     def count(self, where: BoolArray) -> Any:
         """How many answers are so."""
-        import numpy as np
-
         return int(np.count_nonzero(where))
 
     def binned(self, values: Array, bin_of: IntArray, bins: int) -> Array:
         """The sums of a number of each answer by bin."""
-        import numpy as np
-
         return np.asarray(np.bincount(bin_of, values, minlength=bins), np.float64)
+
+    def first_covering(self, c: float) -> tuple[Numeric, Numeric]:
+        """The first point that answers a share c of the questions, and whether there is one."""
+        reached = self.groups.answered >= c * self.questions * (1 - 1e-12)
+        return np.argmax(reached, axis=0), reached.any(axis=0)
 
     def all_alike(self) -> Any:
         """Whether every confidence is the same."""
         return (self.confidence == self.confidence[:1]).all()
 
 
-def _marks(name: str, marks: Any) -> BoolArray:
-    import numpy as np
+@dataclass(frozen=True, eq=False)
+class Resamples(Answers):
+    """Answers in many resamples at once: each is there so many times in each of them.
 
+    Measures of confidence are written for both: what is a number of one run's answers is a column
+    of numbers here. There is one answer a question, the surest first and those without a
+    confidence last. `numbers` (answers, resamples) says how often each is there; `questions` has a
+    number for each resample.
+
+    >>> import numpy as np
+    >>> from abstain.measures import measure
+    >>> often = np.array([[1, 2], [1, 1], [1, 0]])
+    >>> right, sure = np.array([True, False, True]), np.array([0.9, 0.5, 0.5])
+    >>> own = Resamples(right, sure, often.sum(axis=0), numbers=often)
+    >>> measure("AUROC")(own).tolist()
+    [0.75, 1.0]
+    """
+
+    questions: Any
+    numbers: IntArray = field(kw_only=True)
+
+    @property
+    def times(self) -> IntArray:
+        return self.numbers
+
+    @cached_property
+    def size(self) -> Any:
+        return self.numbers.sum(axis=0)
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """Where each group of equally sure answers begins."""
+        sure = self.confidence
+        new = (sure[1:] != sure[:-1]) & self.stated[:-1]
+        first = np.zeros(min(1, len(sure)), np.int64)
+        return np.concatenate([first, np.flatnonzero(new) + 1])
+
+    @cached_property
+    def group(self) -> IntArray:
+        """The group of each answer."""
+        lengths = np.diff(self.starts, append=len(self.right))
+        return np.repeat(np.arange(len(self.starts)), lengths)
+
+    @cached_property
+    def groups(self) -> Groups:
+        answered, right = self._by_group(np.ones_like(self.right)), self._by_group(self.right)
+        level = self.confidence[self.starts]
+        return Groups(level, np.cumsum(answered, axis=0), np.cumsum(right, axis=0))
+
+    def _by_group(self, where: BoolArray) -> IntArray:
+        """How many answers of each group are so (groups, resamples)."""
+        from scipy.sparse import csr_array
+
+        ends = np.append(self.starts, len(where))
+        shape = len(self.starts), len(where)
+        sums = csr_array((where.astype(np.int64), np.arange(len(where)), ends), shape=shape)
+        return np.asarray(sums @ self.numbers)
+
+    def total(self, values: Array) -> Array:
+        known = np.where(np.isnan(values), 0.0, values)  # those without are not in every resample
+        return np.asarray(known @ self.numbers)
+
+    def count(self, where: BoolArray) -> Any:
+        if where is self.right and len(where):
+            return self.groups.right[-1]
+        return self.size if where.all() else self.numbers[where].sum(axis=0)
+
+    def binned(self, values: Array, bin_of: IntArray, bins: int) -> Array:
+        resamples = self.numbers.shape[1]
+        bin_of = bin_of if bin_of.ndim == 2 else bin_of[:, None]
+        place = bin_of * resamples + np.arange(resamples)
+        weights = values[:, None] * self.numbers
+        found = np.bincount(place.ravel(), weights.ravel(), minlength=bins * resamples)
+        return np.asarray(found.reshape(bins, resamples), np.float64)
+
+    def all_alike(self) -> Any:
+        return (self.groups.each(self.groups.answered) > 0).sum(axis=0) < 2
+
+
+# ---------------------------------------------------------------------- what a caller gives
+
+
+def _marks(name: str, marks: Any) -> BoolArray:
     if marks.dtype.kind not in "biuf" or not np.isin(marks, (0, 1)).all():
         raise UsageError(f"{name} must be true or false (1, 0) for each answer")
     found: BoolArray = marks.astype(np.bool_)
@@ -268,8 +337,6 @@ def _marks(name: str, marks: Any) -> BoolArray:
 
 
 def _ranks(given: Any) -> Array:
-    import numpy as np
-
     try:
         rank = np.asarray(given, np.float64)
     except (TypeError, ValueError):
@@ -281,8 +348,6 @@ def _ranks(given: Any) -> Array:
 
 def _known(given: Any, ids: Any) -> IntArray:
     """How many right answers each of these questions has."""
-    import numpy as np
-
     if isinstance(given, Mapping):
         absent = [i for i in ids.tolist() if i not in given]
         if absent:

@@ -12,6 +12,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from abstain.errors import UsageError, shown
+from abstain.measures.answers import Answers, Resamples
+from abstain.measures.lazy import numpy as np
 from abstain.outcomes import Counts, CountsArray
 
 if TYPE_CHECKING:
@@ -120,8 +122,6 @@ def _score(item: Measure, k: Counts) -> float:
 
 
 def _of_answers(item: Measure) -> None:
-    from abstain.measures.answers import Answers
-
     d = item.definition
     if d.studentised and d.influence is None and d.mean is None:
         _refuse(item, "is studentised, but has no influence that makes a standard error")
@@ -143,10 +143,6 @@ def _of_answers(item: Measure) -> None:
 
 def _as_resample(own: Any, right: Sequence[int], sure: Sequence[float]) -> float:
     """The score of answers that are there once each, by the way of resamples."""
-    import numpy as np
-
-    from abstain.measures.resamples import Resamples
-
     order = np.argsort(-np.array(sure), kind="stable")
     once = np.ones((len(right), 1), np.int64)
     asked = np.array([len(right)])

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypedDict, TypeVar, Unpack
 
 from abstain.errors import UsageError, shown
 from abstain.measures.definition import (
@@ -23,18 +23,16 @@ from abstain.measures.definition import (
     Parameter,
     Proportion,
     Shares,
-    Takes,
     Tally,
     Undefinedness,
     Uses,
 )
+from abstain.measures.lazy import numpy as np
 from abstain.measures.of_answers import NO_ANSWERS, NO_CONFIDENCE, NONE_ASKED
 from abstain.measures.of_counts import of_shares
 from abstain.measures.registry import define
 
 F = TypeVar("F", bound=Callable[..., Numeric])
-RanksLike: TypeAlias = Callable[..., tuple[str, ...]]
-Derived: TypeAlias = Literal["derived"]
 
 
 class Declare(Protocol):
@@ -48,31 +46,80 @@ STEP = 1e-6
 ROUNDING = 1e-14
 
 
-def _like_none(**_: float) -> tuple[str, ...]:
-    return ()
+# ------------------------------------------- what may be said; `Definition` has the meanings
 
 
-def credit(
-    name: str,
-    *,
-    formula: str = "",
-    latex: str = "",
-    source: str = "",
-    gaming: str = "",
-    kappa: Shares | Derived | None = "derived",
-    kappa_text: str = "",
-    break_even: Shares | Derived | None = "derived",
-    break_even_text: str = "",
-    bounds: Bounds = (0.0, 1.0),
-    higher_is_better: bool = True,
-    parameters: tuple[Parameter, ...] = (),
-    undefined: tuple[Undefinedness, ...] = (),
-    aliases: tuple[str, ...] = (),
-    proportion: Proportion | None = None,
-    studentised: bool | None = None,
-    ranks_like: RanksLike = _like_none,
-    monotone: str = "",
-) -> Declare:
+class Facts(TypedDict, total=False):
+    """Of every measure; its bounds are 0 and 1 unless said."""
+
+    formula: str
+    latex: str
+    source: str
+    gaming: str
+    bounds: Bounds
+    higher_is_better: bool
+    parameters: tuple[Parameter, ...]
+    undefined: tuple[Undefinedness, ...]
+    aliases: tuple[str, ...]
+
+
+class CountFacts(Facts, total=False):
+    """Of a measure of counts; it is studentised where its trials are not all questions."""
+
+    proportion: Proportion | None
+    studentised: bool
+    ranks_like: Callable[..., tuple[str, ...]]
+    monotone: str
+
+
+class Worth(TypedDict, total=False):
+    """What a blank is worth; what is not said is derived."""
+
+    kappa: Shares | None
+    kappa_text: str
+    break_even: Shares | None
+    break_even_text: str
+
+
+class CreditFacts(CountFacts, Worth, total=False):
+    """Of one that credits blanks."""
+
+
+class CountingFacts(CountFacts, total=False):
+    """Of any other one."""
+
+    family: str
+    needs_candidates: bool
+
+
+class ConfidenceFacts(Facts, total=False):
+    """Of a measure of answers; it is studentised where it has an influence."""
+
+    convention: str
+    uses: Uses
+    several: bool
+    mean: MeanOf | None
+    influence: Influence | None
+    studentised: bool
+    bootstrap_biased: bool
+
+
+class RankingFacts(Facts, total=False):
+    """Of a measure of rankings."""
+
+    family: str
+    example: str
+    total: bool
+    leaves_out_nil: bool
+    knows_end: bool
+    scales_grades: bool
+    lower_grades_cost: bool
+
+
+# ------------------------------------------------------------------------------- decorators
+
+
+def credit(name: str, **facts: Unpack[CreditFacts]) -> Declare:
     """Declare a measure by what it makes of the shares right, wrong and unanswered.
 
     The function takes c, w and u; or it takes them as counts, and n, so that it can divide once
@@ -80,243 +127,106 @@ def credit(
     blanks is the accuracy); None says that there is none.
     """
 
-    def declare(function: F) -> F:
+    def derived(function: Callable[..., Numeric]) -> dict[str, Any]:
         shares, counts = _of_both(function)
-        example = {p.name: p.example for p in parameters if not p.optional}
-        own_kappa, own_break_even = kappa, break_even
-        if own_kappa == "derived":
-            is_credit = all(
-                abs(shares(c, 1 - c, 0.0, **example) - c) < 1e-12 for c in (0.25, 0.625)
-            )
-            own_kappa = _kappa_of(shares) if is_credit else None
-        if own_break_even == "derived":
-            own_break_even = _break_even_of(shares)
-        return _declare(
-            function,
-            name=name,
-            family="credit",
-            formula=formula or f"{function.__name__}(c, w, u)",
-            latex=latex,
-            source=source,
-            gaming=gaming,
-            function_of=counts,
-            bounds=bounds,
-            undefined=(NO_QUESTIONS, *undefined),
-            shares=True,
-            kappa=own_kappa,
-            kappa_text="–" if own_kappa is None else kappa_text or f"({name} − c)/u",
-            break_even=own_break_even,
-            break_even_text=(
-                "–"
-                if own_break_even is None
-                else break_even_text or "(∂M/∂u − ∂M/∂w)/(∂M/∂c − ∂M/∂w)"
-            ),
-            higher_is_better=higher_is_better,
-            parameters=parameters,
-            aliases=aliases,
-            proportion=proportion,
-            studentised=_varies(proportion) if studentised is None else studentised,
-            ranks_like=ranks_like,
-            monotone=monotone,
-        )
+        kappa = facts["kappa"] if "kappa" in facts else _kappa_of(shares, facts)
+        even = facts["break_even"] if "break_even" in facts else _break_even_of(shares)
+        texts = f"({name} − c)/u", "(∂M/∂u − ∂M/∂w)/(∂M/∂c − ∂M/∂w)"
+        return {
+            "function": counts,
+            "shares": True,
+            "kappa": kappa,
+            "kappa_text": "–" if kappa is None else facts.get("kappa_text") or texts[0],
+            "break_even": even,
+            "break_even_text": "–" if even is None else facts.get("break_even_text") or texts[1],
+        }
 
-    return declare
+    undefined = (NO_QUESTIONS, *facts.get("undefined", ()))
+    return _declaring(
+        name, facts, CreditFacts, "c, w, u", derived, family="credit", undefined=undefined
+    )
 
 
-def counting(
-    name: str,
-    *,
-    formula: str = "",
-    latex: str = "",
-    source: str = "",
-    gaming: str = "",
-    family: str = "counts",
-    bounds: Bounds = (0.0, 1.0),
-    higher_is_better: bool = True,
-    parameters: tuple[Parameter, ...] = (),
-    undefined: tuple[Undefinedness, ...] = (),
-    aliases: tuple[str, ...] = (),
-    needs_candidates: bool = False,
-    proportion: Proportion | None = None,
-    studentised: bool | None = None,
-    ranks_like: RanksLike = _like_none,
-    monotone: str = "",
-) -> Declare:
+def counting(name: str, **facts: Unpack[CountingFacts]) -> Declare:
     """Declare a measure of counts: a function of right, wrong, unanswered_right, …, n.
 
     `needs_candidates` says that it asks what the blanks would have been.
     """
-
-    def declare(function: F) -> F:
-        unknown = needs_candidates and SPLIT_UNKNOWN not in undefined
-        return _declare(
-            function,
-            name=name,
-            family=family,
-            formula=formula or f"{function.__name__}(counts)",
-            latex=latex,
-            source=source,
-            gaming=gaming,
-            function_of=function,
-            bounds=bounds,
-            undefined=(NO_QUESTIONS, *((SPLIT_UNKNOWN,) if unknown else ()), *undefined),
-            higher_is_better=higher_is_better,
-            parameters=parameters,
-            aliases=aliases,
-            needs_candidates=needs_candidates,
-            proportion=proportion,
-            studentised=_varies(proportion) if studentised is None else studentised,
-            ranks_like=ranks_like,
-            monotone=monotone,
-        )
-
-    return declare
+    rules = facts.get("undefined", ())
+    if facts.get("needs_candidates") and SPLIT_UNKNOWN not in rules:
+        rules = (SPLIT_UNKNOWN, *rules)
+    family = facts.get("family", "counts")
+    return _declaring(
+        name, facts, CountingFacts, "counts", family=family, undefined=(NO_QUESTIONS, *rules)
+    )
 
 
-def confident(
-    name: str,
-    *,
-    formula: str = "",
-    latex: str = "",
-    source: str = "",
-    gaming: str = "",
-    convention: str = "",
-    bounds: Bounds = (0.0, 1.0),
-    higher_is_better: bool = True,
-    parameters: tuple[Parameter, ...] = (),
-    undefined: tuple[Undefinedness, ...] = (NO_ANSWERS, NO_CONFIDENCE),
-    aliases: tuple[str, ...] = (),
-    uses: Uses = "all",
-    several: bool = False,
-    mean: MeanOf | None = None,
-    influence: Influence | None = None,
-    studentised: bool | None = None,
-    bootstrap_biased: bool = False,
-) -> Declare:
+def confident(name: str, **facts: Unpack[ConfidenceFacts]) -> Declare:
     """Declare a measure of answers with a confidence: a function of `Answers`.
 
     It has to take resamples too, of which most numbers are arrays. Differences are tested over
-    their standard error where there is an influence to make one of.
+    their standard error where there is an influence to make one of. Without answers and without
+    confidences it is undefined, unless `undefined` says otherwise.
     """
-
-    def declare(function: F) -> F:
-        return _declare(
-            function,
-            name=name,
-            family="confidence",
-            takes="confidence",
-            formula=formula or f"{function.__name__}(answers)",
-            latex=latex,
-            source=source,
-            gaming=gaming,
-            function_of=function,
-            bounds=bounds,
-            undefined=(NONE_ASKED, *undefined),
-            convention=convention,
-            higher_is_better=higher_is_better,
-            parameters=parameters,
-            aliases=aliases,
-            uses=uses,
-            several=several,
-            mean=mean,
-            influence=influence,
-            studentised=influence is not None if studentised is None else studentised,
-            bootstrap_biased=bootstrap_biased,
-        )
-
-    return declare
-
-
-def ranked(
-    name: str,
-    *,
-    formula: str = "",
-    latex: str = "",
-    source: str = "",
-    gaming: str = "",
-    example: str = "",
-    family: str = "ranking",
-    bounds: Bounds = (0.0, 1.0),
-    higher_is_better: bool = True,
-    parameters: tuple[Parameter, ...] = (),
-    undefined: tuple[Undefinedness, ...] = (),
-    aliases: tuple[str, ...] = (),
-    total: bool = False,
-    leaves_out_nil: bool = False,
-    knows_end: bool = False,
-    scales_grades: bool = False,
-    lower_grades_cost: bool = False,
-) -> Declare:
-    """Declare a measure of rankings: a function of `RankedLists` that gives a number a row."""
-
-    def declare(function: F) -> F:
-        return _declare(
-            function,
-            name=name,
-            family=family,
-            takes="ranking",
-            formula=formula or f"{function.__name__}(rankings)",
-            latex=latex,
-            source=source,
-            gaming=gaming,
-            example=example,
-            function_of=function,
-            bounds=bounds,
-            undefined=undefined,
-            higher_is_better=higher_is_better,
-            parameters=parameters,
-            aliases=aliases,
-            total=total,
-            leaves_out_nil=leaves_out_nil,
-            knows_end=knows_end,
-            scales_grades=scales_grades,
-            lower_grades_cost=lower_grades_cost,
-        )
-
-    return declare
-
-
-def _declare(
-    function: F,
-    *,
-    name: str,
-    formula: str,
-    latex: str,
-    source: str,
-    function_of: Callable[..., Numeric],
-    bounds: Bounds,
-    takes: Takes = "counts",
-    **facts: Any,
-) -> F:
-    """What all kinds have in common."""
-    home = f"{function.__module__}.{function.__qualname__}"
-    said = (function.__doc__ or "").strip()
-    if not said:
-        raise UsageError(f"measure {shown(name)} needs a docstring that says what it is ({home})")
-    define(
-        Definition(
-            name=name,
-            takes=takes,
-            home=home,
-            summary=said.splitlines()[0],
-            formula=formula,
-            latex=latex or rf"\text{{{formula}}}",
-            source=source or f"declared in {function.__module__}",
-            function=function_of,
-            bounds=bounds if callable(bounds) else _fixed(*bounds),
-            **facts,
-        )
+    rules = (NONE_ASKED, *facts.get("undefined", (NO_ANSWERS, NO_CONFIDENCE)))
+    kind = "confidence"
+    return _declaring(
+        name, facts, ConfidenceFacts, "answers", takes=kind, family=kind, undefined=rules
     )
-    return function
+
+
+def ranked(name: str, **facts: Unpack[RankingFacts]) -> Declare:
+    """Declare a measure of rankings: a function of `RankedLists` that gives a number a row."""
+    family = facts.get("family", "ranking")
+    return _declaring(name, facts, RankingFacts, "rankings", takes="ranking", family=family)
+
+
+def _declaring(
+    name: str,
+    facts: Mapping[str, Any],
+    kind: Any,
+    arguments: str,
+    derived: Callable[[Callable[..., Numeric]], dict[str, Any]] = lambda _: {},
+    **own: Any,
+) -> Declare:
+    """What all kinds have in common; `own` and what is derived from the function go first."""
+    for unknown in facts.keys() - kind.__optional_keys__:
+        raise TypeError(f"a measure of {arguments} has no fact {unknown!r}")
+    proportion = facts.get("proportion")
+    varies = proportion is not None and proportion.trials != "n"
+    facts = facts if proportion is None else {**proportion.texts, **facts}
+    bounds = facts.get("bounds", (0.0, 1.0))
+
+    def declare(function: F) -> F:
+        home = f"{function.__module__}.{function.__qualname__}"
+        said = (function.__doc__ or "").strip()
+        if not said:
+            raise UsageError(
+                f"measure {shown(name)} needs a docstring that says what it is ({home})"
+            )
+        formula = facts.get("formula") or f"{function.__name__}({arguments})"
+        known: dict[str, Any] = {
+            "gaming": "",
+            "undefined": (),
+            "studentised": varies or facts.get("influence") is not None,
+            **facts,
+            "name": name,
+            "home": home,
+            "summary": said.splitlines()[0],
+            "formula": formula,
+            "latex": facts.get("latex") or rf"\text{{{formula}}}",
+            "source": facts.get("source") or f"declared in {function.__module__}",
+            "function": function,
+            "bounds": bounds if callable(bounds) else _fixed(*bounds),
+        }
+        define(Definition(**known | own | derived(function)))
+        return function
+
+    return declare
 
 
 def _fixed(low: float, high: float) -> Callable[..., tuple[float, float]]:
     return lambda **_: (low, high)
-
-
-def _varies(proportion: Proportion | None) -> bool:
-    """Whether a proportion is one of fewer than all questions."""
-    return proportion is not None and proportion.trials != "n"
 
 
 def _of_both(function: Callable[..., Numeric]) -> tuple[Shares, Callable[..., Numeric]]:
@@ -331,8 +241,14 @@ def _of_both(function: Callable[..., Numeric]) -> tuple[Shares, Callable[..., Nu
     return lambda c, w, u, **arguments: function(c, w, u, 1.0, **arguments), of_tally
 
 
-def _kappa_of(score: Shares) -> Shares:
-    """κ = (M − c)/u; where nothing is blank, what a first blank would be credited."""
+def _kappa_of(score: Shares, facts: CreditFacts) -> Shares | None:
+    """κ = (M − c)/u; where nothing is blank, what a first blank would be credited.
+
+    None where the score without blanks is not the accuracy.
+    """
+    example = {p.name: p.example for p in facts.get("parameters", ()) if not p.optional}
+    if not all(abs(score(c, 1 - c, 0.0, **example) - c) < 1e-12 for c in (0.25, 0.625)):
+        return None
 
     def kappa(c: Numeric, w: Numeric, u: Numeric, **arguments: float) -> Numeric:
         first = (u == 0) * STEP
@@ -362,6 +278,4 @@ def _over(above: Numeric, below: Numeric) -> Numeric:
     """A quotient of slopes, NaN where the lower one is nothing but rounding."""
     if isinstance(below, float):
         return above / below if abs(below) > ROUNDING else math.nan
-    import numpy as np
-
     return np.where(np.abs(below) > ROUNDING, above / below, np.nan)

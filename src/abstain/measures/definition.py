@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -122,6 +123,14 @@ class Proportion:
     def of(self, counts: Tally) -> tuple[Numeric, Numeric]:
         """How many successes and trials some counts have."""
         return _sum(counts, self.successes), _sum(counts, self.trials)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """How it is written: (UW + UE)/n, and in LaTeX."""
+        sides = self.successes, self.trials
+        above, below = (f"({side})" if "+" in side else side for side in sides)
+        tex = [re.sub(r"U(\w)", r"U_\1", side.replace(" ", "")) for side in sides]
+        return {"formula": f"{above}/{below}", "latex": rf"\frac{{{tex[0]}}}{{{tex[1]}}}"}
 
 
 _LETTERS = {

@@ -14,19 +14,14 @@ from functools import wraps
 from typing import TYPE_CHECKING, TypeAlias
 
 from abstain.errors import UsageError
-from abstain.measures.answers import Groups, harmonic_numbers
+from abstain.measures.answers import Groups, harmonic_numbers, least_area
+from abstain.measures.lazy import numpy as np
 from abstain.measures.of_counts import Measure
-from abstain.measures.terms import first_covering
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from abstain.measures.answers import BoolArray
+    from abstain.measures.answers import BoolArray, Resamples
     from abstain.measures.definition import Influence
-    from abstain.measures.resamples import Resamples
     from abstain.outcomes import Array, IntArray
-else:
-    from abstain.measures.lazy import numpy as np
 
 Slopes: TypeAlias = "tuple[Array, Array]"
 """By one more right answer of each group, and by one more wrong one: (groups, resamples)."""
@@ -123,20 +118,13 @@ def _areas_without_one(a: Resamples) -> Slopes:
     return found[0], found[1]
 
 
-def _least_area(right: IntArray, answers: IntArray) -> Array:
-    """AURC* of so many right answers of so many: 1 − ρ − ρ·(H(N) − H(R))."""
-    harmonic = harmonic_numbers(int(np.max(answers, initial=0)))
-    share = right / np.maximum(answers, 1)
-    return np.asarray(1 - share - share * (harmonic[answers] - harmonic[right]))
-
-
 def _without_one(a: Resamples, value: Array, of: Callable[[Array, Array, Array], Array]) -> Slopes:
     """What leaving an answer out takes from a function of AURC, AURC* and the share wrong."""
     right, others = np.asarray(a.count(a.right)), np.maximum(a.size - 1, 0)
     found = []
     for area, gone in zip(_areas_without_one(a), (1, 0), strict=True):
         rest = np.clip(right - gone, 0, others)
-        without = of(area, _least_area(rest, others), 1 - rest / np.maximum(others, 1))
+        without = of(area, least_area(rest, others), 1 - rest / np.maximum(others, 1))
         found.append(
             np.nan_to_num(value - without, posinf=0, neginf=0) * others / np.maximum(a.size, 1)
         )
@@ -163,7 +151,7 @@ def augrc(a: Resamples, value: Array) -> Slopes:
 
 @by_group
 def risk_at_coverage(a: Resamples, value: Array, *, c: float) -> Slopes:
-    at, _ = first_covering(a, c)
+    at, _ = a.first_covering(c)
     answered = np.take_along_axis(a.groups.answered, at[None], 0)
     inside = (np.arange(len(a.groups.answered))[:, None] <= at) / answered
     return inside * -value, inside * (1 - value)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from abstain.errors import UsageError
 from abstain.measures.answers import Answers
 from abstain.measures.definition import NO_QUESTIONS, Numeric, Undefinedness
+from abstain.measures.lazy import numpy as np
 from abstain.measures.of_counts import Measure
-from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
-    from abstain.outcomes import Array
+    pass
 
 TIES = "tied answers: the mean over every order of them"
 ONE_POINT = "one point for each distinct confidence: tied answers are answered together"
@@ -50,8 +50,6 @@ class ConfidenceMeasure(Measure):
                 f"{self} takes whether each answer is right and the confidence of each "
                 f"(got {type(right).__name__} alone); for files there is `abstain curve`"
             )
-        import numpy as np
-
         if np.ndim(right) == 2:
             if np.shape(right) != np.shape(confidence):
                 raise UsageError("expected as many confidences as answers")
@@ -59,28 +57,7 @@ class ConfidenceMeasure(Measure):
             return np.array([self._of_answers(Answers.of(r, c, **more)) for r, c in rows])
         return self._of_answers(Answers.of(right, confidence, **more))
 
-    def why_undefined(self, answers: Any) -> str | None:
-        """Why the score of these answers does not exist; None when it does."""
-        return super().why_undefined(answers)
-
     def _of_answers(self, answers: Answers) -> Numeric:
-        if answers.times is not None:
-            return self._of_resamples(answers)
-        reason = self.why_undefined(answers)
-        if reason is not None:
-            return Undefined(reason)
-        value = self.definition.function(answers, **self.arguments)
-        return value if isinstance(value, Undefined) else float(value)
-
-    def _of_resamples(self, answers: Answers) -> Array:
-        """The score of each resample, NaN where it is undefined."""
-        import numpy as np
-
-        there = np.ones(np.shape(answers.questions), np.bool_)
-        for rule in self.definition.undefined:
-            there &= ~rule.when(answers)
-        if not there.any():
-            return np.full(there.shape, np.nan)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = self.definition.function(answers, **self.arguments)
-        return np.where(there, values, np.nan)
+        if answers.times is None:
+            return self._one(self.definition.function, answers)
+        return self._many(self.definition.function, answers, np.shape(answers.questions))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from abstain.errors import UsageError
 from abstain.measures.definition import Definition, Numeric, Shares, Tally, number_text
+from abstain.measures.lazy import numpy as np
 from abstain.outcomes import Counts, CountsArray, Undefined
 
 if TYPE_CHECKING:
@@ -101,8 +102,8 @@ class Measure:
         function = self._needed(self.definition.break_even, "break-even")
         return self._evaluate(of_shares(function), counts)
 
-    def why_undefined(self, counts: Counts) -> str | None:
-        """Why the score of these counts does not exist; None when it does."""
+    def why_undefined(self, counts: Any) -> str | None:
+        """Why the score of these counts (or answers) does not exist; None when it does."""
         for rule in self.definition.undefined:
             if rule.when(counts):
                 return rule.reason
@@ -113,25 +114,34 @@ class Measure:
             raise UsageError(f"{self} has no {what}: it is not a credit for blanks")
         return function
 
-    def _evaluate(self, function: Callable[..., Numeric], counts: Counts | CountsArray) -> Numeric:
+    def _evaluate(self, function: Callable[..., Numeric], counts: Any) -> Numeric:
         if isinstance(counts, Counts):
-            reason = self.why_undefined(counts)
-            if reason is not None:
-                return Undefined(reason)
-            return float(function(counts, **self.arguments))
-        if not isinstance(counts, CountsArray):
-            raise UsageError(
-                f"{self} takes Counts or CountsArray (got {type(counts).__name__}), "
-                "such as Counts(right=3, wrong=1, unanswered_empty=1)"
-            )
-        import numpy as np
+            return self._one(function, counts)
+        if isinstance(counts, CountsArray):
+            return self._many(function, counts, counts.n.shape)
+        raise UsageError(
+            f"{self} takes Counts or CountsArray (got {type(counts).__name__}), "
+            "such as Counts(right=3, wrong=1, unanswered_empty=1)"
+        )
 
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.array(function(counts, **self.arguments), dtype=np.float64)
-        values = np.array(np.broadcast_to(values, counts.n.shape))
+    def _one(self, function: Callable[..., Numeric], item: Any) -> float:
+        """A function of counts or answers, or why it is undefined."""
+        reason = self.why_undefined(item)
+        if reason is not None:
+            return Undefined(reason)
+        value = function(item, **self.arguments)
+        return value if isinstance(value, Undefined) else float(value)
+
+    def _many(self, function: Callable[..., Numeric], items: Any, shape: tuple[int, ...]) -> Array:
+        """The same of many at once; NaN where it is undefined."""
+        there = np.ones(shape, np.bool_)
         for rule in self.definition.undefined:
-            values[rule.when(counts)] = np.nan
-        return values
+            there &= np.logical_not(rule.when(items))
+        if not there.any():
+            return np.full(shape, np.nan)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = function(items, **self.arguments)
+        return np.where(there, values, np.nan)
 
 
 def of_shares(function: Shares) -> Callable[..., Numeric]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from typing import Any
 
 from abstain.errors import AbstainError, UsageError, reason_of, shown
@@ -14,22 +14,21 @@ def loaded(group: str) -> Iterator[tuple[str, Any]]:
 
     The first that cannot be loaded is named in one line.
     """
-    for point in entry_points(group=group):
-        what = plugin(point)
-        try:
-            found = point.load()
-        except Exception as error:
-            raise UsageError(f"{what} cannot be loaded: {why(error)}") from None
+    for what, found, fault in each_loaded(group):
+        if fault:
+            raise UsageError(fault)
         yield what, found
 
 
-def plugin(point: EntryPoint) -> str:
-    """A plug-in in words: its name, its package, where its code is."""
-    home = "" if point.dist is None else f" of {point.dist.name} {point.dist.version}"
-    return f"plug-in {shown(point.name)}{home} ({point.value})"
-
-
-def why(error: Exception) -> str:
-    """Why it cannot be loaded, in one line."""
-    kind = "" if isinstance(error, AbstainError) else f"{type(error).__name__}: "
-    return f"{kind}{reason_of(error)}"
+def each_loaded(group: str) -> Iterator[tuple[str, Any, str]]:
+    """As `loaded`, with why an object cannot be loaded where that is so, in one line."""
+    for point in entry_points(group=group):
+        home = "" if point.dist is None else f" of {point.dist.name} {point.dist.version}"
+        what = f"plug-in {shown(point.name)}{home} ({point.value})"
+        found, fault = None, ""
+        try:
+            found = point.load()
+        except Exception as error:
+            kind = "" if isinstance(error, AbstainError) else f"{type(error).__name__}: "
+            fault = f"{what} cannot be loaded: {kind}{reason_of(error)}"
+        yield what, found, fault

@@ -26,42 +26,56 @@ EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
-class Pool:
-    """What is known to be relevant: each query's judged grades, highest first."""
+class DocumentRows:
+    """Rows of documents laid end to end."""
 
     offsets: Ints
-    """Query q's grades are ``grade[offsets[q]:offsets[q + 1]]``."""
+    """Row i's documents are ``offsets[i]:offsets[i + 1]``."""
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def row(self) -> Ints:
+        """The row of each document."""
+        return np.repeat(np.arange(self.size), np.diff(self.offsets))
+
+    def count(self, chosen: Bools) -> Ints:
+        """How many of the chosen documents each row has."""
+        return np.bincount(self.row[chosen], minlength=self.size)
+
+    def total(self, weights: Floats) -> Floats:
+        """Sum of the weights of each row's documents, added in order."""
+        return _sums(self.row, weights, self.size)
+
+    def running(self, weights: NDArray[np.generic]) -> Floats:
+        """Sum of the weights of a document and of those before it in its row.
+
+        Exact for whole numbers, which grades nearly always are: scale the result, not them.
+        """
+        return _running(weights, self.offsets)
+
+
+@dataclass(frozen=True)
+class Pool(DocumentRows):
+    """What is known to be relevant: a row a query, its judged grades, highest first."""
+
     grade: Floats
     """0 is judged and not relevant; what is not judged is not here."""
     top: float
     """The grade that counts as a gain of 1: the largest there is, unless told."""
 
-    @property
-    def size(self) -> int:
-        """Number of queries."""
-        return len(self.offsets) - 1
-
-    @cached_property
-    def query(self) -> Ints:
-        """The query of each grade."""
-        return np.repeat(np.arange(self.size), np.diff(self.offsets))
-
     @cached_property
     def place(self) -> Ints:
         """The place of each grade in its query's ideal ranking, from 1."""
-        return np.arange(len(self.grade)) - self.offsets[self.query] + 1
+        return np.arange(len(self.grade)) - self.offsets[self.row] + 1
 
-    def count(self, chosen: Bools) -> Ints:
-        """How many of the chosen grades each query has."""
-        return np.bincount(self.query[chosen], minlength=self.size)
-
-    def total(self, weights: Floats) -> Floats:
-        """Sum of the weights of each query's grades."""
-        return _sums(self.query, weights, self.size)
-
-    def running(self, weights: Floats) -> Floats:
-        """Sum of the weights of a grade and of those before it in its query."""
-        return _running(weights, self.offsets)
+    def nothing(self, lowest: float | None = None) -> Bools:
+        """Queries without a relevant document: one of this grade or above, or of any above 0."""
+        relevant = self.grade > 0 if lowest is None else self.grade >= lowest
+        return np.equal(self.count(relevant), 0)
 
     def total_of_first(self, weights: Floats, query: Ints, length: Ints) -> Floats:
         """Sum of the weights of the first few grades of the given queries.
@@ -78,16 +92,17 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class RankedLists:
-    """The rankings of some runs for the same queries: a row a run and query, run by run."""
+class RankedLists(DocumentRows):
+    """The rankings of some runs for the same queries: a row a run and query, run by run.
+
+    Of each list only the judged documents are kept.
+    """
 
     runs: tuple[str, ...]
     queries: tuple[str, ...]
     pool: Pool
     depth: Ints
     """Documents in each row's list, judged or not, where the list is taken to end."""
-    offsets: Ints
-    """Row i's judged documents are ``offsets[i]:offsets[i + 1]``."""
     rank: Ints
     """Rank of each judged document, from 1, ascending in each row."""
     grade: Floats
@@ -109,35 +124,10 @@ class RankedLists:
     remarks: tuple[str, ...] = ()
     """What else was noticed of the queries."""
 
-    @property
-    def size(self) -> int:
-        """Number of rows: runs times queries."""
-        return len(self.depth)
-
-    @cached_property
-    def row(self) -> Ints:
-        """The row of each judged document."""
-        return np.repeat(np.arange(self.size), np.diff(self.offsets))
-
     @cached_property
     def query(self) -> Ints:
         """The query of each row."""
         return np.tile(np.arange(len(self.queries)), len(self.runs))
-
-    def count(self, chosen: Bools) -> Ints:
-        """How many of the chosen documents each row has."""
-        return np.bincount(self.row[chosen], minlength=self.size)
-
-    def total(self, weights: Floats) -> Floats:
-        """Sum of the weights of each row's documents, added in rank order."""
-        return _sums(self.row, weights, self.size)
-
-    def running(self, weights: NDArray[np.generic]) -> Floats:
-        """Sum of the weights of a document and of those before it in its row.
-
-        Exact for whole numbers, which grades nearly always are: scale the result, not them.
-        """
-        return _running(weights, self.offsets)
 
     def per_row(self, per_query: NDArray[np.generic]) -> Floats:
         """A value of each query, given to that query's row in every run."""

@@ -9,38 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
-from abstain.measures.ranked_lists import Bools, Floats, Ints, Pool, RankedLists
+from abstain.measures.ranked_lists import Pool, RankedLists
 from abstain.rankings.collector import Collected
 from abstain.rankings.judgments import NIL, Judgments
-
-NilMeans = Literal["end", "answer"]
+from abstain.rankings.placing import NOTHING_FOUND, Found, together
 
 
 def assemble(
-    judgments: Judgments,
-    runs: Sequence[tuple[str, Collected]],
-    *,
-    limit: int | None = None,
-    nil_means: NilMeans = "end",
+    judgments: Judgments, runs: Sequence[tuple[str, Collected]], *, limit: int | None = None
 ) -> RankedLists:
     """Rankings of the runs for gold's queries, run by run.
 
-    ``nil_means="answer"`` is TREC 2001's way: NIL does not end the list but is a document in
-    it, with a gain of 1 where the query has no relevant document and none elsewhere.
+    Where a NIL does not end its list it is a document in it, as in TREC 2001, with a gain of 1
+    where the query has no relevant document and none elsewhere.
     """
     queries = len(judgments.queries)
     counts = [found.lengths[:queries] for _, found in runs]
     returned = np.concatenate([np.zeros(0, np.int64), *counts])
-    row, rank, grade = _stacked([found for _, found in runs], queries)
+    found = _stacked([found for _, found in runs], queries)
+    row, rank, grade = found.code, found.rank, found.grade
     is_nil = grade == NIL
     pool = judgments.pool
-    if nil_means == "answer":
+    if not judgments.nil_ends:
         pool = _with_nil(pool)
-        kept = ~is_nil | _nothing(judgments.pool)[row % max(queries, 1)]
+        kept = ~is_nil | judgments.pool.nothing()[row % max(queries, 1)]
         grade = np.where(is_nil, pool.top, grade)[kept]
         row, rank, is_nil = row[kept], rank[kept], is_nil[kept]
     rankings = RankedLists(
@@ -54,12 +49,12 @@ def assemble(
         missing=returned == 0,
         stopped=np.ones(len(returned), bool),
         returned=returned,
-        nil=_nothing(judgments.pool),
+        nil=judgments.pool.nothing(),
         unjudged=_unjudged(judgments, [found for _, found in runs]),
         nil_words=tuple(dict.fromkeys(word for _, found in runs for word in found.nil_words)),
     )
     ends = np.full(len(returned), np.iinfo(np.int64).max)
-    if nil_means == "end":
+    if judgments.nil_ends:
         ends[row[is_nil]] = rank[is_nil] - 1
     if limit is not None:
         reached = np.minimum(returned, ends) >= limit
@@ -74,24 +69,19 @@ def _unjudged(judgments: Judgments, runs: Sequence[Collected]) -> tuple[tuple[st
     return tuple(tuple(names.gather(np.flatnonzero(found.lengths[gold:]) + gold)) for found in runs)
 
 
-def _stacked(runs: Sequence[Collected], queries: int) -> tuple[Ints, Ints, Floats]:
-    """Row, rank and grade of the documents judged for gold's queries, run after run."""
-    rows, ranks, grades = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
+def _stacked(runs: Sequence[Collected], queries: int) -> Found:
+    """The documents judged for gold's queries, run after run; each has its row as its code."""
+    parts = [NOTHING_FOUND]
     for number, found in enumerate(runs):
         gold = found.code < queries
-        rows.append(found.code[gold] + number * queries)
-        ranks.append(found.rank[gold])
-        grades.append(found.grade[gold])
-    return np.concatenate(rows), np.concatenate(ranks), np.concatenate(grades)
-
-
-def _nothing(pool: Pool) -> Bools:
-    return np.equal(pool.count(pool.grade > 0), 0)
+        row = found.code[gold] + number * queries
+        parts.append(Found(row, found.rank[gold], found.grade[gold]))
+    return together(parts)
 
 
 def _with_nil(pool: Pool) -> Pool:
     """The pool with NIL as the one right answer where there is no other."""
     top = pool.top or 1.0
-    nothing = _nothing(pool)
+    nothing = pool.nothing()
     grades = np.insert(pool.grade, pool.offsets[:-1][nothing], top)
     return Pool(pool.offsets + np.concatenate(([0], np.cumsum(nothing))), grades, top)

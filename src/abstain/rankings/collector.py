@@ -6,6 +6,7 @@ others all rows are kept, and ranked in chunks at the end.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,7 +18,16 @@ from abstain.measures.ranked_lists import Floats, Ints
 from abstain.rankings.judgments import Judgments
 from abstain.rankings.keys import Keys, row_keys
 from abstain.rankings.order import Codes, block_starts, by_code, in_blocks
-from abstain.rankings.placing import Found, Placed, Rows, Texts, place, settle
+from abstain.rankings.placing import (
+    NOTHING_FOUND,
+    Found,
+    Placed,
+    Rows,
+    Texts,
+    place,
+    settle,
+    together,
+)
 
 CHUNK = 1 << 16
 """Rows ranked at a time when a whole run was gathered."""
@@ -50,17 +60,20 @@ class ScatteredError(Exception):
 
 
 @dataclass(frozen=True)
-class Collected:
-    """All that is kept of a run, by query and rank."""
+class Collected(Found):
+    """All that is kept of a run: its judged documents (and NILs), by query and rank."""
 
-    code: Ints
-    """Query of each judged document (and of each NIL)."""
-    rank: Ints
-    grade: Floats
     lengths: Ints
     """Rows of each query, by number; those of no gold query too."""
     nil_words: tuple[str, ...]
     """What looks like a NIL and is not the one that was named."""
+
+    @classmethod
+    def of(cls, parts: Sequence[Found], lengths: Ints, nil_words: tuple[str, ...]) -> Collected:
+        """What was found of a run, in any order."""
+        found = together([NOTHING_FOUND, *parts])
+        order = np.lexsort((found.rank, found.code))
+        return cls(found.code[order], found.rank[order], found.grade[order], lengths, nil_words)
 
 
 @dataclass(frozen=True)
@@ -124,14 +137,8 @@ class Collector:
         if self._kept:
             finally_rank = self._rank_by_query if self._gather else self._rank
             finally_rank(*self._taken())
-        none = Found(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-        found = [none, *self._found]
-        code = np.concatenate([each.code for each in found])
-        rank = np.concatenate([each.rank for each in found])
-        grade = np.concatenate([each.grade for each in found])
-        order = np.lexsort((rank, code))
         seen = tuple(word for word, there in self._nil_words.items() if there)
-        return Collected(code[order], rank[order], grade[order], self._lengths, seen)
+        return Collected.of(self._found, self._lengths, seen)
 
     def _taken(self) -> tuple[Rows, Texts]:
         kept, self._kept = self._kept, []
@@ -182,4 +189,4 @@ class Collector:
         return place(self._judgments, rows, texts.gather, given_ranks=self._given_ranks)
 
     def _settle(self, placed: list[Placed], texts: Texts) -> None:
-        self._found.append(settle(self._judgments, Placed.together(placed), texts.gather))
+        self._found.append(settle(self._judgments, together(placed), texts.gather))

@@ -19,20 +19,17 @@ from abstain.io.frames import collect, in_engine
 from abstain.io.trec import MOST
 from abstain.rankings.collector import Collected, nil_words
 from abstain.rankings.judgments import NIL, Judgments
+from abstain.rankings.placing import Found
 from abstain.rankings.tables import RankedTable, require_order
 
 KEYS = ("run", "query")
 
 
 def collect_in_engine(
-    source: RankedTable,
-    qrels: pl.DataFrame,
-    judgments: Judgments,
-    *,
-    nil: str | None,
-    by_rank: bool,
+    source: RankedTable, qrels: pl.DataFrame, judgments: Judgments, *, by_rank: bool
 ) -> dict[str, Collected]:
     """What was found of each run, as a `Collector` finds it."""
+    nil = judgments.nil
     rows = _rows(source, by_rank=by_rank)
     lists = collect(_lists(rows, by_rank=by_rank), source.name).sort(*KEYS)
     _refuse(source, rows, lists, by_rank=by_rank)
@@ -51,7 +48,7 @@ def collect_in_engine(
     there = set(collect(seen, source.name)["doc"])
     words = tuple(word for word in alike if word in there)
     return _by_run(lists, found, judgments, words) or {
-        source.run: Collected(*_nothing(), np.zeros(len(judgments.queries), np.int64), words)
+        source.run: Collected.of([], np.zeros(len(judgments.queries), np.int64), words)
     }
 
 
@@ -167,17 +164,11 @@ def _by_run(
         codes = judgments.encode(own["query"])
         lengths = np.zeros(max(len(judgments.queries), int(codes.max()) + 1), np.int64)
         lengths[codes] = own["n"].to_numpy()
-        code, rank, grade = _nothing()
-        if (run,) in hits:
-            some = hits[run,]
-            code = judgments.encode(some["query"]).astype(np.int64)
-            rank = some["rank"].to_numpy().astype(np.int64)
-            grade = some["grade"].to_numpy().astype(np.float64)
-            order = np.lexsort((rank, code))
-            code, rank, grade = code[order], rank[order], grade[order]
-        collected[str(run)] = Collected(code, rank, grade, lengths, nil_words)
+        some = hits.get((run,), found.clear())
+        documents = Found(
+            judgments.encode(some["query"]).astype(np.int64),
+            some["rank"].to_numpy().astype(np.int64),
+            some["grade"].to_numpy().astype(np.float64),
+        )
+        collected[str(run)] = Collected.of([documents], lengths, nil_words)
     return collected
-
-
-def _nothing() -> tuple[Any, Any, Any]:
-    return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)

@@ -116,7 +116,7 @@ class Judgments:
         judged = offsets[queries][group] + place
         wanted = self._keys[judged]
         rows, which = index.find(wanted) if index.all_differ else find_any(keys, wanted)
-        same = codes[rows] == self.pool.query[judged[which]]
+        same = codes[rows] == self.pool.row[judged[which]]
         rows, which = rows[same], judged[which[same]]
         if self.nil is None:
             return rows, which

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -62,12 +63,6 @@ class Placed:
     group_ranks: Ints
     """The first rank of each group."""
 
-    @staticmethod
-    def together(parts: Sequence[Placed]) -> Placed:
-        """Those of several chunks, each of which has its own queries."""
-        names = [field.name for field in fields(Placed)]
-        return Placed(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
-
 
 @dataclass(frozen=True)
 class Found:
@@ -78,6 +73,16 @@ class Found:
     rank: Ints
     grade: Floats
     """NIL where the row says so."""
+
+
+NOTHING_FOUND = Found(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+Part = TypeVar("Part", Placed, Found)
+
+
+def together(parts: Sequence[Part]) -> Part:
+    """What was placed or found in several chunks, each of which has its own queries."""
+    names = [field.name for field in fields(parts[0])]
+    return type(parts[0])(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
 
 
 class Texts:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
 import polars as pl
 
 from abstain.errors import InputError, UsageError, nearest, option, shown
-from abstain.io.columns import require, text_column
+from abstain.io.columns import require
 from abstain.io.frames import collect, open_table, rename
-from abstain.io.tables import ROW, Table
+from abstain.io.tables import Table
+from abstain.rankings.tables import chosen_columns, place_in
 
 QUERY = "query"
 
@@ -37,18 +37,14 @@ def read_queries(table: Table, by: Sequence[str] = ()) -> pl.DataFrame:
             have = ", ".join(attributes[:20]) or "none"
             hint = f"nearest: {', '.join(found)}" if found else f"its attributes: {have}"
             raise UsageError(f"{table.name} has no attribute '{name}' ({hint})")
-    lazy = nw.from_native(table.frame).lazy()
-    chosen = [text_column(lazy, c, table.name).alias(c) for c in (QUERY, *by)]
-    if ROW in lazy.collect_schema().names():
-        chosen.append(nw.col(ROW))
-    rows = collect(lazy.select(*chosen), table.name)
-    blank = rows[QUERY].is_null() | (rows[QUERY] == "")
-    for wrong in (blank, ~rows[QUERY].is_first_distinct()):
-        if wrong.any():
-            index = wrong.arg_true()[0]
-            what = "a query has no id" if wrong is blank else f"query {shown(rows[QUERY][index])} "
-            place = table.place(rows[ROW][index] if ROW in rows.columns else index)
-            raise InputError(what if wrong is blank else f"{what}stands twice", place)
+    rows = collect(chosen_columns(table, (QUERY, *by)), table.name)
+    blank = (rows[QUERY].is_null() | (rows[QUERY] == "")).arg_true()
+    if len(blank):
+        raise InputError("a query has no id", place_in(table, rows, blank[0]))
+    twice = (~rows[QUERY].is_first_distinct()).arg_true()
+    if len(twice):
+        query = shown(rows[QUERY][twice[0]])
+        raise InputError(f"query {query} stands twice", place_in(table, rows, twice[0]))
     return rows.select(QUERY, *by)
 
 

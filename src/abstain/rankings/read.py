@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from abstain.errors import UsageError
-from abstain.rankings.load import load, refuse_missing
+import polars as pl
+
+from abstain.errors import InputError, UsageError, plural, shown, some_of
+from abstain.measures.ranked_lists import RankedLists
+from abstain.rankings.assemble import assemble
+from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError
+from abstain.rankings.judgments import Judgments
+from abstain.rankings.order import RepeatedError
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.settings import Engine, ListSettings, Missing, Ties
-from abstain.rankings.sources import TrecFile, open_source
+from abstain.rankings.sources import Source, TrecFile, open_source
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
@@ -59,14 +68,14 @@ def read_rankings(
     >>> rk.score("RR").rows[0].scores
     {'RR': 0.5}
     """
-    settings = ListSettings.of(
+    settings = ListSettings(
         nil=nil,
         nil_as_answer=nil_as_answer,
         limit=limit,
-        missing=missing,
+        missing=missing or ("skip" if trec_eval else "empty"),
         ties=ties,
         trec_eval=trec_eval,
-    )
+    ).checked()
     if top is not None and (isinstance(top, bool) or not isinstance(top, Real)):
         raise UsageError(f"the top grade must be a number (got {top!r})")
     table: Table | None = None
@@ -78,17 +87,10 @@ def read_rankings(
             raise needs_queries("all_queries")
         table = open_queries(queries, columns=columns)
         listed = read_queries(table)["query"].to_list()
-    gold = open_source(qrels, side="gold", columns=columns, format=_of_path(qrels, format))
+    opening = partial(open_source, columns=columns, format=format)
+    gold = opening(qrels, side="gold")
     sources = [
-        open_source(
-            data,
-            side="run",
-            name=name,
-            columns=columns,
-            format=_of_path(data, format),
-            engine=engine,
-            master=master,
-        )
+        opening(data, side="run", name=name, engine=engine, master=master)
         for name, data in _named(runs)
     ]
     if columns:
@@ -96,28 +98,16 @@ def read_rankings(
 
         tables = [each.table for each in (gold, *sources) if not isinstance(each, TrecFile)]
         check_mapping(columns, tables if table is None else [*tables, table])
-    lists = load(
-        gold,
-        sources,
-        ties=settings.ties,
-        nil=settings.nil,
-        nil_means="answer" if settings.nil_as_answer else "end",
-        limit=settings.limit,
-        top=top,
-        also=[*_unjudged(qrels), *(listed if all_queries else [])],
-    )
+    also = [*_unjudged(qrels), *(listed if all_queries else [])]
+    lists = _load(gold, sources, settings, top=top, also=also)
     if settings.missing == "error":
-        refuse_missing(lists)
+        _refuse_missing(lists)
     return Rankings(
         lists,
         settings,
         attributes=table,
         reading={"columns": columns, "format": format, "engine": engine, "master": master},
     )
-
-
-def _of_path(data: Any, format: str | None) -> str | None:
-    return format if isinstance(data, (str, os.PathLike)) else None
 
 
 def _unjudged(qrels: Any) -> list[str]:
@@ -149,3 +139,155 @@ def _named(runs: Any) -> list[tuple[str, Any]]:
     if not named:
         raise UsageError("there is no run to score")
     return named
+
+
+# --------------------------------------------------------------- rows to rankings
+
+
+def _load(
+    qrels: Source,
+    runs: Sequence[Source],
+    settings: ListSettings,
+    *,
+    top: float | None = None,
+    also: Sequence[str] = (),
+) -> RankedLists:
+    """The rankings of all runs for the queries of the qrels, and for those in `also`.
+
+    Rows are ordered by falling score and equal scores by falling document id, as trec_eval
+    does, but in double precision; with `ties="rank"` by the rank column. A source with
+    several run tags holds several runs.
+    """
+    _refuse_same_files(runs)
+    judged = qrels.judgments()
+    ends = not settings.nil_as_answer
+    try:
+        judgments = Judgments(judged, nil=settings.nil, nil_ends=ends, top=top, also=also)
+    except RepeatedError as error:
+        raise _repeated(qrels, error) from None
+    by_rank = settings.ties == "rank"
+
+    def collected(source: Source) -> dict[str, Collected]:
+        if isinstance(source, TrecFile) or not source.elsewhere:
+            return _collect(source, judgments, by_rank=by_rank)
+        from abstain.rankings.engine import collect_in_engine
+
+        return collect_in_engine(source, judged, judgments, by_rank=by_rank)
+
+    found = [(tag, source, each) for source in runs for tag, each in collected(source).items()]
+    names = _names([(tag, source) for tag, source, _ in found])
+    named = list(zip(names, (each for *_, each in found), strict=True))
+    rankings = assemble(judgments, named, limit=settings.limit)
+    strangers = zip(rankings.unjudged, (source for _, source, _ in found), strict=True)
+    places = (source.place_of(queries[0]) for queries, source in strangers if queries)
+    return replace(rankings, remarks=tuple(_remarks(judgments)), unjudged_at=next(places, None))
+
+
+def _remarks(judgments: Judgments) -> Iterator[str]:
+    for names, what in (
+        (judgments.unknown, "judged by negative grades alone, which say nothing"),
+        (judgments.added, "added that nobody judged"),
+    ):
+        if names:
+            queries = plural(len(names), "query", "queries")
+            yield f"{queries} {what}: counted as nil ({some_of(names)})"
+
+
+def _refuse_same_files(runs: Sequence[Source]) -> None:
+    seen: set[str] = set()
+    for source in runs:
+        if source.path is None or source.named:
+            continue
+        path = os.path.realpath(source.path)
+        if path in seen:
+            raise InputError("is given twice", source.name)
+        seen.add(path)
+
+
+def _refuse_missing(rankings: RankedLists) -> None:
+    """Stop where a run lacks a query."""
+    for run, missing in zip(rankings.runs, rankings.by_run(rankings.missing), strict=True):
+        names = [q for q, gone in zip(rankings.queries, missing, strict=True) if gone]
+        if names:
+            lacks = plural(len(names), "query", "queries")
+            raise InputError(f"run {shown(run)} lacks {lacks}: {some_of(names)}")
+
+
+def _collect(source: Source, judgments: Judgments, *, by_rank: bool) -> dict[str, Collected]:
+    """What was found of each run in a source."""
+    try:
+        try:
+            return _collected(source, judgments, by_rank=by_rank, gather=False)
+        except ScatteredError:
+            return _collected(source, judgments, by_rank=by_rank, gather=True)
+    except RepeatedError as error:
+        raise _repeated(source, error) from None
+
+
+def _collected(
+    source: Source, judgments: Judgments, *, by_rank: bool, gather: bool
+) -> dict[str, Collected]:
+    collectors: dict[str, Collector] = {}
+    new = partial(Collector, judgments, given_ranks=by_rank, gather=gather)
+    for batch in source.batches(by_rank=by_rank, marks=MARKS):
+        for name, rows in _by_run(batch):
+            if name not in collectors:
+                collectors[name] = new()
+            collectors[name].add(rows)
+    found = collectors or {source.run: new()}  # an empty run answers nothing, and is a run
+    return {name: each.finish() for name, each in found.items()}
+
+
+def _repeated(source: Source, error: RepeatedError) -> InputError:
+    """What stands twice for a query, with its two places."""
+    what = f"document {shown(error.doc)}" if error.doc is not None else f"rank {error.rank}"
+    said = f"{what} stands twice for query {shown(error.query)}"
+    places = source.places_of(error)
+    if len(places) < 2:
+        return InputError(said, source.name)
+    return InputError(f"{said} (first: {places[0]})", places[1])
+
+
+def _by_run(batch: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    if batch.height and (batch["run"] == batch["run"][0]).all():
+        yield batch["run"][0], batch
+        return
+    for (name,), rows in batch.partition_by("run", as_dict=True, maintain_order=True).items():
+        yield str(name), rows.with_columns(MARKS)  # other rows stand before them now
+
+
+def _names(found: Sequence[tuple[str, Source]]) -> list[str]:
+    """What the runs are called: a caller's name, else the tag, else the file.
+
+    A tag that several sources claim names none of them: their files do, with their folders if
+    need be.
+    """
+    often = Counter(tag for tag, _ in found)
+    inside = Counter(id(source) for _, source in found)
+
+    def own(tag: str, source: Source, file: str) -> str:
+        if not source.named and often[tag] == 1:
+            return tag
+        return file if inside[id(source)] == 1 else f"{file}/{tag}"
+
+    names = [own(tag, source, source.run) for tag, source in found]
+    for longer in (_with_folder, _whole_path):
+        often_named = Counter(names)
+        names = [
+            own(*each, longer(each[1])) if often_named[name] > 1 else name
+            for name, each in zip(names, found, strict=True)
+        ]
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise InputError(f"run {shown(name)} is given twice", found[names.index(name)][1].name)
+    return names
+
+
+def _with_folder(source: Source) -> str:
+    if source.path is None:
+        return source.run
+    return f"{os.path.basename(os.path.dirname(os.path.abspath(source.path)))}/{source.run}"
+
+
+def _whole_path(source: Source) -> str:
+    return source.run if source.path is None else source.path.encode(errors="replace").decode()

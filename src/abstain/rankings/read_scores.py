@@ -39,20 +39,20 @@ def read_scores(
     check_mapping(columns or {}, tables.values())
     named = Columns.of(columns or {}, cluster)
     given = {name: read_given(table, named) for name, table in tables.items()}
-    parts = _by_measure(given)
+    measures = _measures(given)
     notes = [note for own in given.values() for note in own.notes]
     runs = _common_runs(list(given.values()), notes)
     topics, rows = _common_topics(given, notes)
-    values = np.stack(
+    values = np.concatenate(
         [
-            np.stack([own.values[k][own.runs.index(run)] for run in runs])[:, rows[name]]
-            for name, own, k in parts.values()
+            own.values[:, [own.runs.index(run) for run in runs]][:, :, rows[name]]
+            for name, own in given.items()
         ]
     )
     first_name, first = next(iter(given.items()))
     attributes = first.attributes
     return ScoreMatrix(
-        measures=tuple(parts),
+        measures=tuple(measures),
         runs=tuple(runs),
         topics=tuple(topics),
         values=values,
@@ -103,17 +103,17 @@ def without_prefix(names: list[str]) -> list[str]:
     return names
 
 
-def _by_measure(given: Mapping[str, Given]) -> dict[str, tuple[str, Given, int]]:
-    """Each measure: the table that has it, and its place there."""
-    found: dict[str, tuple[str, Given, int]] = {}
+def _measures(given: Mapping[str, Given]) -> dict[str, str]:
+    """Each measure, and the table that has it."""
+    found: dict[str, str] = {}
     for name, own in given.items():
-        for k, measure in enumerate(own.measures or [name]):
+        for measure in own.measures or [name]:
             if measure in found:
                 raise UsageError(
-                    f"'{measure}' stands in {found[measure][1].name} and in {own.name}; a measure "
+                    f"'{measure}' stands in {found[measure]} and in {own.name}; a measure "
                     "belongs in one table"
                 )
-            found[measure] = (name, own, k)
+            found[measure] = own.name
     return found
 
 

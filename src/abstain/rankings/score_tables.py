@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,16 @@ from abstain.errors import InputError, UnknownNameError, UsageError, option, sho
 from abstain.io.files import BOM, open_plain
 from abstain.io.frames import collect, into_lazy, open_table
 from abstain.io.tables import ROW, Table
-from abstain.rankings.score_cells import RUNS, as_texts, ids, no_numbers, scores_and_others
 
 if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Floats, Ints
 
+RUNS = ("run", "system")
+"""What the column of runs is called."""
+LARGEST = 1e100
+"""Sums, squares and cubes of scores within it are numbers."""
+NO_SCORE = ("", "-", "–", "na", "n/a", "nan", "null", "none")
+"""What a cell says that has no score."""
 UNITS = ("topic", "query", "question")
 """What the column of topics is called at best; scores then speak of topics by that word."""
 TOPICS = re.compile(
@@ -151,13 +156,13 @@ def _from_columns(frame: pl.DataFrame, named: Columns, table: Table) -> Given:
     key = named.topics
     if key not in frame.columns:
         key = _topics_column(frame.drop(named.cluster or []), table)
-    topics = None if key is None else ids(frame[key], table)
+    topics = None if key is None else _ids(frame[key], table)
     if topics is not None:
         twice = ~pl.Series(topics).is_first_distinct()
         if twice.any():
             row = int(twice.arg_true()[0])
             raise InputError(f"topic {shown(topics[row])} stands twice", table.place(row))
-    scores, others = scores_and_others(frame, [key, named.cluster, *_called_topics(frame)], table)
+    scores, others = _scores_and_others(frame, [key, named.cluster, *_called_topics(frame)], table)
     if not scores:
         raise InputError("has no column of scores, expected a system a column", table.name)
     notes = [
@@ -171,7 +176,7 @@ def _from_columns(frame: pl.DataFrame, named: Columns, table: Table) -> Given:
         list(scores),
         topics,
         np.stack(list(scores.values()))[None],
-        as_texts(frame, [c for c in others if c != key]),
+        _as_texts(frame, [c for c in others if c != key]),
         _unit(key, named),
         notes,
     )
@@ -186,7 +191,7 @@ def _topics_column(frame: pl.DataFrame, table: Table) -> str | None:
     if called := _called_topics(frame):
         return called[0]
     first = frame.columns[0]
-    words = no_numbers(frame[first])
+    words = _no_numbers(frame[first])
     if words.any() and words.all():
         return first
     if words.any():
@@ -234,7 +239,7 @@ def _runs_column(frame: pl.DataFrame, named: Columns) -> str | None:
         return None
     key = _key_of_rows(frame, named)
     repeated = key is not None and bool(frame[key].is_duplicated().any())
-    return called if repeated or no_numbers(frame[called]).any() else None
+    return called if repeated or _no_numbers(frame[called]).any() else None
 
 
 def _key_of_rows(frame: pl.DataFrame, named: Columns) -> str | None:
@@ -258,12 +263,12 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
         frame = frame.filter(~is_mean | pl.col(RANK).cast(pl.String).is_null())
         aside += [RANK, COUNT]
     for column in (key, runs):
-        frame = frame.with_columns(pl.Series(column, ids(frame[column], table, frame[ROW])))
+        frame = frame.with_columns(pl.Series(column, _ids(frame[column], table, frame[ROW])))
     twice = frame.filter(~pl.struct(runs, key).is_first_distinct())
     if twice.height:
         said = f"topic {shown(twice[key][0])} stands twice for {shown(twice[runs][0])}"
         raise InputError(said, table.place(twice[ROW][0]))
-    scores, others = scores_and_others(frame, [*aside, named.cluster], table)
+    scores, others = _scores_and_others(frame, [*aside, named.cluster], table)
     if not scores:
         raise InputError("has no column of scores, expected one beside run and topic", table.name)
     systems = frame[runs].unique(maintain_order=True).to_list()
@@ -280,7 +285,7 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
         systems,
         names,
         values,
-        as_texts(topics, left),
+        _as_texts(topics, left),
         _unit(key, named),
         [],
     )
@@ -294,3 +299,80 @@ def _unit(key: str | None, named: Columns) -> str:
     if key is not None and key == named.topics:
         return named.unit
     return key if key in UNITS else UNITS[0]
+
+
+# ---------------------------------------------------------------------------------------- cells
+
+
+def _scores_and_others(
+    frame: pl.DataFrame, aside: Collection[str | None], table: Table
+) -> tuple[dict[str, Floats], list[str]]:
+    """The columns of scores, and the names of all others."""
+    rows = frame[ROW] if ROW in frame.columns else None
+    scores: dict[str, Floats] = {}
+    for column in frame.columns:
+        if column in aside:
+            continue
+        own = _numbers(frame[column], table, rows)
+        if own is not None:
+            scores[column] = own
+    return scores, [c for c in frame.columns if c not in scores]
+
+
+def _no_numbers(column: pl.Series) -> pl.Series:
+    """Of the cells that are not empty, whether each is no number."""
+    if column.dtype != pl.String:
+        return pl.repeat(value=False, n=len(column), eager=True)
+    text = _cells(column)
+    return text.cast(pl.Float64, strict=False).is_null().set(text.is_null(), None)
+
+
+def _cells(column: pl.Series) -> pl.Series:
+    """The text of cells, null where one says that there is no score."""
+    text = column.str.strip_chars()
+    return text.set(text.str.to_lowercase().is_in(NO_SCORE), None)
+
+
+def _numbers(column: pl.Series, table: Table, rows: pl.Series | None) -> Floats | None:
+    """A column's scores, NaN where there is none; None: it holds words, or yes and no."""
+    if column.dtype.is_nested():
+        raise InputError(
+            f"column {shown(column.name)} holds {column.dtype}, expected scores", table.name
+        )
+    if column.dtype == pl.Boolean or column.dtype.is_temporal():
+        return None
+    text = _cells(column) if column.dtype == pl.String else column
+    values = text.cast(pl.Float64, strict=False)
+    bad = values.is_null() & text.is_not_null()
+    if bad.any() and values.is_null().all():
+        return None
+    boundless = (values.abs() > LARGEST).fill_null(value=False) & ~values.is_nan()
+    expected = ("a number", f"a number within ±{LARGEST:g}")
+    for wrong, what in zip((bad, boundless), expected, strict=True):
+        if wrong.any():
+            at = int(wrong.arg_true()[0])
+            raise InputError(
+                f"the score of {shown(column.name)} is {shown(str(column[at]))}, expected {what}",
+                table.place(at if rows is None else rows[at]),
+            )
+    return np.asarray(values.fill_null(float("nan")).to_numpy(), np.float64)
+
+
+def _ids(column: pl.Series, table: Table, rows: pl.Series | None = None) -> list[str]:
+    """The names in a column, none of them empty."""
+    texts = column.cast(pl.String)
+    empty = texts.is_null() | (texts.str.strip_chars() == "")
+    if empty.any():
+        at = int(empty.arg_true()[0])
+        what = "run" if column.name in RUNS else "topic"
+        raise InputError(
+            f"column {shown(column.name)} names no {what}",
+            table.place(at if rows is None else rows[at]),
+        )
+    return texts.to_list()
+
+
+def _as_texts(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    if not columns:
+        return pl.DataFrame(height=frame.height)
+    return frame.select(pl.col(columns).cast(pl.String))

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import msgspec
+from msgspec import structs
 
 from abstain.errors import UnknownNameError, UsageError, option
 
@@ -51,45 +52,29 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
     trec_eval: bool = False
     """Whether averages are trec_eval's: what does not exist counts 0."""
 
-    @classmethod
-    def of(
-        cls,
-        *,
-        nil: str | None = None,
-        nil_as_answer: bool = False,
-        limit: int | None = None,
-        missing: Missing | None = None,
-        ties: Ties = "trec",
-        trec_eval: bool = False,
-    ) -> ListSettings:
-        """What a caller gave, if it makes sense together."""
-        if nil_as_answer and nil is None:
+    def checked(self) -> ListSettings:
+        """The same, if it makes sense together."""
+        if self.nil_as_answer and self.nil is None:
             raise UsageError(
                 f"{option('nil_as_answer')} needs to know what says so: {option('nil', 'NIL')}"
             )
-        if nil is not None and not isinstance(nil, str):
-            raise UsageError(f"nil must be text, such as 'NIL' or '-1' (got {nil!r})")
-        if nil is not None and not nil.strip():
+        if self.nil is not None and not isinstance(self.nil, str):
+            raise UsageError(f"nil must be text, such as 'NIL' or '-1' (got {self.nil!r})")
+        if self.nil is not None and not self.nil.strip():
             raise UsageError(f"{option('nil')} names a document, such as NIL or -1 (got nothing)")
-        chosen: Missing = missing or ("skip" if trec_eval else "empty")
         for what, value, known in (
-            ("missing", chosen, get_args(Missing)),
-            ("ties", ties, get_args(Ties)),
+            ("missing", self.missing, get_args(Missing)),
+            ("ties", self.ties, get_args(Ties)),
         ):
             if value not in known:
                 there_are = f"there are {', '.join(known)}"
                 raise UnknownNameError(f"value of {what}", value, known, hint=there_are)
-        return cls(
-            nil=nil,
-            nil_as_answer=nil_as_answer,
-            limit=None if limit is None else _checked_limit(limit),
-            missing=chosen,
-            ties=ties,
-            trec_eval=trec_eval,
-        )
+        return structs.replace(self, limit=_checked_limit(self.limit))
 
 
-def _checked_limit(limit: object) -> int:
+def _checked_limit(limit: object) -> int | None:
+    if limit is None:
+        return None
     if isinstance(limit, bool) or not isinstance(limit, Integral):
         raise UsageError(f"the limit must be a whole number (got {limit!r})")
     if not 1 <= int(limit) <= MOST_DOCUMENTS:

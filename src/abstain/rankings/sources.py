@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from abstain.errors import InputError, Place, shown
+from abstain.errors import Place
 from abstain.io import trec
 from abstain.io.engines import check_engine
 from abstain.io.files import PARQUET, STDIN, Opened, bare_name, open_packed
@@ -28,8 +28,8 @@ Source: TypeAlias = "TrecFile | RankedTable"
 
 
 @dataclass(frozen=True, slots=True)
-class TrecFile:
-    """A file in TREC's format."""
+class Origin:
+    """What is known of both kinds."""
 
     name: str
     """Its place in messages."""
@@ -39,12 +39,13 @@ class TrecFile:
     """Whether the caller gave that name, which then counts for more than what is inside."""
     path: str | None
     """The file, where it is one."""
-    opened: Opened
 
-    @property
-    def elsewhere(self) -> bool:
-        """Never."""
-        return False
+
+@dataclass(frozen=True, slots=True)
+class TrecFile(Origin):
+    """A file in TREC's format."""
+
+    opened: Opened
 
     def judgments(self) -> pl.DataFrame:
         """The rows of the qrels: query, doc, rel."""
@@ -57,23 +58,14 @@ class TrecFile:
         """
         yield from trec.run_batches(self.opened, by_rank=by_rank, marks=marks)
 
-    def repeated(self, error: RepeatedError) -> InputError:
-        """What stands twice for a query, with its two places."""
-        found = trec.lines_with(self.opened, error.query, doc=error.doc, rank=error.rank)
-        if len(found) < 2:
-            return InputError(what_repeats(error), self.name)
-        first = Place(self.name, found[0])
-        return InputError(f"{what_repeats(error)} (first: {first})", Place(self.name, found[1]))
+    def places_of(self, error: RepeatedError) -> Sequence[Place]:
+        """Where that is which stands twice for a query."""
+        lines = trec.lines_with(self.opened, error.query, doc=error.doc, rank=error.rank)
+        return [Place(self.name, line) for line in lines]
 
     def place_of(self, query: str) -> Place:
         """Where a query is first met."""
         return Place(self.name, trec.first_line_with(self.opened, query))
-
-
-def what_repeats(error: RepeatedError) -> str:
-    """What stands twice."""
-    what = f"document {shown(error.doc)}" if error.doc is not None else f"rank {error.rank}"
-    return f"{what} stands twice for query {shown(error.query)}"
 
 
 def open_source(

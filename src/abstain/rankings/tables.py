@@ -19,7 +19,7 @@ from abstain.io.files import STDIN, bare_name
 from abstain.io.frames import collect, open_table, rename
 from abstain.io.tables import ROW, Table, read_in_pieces
 from abstain.rankings.order import RepeatedError
-from abstain.rankings.sources import TREC, TrecFile, what_repeats
+from abstain.rankings.sources import TREC, Origin, TrecFile
 
 BATCH = 1 << 17
 """Rows of a table that are ranked at a time."""
@@ -34,13 +34,9 @@ LARGEST_GRADE = 1e18
 
 
 @dataclass(frozen=True, slots=True)
-class RankedTable:
+class RankedTable(Origin):
     """A table of judgments or of ranked documents."""
 
-    name: str
-    run: str
-    named: bool
-    path: str | None
     table: Table
 
     @property
@@ -52,7 +48,7 @@ class RankedTable:
         """The rows of the qrels: query, doc, rel."""
         table = self.table
         require_all(table, IDS | {"rel": "which holds the grade (0: judged, not relevant)"})
-        rows = collect(_chosen(table, ("query", "doc"), "rel"), table.name)
+        rows = collect(chosen_columns(table, ("query", "doc"), "rel"), table.name)
         _refuse_empty(table, rows, ("query", "doc"))
         if rows.is_empty():
             raise InputError("has no judgments (expected columns: query, doc, rel)", self.name)
@@ -60,7 +56,7 @@ class RankedTable:
         if len(huge := (rel > LARGEST_GRADE).arg_true()):
             raise InputError(
                 f"the grade must be at most {LARGEST_GRADE:g} (got {rel[huge[0]]:g})",
-                _place(table, rows, huge[0]),
+                place_in(table, rows, huge[0]),
             )
         return rows.select("query", "doc").with_columns(rel)
 
@@ -79,8 +75,8 @@ class RankedTable:
             run = rows["run"] if "run" in texts else pl.repeat(self.run, rows.height, eager=True)
             yield rows.select("query", "doc", score, run.alias("run")).with_columns(marks)
 
-    def repeated(self, error: RepeatedError) -> InputError:
-        """What stands twice for a query, with its two places."""
+    def places_of(self, error: RepeatedError) -> Sequence[Place]:
+        """Where that is which stands twice for a query."""
         table = self.table
         has_run = "run" in table.columns
         texts = ("query", "doc", "run") if has_run else ("query", "doc")
@@ -89,10 +85,7 @@ class RankedTable:
             for part in _parts(table, texts, "rank" if error.doc is None else "query")
         )
         rows = rows.filter(pl.col("run").is_duplicated()) if has_run else rows
-        if rows.height < 2:
-            return InputError(what_repeats(error), self.name)
-        first, second = (_place(table, rows, i) for i in (0, 1))
-        return InputError(f"{what_repeats(error)} (first: {first})", second)
+        return [place_in(table, rows, i) for i in range(min(rows.height, 2))]
 
     def place_of(self, query: str) -> Place:
         """Where a query is first met."""
@@ -105,7 +98,7 @@ class RankedTable:
                 break
             first = collect(found.sort(ROW).head(1), table.name)
             if first.height:
-                return _place(table, first, 0)
+                return place_in(table, first, 0)
         return Place(table.name)
 
 
@@ -213,17 +206,19 @@ def _having(error: RepeatedError, rows: pl.DataFrame) -> pl.DataFrame:
 def _parts(table: Table, texts: tuple[str, ...], number: str) -> Iterator[nw.LazyFrame[Any]]:
     """The wanted columns, not read yet; or piece by piece, where a file is read in pieces."""
     if table.pieces is None:
-        yield _chosen(table, texts, number)
+        yield chosen_columns(table, texts, number)
         return
     for piece in table.pieces(tuple(dict.fromkeys((*texts, number)))):
-        yield _chosen(replace(table, frame=piece.lazy()), texts, number)
+        yield chosen_columns(replace(table, frame=piece.lazy()), texts, number)
 
 
-def _chosen(table: Table, texts: tuple[str, ...], number: str) -> nw.LazyFrame[Any]:
+def chosen_columns(
+    table: Table, texts: Sequence[str], number: str | None = None
+) -> nw.LazyFrame[Any]:
     """The wanted columns, not read yet, ids as text."""
     lazy = nw.from_native(table.frame).lazy()
     chosen = [text_column(lazy, c, table.name).alias(c) for c in texts]
-    if number not in texts:
+    if number is not None and number not in texts:
         chosen.append(nw.col(number))
     if ROW in lazy.collect_schema().names():
         chosen.append(nw.col(ROW))
@@ -246,7 +241,7 @@ def _refuse_empty(table: Table, rows: pl.DataFrame, texts: tuple[str, ...]) -> N
     for column in texts:
         empty = (rows[column].is_null() | (rows[column] == "")).arg_true()
         if len(empty):
-            raise InputError(f"the column '{column}' is empty", _place(table, rows, empty[0]))
+            raise InputError(f"the column '{column}' is empty", place_in(table, rows, empty[0]))
 
 
 def _refuse_odd_ranks(table: Table, rows: pl.DataFrame, ranks: pl.Series) -> None:
@@ -257,7 +252,7 @@ def _refuse_odd_ranks(table: Table, rows: pl.DataFrame, ranks: pl.Series) -> Non
         if len(odd := wrong.arg_true()):
             got = rows["rank"][odd[0]]
             raise InputError(
-                f"the rank must be {expected} (got {got})", _place(table, rows, odd[0])
+                f"the rank must be {expected} (got {got})", place_in(table, rows, odd[0])
             )
 
 
@@ -273,10 +268,11 @@ def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> 
     if len(wrong):
         got = "nothing" if given[wrong[0]] is None else shown(str(given[wrong[0]]))
         raise InputError(
-            f"the column '{column}' must be {kind} (got {got})", _place(table, rows, wrong[0])
+            f"the column '{column}' must be {kind} (got {got})", place_in(table, rows, wrong[0])
         )
     return values.alias(column)
 
 
-def _place(table: Table, rows: pl.DataFrame, index: int) -> Place:
+def place_in(table: Table, rows: pl.DataFrame, index: int) -> Place:
+    """Where a row of a table that was read is."""
     return table.place(rows[ROW][index] if ROW in rows.columns else index)

@@ -15,8 +15,7 @@ import numpy as np
 
 from abstain.errors import UsageError
 from abstain.measures import Measure
-from abstain.measures.answers import Answers
-from abstain.measures.resamples import Resamples
+from abstain.measures.answers import Answers, Resamples
 from abstain.outcomes import OUTCOMES
 from abstain.stats.bootstrap import levels_from_jackknife
 from abstain.stats.intervals import DEFAULT, NO_WIDTH, Interval

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.measures import Measure
+from abstain.measures.answers import Resamples
 from abstain.measures.influence import influence_of
-from abstain.measures.resamples import Resamples
 from abstain.stats.functional import JEFFREYS
 from abstain.stats.means_of_answers import MeansOfAnswers, over_error
 from abstain.stats.of_confidence import Sample, blocks_of

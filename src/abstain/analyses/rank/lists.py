@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from abstain.analyses.rank.result import Lists, Unjudged
+from abstain.analyses.truncation import ends_of
 from abstain.measures.of_rankings import RankingMeasure
 
 if TYPE_CHECKING:
@@ -20,21 +19,9 @@ FIRST = 4
 
 def lists_of(rankings: Rankings) -> tuple[Lists, ...]:
     """How each run's lists end."""
-    lists, limit = rankings.lists, rankings.settings.limit
-    stopped, missing = lists.by_run(lists.stopped), lists.by_run(lists.missing)
-    reach = lists.returned if limit is None else np.minimum(lists.returned, limit)
-    by_nil = stopped & lists.by_run(lists.depth < reach)
-    return tuple(
-        Lists(
-            run=run,
-            lists=int(counted.sum()),
-            missing=int(missing[i].sum()),
-            truncated=int((stopped[i] & counted).sum()),
-            by_nil=int(by_nil[i].sum()),
-            at_limit=int((~stopped[i]).sum()),
-        )
-        for i, (run, counted) in enumerate(zip(rankings.runs, rankings.counted, strict=True))
-    )
+    missing = rankings.lists.by_run(rankings.lists.missing).sum(axis=1).tolist()
+    ends = zip(rankings.runs, missing, ends_of(rankings), strict=True)
+    return tuple(Lists(run=run, missing=gone, **own) for run, gone, own in ends)
 
 
 def nothing_relevant(lists: RankedLists, measures: Sequence[RankingMeasure]) -> dict[str, int]:
@@ -52,14 +39,12 @@ def full_for_nothing(lists: RankedLists, measures: Sequence[RankingMeasure]) -> 
 
 def _nothing(lists: RankedLists, item: RankingMeasure) -> Bools:
     """The queries for which no judged document counts."""
-    pool, lowest = lists.pool, lowest_grade(item)
-    return np.equal(pool.count(pool.grade > 0 if lowest is None else pool.grade >= lowest), 0)
+    return lists.pool.nothing(lowest_grade(item))
 
 
 def lowest_grade(item: RankingMeasure) -> float | None:
     """The lowest grade that counts for a measure; None if every one above 0 does."""
-    default = next((p.default for p in item.definition.parameters if p.name == "rel"), None)
-    return item.arguments.get("rel", default)
+    return item.arguments.get("rel")
 
 
 def graded(lists: RankedLists) -> bool:

@@ -127,7 +127,7 @@ def rows_of(
 
 def _why_not(item: Measure, counts: object, value: float) -> str:
     if item.definition.takes == "counts":
-        return item.why_undefined(counts) or "undefined"  # type: ignore[arg-type]
+        return item.why_undefined(counts) or "undefined"
     return getattr(value, "reason", "counts alone do not give it")
 
 

@@ -5,25 +5,35 @@ N answers with a confidence s each; candidates behind blanks are answers too.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from abstain.measures.answers import Answers
 from abstain.measures.declare import confident
 from abstain.measures.definition import MeanOf, Numeric, Parameter
+from abstain.measures.lazy import numpy as np
 from abstain.measures.of_answers import WITHOUT_LEFT_OUT
-from abstain.measures.terms import squares, surprises
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
 
+EPSILON = 2.0**-52
 WORST_LOG = 36.04365338911715
 BINS = Parameter("bins", "how many bins", low=1, high=10_000, default=15, whole=True)
 
 
+calibrating = partial(confident, higher_is_better=False, uses="stated")
+binning = partial(
+    calibrating,
+    formula="Σ_b (N_b/N)·|share right − mean s|",
+    latex=r"\sum_b \frac{N_b}{N}\,|\bar e_b-\bar s_b|",
+    parameters=(BINS,),
+    bootstrap_biased=True,
+)
+
+
 def width_bins(confidence: Array, bins: int) -> IntArray:
     """The bin of each confidence among equally wide ones: (0, 1/b], (1/b, 2/b], …"""
-    import numpy as np
-
     edges = np.arange(1, bins) / bins
     return np.searchsorted(edges, confidence, side="left")
 
@@ -34,8 +44,6 @@ def mass_bins(confidence: Array, bins: int, times: IntArray | None = None) -> In
     A group of tied answers goes where its middle would: nothing depends on the order of rows.
     `times` says how often each is there in each of some resamples, which have bins of their own.
     """
-    import numpy as np
-
     _, group, sizes = np.unique(confidence, return_inverse=True, return_counts=True)
     if times is not None:
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
@@ -46,22 +54,14 @@ def mass_bins(confidence: Array, bins: int, times: IntArray | None = None) -> In
 
 
 def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> Numeric:
-    import numpy as np
-
     return np.abs(a.binned(a.right - a.confidence, bin_of, bins)).sum(axis=0) / a.size
 
 
-@confident(
+@binning(
     "ECE",
-    formula="Σ_b (N_b/N)·|share right − mean s|",
-    latex=r"\sum_b \frac{N_b}{N}\,|\bar e_b-\bar s_b|",
     source="Naeini, Cooper & Hauskrecht 2015; Guo et al. 2017, On Calibration of Modern "
     "Neural Networks",
-    parameters=(BINS,),
     convention=f"equally wide bins, closed on the right; {WITHOUT_LEFT_OUT}",
-    higher_is_better=False,
-    uses="stated",
-    bootstrap_biased=True,
     gaming="Always say your accuracy: calibrated, and useless. Few bins hide what they mix.",
 )
 def ece(a: Answers, *, bins: float) -> Numeric:
@@ -70,16 +70,10 @@ def ece(a: Answers, *, bins: float) -> Numeric:
     return _calibration_error(own, width_bins(own.confidence, int(bins)), int(bins))
 
 
-@confident(
+@binning(
     "ECE-mass",
-    formula="Σ_b (N_b/N)·|share right − mean s|",
-    latex=r"\sum_b \frac{N_b}{N}\,|\bar e_b-\bar s_b|",
     source="Nixon et al. 2019, Measuring Calibration in Deep Learning (adaptive bins)",
-    parameters=(BINS,),
     convention=f"equally full bins, tied answers in one; {WITHOUT_LEFT_OUT}",
-    higher_is_better=False,
-    uses="stated",
-    bootstrap_biased=True,
     gaming="Always say your accuracy: calibrated, and useless.",
 )
 def ece_mass(a: Answers, *, bins: float) -> Numeric:
@@ -88,14 +82,23 @@ def ece_mass(a: Answers, *, bins: float) -> Numeric:
     return _calibration_error(own, mass_bins(own.confidence, int(bins), own.times), int(bins))
 
 
-@confident(
+def squares(a: Answers) -> Array:
+    """(s − right)² of each answer."""
+    return (a.confidence - a.right) ** 2
+
+
+def surprises(a: Answers) -> Array:
+    """−ln p(what came true) of each answer."""
+    sure = np.clip(a.confidence, EPSILON, 1 - EPSILON)
+    return np.asarray(-np.log(np.where(a.right, sure, 1 - sure)))
+
+
+@calibrating(
     "Brier",
     formula="(1/N) Σ (s − right)²",
     latex=r"\frac{1}{N}\sum (s-e)^2",
     source="Brier 1950, Verification of Forecasts Expressed in Terms of Probability",
     convention=f"one probability, that the answer is right: from 0 to 1; {WITHOUT_LEFT_OUT}",
-    higher_is_better=False,
-    uses="stated",
     mean=MeanOf(squares, "answers"),
     studentised=True,
     gaming="Proper: the honest chance of being right scores best.",
@@ -106,7 +109,7 @@ def brier(a: Answers) -> Numeric:
     return own.total(squares(own)) / own.size
 
 
-@confident(
+@calibrating(
     "log-score",
     formula="−(1/N) Σ ln p(what came true)",
     latex=r"-\frac{1}{N}\sum \ln p",
@@ -115,8 +118,6 @@ def brier(a: Answers) -> Numeric:
     convention=f"natural logarithm; confidences are kept 2.2e−16 away from 0 and 1, as in "
     f"scikit-learn; {WITHOUT_LEFT_OUT}",
     bounds=(0.0, WORST_LOG),
-    higher_is_better=False,
-    uses="stated",
     mean=MeanOf(surprises, "answers"),
     studentised=True,
     gaming="Proper; one certainty that fails costs up to 36, so systems avoid saying 1.",

@@ -6,12 +6,14 @@ questions, C(i) right among the i surest. Candidates behind blanks are answers t
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from abstain.measures import influence
-from abstain.measures.answers import Answers, harmonic_numbers
+from abstain.measures.answers import Answers, least_area
 from abstain.measures.declare import confident
 from abstain.measures.definition import Numeric, Parameter
+from abstain.measures.lazy import numpy as np
 from abstain.measures.of_answers import (
     ALL_RIGHT,
     ALL_WRONG,
@@ -21,7 +23,6 @@ from abstain.measures.of_answers import (
     ONE_POINT,
     TIES,
 )
-from abstain.measures.terms import first_covering
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
@@ -50,18 +51,6 @@ def aurc(a: Answers) -> Numeric:
     return a.groups.mean_share(a.groups.wrong) / a.size
 
 
-def _least_aurc(a: Answers) -> Numeric:
-    """The AURC of the best order of the same answers: every right one before every wrong one.
-
-    Σ_{i > R} (i − R)/i = N − R − R·(H(N) − H(R)).
-    """
-    import numpy as np
-
-    right = a.count(a.right)
-    harmonic = harmonic_numbers(int(np.max(a.size)))
-    return (a.size - right - right * (harmonic[a.size] - harmonic[right])) / a.size
-
-
 @confident(
     "E-AURC",
     formula="AURC − AURC*",
@@ -76,9 +65,7 @@ def _least_aurc(a: Answers) -> Numeric:
 )
 def excess_aurc(a: Answers) -> Numeric:
     """What the order of the answers costs: the area above that of the best order."""
-    import numpy as np
-
-    return np.maximum(0.0, aurc(a) - _least_aurc(a))
+    return np.maximum(0.0, aurc(a) - least_area(a.count(a.right), a.size))
 
 
 @confident(
@@ -117,14 +104,12 @@ def augrc(a: Answers) -> Numeric:
 def rejection_ratio(a: Answers) -> Numeric:
     """How much of the way from a random to the best order the confidence goes."""
     share_wrong = 1 - a.count(a.right) / a.size
-    return (share_wrong - aurc(a)) / (share_wrong - _least_aurc(a))
+    return (share_wrong - aurc(a)) / (share_wrong - least_area(a.count(a.right), a.size))
 
 
 def _share_at(a: Answers, c: float, cumulated: IntArray) -> Numeric:
     """The share of something in the answers that cover a share c of the questions."""
-    import numpy as np
-
-    at, there = first_covering(a, c)
+    at, there = a.first_covering(c)
     if a.times is None and not there:
         reach = a.size / a.questions
         return Undefined(f"its answers reach no more than {reach:.2%} of the questions")
@@ -133,32 +118,34 @@ def _share_at(a: Answers, c: float, cumulated: IntArray) -> Numeric:
     return np.where(there, found / answered, np.nan)
 
 
-@confident(
+at_coverage = partial(
+    confident,
+    parameters=(COVERAGE,),
+    convention=f"{ONE_POINT}; the first point at or above c; {MISSING_LAST}",
+    gaming="Be right where you are surest; what lies beyond c does not count.",
+)
+
+
+@at_coverage(
     "risk@coverage",
     formula="W/(R + W) at coverage c",
     latex=r"\frac{W(c)}{A(c)}",
     source="El-Yaniv & Wiener 2010, On the Foundations of Noise-free Selective Classification",
-    parameters=(COVERAGE,),
-    convention=f"{ONE_POINT}; the first point at or above c; {MISSING_LAST}",
     higher_is_better=False,
     influence=influence.risk_at_coverage,
-    gaming="Be right where you are surest; what lies beyond c does not count.",
 )
 def risk_at_coverage(a: Answers, *, c: float) -> Numeric:
     """The share wrong of the surest answers, enough of them to cover a share of the questions."""
     return _share_at(a, c, a.groups.wrong)
 
 
-@confident(
+@at_coverage(
     "accuracy@coverage",
     formula="R/(R + W) at coverage c",
     latex=r"\frac{R(c)}{A(c)}",
     source="selective accuracy: 1 − risk@coverage",
-    parameters=(COVERAGE,),
     aliases=("selective-accuracy@coverage",),
-    convention=f"{ONE_POINT}; the first point at or above c; {MISSING_LAST}",
     influence=influence.accuracy_at_coverage,
-    gaming="Be right where you are surest; what lies beyond c does not count.",
 )
 def accuracy_at_coverage(a: Answers, *, c: float) -> Numeric:
     """The share right of the surest answers, enough of them to cover a share of the questions."""
@@ -176,8 +163,6 @@ def accuracy_at_coverage(a: Answers, *, c: float) -> Numeric:
 )
 def coverage_at_risk(a: Answers, *, r: float) -> Numeric:
     """How much can be answered with a share wrong of at most r."""
-    import numpy as np
-
     g = a.groups
     safe = g.wrong <= r * g.answered * (1 + 1e-12)
     return np.where(safe, g.answered, 0).max(axis=0) / a.questions
@@ -205,8 +190,6 @@ def auroc(a: Answers) -> Numeric:
 
 
 def _average_precision(answered: IntArray, found: IntArray) -> Numeric:
-    import numpy as np
-
     precision = found / np.maximum(answered, 1)
     return (np.diff(found, prepend=0, axis=0) * precision).sum(axis=0) / found[-1]
 

@@ -9,8 +9,8 @@ with chance 1−p leaves M unchanged at p* = (∂M/∂u − ∂M/∂w) / (∂M/�
 
 from __future__ import annotations
 
-from abstain.measures.declare import credit
-from abstain.measures.definition import NOTHING_ANSWERED, Numeric, Parameter, Proportion
+from abstain.measures.declare import Worth, credit
+from abstain.measures.definition import NOTHING_ANSWERED, Numeric, Parameter, Proportion, Shares
 
 PENAS_RODRIGO = "Peñas & Rodrigo 2011, A Simple Measure to Assess Non-response"
 
@@ -23,16 +23,18 @@ BETA = Parameter(
 )
 
 
+def worth(text: str, share: Shares) -> Worth:
+    """Where κ and p* are the same."""
+    return {"kappa": share, "kappa_text": text, "break_even": share, "break_even_text": text}
+
+
 @credit(
     "accuracy",
     formula="c",
     latex="c",
     source=f"{PENAS_RODRIGO}, §3.1",
     proportion=Proportion("R"),
-    kappa=lambda c, w, u: 0 * u,
-    kappa_text="0",
-    break_even=lambda c, w, u: 0 * u,
-    break_even_text="0",
+    **worth("0", lambda c, w, u: 0 * u),
     ranks_like=lambda: ("credit(t=0)", "S(t=0)", "qa-accuracy"),
     gaming="Never leave a blank: any guess is free, so it cannot tell knowing from guessing.",
 )
@@ -71,10 +73,7 @@ def c_at_1(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     ),
     aliases=("F1", "simpleqa-f"),
     parameters=(BETA,),
-    kappa=lambda c, w, u, beta: c / (beta**2 + 1 - u),
-    kappa_text="F/(1 + β²)",
-    break_even=lambda c, w, u, beta: c / (beta**2 + 1 - u),
-    break_even_text="F/(1 + β²)",
+    **worth("F/(1 + β²)", lambda c, w, u, beta: c / (beta**2 + 1 - u)),
     gaming=(
         "With β = 1 answering pays above F/2: a system that scores 0.3 gains by every guess "
         "that has a chance above 0.15."
@@ -127,10 +126,7 @@ def utility(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     formula="c + u/2",
     latex=r"c + \tfrac{1}{2}u",
     source=f"{PENAS_RODRIGO}, §2, formula 2",
-    kappa=lambda c, w, u: 0 * u + 0.5,
-    kappa_text="1/2",
-    break_even=lambda c, w, u: 0 * u + 0.5,
-    break_even_text="1/2",
+    **worth("1/2", lambda c, w, u: 0 * u + 0.5),
     ranks_like=lambda: ("UF", "credit(t=0.5)", "S(t=0.5)"),
     gaming="Answer nothing: it gives 0.5, more than most systems reach on hard questions.",
 )
@@ -146,10 +142,7 @@ def utility_scaled(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     source=f"{PENAS_RODRIGO}, §3.2",
     aliases=("truthfulness",),
     proportion=Proportion("R + U"),
-    kappa=lambda c, w, u: 0 * u + 1,
-    kappa_text="1",
-    break_even=lambda c, w, u: 0 * u + 1,
-    break_even_text="1",
+    **worth("1", lambda c, w, u: 0 * u + 1),
     ranks_like=lambda: ("credit(t=1)",),
     gaming="Answer nothing: it gives 1. It is a bound, not a score to compare systems by.",
 )
@@ -188,10 +181,7 @@ def wrong_rate_credit(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric
         "formula scoring with k options is t = 1/k"
     ),
     parameters=(T,),
-    kappa=lambda c, w, u, t: 0 * u + t,
-    kappa_text="t",
-    break_even=lambda c, w, u, t: 0 * u + t,
-    break_even_text="t",
+    **worth("t", lambda c, w, u, t: 0 * u + t),
     ranks_like=lambda t: (
         *((f"S(t={t!r})",) if 0 < t < 1 else ()),
         *{0.0: ("accuracy", "S(t=0)"), 0.5: ("UF", "UF-scaled"), 1.0: ("answer-all-bound",)}.get(

@@ -12,6 +12,7 @@ from abstain.measures import influence
 from abstain.measures.answers import Answers
 from abstain.measures.declare import confident
 from abstain.measures.definition import MeanOf, Numeric, Undefinedness
+from abstain.measures.lazy import numpy as np
 from abstain.measures.of_answers import (
     ALL_RIGHT,
     ALL_WRONG,
@@ -22,16 +23,25 @@ from abstain.measures.of_answers import (
     TIES,
     WITHOUT_LEFT_OUT,
 )
-from abstain.measures.terms import earnings, rights
 
 if TYPE_CHECKING:
     from abstain.measures.answers import BoolArray
-    from abstain.outcomes import IntArray
+    from abstain.outcomes import Array, IntArray
 
 ALL_EQUAL = Undefinedness(
     lambda a: a.calibrated.all_alike(),
     "every confidence is the same",
 )
+
+
+def earnings(a: Answers) -> Array:
+    """s of each right answer, −s of each wrong one."""
+    return a.confidence * (2.0 * a.right - 1)
+
+
+def rights(a: Answers) -> Array:
+    """1 of each right answer, 0 of each wrong one."""
+    return a.right.astype(np.float64)
 
 
 @confident(
@@ -85,8 +95,6 @@ def k1(a: Answers) -> Numeric:
 )
 def k_measure(a: Answers) -> Numeric:
     """K1 for several answers a question."""
-    import numpy as np
-
     if a.question is None and a.known is None and a.repeat is None:
         return k1(a)
     own = a.shown
@@ -115,8 +123,6 @@ def k_measure(a: Answers) -> Numeric:
 )
 def mean_reciprocal_rank(a: Answers) -> Numeric:
     """How far down the list of answers to a question the first right one stands."""
-    import numpy as np
-
     if a.question is None:
         return a.shown.count(a.shown.right) / a.questions
     own = a.shown
@@ -152,8 +158,6 @@ def mean_reciprocal_rank(a: Answers) -> Numeric:
 )
 def pearson(a: Answers) -> Numeric:
     """The correlation of confidence with being right."""
-    import numpy as np
-
     own = a.calibrated
     sure = own.confidence - own.confidence.mean()
     mean, right = own.total(sure) / own.size, own.count(own.right) / own.size
@@ -168,8 +172,6 @@ def said_before(a: Answers, question: IntArray) -> BoolArray:
     Where two answers are known and three right ones were given, one of them says again what
     another said; the surest are taken as the first to say it.
     """
-    import numpy as np
-
     marked = np.zeros(a.size, np.bool_) if a.repeat is None else a.repeat.astype(np.bool_)
     if a.known is None or not a.size:
         return marked
@@ -185,8 +187,6 @@ def said_before(a: Answers, question: IntArray) -> BoolArray:
 
 def _places(a: Answers) -> IntArray:
     """The place of each answer among all, tied ones sharing one: by rank, then by confidence."""
-    import numpy as np
-
     unsure = np.where(a.stated, -a.confidence, 1.0)
     rank = np.full(a.size, np.inf) if a.rank is None else np.asarray(a.rank, np.float64)
     ranked = np.isfinite(rank)
@@ -199,6 +199,4 @@ def _places(a: Answers) -> IntArray:
 
 
 def _question(a: Answers) -> IntArray:
-    import numpy as np
-
     return np.arange(a.size) if a.question is None else a.question

@@ -8,17 +8,16 @@ R the number of relevant documents there are.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter, Undefinedness
+from abstain.measures.lazy import numpy as np
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from abstain.measures.ranked_lists import Bools, Floats, Pool, RankedLists
-else:
-    from abstain.measures.lazy import numpy as np
 
 TREC_EVAL = "trec_eval (Buckley, Voorhees, Soboroff), NIST"
 RBP_PAPER = "Moffat & Zobel 2008, Rank-Biased Precision for Measurement of Retrieval Effectiveness"
@@ -27,9 +26,7 @@ LONGER_IS_FREE = (
 )
 
 K = Parameter("k", "how many documents count", low=1, whole=True, cutoff=True)
-K_IF_ANY = Parameter(
-    "k", "how many documents count (all if not said)", low=1, whole=True, cutoff=True, optional=True
-)
+K_IF_ANY = replace(K, meaning="how many documents count (all if not said)", optional=True)
 REL = Parameter("rel", "the lowest grade that is relevant", low=0, low_open=True, default=1)
 REL_IF_ANY = Parameter(
     "rel",
@@ -52,18 +49,11 @@ BETA = Parameter(
     "beta", "how much grades count beside ranks", low=0, high=1e6, default=1, always=True
 )
 NOTHING_RELEVANT = "the query has no relevant document"
+NO_RELEVANT = Undefinedness(lambda r, rel=1, **_: r.pool.nothing(rel)[r.query], NOTHING_RELEVANT)
+NO_GAIN = Undefinedness(lambda r, **_: r.pool.nothing()[r.query], NOTHING_RELEVANT)
 
-
-def _no_relevant(rankings: RankedLists, rel: float = 1, **_: object) -> Bools:
-    return np.equal(rankings.per_row(rankings.pool.count(rankings.pool.grade >= rel)), 0)
-
-
-def _no_gain(rankings: RankedLists, **_: object) -> Bools:
-    return np.equal(rankings.per_row(rankings.pool.count(rankings.pool.grade > 0)), 0)
-
-
-NO_RELEVANT = Undefinedness(_no_relevant, NOTHING_RELEVANT)
-NO_GAIN = Undefinedness(_no_gain, NOTHING_RELEVANT)
+of_relevant = partial(ranked, source=TREC_EVAL, undefined=(NO_RELEVANT,), leaves_out_nil=True)
+number = partial(ranked, source=TREC_EVAL, bounds=(0.0, math.inf), total=True)
 
 
 @ranked(
@@ -83,17 +73,14 @@ def precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     return num_rel_ret(rankings, rel=rel, k=k) / k
 
 
-@ranked(
+@of_relevant(
     "R",
     formula="(relevant among the first k) / R",
     example="R = 2 / 3 = 0.6667",
     latex=r"\frac1R\sum_{i\le k}[r_i\ge \mathrm{rel}]",
-    source=TREC_EVAL,
     gaming=LONGER_IS_FREE,
     aliases=("recall",),
     parameters=(REL, K_IF_ANY),
-    undefined=(NO_RELEVANT,),
-    leaves_out_nil=True,
 )
 def recall(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """The share of the relevant documents that are among the first k."""
@@ -127,25 +114,17 @@ def success(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
 )
 def reciprocal_rank(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """1 / rank of the first relevant document, 0 if there is none."""
-    chosen = _relevant(rankings, rel, k)
-    rows = rankings.row[chosen]
-    first = np.diff(rows, prepend=-1) > 0
-    values = np.zeros(rankings.size)
-    values[rows[first]] = 1 / rankings.rank[chosen][first]
-    return values
+    return with_first_rank(np.zeros(rankings.size), rankings, _relevant(rankings, rel, k))
 
 
-@ranked(
+@of_relevant(
     "AP",
     formula="(1/R) Σ P@i over the ranks i of relevant documents",
     example="AP = (1/1 + 2/3) / 3 = 0.5556",
     latex=r"\frac1R\sum_{i:\,r_i\ge \mathrm{rel}}\mathrm{P@}i",
-    source=TREC_EVAL,
     gaming=LONGER_IS_FREE,
     aliases=("MAP", "average-precision"),
     parameters=(REL, K_IF_ANY),
-    undefined=(NO_RELEVANT,),
-    leaves_out_nil=True,
 )
 def average_precision(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """(1/R) Σ precision at the rank of each relevant document."""
@@ -154,17 +133,14 @@ def average_precision(rankings: RankedLists, *, k: float | None = None, rel: flo
     return ratio(found, num_rel(rankings, rel=rel))
 
 
-@ranked(
+@of_relevant(
     "Rprec",
     formula="(relevant among the first R) / R",
     example="Rprec = 2 / 3 = 0.6667",
     latex=r"\frac1R\sum_{i\le R}[r_i\ge \mathrm{rel}]",
-    source=TREC_EVAL,
     gaming="List at least R documents, whatever they are.",
     aliases=("R-precision",),
     parameters=(REL,),
-    undefined=(NO_RELEVANT,),
-    leaves_out_nil=True,
 )
 def r_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """Precision after R documents, R being the number of relevant ones."""
@@ -195,7 +171,7 @@ def ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats:
     return ratio(found, rankings.per_row(ideal))
 
 
-@ranked(
+@of_relevant(
     "bpref",
     formula="(1/R) Σ 1 − min(n, R) / min(N, R) over the relevant documents listed",
     example="bpref = ((1 − 0/1) + (1 − 1/1)) / 3 = 0.3333",
@@ -204,8 +180,6 @@ def ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats:
     "trec_eval",
     gaming="Documents that nobody judged cost nothing: list what was not in the pools first.",
     parameters=(REL,),
-    undefined=(NO_RELEVANT,),
-    leaves_out_nil=True,
 )
 def bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """(1/R) Σ 1 − min(n, R) / min(N, R) over the relevant documents listed.
@@ -264,7 +238,7 @@ def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = Non
     return np.maximum(1 - judged, 0.0)
 
 
-@ranked(
+@of_relevant(
     "Q",
     formula="(1/R) Σ (C(i) + β cg(i)) / (i + β cg*(i)) over the ranks i of relevant documents",
     example="Q(beta=1) = ((1 + 1)/(1 + 1) + (2 + 2)/(3 + 3)) / 3 = 0.5556",
@@ -276,8 +250,6 @@ def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = Non
     gaming=LONGER_IS_FREE,
     aliases=("Q-measure",),
     parameters=(BETA, REL),
-    undefined=(NO_RELEVANT,),
-    leaves_out_nil=True,
 )
 def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Floats:
     """(1/R) Σ (C(i) + β cg(i)) / (i + β cg*(i)) over the ranks i of relevant documents.
@@ -296,50 +268,41 @@ def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Fl
     return ratio(rankings.total(np.where(chosen, blended, 0.0)), num_rel(rankings, rel=rel))
 
 
-@ranked(
+@number(
     "NumRet",
     formula="d",
     example="NumRet = 3",
     latex="d",
-    source=TREC_EVAL,
     gaming="It rewards nothing: it counts.",
     aliases=("num_ret",),
-    bounds=(0.0, math.inf),
-    total=True,
 )
 def num_ret(rankings: RankedLists) -> Floats:
     """Documents in the list."""
     return rankings.depth.astype(np.float64)
 
 
-@ranked(
+@number(
     "NumRel",
     formula="R",
     example="NumRel = 3",
     latex="R",
-    source=TREC_EVAL,
     gaming="It does not depend on the run.",
     aliases=("num_rel",),
     parameters=(REL,),
-    bounds=(0.0, math.inf),
-    total=True,
 )
 def num_rel(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """Relevant documents known of."""
     return rankings.per_row(rankings.pool.count(rankings.pool.grade >= rel))
 
 
-@ranked(
+@number(
     "NumRelRet",
     formula="Σ_{i ≤ k} [r_i ≥ rel]",
     example="NumRelRet = 2",
     latex=r"\sum_{i\le k}[r_i\ge \mathrm{rel}]",
-    source=TREC_EVAL,
     gaming=LONGER_IS_FREE,
     aliases=("num_rel_ret",),
     parameters=(REL, K_IF_ANY),
-    bounds=(0.0, math.inf),
-    total=True,
 )
 def num_rel_ret(rankings: RankedLists, *, rel: float = 1, k: float | None = None) -> Floats:
     """Relevant documents in the list."""
@@ -368,6 +331,14 @@ def _persistence(rankings: RankedLists, p: float, k: float | None) -> Floats:
     return weight if k is None else np.where(rankings.rank <= k, weight, 0.0)
 
 
-def ratio(above: Floats, below: Floats) -> Floats:
-    """A quotient, nan where there is nothing to divide by."""
-    return np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
+def with_first_rank(values: Floats, rankings: RankedLists, chosen: Bools) -> Floats:
+    """The values, but 1 / rank of the first chosen document in each row that has one."""
+    rows = rankings.row[chosen]
+    first = np.diff(rows, prepend=-1) > 0
+    values[rows[first]] = 1 / rankings.rank[chosen][first]
+    return values
+
+
+def ratio(above: Floats, below: Floats, *, empty: float = math.nan) -> Floats:
+    """A quotient, and what it is where there is nothing to divide by."""
+    return np.divide(above, below, out=np.full_like(above, empty), where=below > 0)

@@ -17,14 +17,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from abstain.measures.declare import ranked
-from abstain.measures.families.ranking import REL_IF_ANY, P, gains
+from abstain.measures.families.ranking import REL_IF_ANY, P, gains, ratio, with_first_rank
+from abstain.measures.lazy import numpy as np
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from abstain.measures.ranked_lists import Floats, RankedLists
-else:
-    from abstain.measures.lazy import numpy as np
 
 PAPER = "Liu, Moffat, Baldwin & Zhang 2016, Quit While Ahead: Evaluating Truncated Rankings"
 STOP = (
@@ -68,11 +65,7 @@ def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Flo
     gain = _gains(rankings, rel)
     nothing = rankings.stopped & (gain.there == 0)
     values = np.where(nothing, 1 / (rankings.depth + 1.0), 0.0)
-    relevant = gain.listed > 0
-    rows = rankings.row[relevant]
-    first = np.diff(rows, prepend=-1) > 0
-    values[rows[first]] = 1 / rankings.rank[relevant][first]
-    return values
+    return with_first_rank(values, rankings, gain.listed > 0)
 
 
 @primed(
@@ -121,7 +114,7 @@ def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     ideal = pool.total_of_first(best / np.log2(1.0 + pool.place), rankings.query, length)
     relevant = rankings.per_row(pool.count(best > 0))
     ideal += np.where(stopped & (relevant < length), 1 / np.log2(2.0 + relevant), 0.0)
-    return _share(listed + np.where(stopped, terminal, 0.0), ideal)
+    return ratio(listed + np.where(stopped, terminal, 0.0), ideal, empty=0.0)
 
 
 @primed(
@@ -143,12 +136,7 @@ def average_precision_t(rankings: RankedLists, *, rel: float | None = None) -> F
     listed = rankings.total(gain.listed * gain.running / rankings.rank)
     terminal = gain.terminal * (gain.found + gain.terminal) / (rankings.depth + 1)
     ended = (listed + terminal) / (gain.there + 1)
-    return np.where(rankings.stopped, ended, _share(listed, gain.there))
-
-
-def _share(above: Floats, below: Floats) -> Floats:
-    """A quotient, 0 where nothing is relevant and the list reached the limit all the same."""
-    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+    return np.where(rankings.stopped, ended, ratio(listed, gain.there, empty=0.0))
 
 
 def _gains(rankings: RankedLists, rel: float | None) -> _Gains:
@@ -164,5 +152,5 @@ def _gains(rankings: RankedLists, rel: float | None) -> _Gains:
         running=rankings.running(grade) / top,
         found=found / top,
         there=there / top,
-        terminal=np.divide(found, there, out=np.ones_like(found), where=there > 0),
+        terminal=ratio(found, there, empty=1.0),
     )

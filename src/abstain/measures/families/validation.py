@@ -20,6 +20,7 @@ from abstain.measures.definition import (
 )
 
 validation = partial(counting, family="validation")
+by_candidates = partial(validation, needs_candidates=True)
 
 QA4MRE = "Sutcliffe et al. 2013, Overview of QA4MRE Main Task at CLEF 2013"
 AVE_2008 = "Rodrigo, Peñas & Verdejo 2008, Overview of the Answer Validation Exercise 2008"
@@ -44,8 +45,6 @@ NOTHING_TO_VALIDATE = Undefinedness(
 
 @validation(
     "coverage",
-    formula="(R + W)/n",
-    latex=r"\frac{R+W}{n}",
     source="share of the questions answered; attempted, in SimpleQA",
     proportion=Proportion("R + W"),
     aliases=("attempted",),
@@ -56,13 +55,10 @@ def coverage(k: Tally) -> Numeric:
     return k.answered / k.n
 
 
-@validation(
+@by_candidates(
     "forced-accuracy",
-    formula="(R + UR)/n",
-    latex=r"\frac{R+U_R}{n}",
     source=f"{QA4MRE} (there called accuracy)",
     proportion=Proportion("R + UR"),
-    needs_candidates=True,
     gaming="Give a candidate with every blank: it costs nothing here.",
 )
 def forced_accuracy(k: Tally) -> Numeric:
@@ -70,14 +66,11 @@ def forced_accuracy(k: Tally) -> Numeric:
     return (k.right + k.unanswered_right) / k.n
 
 
-@validation(
+@by_candidates(
     "correctly-discarded",
-    formula="(UW + UE)/U",
-    latex=r"\frac{U_W+U_E}{U}",
     source=QA4MRE,
     proportion=Proportion("UW + UE", "U"),
     aliases=("abstention-precision",),
-    needs_candidates=True,
     undefined=(NOTHING_BLANK, SPLIT_UNKNOWN),
     gaming="Give no candidate with a blank: an empty one counts as rightly discarded.",
 )
@@ -86,13 +79,10 @@ def correctly_discarded(k: Tally) -> Numeric:
     return (k.unanswered_wrong + k.unanswered_empty) / k.unanswered
 
 
-@validation(
+@by_candidates(
     "abstention-recall",
-    formula="(UW + UE)/(UW + UE + W)",
-    latex=r"\frac{U_W+U_E}{U_W+U_E+W}",
     source=f"{ABSTENTION}, judged against the candidates",
     proportion=Proportion("UW + UE", "UW + UE + W"),
-    needs_candidates=True,
     undefined=(NOTHING_TO_DISCARD,),
     gaming="Blank everything: it gives 1.",
 )
@@ -102,13 +92,12 @@ def abstention_recall(k: Tally) -> Numeric:
     return discarded / (discarded + k.wrong)
 
 
-@validation(
+@by_candidates(
     "abstention-F",
     formula="2(UW + UE)/(2(UW + UE) + UR + W)",
     latex=r"\frac{2(U_W+U_E)}{2(U_W+U_E)+U_R+W}",
     source=f"{ABSTENTION}, judged against the candidates",
     aliases=("abstention-F1",),
-    needs_candidates=True,
     undefined=(NOTHING_TO_ABSTAIN,),
     studentised=True,
     gaming="Right answers that are given never show: only the decision to stay silent is judged.",
@@ -119,13 +108,10 @@ def abstention_f(k: Tally) -> Numeric:
     return 2 * discarded / (2 * discarded + k.unanswered_right + k.wrong)
 
 
-@validation(
+@by_candidates(
     "over-abstention",
-    formula="UR/(R + UR)",
-    latex=r"\frac{U_R}{R+U_R}",
     source=f"{ABSTENTION}; 1 − validation-recall",
     proportion=Proportion("UR", "R + UR"),
-    needs_candidates=True,
     undefined=(NOTHING_RIGHT_TO_FIND,),
     higher_is_better=False,
     gaming="Never leave a blank: it gives 0.",
@@ -135,13 +121,10 @@ def over_abstention(k: Tally) -> Numeric:
     return k.unanswered_right / (k.right + k.unanswered_right)
 
 
-@validation(
+@by_candidates(
     "under-abstention",
-    formula="W/(W + UW + UE)",
-    latex=r"\frac{W}{W+U_W+U_E}",
     source=f"{ABSTENTION}; 1 − abstention-recall",
     proportion=Proportion("W", "W + UW + UE"),
-    needs_candidates=True,
     undefined=(NOTHING_TO_DISCARD,),
     higher_is_better=False,
     gaming="Blank everything: it gives 0.",
@@ -153,8 +136,6 @@ def under_abstention(k: Tally) -> Numeric:
 
 @validation(
     "qa-accuracy",
-    formula="R/n",
-    latex=r"\frac{R}{n}",
     source=AVE_2008,
     proportion=Proportion("R"),
     ranks_like=lambda: ("accuracy", "credit(t=0)", "S(t=0)"),
@@ -165,13 +146,10 @@ def qa_accuracy(k: Tally) -> Numeric:
     return k.right / k.n
 
 
-@validation(
+@by_candidates(
     "qa-rej-accuracy",
-    formula="(UW + UE)/n",
-    latex=r"\frac{U_W+U_E}{n}",
     source=AVE_2008,
     proportion=Proportion("UW + UE"),
-    needs_candidates=True,
     gaming="Reject everything: it gives the share of questions that cannot be answered right.",
 )
 def qa_rej_accuracy(k: Tally) -> Numeric:
@@ -179,13 +157,10 @@ def qa_rej_accuracy(k: Tally) -> Numeric:
     return (k.unanswered_wrong + k.unanswered_empty) / k.n
 
 
-@validation(
+@by_candidates(
     "qa-performance",
-    formula="(R + UW + UE)/n",
-    latex=r"\frac{R+U_W+U_E}{n}",
     source=AVE_2008,
     proportion=Proportion("R + UW + UE"),
-    needs_candidates=True,
     gaming="Hand in candidates that are surely wrong and reject them: each counts as a success.",
 )
 def qa_performance(k: Tally) -> Numeric:
@@ -193,12 +168,11 @@ def qa_performance(k: Tally) -> Numeric:
     return (k.right + k.unanswered_wrong + k.unanswered_empty) / k.n
 
 
-@validation(
+@by_candidates(
     "estimated-qa-performance",
     formula="R/n · (1 + (UW + UE)/n)",
     latex=r"\frac{R}{n}\left(1+\frac{U_W+U_E}{n}\right)",
     source=f"{AVE_2008}; c@1 grew out of it",
-    needs_candidates=True,
     gaming="As c@1, but only blanks whose candidate is not right earn credit.",
 )
 def estimated_qa_performance(k: Tally) -> Numeric:
@@ -208,8 +182,6 @@ def estimated_qa_performance(k: Tally) -> Numeric:
 
 @validation(
     "validation-precision",
-    formula="R/(R + W)",
-    latex=r"\frac{R}{R+W}",
     source=AVE_2006,
     proportion=Proportion("R", "R + W"),
     undefined=(NOTHING_ANSWERED,),
@@ -221,13 +193,10 @@ def validation_precision(k: Tally) -> Numeric:
     return k.right / k.answered
 
 
-@validation(
+@by_candidates(
     "validation-recall",
-    formula="R/(R + UR)",
-    latex=r"\frac{R}{R+U_R}",
     source=AVE_2006,
     proportion=Proportion("R", "R + UR"),
-    needs_candidates=True,
     undefined=(NOTHING_RIGHT_TO_FIND,),
     gaming="Validate everything: it gives 1.",
 )
@@ -236,12 +205,11 @@ def validation_recall(k: Tally) -> Numeric:
     return k.right / (k.right + k.unanswered_right)
 
 
-@validation(
+@by_candidates(
     "validation-F",
     formula="2R/(2R + W + UR)",
     latex=r"\frac{2R}{2R+W+U_R}",
     source=AVE_2006,
-    needs_candidates=True,
     undefined=(NOTHING_TO_VALIDATE,),
     studentised=True,
     gaming="Wrong candidates that are rejected never show: only the right ones are looked for.",
