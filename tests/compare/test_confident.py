@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain as ab
-from abstain.analyses.compare.confident import MOST_DRAWN
+from abstain.analyses.compare.options import MOST_DRAWN
 from abstain.errors import UsageError
 from abstain.measures.influence import influence_of
 from abstain.stats.means_of_answers import MeansOfAnswers

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from abstain.analyses.compare.bounds import (
     all_ways,
@@ -15,25 +17,29 @@ from abstain.analyses.compare.bounds import (
 )
 from abstain.analyses.compare.common import Common
 from abstain.analyses.compare.options import Options
-from abstain.analyses.compare.outcome_pairs import (
-    against_one,
-    difference_intervals,
-    errors_to_plan_with,
-    tested_pairs,
-)
-from abstain.analyses.compare.result import CompareResult, number
+from abstain.analyses.compare.result import CompareResult, ends, number
 from abstain.analyses.compare.table import OutcomeTable
 from abstain.analyses.compare.transitions import origin_of
 from abstain.analyses.compare.work import Work, compared
 from abstain.errors import UsageError, option
 from abstain.measures import Measure
-from abstain.stats.functional import THREE
-from abstain.stats.intervals import Interval, interval
+from abstain.stats.bootstrap import resampled
+from abstain.stats.delta_method import delta, logit, standard_error
+from abstain.stats.functional import THREE, difference
+from abstain.stats.hypotheses import bootstrap_p, mcnemar
+from abstain.stats.intervals import DEFAULT, OF_ONE_PROPORTION, Interval, cell_interval, interval
 from abstain.stats.planning import check_plan
+from abstain.stats.randomisation import PValue, randomise
+from abstain.stats.studentised import CLOSE as CLOSE_STUDENTISED
+from abstain.stats.studentised import after_swaps, of_clusters, statistic, swapped_tables
+from abstain.stats.swaps import Flips, cluster_statistics, common_swaps, max_t, randomise_clusters
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
-    from abstain.stats.randomisation import PValue
+
+BLOCK = 1 << 21
+NO_SPREAD = 1e-9
+"""Standard errors below this are what numerical derivatives leave of none."""
 
 
 def compare_outcomes(
@@ -43,9 +49,8 @@ def compare_outcomes(
     *,
     by: Sequence[str] = (),
     judge_error: Any = None,
-    bounded: bool = True,
 ) -> CompareResult:
-    """Compare paired runs; `bounded`: with what unknown responses could have done to scores."""
+    """Compare paired runs."""
     widest = chosen.bounds[1] - chosen.bounds[0]
     check_plan(detect=options.detect, power=options.power, level=options.level, widest=widest)
     runs = common.evaluation.runs
@@ -58,7 +63,7 @@ def compare_outcomes(
             f"{option('by')} shows which slices carry the difference of two runs (got {len(runs)})"
         )
     confusion = None if judge_error is None else read_confusion(judge_error)
-    return compared(_Outcomes(common, chosen, options, by, confusion, bounded=bounded))
+    return compared(_Outcomes(common, chosen, options, by, confusion))
 
 
 class _Outcomes(Work):
@@ -71,8 +76,6 @@ class _Outcomes(Work):
         options: Options,
         by: Sequence[str],
         confusion: Array | None,
-        *,
-        bounded: bool,
     ) -> None:
         self.common, self.chosen, self.options = common, chosen, options
         self.by, self.confusion = by, confusion
@@ -83,27 +86,54 @@ class _Outcomes(Work):
         self.questions = table.size
         self.clusters = None if table.of is None else table.groups
         self.known, self.unknown = common.unknown()
-        self.bounded = bounded and bool(self.unknown.any())
 
     @cached_property
     def joint(self) -> IntArray:
         """The joint counts of each pair."""
         return self.table.joint(self.wanted)
 
+    @property
+    def flips(self) -> Flips:
+        """Which questions are swapped, or which clusters."""
+        return Flips(self.table.units, trials=self.options.trials, seed=self.options.seed)
+
+    # --------------------------------------------------------------------------- intervals
+
     def intervals(self) -> tuple[list[Interval], Array]:
-        return difference_intervals(self.table, self.wanted, self.joint, self.options)
-
-    def tested(self) -> list[PValue]:
-        return tested_pairs(self.table, self.wanted, self.joint, self.options)
-
-    def by_max_t(self) -> Array:
-        return against_one(self.table, self.wanted, self.differences, self.options)
-
-    def errors_to_plan_with(self, errors: Array) -> Array:
-        return errors_to_plan_with(self.chosen, self.joint, errors)
-
-    def score(self, run: int) -> float:
-        return self.chosen(self.table.counts[run])
+        """An interval and a standard error for each pair's difference, many pairs at a time."""
+        table, options, f = self.table, self.options, difference(self.chosen)
+        flat = self.joint.reshape(len(self.joint), -1).astype(np.float64)
+        enough = table.size > 1 and (table.of is None or table.groups > 1)
+        spans: list[Interval] = []
+        errors: list[float] = []
+        at_once = max(1, BLOCK // (f.size * max(table.groups, f.size)))
+        for start in range(0, len(flat), at_once):
+            cells = flat[start : start + at_once]
+            groups = table.joints(self.wanted[start : start + at_once])
+            error = standard_error(f, cells, groups) if enough else np.full(len(cells), np.nan)
+            errors += [0.0 if e < NO_SPREAD else float(e) for e in error]
+            if enough and options.method in ("logit", "delta"):
+                make = logit if options.method == "logit" else delta
+                low, high = make(f, cells, groups, level=options.level)
+                spans += [
+                    Interval(float(a), float(b), options.method)
+                    for a, b in zip(low, high, strict=True)
+                ]
+                continue
+            method = DEFAULT if options.method in OF_ONE_PROPORTION else options.method
+            spans += [
+                cell_interval(
+                    f,
+                    own,
+                    clusters=None if groups is None else groups[k],
+                    method=method,
+                    level=options.level,
+                    trials=options.trials,
+                    seed=options.seed,
+                )
+                for k, own in enumerate(cells)
+            ]
+        return spans, np.array(errors)
 
     def interval(self, run: int) -> Interval:
         return interval(
@@ -116,15 +146,116 @@ class _Outcomes(Work):
             seed=self.options.seed,
         )
 
+    def errors_to_plan_with(self, errors: Array) -> Array:
+        """Of a ratio, not below those with pseudo-counts."""
+        if not self.chosen.definition.studentised:
+            return errors
+        f = difference(self.chosen)
+        cells = self.joint.reshape(len(self.joint), -1).astype(np.float64) + f.prior
+        padded = standard_error(f, cells, None)
+        return np.asarray(np.where(errors > 0, np.maximum(errors, padded), errors))
+
+    # ------------------------------------------------------------------------------- tests
+
+    def tested(self) -> list[PValue]:
+        options, wanted, joint = self.options, self.wanted, self.joint
+        done = 0
+
+        def step(more: int) -> None:
+            nonlocal done
+            done += more
+            options.progress(done, len(wanted))
+
+        if options.test == "mcnemar":
+            step(len(wanted))
+            only_own, only_other = joint[:, 1:, 0].sum(axis=1), joint[:, 0, 1:].sum(axis=1)
+            return [
+                PValue(mcnemar(int(a), int(b)), exact=True)
+                for a, b in zip(only_own, only_other, strict=True)
+            ]
+        if options.test == "bootstrap":
+            return self._bootstrapped(step)
+        if self.table.of is None:
+            return randomise(
+                self.chosen, joint, trials=options.trials, seed=options.seed, progress=step
+            )
+        tables = np.stack([self.table.by_unit(run) for run in range(len(self.runs))])
+        return randomise_clusters(self.chosen, tables, wanted, self.flips, step)
+
+    def _bootstrapped(self, step: Callable[[int], None]) -> list[PValue]:
+        f = difference(self.chosen)
+        found = []
+        for pair, joint in zip(self.wanted, self.joint, strict=True):
+            values = resampled(
+                f.value,
+                joint.ravel().astype(np.float64),
+                self.table.clustered_joint(*pair),
+                trials=self.options.trials,
+                generator=np.random.default_rng(self.options.seed),
+            )
+            found.append(PValue(bootstrap_p(values), exact=False))
+            step(1)
+        return found
+
+    def by_max_t(self) -> Array:
+        table, wanted, flips = self.table, self.wanted, self.flips
+        self.options.check_held(len(wanted), "runs against one")
+        if self.chosen.definition.studentised:
+            drawn, seen = self._studentised(flips)
+            return max_t(drawn, seen, exact=flips.exact, close=CLOSE_STUDENTISED)
+        other = table.by_unit(wanted[0][1])
+        at_once = max(1, 8 * BLOCK // (max(flips.trials, flips.groups) * len(table.cells)))
+        parts = [
+            common_swaps(
+                self.chosen,
+                [table.by_unit(i) for i, _ in wanted[start : start + at_once]],
+                other,
+                flips,
+            )
+            for start in range(0, len(wanted), at_once)
+        ]
+        return max_t(np.concatenate(parts, axis=1), self.differences, exact=flips.exact)
+
+    def _studentised(self, flips: Flips) -> tuple[Array, Array]:
+        """Differences over their standard errors (trials, runs) by common swaps, and those seen."""
+        table, wanted = self.table, self.wanted
+        drawn = np.empty((flips.trials, len(wanted)))
+        seen = np.empty(len(wanted))
+        if table.of is not None:
+            straight = np.ones((1, flips.groups))
+            other = table.by_unit(wanted[0][1])
+            for number, (i, _) in enumerate(wanted):
+                own = table.by_unit(i)
+                drawn[:, number] = cluster_statistics(self.chosen, own, other, flips)
+                seen[number] = of_clusters(self.chosen, own, other, straight)[0]
+            return drawn, seen
+        at_once = max(1, BLOCK // max(flips.trials, table.size))
+        for start in range(0, len(wanted), at_once):
+            some = [
+                swapped_tables(table.cells_of(i), table.cells_of(j), len(table.cells))
+                for i, j in wanted[start : start + at_once]
+            ]
+            rows = flips @ np.concatenate([kinds for kinds, _, _ in some], axis=1)
+            moved = np.split(rows, len(some), axis=1)
+            for number, ((_, joint, pairs), own) in enumerate(zip(some, moved, strict=True), start):
+                drawn[:, number] = statistic(self.chosen, after_swaps(joint, pairs, own))
+                seen[number] = statistic(self.chosen, joint)
+        return drawn, seen
+
+    # ------------------------------------------------------------------------ what is said
+
+    def score(self, run: int) -> float:
+        return self.chosen(self.table.counts[run])
+
     def row(self, run: int) -> dict[str, Any]:
         found: dict[str, Any] = {"numbers": self.table.counts[run].to_dict()}
-        if self.bounded:
+        if self.unknown.any():
             unknown = int(self.unknown[run])
             low, high = bounds_of(self.chosen, self.known[run], unknown)
             found |= {"unknown": unknown, "all_ways": all_ways(self.chosen, unknown)}
             found["bounds"] = {self.measure: (number(low), number(high))}
         if self.confusion is not None:
-            corrected = correct_for_judge(
+            score, span = correct_for_judge(
                 self.chosen,
                 THREE.merge(self.table.counts.table[run]),
                 self.confusion,
@@ -132,9 +263,8 @@ class _Outcomes(Work):
                 level=self.options.level,
                 seed=self.options.seed,
             )
-            ends = number(corrected.low), number(corrected.high)
-            found["corrected"] = {self.measure: number(corrected.score)}
-            found["corrected_intervals"] = {self.measure: ends}
+            found["corrected"] = {self.measure: number(score)}
+            found["corrected_intervals"] = {self.measure: ends(span)}
         return found
 
     def facts(self) -> dict[str, Any]:

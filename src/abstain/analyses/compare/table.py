@@ -31,6 +31,7 @@ class OutcomeTable:
         self.scores = np.asarray(chosen(self.counts))
         self.of = common.clusters()
         self.groups = 0 if self.of is None else int(self.of.max()) + 1
+        self.units = self.groups or self.size
 
     def cells_of(self, run: int) -> npt.NDArray[np.uint8]:
         """A run's outcomes, question by question, as far as the measure tells them apart."""
@@ -70,8 +71,6 @@ class OutcomeTable:
 
     def clustered_joint(self, own: int, other: int) -> Array | None:
         """Joint cell counts of two runs by cluster."""
-        if self.of is None:
-            return None
         k = len(self.cells)
         cell = self.cells_of(other).astype(np.int64) * k + self.cells_of(own)
         return self._by_cluster(cell, k * k)
