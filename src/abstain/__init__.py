@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -150,10 +151,16 @@ __all__ = [
 ]
 
 
-def ask(name: str, asked: object, *arguments: object, **options: object) -> Any:
-    """An analysis of an object. Objects stand below analyses and ask for them here."""
-    function = getattr(import_module(f"abstain.analyses.{name}"), name.rpartition(".")[2])
-    return function(asked, *arguments, **options)
+class Asked:
+    """A method that an analysis answers. Objects stand below analyses and find theirs by name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, asked: object, kind: type) -> Any:
+        analysis = import_module(f"abstain.analyses.{self.name}")
+        function = getattr(analysis, self.name.rpartition(".")[2])
+        return function if asked is None else MethodType(function, asked)
 
 
 def view_of(result: Result) -> View[Result]:
