@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TypedDict, get_args
+from typing import get_args
 
 from abstain.analyses.meta.result import Part
 from abstain.errors import UnknownNameError, UsageError, option, plural
 from abstain.stats.intervals import check_level
-from abstain.stats.resampling.bins import BINS
 from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress
 from abstain.stats.resampling.power import RESAMPLES
+from abstain.stats.resampling.sensitivity import BINS
 from abstain.stats.resampling.sources import Scores, Source
 from abstain.stats.resampling.stability import FUZZINESS
 
@@ -24,25 +24,6 @@ WHOLE = ("trials", "size", "bins", "resamples", "seed", "threads")
 REAL = ("level", "width", "difference")
 SEVERAL = {"parts": str, "fuzziness": Real, "sizes": Integral}
 MAY_BE_NONE = ("size", "width", "difference", "sizes")
-
-
-class MetaOptions(TypedDict, total=False):
-    """The arguments of `meta` besides the measures."""
-
-    parts: Sequence[Part] | Part
-    trials: int
-    size: int | None
-    fuzziness: Sequence[float] | None
-    draws: Draws
-    level: float
-    width: float | None
-    bins: int
-    sizes: Sequence[int] | None
-    resamples: int
-    difference: float | None
-    seed: int
-    threads: int
-    progress: ResamplingProgress | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,10 +59,10 @@ class Settings:
         """Questions in a subset."""
         return source.questions // 2 if self.size is None else int(self.size)
 
-    def plan(self, source: Source, *, trials: int | None = None) -> Plan:
+    def plan(self, source: Source) -> Plan:
         """How to draw."""
         return Plan(
-            trials=int(trials or self.trials),
+            trials=int(self.trials),
             size=self.subset(source),
             draws=self.draws,
             seed=int(self.seed),

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from abstain.stats.comparisons import SAME, gap_of
-from abstain.stats.resampling.bins import bins_for
 from abstain.stats.resampling.draws import Block, Plan, all_pairs, batches, subsets
-from abstain.stats.resampling.sensitivity import ROOM, Swaps, SwapTally, swaps_of
+from abstain.stats.resampling.sensitivity import ROOM, SwapTally, bins_for, swaps_of
 from abstain.stats.resampling.sources import Source
 from abstain.stats.resampling.stability import StabilityTally, Wins, wins_of
 
 if TYPE_CHECKING:
-    from abstain.outcomes import Array
+    from abstain.outcomes import Array, IntArray
 
-Compared: TypeAlias = tuple[Wins | None, Swaps | None, float]
+Compared: TypeAlias = "tuple[Wins | None, tuple[IntArray, int] | None, float]"
 """What a block says of a measure, with its highest score."""
-Use: TypeAlias = Callable[[Block], list[Compared]]
+Use: TypeAlias = "Callable[[Block], list[Compared]]"
 Tallies: TypeAlias = tuple[list[StabilityTally], list[SwapTally]]
 
 
@@ -78,7 +77,7 @@ class Comparing:
                     if won is not None:
                         wins[m].add(won)
                     if swapped is not None:
-                        swaps[m].add(swapped, highest)
+                        swaps[m].add(*swapped, highest)
             for m in measures:
                 wins[m].close()
                 swaps[m].close()

@@ -145,6 +145,16 @@ class Scores(Weighed):
     """Ready scores: each measure is the mean over questions of the number in its place."""
 
 
+def described(runs: Sequence[str], measures: Sequence[Measure]) -> dict[str, Any]:
+    """What a source says of runs and of measures with bounds."""
+    return {
+        "runs": list(runs),
+        "measures": [str(m) for m in measures],
+        "directions": tuple(1 if m.higher_is_better else -1 for m in measures),
+        "spans": tuple(m.bounds[1] - m.bounds[0] for m in measures),
+    }
+
+
 def of_counts(runs: Sequence[str], table: Array, measures: Sequence[Measure]) -> Weighed:
     """A source of counts: runs × questions × the six numbers of `Counts`."""
 
@@ -152,14 +162,8 @@ def of_counts(runs: Sequence[str], table: Array, measures: Sequence[Measure]) ->
         counts = CountsArray(sums[..., :-1])
         return np.stack([m(counts) for m in measures])
 
-    return Weighed(
-        runs=list(runs),
-        measures=[str(m) for m in measures],
-        features=np.asarray(table, np.float64),
-        finish=finish,
-        directions=tuple(1 if m.higher_is_better else -1 for m in measures),
-        spans=tuple(m.bounds[1] - m.bounds[0] for m in measures),
-    )
+    features = np.asarray(table, np.float64)
+    return Weighed(**described(runs, measures), features=features, finish=finish)
 
 
 def of_scores(
