@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain as ab
-from abstain.stats.bootstrap import resampled
 from abstain.stats.functional import cells_of, difference
 from abstain.stats.hypotheses import (
     adjust,
@@ -23,6 +22,7 @@ from abstain.stats.hypotheses import (
     mcnemar,
     wilcoxon,
 )
+from abstain.stats.intervals import resampled
 from abstain.stats.letters import letter_groups, letters
 from abstain.stats.planning import plan
 from abstain.stats.randomisation import exact_p, randomise

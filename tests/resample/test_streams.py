@@ -14,12 +14,11 @@ import numpy.typing as npt
 import pytest
 
 import abstain as ab
-from abstain.stats.chance import stream
 from abstain.stats.resampling import draws as drawing
 from abstain.stats.resampling import power
 from abstain.stats.resampling.cells import of_outcomes
 from abstain.stats.resampling.draws import Block, Plan, permutations, subsets
-from abstain.stats.resampling.sources import Source, of_scores
+from abstain.stats.resampling.sources import Source, of_scores, stream
 from tests.resample.judge import evaluate
 
 RUNS, QUESTIONS, TRIALS = 4, 40, 60

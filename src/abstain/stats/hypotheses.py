@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.stats.agreement import rounded
 from abstain.stats.randomisation import PValue
 from abstain.stats.swaps import EXACT_UNITS, Flips, randomise_scores
 
@@ -46,7 +47,7 @@ def wilcoxon(differences: Array) -> PValue:
     from scipy.stats import rankdata
     from scipy.stats import wilcoxon as signed_rank
 
-    known = _without_noise(differences[~np.isnan(differences)])
+    known = rounded(differences[~np.isnan(differences)], DECIMALS)
     known = known[known != 0]
     if not len(known):
         return PValue(1.0, exact=True)
@@ -58,12 +59,6 @@ def wilcoxon(differences: Array) -> PValue:
     exact = untied and len(known) <= MOST_EXACT
     found = signed_rank(known, method="exact" if exact else "asymptotic")
     return PValue(float(found.pvalue), exact=exact)
-
-
-def _without_noise(differences: Array) -> Array:
-    """Differences as shares of the largest, rounded: 0.7 − 0.5 and 0.3 − 0.1 are tied."""
-    largest = float(np.abs(differences).max(initial=0))
-    return np.round(differences / largest, DECIMALS) if largest > 0 else differences
 
 
 def bootstrap_p(values: Array) -> float:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -14,7 +15,6 @@ import numpy as np
 from abstain.errors import UnknownNameError, UsageError
 from abstain.measures import Measure, Proportion
 from abstain.outcomes import Counts, CountsArray
-from abstain.stats.bootstrap import bca_levels, resampled
 from abstain.stats.delta_method import delta, effective, logit
 from abstain.stats.functional import Functional, cells_of, one_run
 
@@ -38,6 +38,8 @@ DEFAULT = "logit"
 RANDOM = ("percentile", "bca", "jeffreys")
 OF_ONE_PROPORTION = ("wilson", "clopper-pearson")
 DRAWS = 20_000
+BLOCK = 1 << 22
+"""Numbers held at once."""
 NO_WIDTH = "hardly a resample differs, so a bootstrap shows no width"
 
 
@@ -193,6 +195,91 @@ def posterior(
     worth = effective(f, cells, clusters, level=level)
     shape = cells * (worth / cells.sum()) + f.prior
     return f.value(generator.standard_gamma(shape, size=(DRAWS, f.size)))
+
+
+# --------------------------------------------------------------------------------- bootstrap
+
+
+def resampled(
+    value: Callable[[Array], Array],
+    cells: Array,
+    clusters: Array | None,
+    *,
+    trials: int,
+    generator: np.random.Generator,
+) -> Array:
+    """The value of each of `trials` resamples of questions, or of clusters where there are some.
+
+    Resampling questions with replacement makes the cell counts multinomial, no question is touched;
+    resampling clusters is one matrix product of their multiplicities with their counts.
+    """
+    if clusters is None:
+        n = round(float(cells.sum()))
+        if not np.allclose(cells, np.round(cells)):
+            raise UsageError("a bootstrap needs whole numbers of questions; take logit or delta")
+        shares = cells / cells.sum()
+        return value(generator.multinomial(n, shares, size=trials).astype(np.float64))
+    groups = len(clusters)
+    size = max(1, BLOCK // max(groups, 1))
+    parts = []
+    for start in range(0, trials, size):
+        weights = generator.multinomial(
+            groups, np.full(groups, 1 / groups), size=min(size, trials - start)
+        )
+        parts.append(value(weights.astype(np.float64) @ clusters))
+    return np.concatenate(parts)
+
+
+def bca_levels(
+    value: Callable[[Array], Array],
+    cells: Array,
+    clusters: Array | None,
+    values: Array,
+    *,
+    level: float,
+) -> tuple[float, float]:
+    """The quantiles that BCa reads (Efron 1987): corrected for bias and acceleration.
+
+    Leaving out one question changes one cell: the jackknife has as many values as cells.
+    """
+    if clusters is None:
+        left = cells - np.eye(len(cells))
+        weights = cells
+    else:
+        left = cells - clusters
+        weights = np.ones(len(clusters))
+    used = weights > 0
+    jackknife, weights = value(left[used]), weights[used]
+    return levels_from_jackknife(float(value(cells)), values, jackknife, weights, level=level)
+
+
+def levels_from_jackknife(
+    observed: float, values: Array, jackknife: Array, weights: Array, *, level: float
+) -> tuple[float, float]:
+    """BCa's quantiles from resamples and leave-one-out values with their multiplicities."""
+    from scipy.special import ndtr, ndtri
+
+    plain = ((1 - level) / 2, (1 + level) / 2)
+    known = values[~np.isnan(values)]
+    keep = ~np.isnan(jackknife)
+    jackknife, weights = jackknife[keep], weights[keep]
+    if not len(known) or not len(jackknife):
+        return plain
+    close = 1e-12 * max(float(np.abs(known).max()), abs(observed))
+    below = (known < observed - close).mean()
+    equal = (np.abs(known - observed) <= close).mean()
+    share = below + equal / 2
+    if share <= 0 or share >= 1:
+        return plain
+    bias = float(ndtri(share))
+    off = (weights * jackknife).sum() / weights.sum() - jackknife
+    second = float((weights * off**2).sum())
+    acceleration = float((weights * off**3).sum()) / (6 * second**1.5) if second > close**2 else 0.0
+    found = []
+    for tail in plain:
+        reach = bias + float(ndtri(tail))
+        found.append(float(ndtr(bias + reach / (1 - acceleration * reach))))
+    return found[0], found[1]
 
 
 # ------------------------------------------------------------------------------- proportions

@@ -18,8 +18,7 @@ from abstain.measures import Measure
 from abstain.measures.answers import Answers
 from abstain.measures.resamples import Resamples
 from abstain.outcomes import OUTCOMES
-from abstain.stats.bootstrap import levels_from_jackknife
-from abstain.stats.intervals import DEFAULT, Interval, between
+from abstain.stats.intervals import DEFAULT, Interval, between, levels_from_jackknife
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -20,7 +20,6 @@ from abstain.errors import UsageError, option
 from abstain.measures import Measure
 from abstain.stats.hypotheses import bootstrap_p
 from abstain.stats.intervals import DEFAULT, Interval
-from abstain.stats.means_of_answers import used_by
 from abstain.stats.of_confidence import (
     BLOCK,
     draws,
@@ -31,16 +30,15 @@ from abstain.stats.of_confidence import (
     why_none,
 )
 from abstain.stats.planning import check_plan
-from abstain.stats.randomisation import PValue, extreme
-from abstain.stats.swapped_answers import answers_of
+from abstain.stats.randomisation import PValue, extreme, p_of
+from abstain.stats.swapped_answers import answers_of, used_by
 from abstain.stats.swaps import Flips, max_t
 from abstain.stats.unbounded import Scale, difference_interval
 
 if TYPE_CHECKING:
     from abstain.analyses.compare.result import CompareResult
     from abstain.outcomes import Array, CountsArray, IntArray
-    from abstain.stats.means_of_answers import MeansOfTwo
-    from abstain.stats.swapped_answers import TwoRuns
+    from abstain.stats.swapped_answers import MeansOfTwo, TwoRuns
 
 CLOSE = 1e-9
 """As a share of what was seen: statistics nearer than this are equal."""
@@ -311,5 +309,4 @@ class _Swaps:
     def p_values(self) -> list[PValue]:
         """The p of each pair."""
         exact, trials = self.flips.exact, self.flips.trials
-        p = self.hits / trials if exact else (self.hits + 1) / (trials + 1)
-        return [PValue(float(own), exact=exact) for own in p]
+        return [PValue(float(p_of(own, trials, exact=exact)), exact=exact) for own in self.hits]

@@ -23,15 +23,21 @@ from abstain.analyses.compare.transitions import origin_of
 from abstain.analyses.compare.work import Work, compared
 from abstain.errors import UsageError, option
 from abstain.measures import Measure
-from abstain.stats.bootstrap import resampled
 from abstain.stats.delta_method import delta, logit, standard_error
 from abstain.stats.functional import THREE, difference
 from abstain.stats.hypotheses import bootstrap_p, mcnemar
-from abstain.stats.intervals import DEFAULT, OF_ONE_PROPORTION, Interval, cell_interval, interval
+from abstain.stats.intervals import (
+    DEFAULT,
+    OF_ONE_PROPORTION,
+    Interval,
+    cell_interval,
+    interval,
+    resampled,
+)
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue, randomise
 from abstain.stats.studentised import CLOSE as CLOSE_STUDENTISED
-from abstain.stats.studentised import after_swaps, of_clusters, statistic, swapped_tables
+from abstain.stats.studentised import after_swaps, statistic, swappable, swapped_tables
 from abstain.stats.swaps import Flips, cluster_statistics, common_swaps, max_t, randomise_clusters
 
 if TYPE_CHECKING:
@@ -222,12 +228,10 @@ class _Outcomes(Work):
         drawn = np.empty((flips.trials, len(wanted)))
         seen = np.empty(len(wanted))
         if table.of is not None:
-            straight = np.ones((1, flips.groups))
             other = table.by_unit(wanted[0][1])
             for number, (i, _) in enumerate(wanted):
-                own = table.by_unit(i)
-                drawn[:, number] = cluster_statistics(self.chosen, own, other, flips)
-                seen[number] = of_clusters(self.chosen, own, other, straight)[0]
+                found = cluster_statistics(self.chosen, table.by_unit(i), other, flips)
+                drawn[:, number], seen[number] = found
             return drawn, seen
         at_once = max(1, BLOCK // max(flips.trials, table.size))
         for start in range(0, len(wanted), at_once):
@@ -235,10 +239,11 @@ class _Outcomes(Work):
                 swapped_tables(table.cells_of(i), table.cells_of(j), len(table.cells))
                 for i, j in wanted[start : start + at_once]
             ]
-            rows = flips @ np.concatenate([kinds for kinds, _, _ in some], axis=1)
+            rows = flips @ np.concatenate([kinds for kinds, _ in some], axis=1)
             moved = np.split(rows, len(some), axis=1)
-            for number, ((_, joint, pairs), own) in enumerate(zip(some, moved, strict=True), start):
-                drawn[:, number] = statistic(self.chosen, after_swaps(joint, pairs, own))
+            for number, ((_, joint), own) in enumerate(zip(some, moved, strict=True), start):
+                stay = (swappable(joint) + own).T / 2
+                drawn[:, number] = statistic(self.chosen, after_swaps(joint, stay))
                 seen[number] = statistic(self.chosen, joint)
         return drawn, seen
 

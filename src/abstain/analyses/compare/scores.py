@@ -16,9 +16,8 @@ from abstain.analyses.compare.options import Options
 from abstain.analyses.compare.work import Work, compared
 from abstain.errors import UsageError
 from abstain.rankings.scores import ScoreMatrix
-from abstain.stats.bootstrap import levels_from_jackknife, resampled
 from abstain.stats.hypotheses import bootstrap_p, wilcoxon
-from abstain.stats.intervals import Interval, between
+from abstain.stats.intervals import Interval, between, levels_from_jackknife, resampled
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue
 from abstain.stats.swaps import Flips, counted_scores, max_t

@@ -17,8 +17,7 @@ import numpy as np
 
 from abstain.measures import Measure
 from abstain.outcomes import EXCLUDED, CountsArray
-from abstain.stats.chance import Rng, random_cells
-from abstain.stats.resampling.sources import Drawn, Pairs, Source, described
+from abstain.stats.resampling.sources import Drawn, Pairs, Rng, Source, described, random_cells
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from abstain.stats.chance import random_parts, stream
-from abstain.stats.resampling.sources import Pairs, Source
+from abstain.stats.resampling.sources import Pairs, Source, random_parts, stream
 
 if TYPE_CHECKING:
     import numpy.typing as npt
