@@ -15,7 +15,7 @@ import abstain as ab
 from abstain.analyses.meta import MetaResult
 from abstain.analyses.meta.parts import sensitivity_of, stability_of
 from abstain.stats.resampling.cells import Outcomes, of_outcomes
-from abstain.stats.resampling.comparing import Comparing
+from abstain.stats.resampling.comparing import FUZZINESS, Comparing
 from abstain.stats.resampling.draws import Block, Draws
 from abstain.stats.resampling.sensitivity import BINS
 from abstain.stats.resampling.sources import (
@@ -26,7 +26,6 @@ from abstain.stats.resampling.sources import (
     random_parts,
     stream,
 )
-from abstain.stats.resampling.stability import FUZZINESS
 from tests.resample import literal
 from tests.resample.judge import evaluate
 from tests.resample.literal import MEASURES, Subsets

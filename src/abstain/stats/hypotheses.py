@@ -5,6 +5,7 @@ McNemar for right against not right, Wilcoxon for scores; Holm, or Benjamini and
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -94,7 +95,11 @@ def benjamini_hochberg(p: Array) -> Array:
     return found
 
 
-ADJUSTED = {"holm": holm, "bh": benjamini_hochberg, "none": np.asarray}
+ADJUSTED: dict[str, Callable[[Array], Array]] = {
+    "holm": holm,
+    "bh": benjamini_hochberg,
+    "none": np.copy,
+}
 
 
 def adjust(p: Array, correction: str) -> Array:

@@ -128,7 +128,7 @@ def swapped_tables(
     return kinds, joint
 
 
-def after_swaps(joint: IntArray | Array, stay: Sequence[Array] | Array) -> Array:
+def after_swaps(joint: IntArray | Array, stay: Sequence[Array | IntArray] | Array) -> Array:
     """Joint tables (trials, k, k) when so many of each kind of disagreement stay as they are."""
     found = np.empty((len(stay[0]), *joint.shape))
     found[:] = np.diag(np.diag(joint))

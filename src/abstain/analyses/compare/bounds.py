@@ -136,11 +136,11 @@ def read_confusion(source: Any) -> Array:
         true = _verdict(row[named["true"]], place)
         if by_pair:
             said = _verdict(row[named["judged"]], place)
-            verdicts, cells = (true, said), {said: row[named["count"]]}
+            _once((true, said), seen, place)
+            cells = {said: row[named["count"]]}
         else:
-            verdicts = (true,)
+            _once((true,), seen, place)
             cells = {k: row[named[word]] for k, word in enumerate(WORDS) if word in named}
-        _once(verdicts, seen, place)
         for said, cell in cells.items():
             found[true, said] = _number(cell, place)
     if not found.sum():

@@ -308,5 +308,6 @@ class _Swaps:
     @property
     def p_values(self) -> list[PValue]:
         """The p of each pair."""
-        exact, trials = self.flips.exact, self.flips.trials
-        return [PValue(float(p_of(own, trials, exact=exact)), exact=exact) for own in self.hits]
+        exact = self.flips.exact
+        p = np.asarray(p_of(self.hits.astype(np.float64), self.flips.trials, exact=exact))
+        return [PValue(own, exact=exact) for own in p.tolist()]

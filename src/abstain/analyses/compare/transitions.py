@@ -195,4 +195,4 @@ def in_slices(
 
 
 def _value(measure: Measure, codes: Codes) -> float:
-    return float(one_run(measure, FIVE).value(np.bincount(codes, minlength=5)))
+    return float(one_run(measure, FIVE).value(np.bincount(codes, minlength=5).astype(float)))

@@ -29,12 +29,11 @@ from abstain.analyses.meta.settings import Settings
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
 from abstain.stats.comparisons import plain
-from abstain.stats.resampling.comparing import Comparing
+from abstain.stats.resampling.comparing import FUZZINESS, Comparing
 from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress
 from abstain.stats.resampling.power import RESAMPLES
 from abstain.stats.resampling.sensitivity import BINS, SwapTally, natural_width
 from abstain.stats.resampling.sources import Scores, Source
-from abstain.stats.resampling.stability import FUZZINESS
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation

@@ -21,6 +21,7 @@ from abstain.analyses.meta.result import (
 )
 from abstain.stats.agreement import COEFFICIENTS, rounded
 from abstain.stats.comparisons import SAME, plain
+from abstain.stats.resampling.comparing import StabilityTally
 from abstain.stats.resampling.draws import Plan, all_pairs
 from abstain.stats.resampling.power import (
     exceeding,
@@ -31,7 +32,6 @@ from abstain.stats.resampling.power import (
 )
 from abstain.stats.resampling.sensitivity import EDGE, TIED, SwapTally, edge
 from abstain.stats.resampling.sources import Source
-from abstain.stats.resampling.stability import StabilityTally
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
