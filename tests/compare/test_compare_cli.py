@@ -406,7 +406,9 @@ def test_bounded_memory_of_many_topics() -> None:
 
 def test_a_reference_takes_no_table_of_all_pairs() -> None:
     """400 runs: joint counts of each with one, not of every run with every other."""
-    from abstain.analyses.compare.table import OutcomeTable
+    from abstain.analyses.compare.common import common_questions
+    from abstain.analyses.compare.options import Options
+    from abstain.analyses.compare.outcomes import OutcomeWork
 
     right = np.random.default_rng(0).integers(0, 2, size=400 * 50)
     rows = pl.DataFrame(
@@ -416,10 +418,12 @@ def test_a_reference_takes_no_table_of_all_pairs() -> None:
             "grade": ["right" if own else "wrong" for own in right],
         }
     )
-    table = OutcomeTable(ab.read_judged(rows), ab.measure("c@1"))
-    wanted = [(i, 7) for i in range(400) if i != 7]
+    read = ab.read_judged(rows)
+    common = common_questions(read, read.policy)
+    table = OutcomeWork(common, ab.measure("c@1"), Options(against="r007"), (), None)
+    wanted = table.wanted
     tracemalloc.start()
-    joint = table.joint(wanted)
+    joint = table.joint
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < (400 * 3) ** 2 * 8 / 4

@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain as ab
-from abstain.analyses.compare.confident import MOST_DRAWN
+from abstain.analyses.compare.options import MOST_DRAWN
 from abstain.errors import UsageError
 from abstain.measures.influence import influence_of
-from abstain.stats.means_of_answers import MeansOfAnswers
 from abstain.stats.of_confidence import Sample, sample_of
-from abstain.stats.swapped_answers import SortedAnswers
+from abstain.stats.swapped_answers import MeansOfAnswers, SortedAnswers
 from abstain.stats.swaps import Flips
 from abstain.stats.unbounded import Scale, difference_interval
 from tests.compare import slow_confident as slow

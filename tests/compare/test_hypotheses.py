@@ -13,12 +13,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain as ab
-from abstain.analyses.compare.pairs import bootstrap_p
-from abstain.stats.bootstrap import resampled
 from abstain.stats.functional import cells_of, difference
-from abstain.stats.hypotheses import mcnemar, wilcoxon
+from abstain.stats.hypotheses import (
+    adjust,
+    benjamini_hochberg,
+    bootstrap_p,
+    holm,
+    mcnemar,
+    wilcoxon,
+)
+from abstain.stats.intervals import resampled
 from abstain.stats.letters import letter_groups, letters
-from abstain.stats.multiplicity import adjust, benjamini_hochberg, holm
 from abstain.stats.planning import plan
 from abstain.stats.randomisation import exact_p, randomise
 from abstain.stats.swaps import Flips, common_swaps, max_t, randomise_clusters, randomise_scores

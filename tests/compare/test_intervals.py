@@ -17,14 +17,15 @@ from abstain.cli import options
 from abstain.errors import UsageError
 from abstain.measures import definitions
 from abstain.outcomes import Counts
-from abstain.stats.bootstrap import bca_levels, resampled
 from abstain.stats.delta_method import degrees_of_freedom, delta, effective, logit, standard_error
 from abstain.stats.functional import THREE, cells_of, difference, influence, one_run
 from abstain.stats.intervals import (
     METHODS,
     Interval,
+    bca_levels,
     cell_interval,
     interval,
+    resampled,
 )
 from tests.compare import slow
 from tests.helpers import ROOT

@@ -319,9 +319,9 @@ def test_clusters_flip_alike_kept_or_not(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_max_t_says_how_many_trials_it_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    from abstain.analyses.compare import outcome_pairs
+    from abstain.analyses.compare import options
 
-    monkeypatch.setattr(outcome_pairs, "MOST_DRAWN", 1000)
+    monkeypatch.setattr(options, "MOST_DRAWN", 1000)
     frame = graded(dict.fromkeys("xyz", "ab-"))
     with pytest.raises(UsageError, match="take trials=500 or fewer"):
         judged(frame, against="x")

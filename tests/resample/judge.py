@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any
 
 from abstain.analyses.meta import MetaResult
 from abstain.analyses.meta.meta_evaluation import judged
-from abstain.analyses.meta.settings import MetaOptions, Settings
+from abstain.analyses.meta.settings import Settings
 from abstain.stats.resampling.sources import Source
 
 
-def evaluate(source: Source, **options: Unpack[MetaOptions]) -> MetaResult:
+def evaluate(source: Source, **options: Any) -> MetaResult:
     """What `meta` says of a source."""
-    return judged(source, Settings(**options))  # type: ignore[arg-type]
+    return judged(source, Settings(**options))

@@ -11,8 +11,12 @@ import pytest
 from abstain.analyses.meta.parts import sensitivity_of
 from abstain.analyses.meta.result import Sensitivity
 from abstain.errors import UsageError
-from abstain.stats.resampling.bins import bins_for, natural_width, required_bin
-from abstain.stats.resampling.sensitivity import Swaps, SwapTally
+from abstain.stats.resampling.sensitivity import (
+    SwapTally,
+    bins_for,
+    natural_width,
+    required_bin,
+)
 from abstain.stats.resampling.sources import of_scores
 from tests.resample.judge import evaluate
 
@@ -39,7 +43,7 @@ def row_of(
 def tallied(table: npt.NDArray[np.int64], listed: int, level: float = 0.95) -> Sensitivity:
     """The row of a table of batches × what became of comparisons × bins."""
     tally = SwapTally(width=0.01, bins=table.shape[-1], listed=listed, limit=1 - level)
-    tally.add(Swaps(table, 0), 0.5)
+    tally.add(table, 0, 0.5)
     tally.close()
     return sensitivity_of("m", 10, tally)
 

@@ -15,8 +15,8 @@ import pytest
 import abstain as ab
 from abstain.analyses.meta import MetaResult
 from abstain.analyses.meta.parts import questions_needed
-from abstain.stats.chance import random_parts, stream
 from abstain.stats.resampling.cells import of_outcomes
+from abstain.stats.resampling.sources import random_parts, stream
 from tests.helpers import needs
 from tests.resample import literal
 from tests.resample.judge import evaluate

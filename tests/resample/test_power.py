@@ -13,7 +13,6 @@ import pytest
 import abstain as ab
 from abstain.analyses.meta.parts import powers
 from abstain.report.meta_words import notes_of
-from abstain.stats.chance import random_multiplicities, stream
 from abstain.stats.resampling.cells import of_outcomes
 from abstain.stats.resampling.draws import Plan
 from abstain.stats.resampling.power import (
@@ -22,7 +21,7 @@ from abstain.stats.resampling.power import (
     honest_ranges,
     significance,
 )
-from abstain.stats.resampling.sources import of_scores
+from abstain.stats.resampling.sources import of_scores, random_multiplicities, stream
 from tests.resample import literal
 from tests.resample.judge import evaluate
 

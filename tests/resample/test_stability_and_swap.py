@@ -14,13 +14,18 @@ import pytest
 import abstain as ab
 from abstain.analyses.meta import MetaResult
 from abstain.analyses.meta.parts import sensitivity_of, stability_of
-from abstain.stats.chance import random_cells, random_parts, stream
-from abstain.stats.resampling.bins import BINS
 from abstain.stats.resampling.cells import Outcomes, of_outcomes
-from abstain.stats.resampling.comparing import Comparing
+from abstain.stats.resampling.comparing import FUZZINESS, Comparing
 from abstain.stats.resampling.draws import Block, Draws
-from abstain.stats.resampling.sources import Source, of_counts, of_scores
-from abstain.stats.resampling.stability import FUZZINESS
+from abstain.stats.resampling.sensitivity import BINS
+from abstain.stats.resampling.sources import (
+    Source,
+    of_counts,
+    of_scores,
+    random_cells,
+    random_parts,
+    stream,
+)
 from tests.resample import literal
 from tests.resample.judge import evaluate
 from tests.resample.literal import MEASURES, Subsets

@@ -14,12 +14,11 @@ import numpy.typing as npt
 import pytest
 
 import abstain as ab
-from abstain.stats.chance import stream
 from abstain.stats.resampling import draws as drawing
 from abstain.stats.resampling import power
 from abstain.stats.resampling.cells import of_outcomes
 from abstain.stats.resampling.draws import Block, Plan, permutations, subsets
-from abstain.stats.resampling.sources import Source, of_scores
+from abstain.stats.resampling.sources import Source, of_scores, stream
 from tests.resample.judge import evaluate
 
 RUNS, QUESTIONS, TRIALS = 4, 40, 60
@@ -60,9 +59,9 @@ def unrelated(pieces: list[npt.NDArray[np.float64]]) -> bool:
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pair a block, 60 trials a chunk, few permutations a piece."""
+    monkeypatch.setattr(drawing, "CHUNK", TRIALS)
     for module in (drawing, power):
         monkeypatch.setattr(module, "BLOCK", TRIALS)
-        monkeypatch.setattr(module, "CHUNK", TRIALS)
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -100,7 +99,7 @@ def test_pairs_and_chunks_draw_their_own_resamples(kind: str) -> None:
     plan = Plan(trials=10 * TRIALS)
     pairs = drawing.all_pairs(RUNS)
     by_pair: dict[int, list[int]] = {0: [], 5: []}
-    for own, beyond, _ in power._exceedances(source, plan, pairs, source.full()):
+    for own, beyond, _ in power.exceedances(source, plan, pairs, source.full()):
         if own.start in by_pair:
             by_pair[own.start].append(int(beyond[0, 0]))
     first, second = by_pair.values()

@@ -10,7 +10,7 @@ from abstain.analyses.meta.result import MetaResult
 from abstain.errors import plural
 from abstain.report.shared import number
 from abstain.stats.comparisons import SAME
-from abstain.stats.resampling.bins import WIDTH
+from abstain.stats.resampling.sensitivity import WIDTH
 
 COEFFICIENT = {"tau_b": "Kendall τ-b", "tau_ap": "τ_AP", "spearman": "Spearman ρ", "rbo": "RBO"}
 

@@ -18,10 +18,10 @@ DECIMALS = 12
 """Scores that agree so far, as shares of the largest, are equal."""
 
 
-def rounded(scores: Array) -> Array:
-    """Scores in which ties are equal: differences of rounding are gone."""
+def rounded(scores: Array, decimals: int = DECIMALS) -> Array:
+    """Scores as shares of the largest, in which ties are equal: 0.7 − 0.5 and 0.3 − 0.1."""
     scale = float(np.abs(scores).max(initial=0)) or 1.0
-    return np.asarray(np.round(scores / scale, DECIMALS))
+    return np.asarray(np.round(scores / scale, decimals))
 
 
 def kendall_tau_b(x: Array, y: Array) -> float:

@@ -1,11 +1,16 @@
-"""Classical paired tests: McNemar for right against not right, Wilcoxon for scores."""
+"""Classical paired tests, and p-values of many comparisons adjusted.
+
+McNemar for right against not right, Wilcoxon for scores; Holm, or Benjamini and Hochberg.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.stats.agreement import rounded
 from abstain.stats.randomisation import PValue
 from abstain.stats.swaps import EXACT_UNITS, Flips, randomise_scores
 
@@ -14,6 +19,11 @@ if TYPE_CHECKING:
 
 DECIMALS = 9
 MOST_EXACT = 50
+CORRECTIONS = {
+    "holm": "corrected by Holm",
+    "bh": "corrected by Benjamini and Hochberg",
+    "none": "not corrected",
+}
 
 
 def mcnemar(only_one: int, only_other: int) -> float:
@@ -38,7 +48,7 @@ def wilcoxon(differences: Array) -> PValue:
     from scipy.stats import rankdata
     from scipy.stats import wilcoxon as signed_rank
 
-    known = _without_noise(differences[~np.isnan(differences)])
+    known = rounded(differences[~np.isnan(differences)], DECIMALS)
     known = known[known != 0]
     if not len(known):
         return PValue(1.0, exact=True)
@@ -52,7 +62,49 @@ def wilcoxon(differences: Array) -> PValue:
     return PValue(float(found.pvalue), exact=exact)
 
 
-def _without_noise(differences: Array) -> Array:
-    """Differences as shares of the largest, rounded: 0.7 − 0.5 and 0.3 − 0.1 are tied."""
-    largest = float(np.abs(differences).max(initial=0))
-    return np.round(differences / largest, DECIMALS) if largest > 0 else differences
+def bootstrap_p(values: Array) -> float:
+    """Twice the smaller share of resamples on either side of no difference."""
+    low = int(np.count_nonzero(~(values > 0)))
+    high = int(np.count_nonzero(~(values < 0)))
+    return min(1.0, 2 * (min(low, high) + 1) / (len(values) + 1))
+
+
+def holm(p: Array) -> Array:
+    """Holm's step-down: the i-th smallest times (m − i + 1), never falling.
+
+    >>> [float(x) for x in holm(np.array([0.01, 0.04, 0.03])).round(4)]
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p, kind="stable")
+    scaled = p[order] * np.arange(len(p), 0, -1)
+    found = np.empty(len(p))
+    found[order] = np.minimum(np.maximum.accumulate(scaled), 1)
+    return found
+
+
+def benjamini_hochberg(p: Array) -> Array:
+    """Benjamini and Hochberg's step-up: the i-th smallest times m/i, never falling.
+
+    >>> [float(x) for x in benjamini_hochberg(np.array([0.01, 0.04, 0.03])).round(4)]
+    [0.03, 0.04, 0.04]
+    """
+    order = np.argsort(p, kind="stable")
+    scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
+    found = np.empty(len(p))
+    found[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1)
+    return found
+
+
+ADJUSTED: dict[str, Callable[[Array], Array]] = {
+    "holm": holm,
+    "bh": benjamini_hochberg,
+    "none": np.copy,
+}
+
+
+def adjust(p: Array, correction: str) -> Array:
+    """Adjusted p-values; what is NaN stays so and is not counted among the comparisons."""
+    found = np.array(p, np.float64)
+    known = ~np.isnan(found)
+    found[known] = ADJUSTED[correction](found[known])
+    return found

@@ -6,18 +6,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from abstain.errors import UnknownNameError, UsageError
-from abstain.measures import Measure
-from abstain.outcomes import Counts
-from abstain.stats.bootstrap import bca_levels, resampled
+from abstain.measures import Measure, Proportion
+from abstain.outcomes import Counts, CountsArray
 from abstain.stats.delta_method import delta, effective, logit
 from abstain.stats.functional import Functional, cells_of, one_run
-from abstain.stats.proportions import proportion
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
@@ -39,6 +38,8 @@ DEFAULT = "logit"
 RANDOM = ("percentile", "bca", "jeffreys")
 OF_ONE_PROPORTION = ("wilson", "clopper-pearson")
 DRAWS = 20_000
+BLOCK = 1 << 22
+"""Numbers held at once."""
 NO_WIDTH = "hardly a resample differs, so a bootstrap shows no width"
 
 
@@ -50,6 +51,11 @@ class Interval:
     high: float
     method: str
     why_not: str = ""
+
+    @classmethod
+    def none(cls, method: str, why_not: str) -> Interval:
+        """No interval, for a reason."""
+        return cls(math.nan, math.nan, method, why_not)
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -100,12 +106,12 @@ def interval(
     own = Counts(*(float(x) for x in row))
     reason = measure.why_undefined(own)
     if reason is not None:
-        return Interval(math.nan, math.nan, method, reason)
+        return Interval.none(method, reason)
     groups = None if clusters is None else np.asarray(clusters, np.float64)
     if groups is not None:
         groups = groups[groups.sum(axis=-1) > 0]
         if len(groups) < 2:
-            return Interval(math.nan, math.nan, method, "there is only one cluster")
+            return Interval.none(method, "there is only one cluster")
     cells = cells_of(measure)
     share = measure.definition.proportion
     if method in OF_ONE_PROPORTION or (method == "jeffreys" and share is not None):
@@ -142,11 +148,11 @@ def cell_interval(
     if method in OF_ONE_PROPORTION:
         raise UsageError(f"{method} is for one proportion; a difference takes logit, delta, bca, …")
     if clusters is not None and len(clusters) < 2:
-        return Interval(math.nan, math.nan, method, "there is only one cluster")
+        return Interval.none(method, "there is only one cluster")
     if cells.sum() < 2:
-        return Interval(math.nan, math.nan, method, "there is only one question")
+        return Interval.none(method, "there is only one question")
     if math.isnan(float(f.value(cells))):
-        return Interval(math.nan, math.nan, method, "the value is undefined")
+        return Interval.none(method, "the value is undefined")
     if method in ("logit", "delta"):
         make = logit if method == "logit" else delta
         low, high = make(f, cells, clusters, level=level)
@@ -159,13 +165,20 @@ def cell_interval(
         values = resampled(f.value, cells, clusters, trials=trials, generator=generator)
         if method == "bca":
             tails = bca_levels(f.value, cells, clusters, values, level=level)
-    lost = int(np.isnan(values).sum())
-    values = values[~np.isnan(values)]
-    if not len(values):
-        return Interval(math.nan, math.nan, method, "no resample has a value")
-    low, high = np.quantile(values, tails)
-    why = f"{lost} of {lost + len(values)} resamples had no value" if lost else ""
-    if math.isclose(low, high, rel_tol=1e-12):
+    return between(values, tails, method)
+
+
+def between(
+    values: Array, tails: tuple[float, float], method: str, *, close: float = 0.0
+) -> Interval:
+    """An interval between two quantiles of drawn values; ends so `close` show no width."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return Interval.none(method, "no resample has a value")
+    low, high = np.quantile(known, tails)
+    lost = len(values) - len(known)
+    why = f"{lost} of {len(values)} resamples had no value" if lost else ""
+    if math.isclose(low, high, rel_tol=1e-12, abs_tol=close):
         why = NO_WIDTH
     return Interval(float(low), float(high), method, why)
 
@@ -177,9 +190,151 @@ def posterior(
     *,
     level: float,
     generator: np.random.Generator,
-    draws: int = DRAWS,
 ) -> Array:
     """Values drawn from the posterior: cells under a Dirichlet prior of ½ an outcome."""
     worth = effective(f, cells, clusters, level=level)
     shape = cells * (worth / cells.sum()) + f.prior
-    return f.value(generator.standard_gamma(shape, size=(draws, f.size)))
+    return f.value(generator.standard_gamma(shape, size=(DRAWS, f.size)))
+
+
+# --------------------------------------------------------------------------------- bootstrap
+
+
+def resampled(
+    value: Callable[[Array], Array],
+    cells: Array,
+    clusters: Array | None,
+    *,
+    trials: int,
+    generator: np.random.Generator,
+) -> Array:
+    """The value of each of `trials` resamples of questions, or of clusters where there are some.
+
+    Resampling questions with replacement makes the cell counts multinomial, no question is touched;
+    resampling clusters is one matrix product of their multiplicities with their counts.
+    """
+    if clusters is None:
+        n = round(float(cells.sum()))
+        if not np.allclose(cells, np.round(cells)):
+            raise UsageError("a bootstrap needs whole numbers of questions; take logit or delta")
+        shares = cells / cells.sum()
+        return value(generator.multinomial(n, shares, size=trials).astype(np.float64))
+    groups = len(clusters)
+    size = max(1, BLOCK // max(groups, 1))
+    parts = []
+    for start in range(0, trials, size):
+        weights = generator.multinomial(
+            groups, np.full(groups, 1 / groups), size=min(size, trials - start)
+        )
+        parts.append(value(weights.astype(np.float64) @ clusters))
+    return np.concatenate(parts)
+
+
+def bca_levels(
+    value: Callable[[Array], Array],
+    cells: Array,
+    clusters: Array | None,
+    values: Array,
+    *,
+    level: float,
+) -> tuple[float, float]:
+    """The quantiles that BCa reads (Efron 1987): corrected for bias and acceleration.
+
+    Leaving out one question changes one cell: the jackknife has as many values as cells.
+    """
+    if clusters is None:
+        left = cells - np.eye(len(cells))
+        weights = cells
+    else:
+        left = cells - clusters
+        weights = np.ones(len(clusters))
+    used = weights > 0
+    jackknife, weights = value(left[used]), weights[used]
+    return levels_from_jackknife(float(value(cells)), values, jackknife, weights, level=level)
+
+
+def levels_from_jackknife(
+    observed: float, values: Array, jackknife: Array, weights: Array, *, level: float
+) -> tuple[float, float]:
+    """BCa's quantiles from resamples and leave-one-out values with their multiplicities."""
+    from scipy.special import ndtr, ndtri
+
+    plain = ((1 - level) / 2, (1 + level) / 2)
+    known = values[~np.isnan(values)]
+    keep = ~np.isnan(jackknife)
+    jackknife, weights = jackknife[keep], weights[keep]
+    if not len(known) or not len(jackknife):
+        return plain
+    close = 1e-12 * max(float(np.abs(known).max()), abs(observed))
+    below = (known < observed - close).mean()
+    equal = (np.abs(known - observed) <= close).mean()
+    share = below + equal / 2
+    if share <= 0 or share >= 1:
+        return plain
+    bias = float(ndtri(share))
+    off = (weights * jackknife).sum() / weights.sum() - jackknife
+    second = float((weights * off**2).sum())
+    acceleration = float((weights * off**3).sum()) / (6 * second**1.5) if second > close**2 else 0.0
+    found = []
+    for tail in plain:
+        reach = bias + float(ndtri(tail))
+        found.append(float(ndtr(bias + reach / (1 - acceleration * reach))))
+    return found[0], found[1]
+
+
+# ------------------------------------------------------------------------------- proportions
+
+
+def proportion(
+    measure: Measure,
+    share: Proportion,
+    counts: Array,
+    clusters: Array | None,
+    *,
+    method: str,
+    level: float,
+) -> tuple[float, float]:
+    """The ends of a proportion's interval; six counts, clusters by their effective size."""
+    x, n = share.of(CountsArray(counts))
+    if clusters is not None:
+        cells = cells_of(measure)
+        merged, groups = cells.merge(counts), cells.merge(clusters)
+        worth = float(effective(one_run(measure), merged, groups, level=level) / merged.sum())
+        x, n = x * worth, n * worth
+    return PROPORTIONS[method](float(x), float(n), level=level)
+
+
+def wilson(x: float, n: float, *, level: float) -> tuple[float, float]:
+    """Wilson's score interval of x successes in n trials."""
+    from scipy.special import ndtri
+
+    z = float(ndtri((1 + level) / 2))
+    middle = (x + z * z / 2) / (n + z * z)
+    reach = z / (n + z * z) * math.sqrt(x * (n - x) / n + z * z / 4)
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def clopper_pearson(x: float, n: float, *, level: float) -> tuple[float, float]:
+    """Clopper and Pearson's exact interval; x and n need not be whole."""
+    return _by_beta(x, n, (0.0, 1.0), level)
+
+
+def jeffreys(x: float, n: float, *, level: float) -> tuple[float, float]:
+    """The posterior Beta(x + ½, n − x + ½), to the end where nothing or everything succeeded.
+
+    So Brown, Cai and DasGupta (2001): without it the score itself would lie outside.
+    """
+    return _by_beta(x, n, (0.5, 0.5), level)
+
+
+def _by_beta(x: float, n: float, added: tuple[float, float], level: float) -> tuple[float, float]:
+    """Quantiles of Beta(x + low, n − x + high), with what is added turned round above."""
+    from scipy.special import betaincinv
+
+    tail, (less, more) = (1 - level) / 2, added
+    low = 0.0 if x <= 0 else float(betaincinv(x + less, n - x + more, tail))
+    high = 1.0 if x >= n else float(betaincinv(x + more, n - x + less, 1 - tail))
+    return low, high
+
+
+PROPORTIONS = {"wilson": wilson, "clopper-pearson": clopper_pearson, "jeffreys": jeffreys}

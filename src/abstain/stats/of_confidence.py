@@ -17,8 +17,7 @@ from abstain.errors import UsageError
 from abstain.measures import Measure
 from abstain.measures.answers import Answers, Resamples
 from abstain.outcomes import OUTCOMES
-from abstain.stats.bootstrap import levels_from_jackknife
-from abstain.stats.intervals import DEFAULT, NO_WIDTH, Interval
+from abstain.stats.intervals import DEFAULT, Interval, between, levels_from_jackknife
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -133,7 +132,7 @@ def confidence_interval(
     observed = score(sample.answers)
     why = why_none(measure, sample.size, observed, clustered=clustered)
     if why:
-        return Interval(math.nan, math.nan, method, why)
+        return Interval.none(method, why)
     values, left, width = np.empty(trials), None, sample.size
     for some, times in draws(sample.size, trials=trials, width=width, seed=seed):
         values[some] = sample.values(measure, times)
@@ -158,16 +157,11 @@ def resampled_interval(
     """An interval from resamples, and for BCa from the values without each part in turn."""
     known = values[~np.isnan(values)]
     if not len(known):
-        return Interval(math.nan, math.nan, method, "no resample has a value")
+        return Interval.none(method, "no resample has a value")
     tails = (1 - level) / 2, (1 + level) / 2
     below = (known < observed - CLOSE).mean() + (np.abs(known - observed) <= CLOSE).mean() / 2
     if not tails[0] <= below <= tails[1]:
-        return Interval(math.nan, math.nan, method, ONE_SIDED)
+        return Interval.none(method, ONE_SIDED)
     if left is not None:
         tails = levels_from_jackknife(observed, values, left, np.ones(len(left)), level=level)
-    low, high = np.quantile(known, tails)
-    lost = len(values) - len(known)
-    why = f"{lost} of {len(values)} resamples had no value" if lost else ""
-    if math.isclose(low, high, rel_tol=1e-12, abs_tol=CLOSE):
-        why = NO_WIDTH
-    return Interval(float(low), float(high), method, why)
+    return between(values, tails, method, close=CLOSE)

@@ -8,7 +8,8 @@ their number.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+import msgspec
 
 from abstain.errors import UsageError
 
@@ -17,20 +18,23 @@ MANY = 1_000
 ROUNDS = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What it takes to find a difference at the disagreement seen."""
 
-    questions: int
     visible: float | None
-    """The smallest difference that this many questions show with the power asked for; None: so
-    few questions or clusters that no difference would."""
+    """The smallest difference that the test set shows with the power asked for; None: so few
+    questions or clusters that no difference would."""
     power_asked: float
     detect: float | None = None
     power: float | None = None
-    """The chance to find `detect` with this many questions."""
+    """The chance to find `detect` on this test set."""
     needed: int | None = None
     """The questions that find `detect` with the power asked for."""
+
+
+def least_units(alpha: float) -> int:
+    """The questions or clusters with which a test by signs can have a p of alpha: 2^(1 − G)."""
+    return max(2, math.ceil(1 - math.log2(alpha) - 1e-9))
 
 
 def check_plan(
@@ -70,15 +74,13 @@ def plan(
     """
     if not 0 < power < 1:
         raise UsageError(f"a power lies between 0 and 1, such as 0.8 (got {power:g})")
-    if detect is not None and not detect > 0:
-        raise UsageError(f"a difference to detect is more than 0, such as 0.02 (got {detect:g})")
     if not math.isfinite(error) or error <= 0:
         return None
     units = questions if units is None else units
     enough = units >= least_units
     visible = _reach(units, power, level) * error if enough else None
     if detect is None:
-        return Plan(questions, visible, power)
+        return Plan(visible=visible, power_asked=power)
     chance = _power(units, detect / error, level) if enough else 0.0
     needed = float(questions)
     for _ in range(ROUNDS):
@@ -88,7 +90,13 @@ def plan(
         needed = max(needed, questions * least_units / units)
         if abs(needed - before) < 1e-6 * needed:
             break
-    return Plan(questions, visible, power, detect, chance, math.ceil(needed - 1e-9))
+    return Plan(
+        visible=visible,
+        power_asked=power,
+        detect=detect,
+        power=chance,
+        needed=math.ceil(needed - 1e-9),
+    )
 
 
 def _reach(units: float, power: float, level: float) -> float:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.measures import Measure
-from abstain.stats.functional import Cells, cells_of
+from abstain.stats.functional import one_run
 from abstain.stats.studentised import CLOSE as CLOSE_STUDENTISED
-from abstain.stats.studentised import statistic
+from abstain.stats.studentised import after_swaps, statistic, swappable
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -65,7 +65,6 @@ def randomise(
     the difference. Exact where the distribution is small enough to write down
     (`exact` forces either way).
     """
-    cells = cells_of(measure)
     found: list[PValue | None] = [None] * len(joint)
     drawn: list[int] = []
     for number, table in enumerate(joint):
@@ -75,31 +74,20 @@ def randomise(
         else:
             drawn.append(number)
     if drawn:
-        sampled = sampled_p(
-            measure, cells, joint[drawn], trials=trials, seed=seed, progress=progress
-        )
+        sampled = sampled_p(measure, joint[drawn], trials=trials, seed=seed, progress=progress)
         for number, p in zip(drawn, sampled, strict=True):
             found[number] = PValue(float(p), exact=False)
     return [item for item in found if item is not None]
 
 
-def _swappable(table: IntArray) -> IntArray:
-    return np.array([table[i, j] + table[j, i] for i, j in combinations(range(len(table)), 2)])
-
-
 def _few(measure: Measure, table: IntArray) -> bool:
     """Whether the whole distribution, without its far tails, is small enough to write down."""
+    swaps = swappable(table)
     if measure.definition.studentised:
-        sizes = [float(len(_likely(int(m)))) for m in _swappable(table)]
-        return math.prod(sizes) <= STUDENTISED_STATES
-    return _states(table) <= EXACT_STATES
-
-
-def _states(table: IntArray) -> float:
-    swaps = _swappable(table)
+        return math.prod(float(len(_likely(int(m)))) for m in swaps) <= STUDENTISED_STATES
     if len(table) == 3:
-        return float(len(_likely(swaps[0] + swaps[1])) * len(_likely(swaps[1] + swaps[2])))
-    return float(np.prod(swaps.astype(np.float64) + 1))
+        return len(_likely(swaps[0] + swaps[1])) * len(_likely(swaps[1] + swaps[2])) <= EXACT_STATES
+    return float(np.prod(swaps.astype(np.float64) + 1)) <= EXACT_STATES
 
 
 def exact_p(measure: Measure, table: IntArray) -> float:
@@ -113,11 +101,14 @@ def exact_p(measure: Measure, table: IntArray) -> float:
         drawn, seen = statistic(measure, tables), statistic(measure, table.astype(np.float64))
         loud = extreme(drawn, seen, CLOSE_STUDENTISED)
     else:
-        cells = cells_of(measure)
-        weights, first, unseen = _lattice(table) if len(table) == 3 else _product(table)
+        if len(table) == 3:
+            weights, first, unseen = _lattice(table)
+        else:
+            weights, tables = _tables(table)
+            first = tables.sum(axis=2)
         total = table.sum(axis=0) + table.sum(axis=1)
-        drawn = score_difference(measure, cells, first, total - first)
-        seen = score_difference(measure, cells, table.sum(axis=1), table.sum(axis=0))
+        drawn = score_difference(measure, first, total - first)
+        seen = score_difference(measure, table.sum(axis=1), table.sum(axis=0))
         loud = extreme(drawn, seen)
     if loud.all():
         return 1.0
@@ -137,7 +128,7 @@ def _lattice(table: IntArray) -> tuple[Array, Array, float]:
 
     Of the right–blank questions y go one way; right − y and blank + y are binomials of the others.
     """
-    (right_wrong, right_blank, wrong_blank) = (int(m) for m in _swappable(table))
+    (right_wrong, right_blank, wrong_blank) = (int(m) for m in swappable(table))
     i = _likely(right_wrong + right_blank)
     j = _likely(wrong_blank + right_blank)
     y = _likely(right_blank)
@@ -158,28 +149,12 @@ def _shifted(chances: Array, at: IntArray) -> Array:
     return np.where(inside, chances[np.where(inside, at, 0)], 0.0)
 
 
-def _product(table: IntArray) -> tuple[Array, Array, float]:
-    """Any number of outcomes: every combination of how many of each kind are swapped."""
-    weights, tables = _tables(table)
-    return weights, tables.sum(axis=2), 0.0
-
-
 def _tables(table: IntArray) -> tuple[Array, Array]:
     """The chances of all joint tables (states, k, k) after the swaps, without the far tails."""
-    kinds = [(i, j) for i, j in combinations(range(len(table)), 2) if table[i, j] + table[j, i]]
-    sizes = [int(table[i, j] + table[j, i]) for i, j in kinds]
-    likely = [_likely(m) for m in sizes]
-    grids = np.meshgrid(*likely, indexing="ij") if kinds else []
-    drawn = [grid.ravel() for grid in grids]
-    states = len(drawn[0]) if drawn else 1
-    weights = np.ones(states)
-    found = np.zeros((states, *table.shape))
-    found[:] = np.diag(np.diag(table))
-    for (i, j), m, x in zip(kinds, sizes, drawn, strict=True):
-        weights *= _binomial(m)[x]
-        found[:, i, j] = x
-        found[:, j, i] = m - x
-    return weights, found
+    sizes = [int(m) for m in swappable(table)]
+    stay = [grid.ravel() for grid in np.meshgrid(*map(_likely, sizes), indexing="ij")]
+    chances = [_binomial(m)[x] for m, x in zip(sizes, stay, strict=True)]
+    return np.asarray(math.prod(chances)), after_swaps(table, stay)
 
 
 @lru_cache(maxsize=4096)
@@ -196,7 +171,6 @@ def _binomial(m: int) -> Array:
 
 def sampled_p(
     measure: Measure,
-    cells: Cells,
     joint: IntArray,
     *,
     trials: int,
@@ -204,7 +178,8 @@ def sampled_p(
     progress: Callable[[int], None] = lambda _: None,
 ) -> Array:
     """p by random swaps. All pairs share the trials, so that a pair's p never depends on others."""
-    kinds = list(combinations(range(len(cells)), 2))
+    size = joint.shape[-1]
+    kinds = list(combinations(range(size), 2))
     questions = int(joint.sum(axis=(1, 2)).max())
     words = questions // 64 + 1
     block = max(1, min(trials, BLOCK_BYTES // (8 * words * len(kinds))))
@@ -215,44 +190,32 @@ def sampled_p(
     if divided:
         seen = statistic(measure, joint.astype(np.float64))
     else:
-        seen = score_difference(measure, cells, first_margin, second_margin)
+        seen = score_difference(measure, first_margin, second_margin)
     for start in range(0, trials, block):
-        size = min(block, trials - start)
+        some = min(block, trials - start)
         tosses = [
-            Tosses(g.integers(0, 1 << 64, size=(size, words), dtype=np.uint64, endpoint=False))
+            Tosses(g.integers(0, 1 << 64, size=(some, words), dtype=np.uint64, endpoint=False))
             for g in generators
         ]
         for number, table in enumerate(joint):
-            heads = [
-                own.heads(int(table[i, j] + table[j, i]))
-                for (i, j), own in zip(kinds, tosses, strict=True)
-            ]
+            swaps = swappable(table)
+            heads = [own.heads(int(m)) for own, m in zip(tosses, swaps, strict=True)]
             if divided:
-                drawn = statistic(measure, _tossed(table, kinds, heads))
+                drawn = statistic(measure, after_swaps(table, heads))
                 loud = extreme(drawn, seen[number], CLOSE_STUDENTISED)
             else:
-                first = np.empty((len(cells), size))
+                first = np.empty((size, some))
                 first[:] = np.diag(table)[:, None]
-                for (i, j), x in zip(kinds, heads, strict=True):
+                for (i, j), m, x in zip(kinds, swaps, heads, strict=True):
                     first[i] += x
-                    first[j] += table[i, j] + table[j, i] - x
+                    first[j] += m - x
                 total = first_margin[number] + second_margin[number]
-                drawn = score_difference(measure, cells, first.T, total - first.T)
+                drawn = score_difference(measure, first.T, total - first.T)
                 loud = extreme(drawn, seen[number])
             hits[number] += int(np.count_nonzero(loud))
-            if start + size == trials:
+            if start + some == trials:
                 progress(1)
     return np.asarray((hits + 1) / (trials + 1))
-
-
-def _tossed(table: IntArray, kinds: list[tuple[int, int]], heads: list[Array]) -> Array:
-    """Joint tables (trials, k, k) when so many of each kind of disagreement stay as they are."""
-    found = np.zeros((len(heads[0]), *table.shape))
-    found[:] = np.diag(np.diag(table))
-    for (i, j), x in zip(kinds, heads, strict=True):
-        found[:, i, j] = x
-        found[:, j, i] = table[i, j] + table[j, i] - x
-    return found
 
 
 class Tosses:
@@ -277,10 +240,17 @@ class Tosses:
         return self.known[m]
 
 
-def score_difference(measure: Measure, cells: Cells, first: Array, second: Array) -> Array:
-    return np.asarray(measure(cells.counts(second)) - measure(cells.counts(first)))
+def score_difference(measure: Measure, first: Array, second: Array) -> Array:
+    """The score of the second run's cell counts (…, k) less that of the first's."""
+    value = one_run(measure).value
+    return value(second) - value(first)
 
 
 def extreme(drawn: Array, seen: Array | float, close: float = CLOSE) -> npt.NDArray[np.bool_]:
     """At least as far from 0 as what was seen; what has no value speaks for the null."""
     return ~(np.abs(drawn) < np.abs(seen) - close)
+
+
+def p_of(hits: Array | float, trials: int, *, exact: bool) -> Array | float:
+    """The p of so many extreme trials; what was seen is one of those that are random."""
+    return hits / trials if exact else (hits + 1) / (trials + 1)

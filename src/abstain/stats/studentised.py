@@ -8,7 +8,9 @@ error, a difference is compared with what is like it (Janssen 1997; Chung and Ro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +21,7 @@ from abstain.stats.functional import JEFFREYS, cells_of, influence, one_run
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from abstain.outcomes import Array
+    from abstain.outcomes import Array, IntArray
 
 CLOSE = 1e-6
 """Statistics hold numerical derivatives: nearer than this they are equal."""
@@ -102,29 +104,35 @@ def _listed(measure: Measure, n: int) -> tuple[Array, Array]:
     return scores, psi
 
 
+def swappable(joint: IntArray | Array) -> Array:
+    """How many questions of each kind of disagreement two runs have."""
+    first, second = np.triu_indices(len(joint), 1)
+    return np.asarray(joint[first, second] + joint[second, first])
+
+
 def swapped_tables(
     own: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8], size: int
-) -> tuple[Array, Array, list[tuple[int, int]]]:
-    """What common swaps need of two runs: ±1 for each question and kind of disagreement.
+) -> tuple[Array, Array]:
+    """What common swaps need of two runs: ±1 for each question and kind of disagreement, and the
+    joint counts.
 
-    Swapping the questions at −1 of a row of signs, the joint count of (a, b) is half of how many
-    disagree so in either way plus half of signs @ kinds.
+    Swapping the questions at −1 of a row of signs, half of how many disagree so in either way plus
+    half of signs @ kinds stay as they are.
     """
-    pairs = [(a, b) for a in range(size) for b in range(a + 1, size)]
+    pairs = list(combinations(range(size), 2))
     one_way = [(other == a) & (own == b) for a, b in pairs]
     back = [(other == b) & (own == a) for a, b in pairs]
     kinds = np.stack(one_way, axis=1).astype(np.float64) - np.stack(back, axis=1)
     joint = np.zeros((size, size))
     np.add.at(joint, (other, own), 1)
-    return kinds, joint, pairs
+    return kinds, joint
 
 
-def after_swaps(joint: Array, pairs: list[tuple[int, int]], moved: Array) -> Array:
-    """Joint tables (trials, k, k) when `moved` (trials, kinds) is signs @ kinds."""
-    found = np.empty((len(moved), *joint.shape))
+def after_swaps(joint: IntArray | Array, stay: Sequence[Array | IntArray] | Array) -> Array:
+    """Joint tables (trials, k, k) when so many of each kind of disagreement stay as they are."""
+    found = np.empty((len(stay[0]), *joint.shape))
     found[:] = np.diag(np.diag(joint))
-    for number, (a, b) in enumerate(pairs):
-        total = joint[a, b] + joint[b, a]
-        found[:, a, b] = (total + moved[:, number]) / 2
-        found[:, b, a] = (total - moved[:, number]) / 2
+    for (a, b), x in zip(combinations(range(len(joint)), 2), stay, strict=True):
+        found[:, a, b] = x
+        found[:, b, a] = joint[a, b] + joint[b, a] - x
     return found

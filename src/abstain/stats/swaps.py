@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.measures import Measure
-from abstain.stats.functional import cells_of
-from abstain.stats.randomisation import CLOSE, PValue, extreme, score_difference
+from abstain.stats.randomisation import CLOSE, PValue, extreme, p_of, score_difference
 from abstain.stats.studentised import AT_ONCE, of_clusters
 from abstain.stats.studentised import CLOSE as CLOSE_STUDENTISED
 
@@ -64,43 +63,37 @@ def randomise_clusters(
 
     What the flips make of a run is the same in all its pairs, and is kept where memory allows.
     """
-    if measure.definition.studentised:
-        return _studentised_clusters(measure, tables, wanted, flips, progress)
-    cells = cells_of(measure)
+    divided = measure.definition.studentised
     sums = tables.sum(axis=1)
-    kept = flips.trials * sums.size <= MOST_KEPT
+    kept = not divided and flips.trials * sums.size <= MOST_KEPT
     flipped = [flips @ own for own in tables] if kept else []
     found = []
     for i, j in wanted:
-        total = sums[i] + sums[j]
-        moved = flipped[i] - flipped[j] if kept else flips @ (tables[i] - tables[j])
-        half = (total + moved) / 2
-        drawn = score_difference(measure, cells, half, total - half)
-        seen = float(score_difference(measure, cells, sums[i], sums[j]))
-        found.append(_counted(drawn, seen, exact=flips.exact))
+        if divided:
+            drawn, seen = cluster_statistics(measure, tables[i], tables[j], flips)
+        else:
+            moved = flipped[i] - flipped[j] if kept else flips @ (tables[i] - tables[j])
+            drawn = _moved(measure, sums[i] + sums[j], moved)
+            seen = float(score_difference(measure, sums[i], sums[j]))
+        close = CLOSE_STUDENTISED if divided else CLOSE
+        found.append(_counted(drawn, seen, exact=flips.exact, close=close))
         progress(1)
     return found
 
 
-def _studentised_clusters(
-    measure: Measure,
-    tables: Array,
-    wanted: Sequence[tuple[int, int]],
-    flips: Flips,
-    progress: Callable[[int], None],
-) -> list[PValue]:
-    found = []
-    for i, j in wanted:
-        drawn = cluster_statistics(measure, tables[i], tables[j], flips)
-        seen = float(of_clusters(measure, tables[i], tables[j], np.ones((1, flips.groups)))[0])
-        found.append(_counted(drawn, seen, exact=flips.exact, close=CLOSE_STUDENTISED))
-        progress(1)
-    return found
+def cluster_statistics(
+    measure: Measure, own: Array, other: Array, flips: Flips
+) -> tuple[Array, float]:
+    """A difference over its standard error (trials) by swaps of whole clusters, and as seen."""
+    drawn = [of_clusters(measure, own, other, signs) for signs in flips.blocks()]
+    seen = of_clusters(measure, own, other, np.ones((1, flips.groups)))
+    return np.concatenate(drawn), float(seen[0])
 
 
-def cluster_statistics(measure: Measure, own: Array, other: Array, flips: Flips) -> Array:
-    """A difference over its standard error (trials) when whole clusters are swapped."""
-    return np.concatenate([of_clusters(measure, own, other, signs) for signs in flips.blocks()])
+def _moved(measure: Measure, total: Array, moved: Array) -> Array:
+    """Differences when both runs have so much in total, and `moved` is their difference."""
+    half = (total + moved) / 2
+    return score_difference(measure, total - half, half)
 
 
 def randomise_scores(differences: Array, flips: Flips) -> PValue:
@@ -116,9 +109,7 @@ def counted_scores(drawn: Array, differences: Array, *, exact: bool) -> PValue:
 
 def _counted(drawn: Array, seen: float, *, exact: bool, close: float = CLOSE) -> PValue:
     hits = int(np.count_nonzero(extreme(drawn, seen, close)))
-    if exact:
-        return PValue(hits / len(drawn), exact=True)
-    return PValue((hits + 1) / (len(drawn) + 1), exact=False)
+    return PValue(float(p_of(hits, len(drawn), exact=exact)), exact=exact)
 
 
 def max_t(drawn: Array, seen: Array, *, exact: bool, close: float = CLOSE) -> Array:
@@ -137,18 +128,14 @@ def max_t(drawn: Array, seen: Array, *, exact: bool, close: float = CLOSE) -> Ar
     scale = np.where(spread > CLOSE, spread, 1)
     largest = (np.abs(drawn) / scale).max(axis=1)
     hits = np.array([np.count_nonzero(extreme(largest, z, close)) for z in seen / scale])
-    found[known] = hits / len(drawn) if exact else (hits + 1) / (len(drawn) + 1)
+    found[known] = p_of(hits, len(drawn), exact=exact)
     return found
 
 
 def common_swaps(measure: Measure, runs: Sequence[Array], reference: Array, flips: Flips) -> Array:
     """Differences (trials, runs) from a reference when the same clusters are swapped for all."""
-    cells = cells_of(measure)
-    size = len(cells)
     rows = flips @ np.concatenate([own - reference for own in runs], axis=1)
-    found = np.empty((len(rows), len(runs)))
-    for number, own in enumerate(runs):
-        total = (own + reference).sum(axis=0)
-        half = (total + rows[:, number * size : (number + 1) * size]) / 2
-        found[:, number] = score_difference(measure, cells, total - half, half)
-    return found
+    moved = np.split(rows, len(runs), axis=1)
+    totals = [(own + reference).sum(axis=0) for own in runs]
+    found = [_moved(measure, *each) for each in zip(totals, moved, strict=True)]
+    return np.stack(found, axis=1)

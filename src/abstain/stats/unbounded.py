@@ -103,7 +103,7 @@ def difference_interval(
     if not (np.abs(moved) > DUST * (1 + np.abs(values).max())).any():
         return Interval(apart, apart, "logit", UNMOVED)
     if min(units) < 2:
-        return Interval(math.nan, math.nan, "logit", TOO_FEW)
+        return Interval.none("logit", TOO_FEW)
     pooled = float((squares * many**2).sum() / many.sum())
     spread = squares * many / (many - 1) + JEFFREYS * pooled / many**2
     centre = np.array([scale.inside(*own) for own in zip(values, units, strict=True)])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.analyses.campaign.result import Stability
-from abstain.stats.chance import random_multiplicities, stream
 from abstain.stats.resampling.cells import of_outcomes
+from abstain.stats.resampling.sources import random_multiplicities, stream
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation

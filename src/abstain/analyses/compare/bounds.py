@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from abstain.measures import Measure
 from abstain.outcomes import CountsArray
 from abstain.stats.delta_method import effective
 from abstain.stats.functional import JEFFREYS, cells_of, one_run
+from abstain.stats.intervals import Interval
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
@@ -99,15 +99,6 @@ def _ways(total: int, parts: int) -> tuple[Array, int]:
 # ------------------------------------------------------------------------------ a judge's errors
 
 
-@dataclass(frozen=True, slots=True)
-class Corrected:
-    """A score corrected for a judge's errors, with an interval that has the judge's uncertainty."""
-
-    score: float
-    low: float
-    high: float
-
-
 def read_confusion(source: Any) -> Array:
     """A judge's confusion table: rows what is true, columns what the judge said, whole numbers.
 
@@ -139,21 +130,19 @@ def read_confusion(source: Any) -> Array:
         )
     found = np.zeros((3, 3))
     seen: set[tuple[int, ...]] = set()
-    rows = frame.to_dicts()
-    if "judged" in named and "count" in named:
-        for at, row in enumerate(rows):
-            place = table.place(at)
-            pair = (_verdict(row[named["true"]], place), _verdict(row[named["judged"]], place))
-            _once(pair, seen, place)
-            found[pair] = _number(row[named["count"]], place)
-    else:
-        for at, row in enumerate(rows):
-            place = table.place(at)
-            true = _verdict(row[named["true"]], place)
+    by_pair = "judged" in named and "count" in named
+    for at, row in enumerate(frame.to_dicts()):
+        place = table.place(at)
+        true = _verdict(row[named["true"]], place)
+        if by_pair:
+            said = _verdict(row[named["judged"]], place)
+            _once((true, said), seen, place)
+            cells = {said: row[named["count"]]}
+        else:
             _once((true,), seen, place)
-            for said, word in enumerate(WORDS):
-                if word in named:
-                    found[true, said] = _number(row[named[word]], place)
+            cells = {k: row[named[word]] for k, word in enumerate(WORDS) if word in named}
+        for said, cell in cells.items():
+            found[true, said] = _number(cell, place)
     if not found.sum():
         raise InputError("has no counts of verdicts (columns right, wrong, blank)", table.name)
     return found
@@ -206,7 +195,7 @@ def correct_for_judge(
     level: float = 0.95,
     seed: int = 0,
     draws: int = DRAWS,
-) -> Corrected:
+) -> tuple[float, Interval]:
     """The score if the judge had not erred: shares q judged = p true · rates, solved for p.
 
     A verdict that was never checked has no rates: the judge is taken at its word there. The
@@ -220,7 +209,7 @@ def correct_for_judge(
     rates = _rates(confusion)
     if abs(float(np.linalg.det(rates))) < 1e-6:
         raise UsageError("the judge's table says nothing: its verdicts do not depend on the truth")
-    generator = np.random.default_rng([seed, 7])
+    generator, method = np.random.default_rng([seed, 7]), "jeffreys"
     score = float(_solved(measure, (cells / cells.sum())[None], rates[None])[0])
     several = clusters if clusters is not None and len(clusters) > 1 else None
     worth = float(effective(one_run(measure), cells, several, level=level)) / cells.sum()
@@ -232,8 +221,9 @@ def correct_for_judge(
         if len(values := _drawn_scores(measure, judged, confusion, prior, generator))
     ]
     if not ends:
-        return Corrected(score, math.nan, math.nan)
-    return Corrected(score, float(min(e[0] for e in ends)), float(max(e[1] for e in ends)))
+        return score, Interval.none(method, "no draw has a score")
+    low, high = min(e[0] for e in ends), max(e[1] for e in ends)
+    return score, Interval(float(low), float(high), method)
 
 
 def _drawn_scores(

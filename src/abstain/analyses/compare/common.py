@@ -62,11 +62,10 @@ def common_questions(
     evaluation: Evaluation,
     policy: Policy,
     *,
-    runs: Sequence[str] | None = None,
     attributes: Sequence[str] = (),
     confident: bool = False,
 ) -> Common:
-    """Pair runs under a policy, in the order in which they were given or are named here.
+    """Pair runs under a policy, in the order in which they were given.
 
     Questions must have the attributes, and the one that clusters them.
     """
@@ -78,7 +77,7 @@ def common_questions(
         evaluation.with_attributes(list(dict.fromkeys([*attributes, *cluster])))
     size = (evaluation.confidence if confident else evaluation.kinds).shape[1]
     names = list(evaluation.runs)
-    runs = list(evaluation.runs_as_given if runs is None else runs)
+    runs = list(evaluation.runs_as_given)
     if len(runs) < 2:
         raise UsageError(f"a comparison needs two runs (got {plural(len(runs), 'run')})")
     if names != runs:

@@ -15,12 +15,11 @@ import numpy as np
 
 from abstain.analyses.compare.common import Common
 from abstain.analyses.compare.options import Options, Progress
-from abstain.analyses.compare.pairs import bootstrap_p
 from abstain.analyses.compare.work import Work, compared
 from abstain.errors import UsageError, option
 from abstain.measures import Measure
+from abstain.stats.hypotheses import bootstrap_p
 from abstain.stats.intervals import DEFAULT, Interval
-from abstain.stats.means_of_answers import used_by
 from abstain.stats.of_confidence import (
     BLOCK,
     draws,
@@ -31,22 +30,19 @@ from abstain.stats.of_confidence import (
     why_none,
 )
 from abstain.stats.planning import check_plan
-from abstain.stats.randomisation import PValue, extreme
-from abstain.stats.swapped_answers import answers_of
+from abstain.stats.randomisation import PValue, extreme, p_of
+from abstain.stats.swapped_answers import answers_of, used_by
 from abstain.stats.swaps import Flips, max_t
 from abstain.stats.unbounded import Scale, difference_interval
 
 if TYPE_CHECKING:
     from abstain.analyses.compare.result import CompareResult
     from abstain.outcomes import Array, CountsArray, IntArray
-    from abstain.stats.means_of_answers import MeansOfTwo
-    from abstain.stats.swapped_answers import TwoRuns
+    from abstain.stats.swapped_answers import MeansOfTwo, TwoRuns
 
 CLOSE = 1e-9
 """As a share of what was seen: statistics nearer than this are equal."""
 NO_SPREAD = 1e-12
-MOST_DRAWN = 50_000_000
-"""Scores held at once, in trials times runs."""
 MOST_SORTED = 1 << 22
 """Answers of pairs sorted at once."""
 
@@ -76,14 +72,6 @@ def _refuse(chosen: Measure, options: Options) -> None:
             raise UsageError(
                 f"{biased}: there is no standard error to plan with ({option('detect')})"
             )
-
-
-def _refuse_too_many(options: Options, runs: int) -> None:
-    if options.trials * runs > MOST_DRAWN:
-        raise UsageError(
-            f"{options.trials:,} trials of {runs:,} runs are too many to hold; take "
-            f"{option('trials', MOST_DRAWN // runs)} or fewer"
-        )
 
 
 class _Steps:
@@ -121,7 +109,7 @@ class _Confident(Work):
         self.clusters = None if clusters is None else self.units
         self.answers = answers_of(chosen, self.samples)
         most = max(len(self.runs), len(self.wanted) if options.against else 0)
-        _refuse_too_many(options, most)
+        options.check_held(most, "runs")
         steps = (len(self.runs) if self.resamples else 0) + len(self.swappable)
         self.done = _Steps(options.progress, steps)
 
@@ -163,7 +151,7 @@ class _Confident(Work):
         """By influence where that is known and nothing else is asked for, or by resamples."""
         values = self.values
         spans = self._by_influence() if self.smooth and values is not None else []
-        spans = spans or [self._by_resamples(i, j) for i, j in self.wanted]
+        spans = spans or [self.interval(i, j) for i, j in self.wanted]
         if values is None:
             return spans, np.full(len(self.wanted), np.nan)
         drawn = (values[:, i] - values[:, j] for i, j in self.wanted)
@@ -173,18 +161,14 @@ class _Confident(Work):
         ]
         return spans, np.array([0.0 if error < NO_SPREAD else error for error in found])
 
-    def interval(self, run: int) -> Interval:
-        """By resamples."""
-        return self._by_resamples(run)
-
-    def _by_resamples(self, i: int, j: int | None = None) -> Interval:
-        """An interval of a run's score, or of the difference from another's."""
+    def interval(self, i: int, j: int | None = None) -> Interval:
+        """An interval of a run's score, or of the difference from another's, by resamples."""
         o, values = self.options, self.values
         observed = self.scores[i] - (0.0 if j is None else self.scores[j])
         clustered = self.clusters is not None
         why = why_none(self.chosen, self.units, observed, clustered=clustered)
         if why or values is None:
-            return Interval(math.nan, math.nan, o.method, why)
+            return Interval.none(o.method, why)
         tables = [values, self.left] if o.method == "bca" else [values]
         drawn = [t[:, i] if j is None else t[:, i] - t[:, j] for t in tables]
         left = drawn[1] if len(drawn) > 1 else None
@@ -205,7 +189,7 @@ class _Confident(Work):
         for i, j in self.wanted:
             one, two = moved[i], moved[j]
             if one is None or two is None:
-                found.append(Interval(math.nan, math.nan, DEFAULT, "the value is undefined"))
+                found.append(Interval.none(DEFAULT, "the value is undefined"))
                 continue
             values, units = (self.scores[i], self.scores[j]), (there[i], there[j])
             both = np.stack([one, two])
@@ -251,10 +235,6 @@ class _Confident(Work):
         return self.swaps.lost
 
     # ------------------------------------------------------------------------ what is said
-
-    def score(self, run: int) -> float:
-        """With a reason where it does not exist."""
-        return self.scores[run]
 
     def row(self, run: int) -> dict[str, Any]:
         """Its counts, and its answers that say nothing of how sure they are."""
@@ -328,6 +308,6 @@ class _Swaps:
     @property
     def p_values(self) -> list[PValue]:
         """The p of each pair."""
-        exact, trials = self.flips.exact, self.flips.trials
-        p = self.hits / trials if exact else (self.hits + 1) / (trials + 1)
-        return [PValue(float(own), exact=exact) for own in p]
+        exact = self.flips.exact
+        p = np.asarray(p_of(self.hits.astype(np.float64), self.flips.trials, exact=exact))
+        return [PValue(own, exact=exact) for own in p.tolist()]

@@ -15,6 +15,8 @@ Progress: TypeAlias = Callable[[int, int], None]
 """Told how much of the work is done, and how much there is."""
 
 LEAST_TRIALS, MOST_TRIALS = 100, 1_000_000
+MOST_DRAWN = 50_000_000
+"""Scores or differences held at once, in trials times runs."""
 CLOSE = 1e-12
 
 
@@ -62,14 +64,21 @@ class Options:
         if self.against is not None and self.correction is not None:
             raise UsageError(
                 f"{option('correction', self.correction)} is for all pairs; "
-                f"{option('against')} has max-T, leave "
-                "one of them out"
+                f"{option('against')} has max-T, leave one of them out"
             )
         if not LEAST_TRIALS <= self.trials <= MOST_TRIALS:
             raise UsageError(
                 f"trials are between {LEAST_TRIALS:,} and {MOST_TRIALS:,} (got {self.trials:,})"
             )
         check_level(self.level)
+
+    def check_held(self, columns: int, what: str) -> None:
+        """Refuse more trials than can be held at once, each with so many columns."""
+        if self.trials * columns > MOST_DRAWN:
+            raise UsageError(
+                f"{self.trials:,} trials of {columns:,} {what} are too many to hold; take "
+                f"{option('trials', MOST_DRAWN // columns)} or fewer"
+            )
 
 
 def _one_of(what: str, name: str, known: tuple[str, ...]) -> None:

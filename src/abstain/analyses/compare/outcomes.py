@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from abstain.analyses.compare.bounds import (
     all_ways,
@@ -15,25 +17,38 @@ from abstain.analyses.compare.bounds import (
 )
 from abstain.analyses.compare.common import Common
 from abstain.analyses.compare.options import Options
-from abstain.analyses.compare.outcome_pairs import (
-    against_one,
-    difference_intervals,
-    errors_to_plan_with,
-    tested_pairs,
-)
-from abstain.analyses.compare.result import CompareResult, number
-from abstain.analyses.compare.table import OutcomeTable
+from abstain.analyses.compare.result import CompareResult, ends, number
 from abstain.analyses.compare.transitions import origin_of
 from abstain.analyses.compare.work import Work, compared
 from abstain.errors import UsageError, option
 from abstain.measures import Measure
-from abstain.stats.functional import THREE
-from abstain.stats.intervals import Interval, interval
+from abstain.stats.delta_method import delta, logit, standard_error
+from abstain.stats.functional import THREE, cells_of, difference
+from abstain.stats.hypotheses import bootstrap_p, mcnemar
+from abstain.stats.intervals import (
+    DEFAULT,
+    OF_ONE_PROPORTION,
+    Interval,
+    cell_interval,
+    interval,
+    resampled,
+)
 from abstain.stats.planning import check_plan
+from abstain.stats.randomisation import PValue, randomise
+from abstain.stats.studentised import CLOSE as CLOSE_STUDENTISED
+from abstain.stats.studentised import after_swaps, statistic, swappable, swapped_tables
+from abstain.stats.swaps import Flips, cluster_statistics, common_swaps, max_t, randomise_clusters
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from abstain.outcomes import Array, IntArray
-    from abstain.stats.randomisation import PValue
+
+AT_ONCE = 1 << 16
+"""Questions whose joint counts are taken at once."""
+BLOCK = 1 << 21
+NO_SPREAD = 1e-9
+"""Standard errors below this are what numerical derivatives leave of none."""
 
 
 def compare_outcomes(
@@ -43,9 +58,8 @@ def compare_outcomes(
     *,
     by: Sequence[str] = (),
     judge_error: Any = None,
-    bounded: bool = True,
 ) -> CompareResult:
-    """Compare paired runs; `bounded`: with what unknown responses could have done to scores."""
+    """Compare paired runs."""
     widest = chosen.bounds[1] - chosen.bounds[0]
     check_plan(detect=options.detect, power=options.power, level=options.level, widest=widest)
     runs = common.evaluation.runs
@@ -58,10 +72,10 @@ def compare_outcomes(
             f"{option('by')} shows which slices carry the difference of two runs (got {len(runs)})"
         )
     confusion = None if judge_error is None else read_confusion(judge_error)
-    return compared(_Outcomes(common, chosen, options, by, confusion, bounded=bounded))
+    return compared(OutcomeWork(common, chosen, options, by, confusion))
 
 
-class _Outcomes(Work):
+class OutcomeWork(Work):
     """Runs by the counts of their outcomes, pairs by their joint counts."""
 
     def __init__(
@@ -71,70 +85,239 @@ class _Outcomes(Work):
         options: Options,
         by: Sequence[str],
         confusion: Array | None,
-        *,
-        bounded: bool,
     ) -> None:
         self.common, self.chosen, self.options = common, chosen, options
         self.by, self.confusion = by, confusion
-        self.table = table = OutcomeTable(common.evaluation, chosen)
-        self.measure, self.runs, self.scores = str(chosen), table.runs, table.scores
+        view = common.evaluation
+        self.measure, self.runs, self.questions = str(chosen), list(view.runs), len(view)
+        self.codes, self.cells = view.codes, cells_of(chosen)
+        self.counts = view.overall()
+        self.scores = np.asarray(chosen(self.counts))
         self.higher_is_better = chosen.higher_is_better
         self.widest = chosen.bounds[1] - chosen.bounds[0]
-        self.questions = table.size
-        self.clusters = None if table.of is None else table.groups
+        self.of = view.clusters()
+        self.clusters = None if self.of is None else int(self.of.max()) + 1
         self.known, self.unknown = common.unknown()
-        self.bounded = bounded and bool(self.unknown.any())
+
+    # ------------------------------------------------------------------------------ counts
 
     @cached_property
     def joint(self) -> IntArray:
-        """The joint counts of each pair."""
-        return self.table.joint(self.wanted)
+        """Joint counts (pairs, k, k): rows the other run's outcome, columns the run's own."""
+        k, runs = len(self.cells), len(self.runs)
+        others = sorted({j for _, j in self.wanted})
+        total = np.zeros((len(others) * k, runs * k))
+        for start in range(0, self.questions, AT_ONCE):
+            part = self.cells.of(self.codes[:, start : start + AT_ONCE])
+            hot = (part[:, None, :] == np.arange(k)[:, None]).reshape(runs * k, -1)
+            hot = hot.astype(np.float32)
+            total += hot.reshape(runs, k, -1)[others].reshape(len(others) * k, -1) @ hot.T
+        whole = np.rint(total).astype(np.int64).reshape(len(others), k, runs, k)
+        place = {run: at for at, run in enumerate(others)}
+        own, other = [i for i, _ in self.wanted], [place[j] for _, j in self.wanted]
+        return whole[other, :, own, :]
+
+    def cells_of(self, run: int) -> npt.NDArray[np.uint8]:
+        """A run's outcomes, question by question, as far as the measure tells them apart."""
+        return self.cells.of(self.codes[run])
+
+    def by_unit(self, run: int) -> Array:
+        """One row a question: 1 in the cell of its outcome; or a row a cluster."""
+        cells, kinds = self.cells_of(run), len(self.cells)
+        clustered = self._by_cluster(cells, kinds)
+        return np.eye(kinds)[cells] if clustered is None else clustered
+
+    def clustered_joint(self, own: int, other: int) -> Array | None:
+        """Joint cell counts of two runs by cluster."""
+        k = len(self.cells)
+        cell = self.cells_of(other).astype(np.int64) * k + self.cells_of(own)
+        return self._by_cluster(cell, k * k)
+
+    def _by_cluster(self, cells: npt.NDArray[np.integer], kinds: int) -> Array | None:
+        """How often each of some kinds of cell stands in each cluster."""
+        if self.of is None or self.clusters is None:
+            return None
+        bins = np.bincount(self.of * kinds + cells, minlength=self.clusters * kinds)
+        return bins.reshape(self.clusters, kinds).astype(np.float64)
+
+    @property
+    def flips(self) -> Flips:
+        """Which questions are swapped, or which clusters."""
+        return Flips(
+            self.clusters or self.questions, trials=self.options.trials, seed=self.options.seed
+        )
+
+    # --------------------------------------------------------------------------- intervals
 
     def intervals(self) -> tuple[list[Interval], Array]:
-        return difference_intervals(self.table, self.wanted, self.joint, self.options)
-
-    def tested(self) -> list[PValue]:
-        return tested_pairs(self.table, self.wanted, self.joint, self.options)
-
-    def by_max_t(self) -> Array:
-        return against_one(self.table, self.wanted, self.differences, self.options)
-
-    def errors_to_plan_with(self, errors: Array) -> Array:
-        return errors_to_plan_with(self.chosen, self.joint, errors)
-
-    def score(self, run: int) -> float:
-        return self.chosen(self.table.counts[run])
+        """An interval and a standard error for each pair's difference, many pairs at a time."""
+        options, f = self.options, difference(self.chosen)
+        flat = self.joint.reshape(len(self.joint), -1).astype(np.float64)
+        enough = self.questions > 1 and self.clusters != 1
+        spans: list[Interval] = []
+        errors: list[float] = []
+        at_once = max(1, BLOCK // (f.size * max(self.clusters or 0, f.size)))
+        for start in range(0, len(flat), at_once):
+            cells = flat[start : start + at_once]
+            groups = None
+            if self.clusters is not None:
+                groups = np.empty((len(cells), self.clusters, f.size))
+                for k, pair in enumerate(self.wanted[start : start + at_once]):
+                    groups[k] = self.clustered_joint(*pair)
+            error = standard_error(f, cells, groups) if enough else np.full(len(cells), np.nan)
+            errors += [0.0 if e < NO_SPREAD else float(e) for e in error]
+            if enough and options.method in ("logit", "delta"):
+                make = logit if options.method == "logit" else delta
+                low, high = make(f, cells, groups, level=options.level)
+                spans += [
+                    Interval(float(a), float(b), options.method)
+                    for a, b in zip(low, high, strict=True)
+                ]
+                continue
+            method = DEFAULT if options.method in OF_ONE_PROPORTION else options.method
+            spans += [
+                cell_interval(
+                    f,
+                    own,
+                    clusters=None if groups is None else groups[k],
+                    method=method,
+                    level=options.level,
+                    trials=options.trials,
+                    seed=options.seed,
+                )
+                for k, own in enumerate(cells)
+            ]
+        return spans, np.array(errors)
 
     def interval(self, run: int) -> Interval:
         return interval(
             self.chosen,
-            self.table.counts[run],
-            clusters=self.table.six_by_cluster(run),
+            self.counts[run],
+            clusters=self._by_cluster(self.codes[run], 6),
             method=self.options.method,
             level=self.options.level,
             trials=self.options.trials,
             seed=self.options.seed,
         )
 
+    def errors_to_plan_with(self, errors: Array) -> Array:
+        """Of a ratio, not below those with pseudo-counts."""
+        if not self.chosen.definition.studentised:
+            return errors
+        f = difference(self.chosen)
+        cells = self.joint.reshape(len(self.joint), -1).astype(np.float64) + f.prior
+        padded = standard_error(f, cells, None)
+        return np.asarray(np.where(errors > 0, np.maximum(errors, padded), errors))
+
+    # ------------------------------------------------------------------------------- tests
+
+    def tested(self) -> list[PValue]:
+        options, wanted, joint = self.options, self.wanted, self.joint
+        done = 0
+
+        def step(more: int) -> None:
+            nonlocal done
+            done += more
+            options.progress(done, len(wanted))
+
+        if options.test == "mcnemar":
+            step(len(wanted))
+            only_own, only_other = joint[:, 1:, 0].sum(axis=1), joint[:, 0, 1:].sum(axis=1)
+            return [
+                PValue(mcnemar(int(a), int(b)), exact=True)
+                for a, b in zip(only_own, only_other, strict=True)
+            ]
+        if options.test == "bootstrap":
+            return self._bootstrapped(step)
+        if self.of is None:
+            return randomise(
+                self.chosen, joint, trials=options.trials, seed=options.seed, progress=step
+            )
+        tables = np.stack([self.by_unit(run) for run in range(len(self.runs))])
+        return randomise_clusters(self.chosen, tables, wanted, self.flips, step)
+
+    def _bootstrapped(self, step: Callable[[int], None]) -> list[PValue]:
+        f = difference(self.chosen)
+        found = []
+        for pair, joint in zip(self.wanted, self.joint, strict=True):
+            values = resampled(
+                f.value,
+                joint.ravel().astype(np.float64),
+                self.clustered_joint(*pair),
+                trials=self.options.trials,
+                generator=np.random.default_rng(self.options.seed),
+            )
+            found.append(PValue(bootstrap_p(values), exact=False))
+            step(1)
+        return found
+
+    def by_max_t(self) -> Array:
+        wanted, flips = self.wanted, self.flips
+        self.options.check_held(len(wanted), "runs against one")
+        if self.chosen.definition.studentised:
+            drawn, seen = self._studentised(flips)
+            return max_t(drawn, seen, exact=flips.exact, close=CLOSE_STUDENTISED)
+        other = self.by_unit(wanted[0][1])
+        at_once = max(1, 8 * BLOCK // (max(flips.trials, flips.groups) * len(self.cells)))
+        parts = [
+            common_swaps(
+                self.chosen,
+                [self.by_unit(i) for i, _ in wanted[start : start + at_once]],
+                other,
+                flips,
+            )
+            for start in range(0, len(wanted), at_once)
+        ]
+        return max_t(np.concatenate(parts, axis=1), self.differences, exact=flips.exact)
+
+    def _studentised(self, flips: Flips) -> tuple[Array, Array]:
+        """Differences over their standard errors (trials, runs) by common swaps, and those seen."""
+        wanted = self.wanted
+        drawn = np.empty((flips.trials, len(wanted)))
+        seen = np.empty(len(wanted))
+        if self.of is not None:
+            other = self.by_unit(wanted[0][1])
+            for number, (i, _) in enumerate(wanted):
+                found = cluster_statistics(self.chosen, self.by_unit(i), other, flips)
+                drawn[:, number], seen[number] = found
+            return drawn, seen
+        at_once = max(1, BLOCK // max(flips.trials, self.questions))
+        for start in range(0, len(wanted), at_once):
+            some = [
+                swapped_tables(self.cells_of(i), self.cells_of(j), len(self.cells))
+                for i, j in wanted[start : start + at_once]
+            ]
+            rows = flips @ np.concatenate([kinds for kinds, _ in some], axis=1)
+            moved = np.split(rows, len(some), axis=1)
+            for number, ((_, joint), own) in enumerate(zip(some, moved, strict=True), start):
+                stay = (swappable(joint) + own).T / 2
+                drawn[:, number] = statistic(self.chosen, after_swaps(joint, stay))
+                seen[number] = statistic(self.chosen, joint)
+        return drawn, seen
+
+    # ------------------------------------------------------------------------ what is said
+
+    def score(self, run: int) -> float:
+        return self.chosen(self.counts[run])
+
     def row(self, run: int) -> dict[str, Any]:
-        found: dict[str, Any] = {"numbers": self.table.counts[run].to_dict()}
-        if self.bounded:
+        found: dict[str, Any] = {"numbers": self.counts[run].to_dict()}
+        if self.unknown.any():
             unknown = int(self.unknown[run])
             low, high = bounds_of(self.chosen, self.known[run], unknown)
             found |= {"unknown": unknown, "all_ways": all_ways(self.chosen, unknown)}
             found["bounds"] = {self.measure: (number(low), number(high))}
         if self.confusion is not None:
-            corrected = correct_for_judge(
+            score, span = correct_for_judge(
                 self.chosen,
-                THREE.merge(self.table.counts.table[run]),
+                THREE.merge(self.counts.table[run]),
                 self.confusion,
-                clusters=self.table.clustered(run),
+                clusters=self._by_cluster(self.cells_of(run), len(self.cells)),
                 level=self.options.level,
                 seed=self.options.seed,
             )
-            ends = number(corrected.low), number(corrected.high)
-            found["corrected"] = {self.measure: number(corrected.score)}
-            found["corrected_intervals"] = {self.measure: ends}
+            found["corrected"] = {self.measure: number(score)}
+            found["corrected_intervals"] = {self.measure: ends(span)}
         return found
 
     def facts(self) -> dict[str, Any]:

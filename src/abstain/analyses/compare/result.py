@@ -10,6 +10,7 @@ import msgspec
 from abstain.analyses.result import Facts, Result, written
 from abstain.analyses.score.result import Ends, Number, counts_of
 from abstain.outcomes import Counts
+from abstain.stats.planning import Plan
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,20 +142,6 @@ class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
 def _stays(transition: str) -> bool:
     before, _, after = transition.partition(" → ")
     return before == after
-
-
-class Plan(Facts, frozen=True, kw_only=True, omit_defaults=True):
-    """What it takes to find a difference at the disagreement seen."""
-
-    visible: float | None
-    """The smallest difference that the test set shows with the power asked for; None: so few
-    questions or clusters that no difference would."""
-    power_asked: float
-    detect: float | None = None
-    power: float | None = None
-    """The chance to find `detect` on this test set."""
-    needed: int | None = None
-    """The questions that find `detect` with the power asked for."""
 
 
 class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="compare"):

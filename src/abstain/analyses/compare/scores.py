@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.analyses.compare.options import Options
-from abstain.analyses.compare.pairs import bootstrap_p
 from abstain.analyses.compare.work import Work, compared
-from abstain.errors import UsageError, option
+from abstain.errors import UsageError
 from abstain.rankings.scores import ScoreMatrix
-from abstain.stats.bootstrap import levels_from_jackknife, resampled
-from abstain.stats.hypotheses import wilcoxon
-from abstain.stats.intervals import NO_WIDTH, Interval
+from abstain.stats.hypotheses import bootstrap_p, wilcoxon
+from abstain.stats.intervals import Interval, between, levels_from_jackknife, resampled
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue
 from abstain.stats.swaps import Flips, counted_scores, max_t
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array
 
 METHODS = ("delta", "percentile", "bca")
-MOST_DRAWN = 50_000_000
-"""Means held at once, in trials times runs."""
 
 
 def compare_scores(matrix: ScoreMatrix, options: Options) -> CompareResult:
@@ -67,12 +63,7 @@ class _Scores(Work):
         self.groups = len(self.sizes)
         self.clusters = None if clusters is None else self.groups
         self.flips = Flips(self.groups, trials=options.trials, seed=options.seed)
-        most = MOST_DRAWN // len(scores)
-        if options.trials > most:
-            raise UsageError(
-                f"{options.trials:,} trials of {len(scores):,} systems are too many to hold; take "
-                f"{option('trials', most)} or fewer"
-            )
+        options.check_held(len(scores), "systems")
 
     @cached_property
     def flipped(self) -> Array:
@@ -106,7 +97,7 @@ class _Scores(Work):
         method, level = self.options.method, self.options.level
         if self.groups < 2:
             what = "topic" if self.clusters is None else "cluster"
-            return Interval(math.nan, math.nan, method, f"there is only one {what}"), math.nan
+            return Interval.none(method, f"there is only one {what}"), math.nan
         totals = self.totals[i] if j is None else self.totals[i] - self.totals[j]
         n = self.sizes.sum()
         mean = float(totals.sum() / n)
@@ -120,9 +111,7 @@ class _Scores(Work):
         if method == "bca":
             left = (totals.sum() - totals) / (n - self.sizes)
             tails = levels_from_jackknife(mean, values, left, np.ones(self.groups), level=level)
-        low, high = np.quantile(values, tails)
-        why = NO_WIDTH if math.isclose(low, high, rel_tol=1e-12) else ""
-        return Interval(float(low), float(high), method, why), error
+        return between(values, tails, method), error
 
     # ------------------------------------------------------------------------------- tests
 
@@ -153,10 +142,6 @@ class _Scores(Work):
         return max_t(drawn / size, seen / size, exact=self.flips.exact)
 
     # ------------------------------------------------------------------------ what is said
-
-    def row(self, run: int) -> dict[str, Any]:
-        """Nothing else: scores have no outcomes."""
-        return {}
 
     def facts(self) -> dict[str, Any]:
         """What was there before topics that not all runs have were left out."""

@@ -19,7 +19,7 @@ from abstain.analyses.compare.result import Move, Origin, SliceShare, number
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.slices import Slices
 from abstain.measures import Measure
-from abstain.stats.functional import FIVE, THREE, Functional, influence
+from abstain.stats.functional import FIVE, THREE, influence, one_run
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -61,16 +61,6 @@ def origin_of(
     """Where the difference of two runs comes from; nothing has a worth where there is none."""
     own, other = (common.codes[run] for run in pair)
     found = moves(measure, other, own)
-    undefined = math.isnan(_value(measure, own) - _value(measure, other))
-    if undefined:
-        found = Moves(
-            found.transitions,
-            np.full((3, 3), np.nan),
-            np.full(len(own), np.nan),
-            math.nan,
-            math.nan,
-            found.without_candidate,
-        )
     slices, reversals = in_slices(
         measure, other, own, found.contributions, [common.slices(name) for name in by]
     )
@@ -90,7 +80,7 @@ def origin_of(
         abstaining=number(found.abstaining),
         without_candidate=found.without_candidate,
         slices=slices,
-        reversals=() if undefined else reversals,
+        reversals=reversals,
         contributions=dict(zip(ids, found.contributions[order].tolist(), strict=True)),
     )
 
@@ -98,22 +88,23 @@ def origin_of(
 def path_gradient(measure: Measure, other: Array, own: Array) -> Array:
     """φ of each of the five outcomes, by Gauss–Legendre quadrature along the way.
 
-    What a kink on the way leaves over is added by the least change of φ, so that the worths add up.
+    There is none where one of the runs has no score. What a kink on the way leaves over is added by
+    the least change of φ, so that the worths add up.
 
     >>> from abstain.measures import measure
     >>> phi = path_gradient(measure("accuracy"), np.array([1, 3, 0, 0, 0]), np.eye(5)[0] * 4)
     >>> float(round(phi[0] - phi[1], 6))
     1.0
     """
-    f = Functional(
-        5, 0.0, measure.bounds, lambda k: np.asarray(measure(FIVE.counts(np.asarray(k))))
-    )
+    f = one_run(measure, FIVE)
     start, end = np.asarray(other, np.float64), np.asarray(own, np.float64)
     at, weights = _graded_nodes()
     way = start * (1 - at[:, None]) + end * at[:, None]
     phi = np.asarray(np.round((weights[:, None] * influence(f, way)).sum(axis=0), DECIMALS))
     moved, n = end - start, start.sum()
     left = float(f.value(end) - f.value(start)) - float(phi @ moved) / n
+    if math.isnan(left):
+        return np.full(5, np.nan)
     if abs(left) > NOISE:
         phi += left * n * moved / (moved @ moved)
     return phi
@@ -198,11 +189,10 @@ def in_slices(
         shares += found
         signs = {math.copysign(1, d) for s in found if abs(d := s.difference or 0) > NO_DIFFERENCE}
         whole = bool((each.part_of >= 0).all()) and len(found) > 1
-        if whole and total and signs == {-math.copysign(1, total)}:
+        if whole and abs(total) > 0 and signs == {-math.copysign(1, total)}:
             reversed_by.append(each.attribute)
     return tuple(shares), tuple(reversed_by)
 
 
 def _value(measure: Measure, codes: Codes) -> float:
-    table = np.bincount(codes, minlength=5).astype(np.float64)
-    return float(measure(FIVE.counts(table[None]))[0])
+    return float(one_run(measure, FIVE).value(np.bincount(codes, minlength=5).astype(float)))

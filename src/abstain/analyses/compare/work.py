@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.analyses.compare.options import Options
-from abstain.analyses.compare.pairs import (
-    adjusted_pairs,
-    best_first,
-    letters_of,
-    made_pairs,
-    plan_of,
-    wanted_pairs,
-)
-from abstain.analyses.compare.result import CompareResult, RunRow, ends, number
+from abstain.analyses.compare.result import CompareResult, Pair, RunRow, ends, number
+from abstain.errors import UnknownNameError, UsageError, option
 from abstain.outcomes import Undefined
+from abstain.stats.hypotheses import adjust
 from abstain.stats.intervals import Interval
+from abstain.stats.letters import letter_groups, letters
+from abstain.stats.planning import Plan, least_units, plan
 from abstain.stats.randomisation import PValue
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
+
+MOST_PAIRS = 20_000
+MOST_NAMED = 6
+LEAST_DETECTED = 1e-6
 
 
 class Work:
@@ -42,13 +42,35 @@ class Work:
 
     @cached_property
     def order(self) -> list[int]:
-        """The runs by position, from the best to the worst."""
-        return best_first(self.scores, self.runs, higher=self.higher_is_better)
+        """The runs by position, from the best to the worst, the undefined last."""
+        sign = -1 if self.higher_is_better else 1
+
+        def place(run: int) -> tuple[bool, float, str]:
+            score = float(self.scores[run])
+            undefined = math.isnan(score)
+            return undefined, 0.0 if undefined else sign * score, self.runs[run]
+
+        return sorted(range(len(self.runs)), key=place)
 
     @cached_property
     def wanted(self) -> list[tuple[int, int]]:
-        """The pairs by position: a run, and the one that it is held against."""
-        return wanted_pairs(self.runs, self.order, self.options.against)
+        """The pairs by position: all of them, the better run first; or each run against one."""
+        runs, order, against = self.runs, self.order, self.options.against
+        if against is not None:
+            if against not in runs:
+                more = ", …" if len(runs) > MOST_NAMED else ""
+                there_are = f"there are {', '.join(runs[:MOST_NAMED])}{more}"
+                raise UnknownNameError("run", against, runs, hint=there_are)
+            at = runs.index(against)
+            return [(i, at) for i in order if i != at]
+        if len(runs) == 2:
+            return [(1, 0)]
+        if len(runs) * (len(runs) - 1) // 2 > MOST_PAIRS:
+            raise UsageError(
+                f"{len(runs):,} runs make more than {MOST_PAIRS:,} pairs; compare them with one: "
+                f"{option('against', 'RUN')}"
+            )
+        return [(i, j) for at, i in enumerate(order) for j in order[at + 1 :]]
 
     @cached_property
     def differences(self) -> Array:
@@ -71,13 +93,13 @@ class Work:
         """The standard errors of differences as the test sees them."""
         return errors
 
-    def undefined_swaps(self) -> Sequence[int] | IntArray | None:
-        """For each pair, how many swaps left a run without a value, where that can be."""
-        return None
+    def undefined_swaps(self) -> IntArray:
+        """For each pair, how many swaps left a run without a value."""
+        return np.zeros(len(self.wanted), np.int64)
 
     def score(self, run: int) -> float:
         """A run's score, with a reason where it does not exist."""
-        return float(self.scores[run])
+        return self.scores[run]
 
     def interval(self, run: int) -> Interval:
         """An interval of a run's score."""
@@ -85,7 +107,7 @@ class Work:
 
     def row(self, run: int) -> dict[str, Any]:
         """What else a result says of a run."""
-        raise NotImplementedError
+        return {}
 
     def facts(self) -> dict[str, Any]:
         """What else a result says."""
@@ -96,29 +118,11 @@ def compared(work: Work) -> CompareResult:
     """Compare runs: all pairs, or each run against one."""
     options = work.options
     spans, errors = work.intervals()
-    tested = work.tested()
-    if options.against is not None:
-        adjusted = work.by_max_t()
-    else:
-        adjusted = adjusted_pairs(work.differences, tested, options)
-    pairs = made_pairs(
-        work.runs,
-        work.wanted,
-        options,
-        differences=work.differences,
-        spans=spans,
-        errors=errors,
-        tested=tested,
-        adjusted=adjusted,
-        questions=work.questions,
-        undefined_swaps=work.undefined_swaps(),
-    )
-    scored = [work.runs[i] for i in work.order if not np.isnan(work.scores[i])]
-    groups = letters_of(pairs, scored, options)
+    pairs = _pairs(work, spans, errors)
+    groups = _groups(work, pairs)
     rows = tuple(_row(work, i, groups or {}) for i in work.order)
     there = next((span.method for span in spans if not math.isnan(span.low)), None)
     has_intervals = there is not None or any(row.interval[0] is not None for row in rows)
-    planned = work.errors_to_plan_with(errors)
     return CompareResult(
         **work.facts(),
         measure=work.measure,
@@ -137,8 +141,50 @@ def compared(work: Work) -> CompareResult:
         grouped=groups is not None,
         rows=rows,
         pairs=pairs,
-        plan=plan_of(planned, work.questions, options, work.clusters),
+        plan=_plan(work, work.errors_to_plan_with(errors)),
     )
+
+
+def _pairs(work: Work, spans: Sequence[Interval], errors: Array) -> tuple[Pair, ...]:
+    """What was found of each pair; where there is no difference there is no p."""
+    tested, options = work.tested(), work.options
+    undefined = np.isnan(work.differences)
+    p = np.where(undefined, np.nan, [own.p for own in tested])
+    adjusted = adjust(p, options.corrected_by) if options.against is None else work.by_max_t()
+    lost = work.undefined_swaps()
+    found = []
+    for k, (i, j) in enumerate(work.wanted):
+        corrected = number(adjusted[k])
+        found.append(
+            Pair(
+                run=work.runs[i],
+                against=work.runs[j],
+                difference=number(work.differences[k]),
+                interval=ends(spans[k]),
+                no_interval="" if undefined[k] else spans[k].why_not,
+                standard_error=number(errors[k]),
+                p=number(p[k]),
+                p_adjusted=corrected,
+                differs=None if corrected is None else options.finds(corrected),
+                exact=bool(tested[k].exact),
+                questions=work.questions,
+                undefined_swaps=int(lost[k]),
+            )
+        )
+    return tuple(found)
+
+
+def _groups(work: Work, pairs: Sequence[Pair]) -> dict[str, str] | None:
+    """The letters of runs that have a score, by the pairs found different; None: none to show."""
+    ordered = [work.runs[i] for i in work.order if not math.isnan(work.scores[i])]
+    if work.options.against is not None or len(ordered) < 3:
+        return None
+    place = {run: i for i, run in enumerate(ordered)}
+    different = [(place[p.run], place[p.against]) for p in pairs if p.differs]
+    groups = letter_groups(len(ordered), different)
+    if groups is None:
+        return None
+    return dict(zip(ordered, letters(len(ordered), groups), strict=True))
 
 
 def _row(work: Work, run: int, groups: dict[str, str]) -> RunRow:
@@ -152,4 +198,25 @@ def _row(work: Work, run: int, groups: dict[str, str]) -> RunRow:
         no_interval={name: span.why_not} if span.why_not and not math.isnan(score) else {},
         group=groups.get(work.runs[run], ""),
         **work.row(run),
+    )
+
+
+def _plan(work: Work, errors: Array) -> Plan | None:
+    """A plan from the middle standard error of all pairs."""
+    options = work.options
+    known = errors[~np.isnan(errors) & (errors > 0)]
+    error = float(np.median(known)) if len(known) else math.nan
+    if options.detect is not None and options.detect < error * LEAST_DETECTED:
+        raise UsageError(
+            f"a difference of {options.detect:g} is too small to plan for, beside a standard "
+            f"error of {error:.2g}"
+        )
+    return plan(
+        error,
+        work.questions,
+        units=work.clusters,
+        least_units=2 if options.test == "bootstrap" else least_units(options.alpha),
+        detect=options.detect,
+        power=options.power,
+        level=options.level,
     )

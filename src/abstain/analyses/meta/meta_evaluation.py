@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -28,13 +29,11 @@ from abstain.analyses.meta.settings import Settings
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
 from abstain.stats.comparisons import plain
-from abstain.stats.resampling.bins import BINS, natural_width
-from abstain.stats.resampling.comparing import Comparing
+from abstain.stats.resampling.comparing import FUZZINESS, Comparing
 from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress
 from abstain.stats.resampling.power import RESAMPLES
-from abstain.stats.resampling.sensitivity import SwapTally
+from abstain.stats.resampling.sensitivity import BINS, SwapTally, natural_width
 from abstain.stats.resampling.sources import Scores, Source
-from abstain.stats.resampling.stability import FUZZINESS
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation
@@ -130,6 +129,11 @@ def judged(source: Source, settings: Settings, *, notes: Sequence[str] = ()) -> 
     curve: list[Requirement] = []
     if "stability" in parts or "sensitivity" in parts:
         stability, sensitivity, curve = _compared(source, full, settings, plan, limit)
+    power: list[Power] = []
+    if "power" in parts:
+        power = powers(
+            source, replace(plan, trials=int(settings.resamples)), full, alpha=round(limit, 12)
+        )
     return MetaResult(
         notes=tuple(notes),
         questions=source.questions,
@@ -157,16 +161,11 @@ def judged(source: Source, settings: Settings, *, notes: Sequence[str] = ()) -> 
         sensitivity=tuple(sensitivity),
         required_by_questions=tuple(curve),
         questions_needed=tuple(needs_of(sensitivity, curve, settings.difference)),
-        power=tuple(_power(source, full, settings, limit) if "power" in parts else ()),
+        power=tuple(power),
         agreement=tuple(
             agreements(source.measures, full, source.directions) if "agreement" in parts else ()
         ),
     )
-
-
-def _power(source: Source, full: Array, settings: Settings, limit: float) -> list[Power]:
-    plan = settings.plan(source, trials=settings.resamples)
-    return powers(source, plan, full, alpha=round(limit, 12))
 
 
 def _compared(
@@ -196,7 +195,7 @@ def _compared(
     for number, size in enumerate(settings.curve_sizes(source)):
         own = sensitivity
         if size != plan.size:
-            again = plan.of_size(size)
+            again = replace(plan, size=size)
             _, swaps = comparing.drawn(again, path=CURVE + number, stable=False, swapping=True)
             own = rows(swaps, size)
         curve += [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import combinations, takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ from abstain.analyses.meta.result import (
 )
 from abstain.stats.agreement import COEFFICIENTS, rounded
 from abstain.stats.comparisons import SAME, plain
-from abstain.stats.resampling.bins import EDGE, edge
+from abstain.stats.resampling.comparing import StabilityTally
 from abstain.stats.resampling.draws import Plan, all_pairs
 from abstain.stats.resampling.power import (
     exceeding,
@@ -29,12 +30,11 @@ from abstain.stats.resampling.power import (
     significance,
     thinned,
 )
-from abstain.stats.resampling.sensitivity import TIED, SwapTally
+from abstain.stats.resampling.sensitivity import EDGE, TIED, SwapTally, edge
 from abstain.stats.resampling.sources import Source
-from abstain.stats.resampling.stability import StabilityTally
 
 if TYPE_CHECKING:
-    from abstain.outcomes import Array, IntArray
+    from abstain.outcomes import Array
 
 FIVE = 5
 """Bins that make the difference to advise on, unless one is given."""
@@ -125,13 +125,9 @@ def questions_needed(required: dict[int, float | None], difference: float) -> in
     if not required or required[max(required)] is None:
         return None
     known = sorted((size, own) for size, own in required.items() if own is not None)
-    reached = None
-    for size, own in reversed(known):
-        if own > difference:
-            break
-        reached = size
-    if reached is not None:
-        return reached
+    reached = list(takewhile(lambda tried: tried[1] <= difference, reversed(known)))
+    if reached:
+        return reached[-1][0]
     upper = [(n, own) for n, own in known if 2 * n >= known[-1][0]]
     a = sum(own * math.sqrt(n) for n, own in upper) / len(upper)
     return math.ceil(min(a / difference, math.sqrt(MANY)) ** 2 - 1e-9)
@@ -141,60 +137,45 @@ def questions_needed(required: dict[int, float | None], difference: float) -> in
 
 
 def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[Power]:
-    """Both tests, all pairs, all measures; `full` are the scores on all questions."""
+    """Both tests, all pairs, all measures; `full` are the scores on all questions.
+
+    A level of 5 % takes 20 resamples to show, and as many permutations.
+    """
     first, second = all_pairs(len(source.runs))
-    gap = np.abs(full[:, first] - full[:, second])
-    asl, defined = significance(source, plan, full)
-    largest, incomplete = honest_ranges(source, plan)
-    return [
-        _power(
-            name, gap[m], asl[m], defined[m], largest[m],
-            incomplete=int(incomplete[m]), trials=plan.trials, alpha=alpha,
-            slack=SAME * source.spans[m],
-        )
-        for m, name in enumerate(source.measures)
-    ]  # fmt: skip
-
-
-def _power(
-    name: str,
-    gap: Array,
-    asl: Array,
-    defined: IntArray,
-    largest: Array,
-    *,
-    incomplete: int,
-    trials: int,
-    alpha: float,
-    slack: float,
-) -> Power:
-    """One measure: a level of 5 % takes 20 resamples to show, and as many permutations."""
+    gaps = np.abs(full[:, first] - full[:, second])
+    levels, resampled = significance(source, plan, full)
+    ranges, incomplete = honest_ranges(source, plan)
     enough = math.ceil(1 / alpha - EDGE)
-    shows = trials >= enough
-    exists = ~np.isnan(gap)
-    tested = exists & (defined >= min(enough, trials))
-    pairs = int(tested.sum())
-    levels = np.sort(asl[tested])
-    separable = np.count_nonzero(~np.isnan(largest)) >= enough
-    p = exceeding(largest, gap[tested], slack=slack)
-    below = int(np.count_nonzero(levels < alpha))
-    return Power(
-        measure=name,
-        pairs=pairs,
-        alpha=alpha,
-        discriminative_power=below / pairs if pairs and shows else None,
-        bootstrap=below if shows else None,
-        tukey=int(np.count_nonzero(p < alpha)) if separable else None,
-        honest_difference=honest_difference(largest, alpha) if separable else None,
-        undefined=len(gap) - pairs,
-        resamples=int(exists.sum()) * trials,
-        undefined_resamples=int((trials - defined[exists]).sum()),
-        undefined_permutations=incomplete,
-        asl=tuple(float(v) for v in thinned(levels)),
-        reason=(
-            "" if shows else f"a level of {100 * alpha:.3g} % takes {enough:,} resamples to show"
-        ),
-    )
+    shows = plan.trials >= enough
+    few = f"a level of {100 * alpha:.3g} % takes {enough:,} resamples to show"
+    found = []
+    for m, name in enumerate(source.measures):
+        gap, defined, largest = gaps[m], resampled[m], ranges[m]
+        exists = ~np.isnan(gap)
+        tested = exists & (defined >= min(enough, plan.trials))
+        pairs = int(tested.sum())
+        asl = np.sort(levels[m][tested])
+        below = int(np.count_nonzero(asl < alpha))
+        separable = np.count_nonzero(~np.isnan(largest)) >= enough
+        p = exceeding(largest, gap[tested], slack=SAME * source.spans[m])
+        found.append(
+            Power(
+                measure=name,
+                pairs=pairs,
+                alpha=alpha,
+                discriminative_power=below / pairs if pairs and shows else None,
+                bootstrap=below if shows else None,
+                tukey=int(np.count_nonzero(p < alpha)) if separable else None,
+                honest_difference=honest_difference(largest, alpha) if separable else None,
+                undefined=len(gap) - pairs,
+                resamples=int(exists.sum()) * plan.trials,
+                undefined_resamples=int((plan.trials - defined[exists]).sum()),
+                undefined_permutations=int(incomplete[m]),
+                asl=tuple(float(v) for v in thinned(asl)),
+                reason="" if shows else few,
+            )
+        )
+    return found
 
 
 # ----------------------------------------------------------------------------------- agreement
@@ -205,11 +186,10 @@ def agreements(
 ) -> list[Agreement]:
     """All pairs of measures; scores are measures × runs."""
     found = []
-    for i in range(len(measures)):
-        for j in range(i + 1, len(measures)):
-            x, y = scores[i] * directions[i], scores[j] * directions[j]
-            both = ~np.isnan(x) & ~np.isnan(y)
-            found.append(_agreement((measures[i], measures[j]), x[both], y[both]))
+    for i, j in combinations(range(len(measures)), 2):
+        x, y = scores[i] * directions[i], scores[j] * directions[j]
+        both = ~np.isnan(x) & ~np.isnan(y)
+        found.append(_agreement((measures[i], measures[j]), x[both], y[both]))
     return found
 
 

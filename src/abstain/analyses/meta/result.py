@@ -212,69 +212,67 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
         if table == "scores":
             for run in self.runs:
                 yield {"run": run} | {name: self.scores[name][run] for name in self.measures}
-        elif table == "asl":
-            for power in self.power:
-                for pair, level in power.curve:
-                    yield {"measure": power.measure, "pair": pair, "asl": level}
         elif table in NESTED:
-            part, field = NESTED[table]
+            part, field, _ = NESTED[table]
             for own in getattr(self, part):
-                for item in getattr(own, field):
-                    yield {"measure": own.measure} | msgspec.to_builtins(item)
+                yield from _nested(own, field)
         else:
-            for own in getattr(self, table):
-                plain = structs.asdict(own)
-                if table == "agreement":
-                    first, second = plain.pop("measures")
-                    plain = {"measure": first, "other": second} | plain
-                if table == "sensitivity":
-                    low, high = plain.pop("required_range")
-                    plain |= {"required_low": low, "required_high": high}
-                yield {name: v for name, v in plain.items() if not isinstance(v, tuple)}
+            yield from map(_flat, getattr(self, table))
 
     def records(self) -> list[tuple[str, str, str, float | None, str, float | None]]:
         """Every number, one a row: part, measure, other, at, quantity, value."""
         rows: list[tuple[str, str, str, float | None, str, float | None]] = []
 
-        def add(part: str, name: str, at: float | None, values: Any, other: str = "") -> None:
-            for quantity, value in values.items():
-                if isinstance(value, (int, float)) or value is None:
-                    rows.append((part, name, other, at, quantity, value))
+        def add(part: str, values: dict[str, Any], at: str = "") -> None:
+            measure, other = values.pop("measure"), values.pop("other", "")
+            about = part.replace("_", " "), measure, other, values.pop(at, None)
+            rows.extend((*about, k, v) for k, v in values.items() if not isinstance(v, str))
 
         for name in self.measures:
             for run, score in self.scores[name].items():
-                add("scores", name, None, {"score": score}, run)
-        for curve in self.stability:
-            add("stability", curve.measure, None, structs.asdict(curve))
-            for at in curve.curve:
-                values = structs.asdict(at)
-                add("stability", curve.measure, values.pop("fuzziness"), values)
-        for row in self.sensitivity:
-            low, high = row.required_range
-            values = structs.asdict(row) | {"required_low": low, "required_high": high}
-            add("sensitivity", row.measure, values.pop("size"), values)
-            for item in row.bins:
-                values = structs.asdict(item)
-                add("swap rates", row.measure, values.pop("start"), values)
-        for point in self.required_by_questions:
-            values = {"required": point.required}
-            add("required by questions", point.measure, point.questions, values)
-        for need in self.questions_needed:
-            values = {"questions": need.questions}
-            add("questions needed", need.measure, need.difference, values)
-        for power in self.power:
-            values = structs.asdict(power)
-            add("power", power.measure, values.pop("alpha"), values)
-            for pair, level in power.curve:
-                add("asl", power.measure, pair, {"asl": level})
-        for both in self.agreement:
-            first, second = both.measures
-            add("agreement", first, None, structs.asdict(both), second)
+                add("scores", {"measure": name, "other": run, "score": score})
+        for part, at in PLACED.items():
+            for own in getattr(self, part):
+                add(part, _flat(own), at)
+                for table, (whole, field, place) in NESTED.items():
+                    for values in _nested(own, field) if whole == part else ():
+                        add(table, values, place)
         return rows
+
+
+def _flat(own: Facts) -> dict[str, Any]:
+    """The texts and numbers of a part of one measure, or of two, which it names first."""
+    plain = structs.asdict(own)
+    if isinstance(own, Agreement):
+        plain = dict(zip(("measure", "other"), own.measures, strict=True)) | plain
+    if isinstance(own, Sensitivity):
+        plain |= dict(zip(("required_low", "required_high"), own.required_range, strict=True))
+    return {name: value for name, value in plain.items() if not isinstance(value, tuple)}
+
+
+def _nested(own: Any, field: str) -> Iterator[dict[str, Any]]:
+    """The rows of what a part of one measure holds a list of."""
+    for item in getattr(own, field):
+        plain = {"pair": item[0], "asl": item[1]} if isinstance(own, Power) else item
+        yield {"measure": own.measure} | msgspec.to_builtins(plain)
 
 
 LONG = ("part", "measure", "other", "at", "quantity", "value")
 """The columns of the long table."""
 
-NESTED = {"stability": ("stability", "curve"), "swap_rates": ("sensitivity", "bins")}
-"""Tables of what a part holds a list of."""
+PLACED = {
+    "stability": "",
+    "sensitivity": "size",
+    "required_by_questions": "questions",
+    "questions_needed": "difference",
+    "power": "alpha",
+    "agreement": "",
+}
+"""The parts, and the quantity at which the others of a row were found."""
+
+NESTED = {
+    "stability": ("stability", "curve", "fuzziness"),
+    "swap_rates": ("sensitivity", "bins", "from"),
+    "asl": ("power", "curve", "pair"),
+}
+"""Tables of what a part holds a list of, and the quantity at which the others were found."""

@@ -6,43 +6,33 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TypedDict, get_args
+from typing import get_args
 
 from abstain.analyses.meta.result import Part
 from abstain.errors import UnknownNameError, UsageError, option, plural
 from abstain.stats.intervals import check_level
-from abstain.stats.resampling.bins import BINS
+from abstain.stats.resampling.comparing import FUZZINESS
 from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress
 from abstain.stats.resampling.power import RESAMPLES
+from abstain.stats.resampling.sensitivity import BINS
 from abstain.stats.resampling.sources import Scores, Source
-from abstain.stats.resampling.stability import FUZZINESS
 
 PARTS: tuple[Part, ...] = get_args(Part)
 MOST_TRIALS = 100_000
 CURVE_POINTS = 6
-WHOLE = ("trials", "size", "bins", "resamples", "seed", "threads")
-REAL = ("level", "width", "difference")
-SEVERAL = {"parts": str, "fuzziness": Real, "sizes": Integral}
+ONE: dict[str, tuple[type, str]] = {
+    **dict.fromkeys(
+        ("trials", "size", "bins", "resamples", "seed", "threads"), (Integral, "a whole number")
+    ),
+    **dict.fromkeys(("level", "width", "difference"), (Real, "a number")),
+}
+SEVERAL: dict[str, tuple[type, str]] = {
+    "parts": (str, "names"),
+    "fuzziness": (Real, "numbers"),
+    "sizes": (Integral, "whole numbers"),
+}
+"""The kind of each option, and what that is called."""
 MAY_BE_NONE = ("size", "width", "difference", "sizes")
-
-
-class MetaOptions(TypedDict, total=False):
-    """The arguments of `meta` besides the measures."""
-
-    parts: Sequence[Part] | Part
-    trials: int
-    size: int | None
-    fuzziness: Sequence[float] | None
-    draws: Draws
-    level: float
-    width: float | None
-    bins: int
-    sizes: Sequence[int] | None
-    resamples: int
-    difference: float | None
-    seed: int
-    threads: int
-    progress: ResamplingProgress | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,10 +68,10 @@ class Settings:
         """Questions in a subset."""
         return source.questions // 2 if self.size is None else int(self.size)
 
-    def plan(self, source: Source, *, trials: int | None = None) -> Plan:
+    def plan(self, source: Source) -> Plan:
         """How to draw."""
         return Plan(
-            trials=int(trials or self.trials),
+            trials=int(self.trials),
             size=self.subset(source),
             draws=self.draws,
             seed=int(self.seed),
@@ -108,19 +98,14 @@ class Settings:
 
     def _check_kinds(self) -> None:
         """What an option is, before what it says."""
-        given = {
-            name: getattr(self, name)
-            for name in (*WHOLE, *REAL, *SEVERAL)
-            if name not in MAY_BE_NONE or getattr(self, name) is not None
-        }
-        for name, value in given.items():
-            if name in WHOLE and not isinstance(value, Integral):
-                raise UsageError(f"{name} is a whole number (got {value!r})")
-            if name in REAL and not isinstance(value, Real):
-                raise UsageError(f"{name} is a number (got {value!r})")
-            if name in SEVERAL and not _several(value, SEVERAL[name]):
-                kind = {str: "names", Real: "numbers", Integral: "whole numbers"}[SEVERAL[name]]
-                raise UsageError(f"{name} is a sequence of {kind} (got {value!r})")
+        for name, (kind, called) in (ONE | SEVERAL).items():
+            value = getattr(self, name)
+            if value is None and name in MAY_BE_NONE:
+                continue
+            if name in ONE and not isinstance(value, kind):
+                raise UsageError(f"{name} is {called} (got {value!r})")
+            if name in SEVERAL and not _several(value, kind):
+                raise UsageError(f"{name} is a sequence of {called} (got {value!r})")
 
     def _check_names(self) -> None:
         for part in self.parts:

@@ -17,19 +17,21 @@ import numpy as np
 
 from abstain.measures import Measure
 from abstain.outcomes import EXCLUDED, CountsArray
-from abstain.stats.bits import in_common, packed
-from abstain.stats.chance import Rng, random_cells
-from abstain.stats.resampling.sources import Drawn, Pairs, Source
+from abstain.stats.resampling.sources import Drawn, Pairs, Rng, Source, described, random_cells
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from abstain.outcomes import Array, IntArray
-    from abstain.stats.bits import Words
+
+    Words = npt.NDArray[np.uint64]
 
 BLANK = 4
 EXACT = 1 << 24
 """Whole numbers below it are exact in single precision."""
+WORD = 64
+ROOM = 1 << 15
+"""Counts that are worked on at once: what stays in a processor's cache."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,11 +153,43 @@ def of_outcomes(
     codes = np.zeros(EXCLUDED + 1, np.uint8)
     codes[places] = np.arange(len(places))
     return Outcomes(
-        runs=list(runs),
-        measures=[str(m) for m in measures],
-        directions=tuple(1 if m.higher_is_better else -1 for m in measures),
-        spans=tuple(m.bounds[1] - m.bounds[0] for m in measures),
+        **described(runs, measures),
         codes=codes[coarse],
         places=tuple(places.tolist()),
         formulas=tuple(measures),
     )
+
+
+# ------------------------------------------------------------- sets of questions as bits
+
+
+def packed(members: npt.NDArray[np.bool_]) -> Words:
+    """Sets (sets × questions) as words (words × sets).
+
+    >>> packed(np.array([[True, False, True]]))
+    array([[160]], dtype=uint64)
+    """
+    tight = np.packbits(members, axis=-1)
+    words = -(-members.shape[-1] // WORD)
+    wide = np.zeros((len(members), words * WORD // 8), np.uint8)
+    wide[:, : tight.shape[-1]] = tight
+    whole: Any = wide.view(np.uint64).astype(np.uint64, copy=False)
+    return np.ascontiguousarray(whole.T)
+
+
+def in_common(ours: Words, theirs: Words) -> IntArray:
+    """How many questions each of our sets shares with each of theirs: ours × theirs.
+
+    >>> sets = packed(np.array([[True, True, False], [False, True, True]]))
+    >>> in_common(sets, sets)
+    array([[2, 1],
+           [1, 2]])
+    """
+    rows, columns = ours.shape[1], theirs.shape[1]
+    found = np.zeros((rows, columns), np.int64)
+    step = max(1, ROOM // max(1, columns))
+    for start in range(0, rows, step):
+        own = found[start : start + step]
+        for a, b in zip(ours[:, start : start + step], theirs, strict=True):
+            own += np.bitwise_count(a[:, None] & b)
+    return found

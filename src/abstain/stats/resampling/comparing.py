@@ -1,26 +1,36 @@
-"""Stability and sensitivity in one pass: the first subset of a swap is a subset too."""
+"""Stability and sensitivity in one pass: the first subset of a swap is a subset too.
+
+Stability (Buckley and Voorhees 2000): how often another sample reverses two runs.
+
+For every pair of runs and every trial, a random subset of the questions: the runs tie when they
+differ by less than `fuzziness` times the larger score, else the larger one wins. The error rate is
+the share of comparisons that the minority direction of each pair wins; ties are counted apart.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from abstain.stats.comparisons import SAME, gap_of
-from abstain.stats.resampling.bins import bins_for
+from abstain.stats.comparisons import SAME, Gap, Ratio, gap_of, histogram
 from abstain.stats.resampling.draws import Block, Plan, all_pairs, batches, subsets
-from abstain.stats.resampling.sensitivity import ROOM, Swaps, SwapTally, swaps_of
+from abstain.stats.resampling.sensitivity import ROOM, SwapTally, bins_for, swaps_of
 from abstain.stats.resampling.sources import Source
-from abstain.stats.resampling.stability import StabilityTally, Wins, wins_of
 
 if TYPE_CHECKING:
-    from abstain.outcomes import Array
+    import numpy.typing as npt
 
-Compared: TypeAlias = tuple[Wins | None, Swaps | None, float]
+    from abstain.outcomes import Array, IntArray
+
+FUZZINESS = tuple(round(0.01 * k, 2) for k in range(1, 11))
+
+Compared: TypeAlias = "tuple[Wins | None, tuple[IntArray, int] | None, float]"
 """What a block says of a measure, with its highest score."""
-Use: TypeAlias = Callable[[Block], list[Compared]]
-Tallies: TypeAlias = tuple[list[StabilityTally], list[SwapTally]]
+Use: TypeAlias = "Callable[[Block], list[Compared]]"
+Tallies: TypeAlias = "tuple[list[StabilityTally], list[SwapTally]]"
 
 
 class Comparing:
@@ -78,7 +88,7 @@ class Comparing:
                     if won is not None:
                         wins[m].add(won)
                     if swapped is not None:
-                        swaps[m].add(swapped, highest)
+                        swaps[m].add(*swapped, highest)
             for m in measures:
                 wins[m].close()
                 swaps[m].close()
@@ -111,3 +121,115 @@ class Comparing:
             )
         highest = np.fmax.reduce([np.fmax.reduce(own[m], axis=None) for own in block.scores])
         return won, swapped, float(highest)
+
+
+# ---------------------------------------------------------------------------------- stability
+
+
+@dataclass(frozen=True, slots=True)
+class Wins:
+    """What some pairs of one measure say."""
+
+    pairs: slice
+    by_pair: IntArray
+    """Pairs × directions × fuzziness."""
+    by_batch: IntArray
+    """Batches × directions × fuzziness; the second direction is an upset, a win of the run that
+    is behind on all questions."""
+    defined: IntArray
+    """Batches: comparisons that exist."""
+    left_out: int
+
+
+def wins_of(
+    x: Array,
+    y: Array,
+    gap: Gap,
+    *,
+    pairs: slice,
+    levels: Array,
+    leads: npt.NDArray[np.bool_],
+    same: float,
+    batch: npt.NDArray[np.int32],
+) -> Wins:
+    """Count wins for all fuzziness values in one pass.
+
+    A comparison is won at a fuzziness f iff |difference| ≥ f·|larger score|, so one number says
+    at how many of the (ascending) values it is. `leads` says of each pair whether its first run
+    is ahead on all questions.
+    """
+    won = _reached(x, y, gap, levels, same)
+    steps = len(levels) + 1
+    upset = gap.behind == leads[:, None]
+    won += upset * won.dtype.type(steps)
+    count, batched = len(x), int(batch[-1]) + 1
+    of_pair = np.arange(count, dtype=np.int32)[:, None] * (2 * steps)
+    by_pair = histogram(of_pair + won, count, 2, steps)
+    by_batch = histogram(batch * np.int32(2 * steps) + won, batched, 2, steps)
+    defined = np.bincount(batch) * count
+    if gap.missing is not None:
+        gone = np.bincount(batch, weights=gap.missing.sum(axis=0)).astype(np.int64)
+        defined = defined - gone
+    left_out = x.size - int(defined.sum())
+    return Wins(pairs, _at_least(by_pair), _at_least(by_batch), defined, left_out)
+
+
+def _reached(
+    x: Array, y: Array, gap: Gap, levels: Array, same: float
+) -> npt.NDArray[np.unsignedinteger]:
+    """How many of a few levels each comparison reaches: quicker than a search in them."""
+    larger = np.maximum(x, y)
+    np.abs(larger, out=larger)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.divide(gap.size + same, larger, out=larger)
+    won = np.zeros(ratio.shape, np.uint8 if 2 * len(levels) < 250 else np.uint32)
+    reached = np.empty(ratio.shape, np.bool_)
+    for level in levels:
+        np.greater_equal(ratio, level, out=reached)
+        won += reached
+    won *= gap.differs
+    return won
+
+
+def _at_least(counts: IntArray) -> IntArray:
+    """From how many were won at exactly k values to how many at the k-th value."""
+    return counts[..., :0:-1].cumsum(axis=-1)[..., ::-1]
+
+
+class StabilityTally:
+    """Adds up what the pairs of one measure say."""
+
+    def __init__(self, pairs: int, fuzziness: Sequence[float]) -> None:
+        self.fuzziness = tuple(fuzziness)
+        self.by_pair = np.zeros((pairs, 2, len(fuzziness)), np.int64)
+        self.upsets, self.ties = Ratio((len(fuzziness),)), Ratio((len(fuzziness),))
+        self.left_out = 0
+        """Comparisons without a score of one of the runs."""
+        self.chunk: tuple[IntArray, IntArray] | None = None
+
+    def add(self, wins: Wins) -> None:
+        """Some pairs of the chunk of trials that is being drawn."""
+        self.by_pair[wins.pairs] += wins.by_pair
+        by_batch, defined = self.chunk or (0, 0)
+        self.chunk = by_batch + wins.by_batch, defined + wins.defined
+        self.left_out += wins.left_out
+
+    def close(self) -> None:
+        """All pairs of the chunk are in: its batches say how much trials differ."""
+        if self.chunk:
+            by_batch, defined = self.chunk
+            self.upsets.add(by_batch[:, 1], defined[:, None])
+            self.ties.add(defined[:, None] - by_batch.sum(axis=1), defined[:, None])
+            self.chunk = None
+
+    @property
+    def comparisons(self) -> int:
+        """Comparisons that exist."""
+        return int(self.ties.below[0])
+
+    @property
+    def error(self) -> Array:
+        """The error rate at each fuzziness; its Monte Carlo error is that of the upsets."""
+        minority = self.by_pair.min(axis=1).sum(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(minority / self.ties.below)

@@ -10,13 +10,12 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from abstain.stats.chance import random_parts, stream
-from abstain.stats.resampling.sources import Pairs, Source
+from abstain.stats.resampling.sources import Pairs, Source, random_parts, stream
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -34,6 +33,7 @@ HELD = 1 << 22
 CHUNK = 1000
 """Trials that are held at once."""
 
+Share: TypeAlias = tuple[float, float]
 FEW = 8
 BATCHES, FEWEST_BATCHES = 100, 20
 
@@ -53,9 +53,12 @@ class Plan:
     """0: as many as there are processors."""
     progress: ResamplingProgress | None = None
 
-    def of_size(self, size: int) -> Plan:
-        """The same with subsets of another size."""
-        return replace(self, size=size)
+    def chunks(self, held: int) -> Iterator[tuple[int, int, Share]]:
+        """Trials that are held at once, of so many numbers each: the chunk's place and size, and
+        the share of the trials before it and its own."""
+        sizes = list(cut(self.trials, min(self.trials, CHUNK, max(1, HELD // held))))
+        for place, trials in enumerate(sizes):
+            yield place, trials.stop - trials.start, (place / len(sizes), 1 / len(sizes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +88,10 @@ def subsets(
     source: Source, plan: Plan, use: Callable[[Block], Result], *, part: int, disjoint: bool
 ) -> Iterator[Iterator[Result]]:
     """What `use` makes of the blocks, a chunk of trials at a time: take all of one, then go on."""
-    held = source.questions if plan.draws == "shared" else source.cost()
-    chunks = list(cut(plan.trials, min(plan.trials, CHUNK, max(1, HELD // held))))
-    for number, trials in enumerate(chunks):
-        done = number / len(chunks), 1 / len(chunks)
-        yield _chunk(source, plan, use, (part, number), trials, done, disjoint=disjoint)
+    for number, length, share in plan.chunks(
+        source.questions if plan.draws == "shared" else source.cost()
+    ):
+        yield _chunk(source, plan, use, (part, number), length, share, disjoint=disjoint)
 
 
 def _chunk(
@@ -97,14 +99,13 @@ def _chunk(
     plan: Plan,
     use: Callable[[Block], Result],
     path: tuple[int, int],
-    trials: slice,
-    done: tuple[float, float],
+    length: int,
+    share: Share,
     *,
     disjoint: bool,
 ) -> Iterator[Result]:
-    """Some trials of all pairs; `done` is the share before them and their own."""
+    """Some trials of all pairs."""
     pairs = all_pairs(len(source.runs))
-    length = trials.stop - trials.start
     most = BLOCK // length
     shared: tuple[Array, ...] = ()
     if plan.draws == "shared":
@@ -114,10 +115,8 @@ def _chunk(
         shared = tuple(np.ascontiguousarray(own) for own in scores)
     else:
         most = min(most, HELD // (length * source.cost()))
-    blocks = list(enumerate(cut(len(pairs[0]), max(1, most))))
 
-    def work(item: tuple[int, slice]) -> Result:
-        place, own = item
+    def work(place: int, own: slice) -> Result:
         ends = pairs[0][own], pairs[1][own]
         if shared:
             return use(Block(own, shared, ends))
@@ -127,12 +126,9 @@ def _chunk(
         return use(Block(own, (*first, *(second or ()))))
 
     # A few blocks that only look scores up are done before threads have begun.
-    threads = 1 if shared and len(blocks) < FEW else plan.threads
-    for count, result in enumerate(threaded(blocks, work, threads), 1):
-        if plan.progress:
-            share = done[0] + done[1] * count / len(blocks)
-            plan.progress(f"drawing subsets of {plan.size:,}", share)
-        yield result
+    alone = FEW if shared else 0
+    doing = f"drawing subsets of {plan.size:,}"
+    return in_blocks(plan, doing, len(pairs[0]), most, work, share=share, alone=alone)
 
 
 def batches(trials: int, room: int = BLOCK) -> npt.NDArray[np.int32]:
@@ -148,17 +144,34 @@ def batches(trials: int, room: int = BLOCK) -> npt.NDArray[np.int32]:
 
 
 def permutations(source: Source, plan: Plan, *, part: int) -> Iterator[Array]:
-    """Scores of runs that swapped their cells at random: measures × trials × runs, in pieces."""
-    step = max(1, HELD // (len(source.runs) * source.questions))
-    blocks = list(enumerate(cut(plan.trials, step)))
+    """Scores of runs that swapped their cells at random: measures × trials × runs, in blocks."""
 
-    def work(item: tuple[int, slice]) -> Array:
-        place, trials = item
+    def work(place: int, trials: slice) -> Array:
         return source.permuted(stream(plan.seed, part, place), trials.stop - trials.start)
 
-    for done, result in enumerate(threaded(blocks, work, plan.threads), 1):
+    step = HELD // (len(source.runs) * source.questions)
+    return in_blocks(plan, "permuting runs", plan.trials, step, work)
+
+
+def in_blocks(
+    plan: Plan,
+    doing: str,
+    length: int,
+    step: int,
+    work: Callable[[int, slice], Result],
+    *,
+    share: Share = (0.0, 1.0),
+    alone: int = 0,
+) -> Iterator[Result]:
+    """What `work` makes of each block of so many items; fewer than `alone` take no threads.
+
+    Progress tells what is being done, and the share before these blocks and of them.
+    """
+    blocks = list(enumerate(cut(length, max(1, step))))
+    threads = 1 if len(blocks) < alone else plan.threads
+    for done, result in enumerate(threaded(blocks, lambda item: work(*item), threads), 1):
         if plan.progress:
-            plan.progress("permuting runs", done / len(blocks))
+            plan.progress(doing, share[0] + share[1] * done / len(blocks))
         yield result
 
 

@@ -13,20 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.stats.chance import random_multiplicities, stream
 from abstain.stats.comparisons import SAME
-from abstain.stats.resampling.bins import EDGE
-from abstain.stats.resampling.draws import (
-    BLOCK,
-    CHUNK,
-    HELD,
-    Plan,
-    all_pairs,
-    cut,
-    permutations,
-    threaded,
-)
-from abstain.stats.resampling.sources import Pairs, Scores, Source
+from abstain.stats.resampling.draws import BLOCK, HELD, Plan, all_pairs, in_blocks, permutations
+from abstain.stats.resampling.sensitivity import EDGE
+from abstain.stats.resampling.sources import Pairs, Scores, Source, random_multiplicities, stream
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -74,7 +64,7 @@ def significance(source: Source, plan: Plan, full: Array) -> tuple[Array, IntArr
     pairs = all_pairs(len(source.runs))
     beyond = np.zeros((len(source.measures), len(pairs[0])), np.int64)
     defined = np.zeros_like(beyond)
-    for own, more, existing in _exceedances(source, plan, pairs, full):
+    for own, more, existing in exceedances(source, plan, pairs, full):
         beyond[:, own] += more
         defined[:, own] += existing
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -83,27 +73,19 @@ def significance(source: Source, plan: Plan, full: Array) -> tuple[Array, IntArr
     return levels, defined
 
 
-def _exceedances(
+def exceedances(
     source: Source, plan: Plan, pairs: Pairs, full: Array
 ) -> Iterator[tuple[slice, IntArray, IntArray]]:
     """Block by block: how many resamples are beyond the observed, of how many that exist."""
-    chunk = min(plan.trials, CHUNK, max(1, HELD // source.questions))
-    chunks = list(cut(plan.trials, chunk))
-    for number, trials in enumerate(chunks):
-        length = trials.stop - trials.start
-        most = max(1, min(BLOCK, HELD // source.cost()) // length)
-        blocks = list(enumerate(cut(len(pairs[0]), most)))
+    for number, length, share in plan.chunks(source.questions):
+        most = min(BLOCK, HELD // source.cost()) // length
         work = _resampled(source, plan, pairs, full, number, length)
-        for done, result in enumerate(threaded(blocks, work, plan.threads), 1):
-            if plan.progress:
-                share = (number + done / len(blocks)) / len(chunks)
-                plan.progress("resampling pairs", share)
-            yield result
+        yield from in_blocks(plan, "resampling pairs", len(pairs[0]), most, work, share=share)
 
 
 def _resampled(
     source: Source, plan: Plan, pairs: Pairs, full: Array, number: int, length: int
-) -> Callable[[tuple[int, slice]], tuple[slice, IntArray, IntArray]]:
+) -> Callable[[int, slice], tuple[slice, IntArray, IntArray]]:
     """What to do with a block of pairs, in one chunk of resamples."""
     weights = scores = None
     # Student's t has no unit; a difference of scores has theirs.
@@ -113,8 +95,7 @@ def _resampled(
         if not isinstance(source, Scores):
             scores = source.weighed(weights)
 
-    def work(item: tuple[int, slice]) -> tuple[slice, IntArray, IntArray]:
-        place, own = item
+    def work(place: int, own: slice) -> tuple[slice, IntArray, IntArray]:
         ends = pairs[0][own], pairs[1][own]
         rng = stream(plan.seed, 2, number, place)
         if isinstance(source, Scores):
@@ -173,15 +154,15 @@ def honest_ranges(source: Source, plan: Plan) -> tuple[Array, IntArray]:
 
     And in how many of them a measure does not exist for some run.
     """
-    pieces = []
+    blocks = []
     incomplete = np.zeros(len(source.measures), np.int64)
     for scores in permutations(source, plan, part=3):
         none = np.isnan(scores).all(axis=-1)
         incomplete += np.isnan(scores).any(axis=-1).sum(axis=-1)
         high = np.where(np.isnan(scores), -np.inf, scores).max(axis=-1)
         low = np.where(np.isnan(scores), np.inf, scores).min(axis=-1)
-        pieces.append(np.where(none, np.nan, high - low))
-    return np.concatenate(pieces, axis=-1), incomplete
+        blocks.append(np.where(none, np.nan, high - low))
+    return np.concatenate(blocks, axis=-1), incomplete
 
 
 def exceeding(largest: Array, gaps: Array, *, slack: float = SAME) -> Array:

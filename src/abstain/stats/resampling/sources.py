@@ -16,13 +16,13 @@ import numpy as np
 
 from abstain.measures import Measure
 from abstain.outcomes import CountsArray
-from abstain.stats.chance import Rng, random_multiplicities, random_parts
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from abstain.outcomes import Array, IntArray
 
+Rng: TypeAlias = np.random.Generator
 Pairs: TypeAlias = "tuple[IntArray, IntArray]"
 Drawn: TypeAlias = "tuple[Array, Array]"
 """The scores of the first and of the second run of each pair: measures × pairs × trials."""
@@ -145,6 +145,16 @@ class Scores(Weighed):
     """Ready scores: each measure is the mean over questions of the number in its place."""
 
 
+def described(runs: Sequence[str], measures: Sequence[Measure]) -> dict[str, Any]:
+    """What a source says of runs and of measures with bounds."""
+    return {
+        "runs": list(runs),
+        "measures": [str(m) for m in measures],
+        "directions": tuple(1 if m.higher_is_better else -1 for m in measures),
+        "spans": tuple(m.bounds[1] - m.bounds[0] for m in measures),
+    }
+
+
 def of_counts(runs: Sequence[str], table: Array, measures: Sequence[Measure]) -> Weighed:
     """A source of counts: runs × questions × the six numbers of `Counts`."""
 
@@ -152,14 +162,8 @@ def of_counts(runs: Sequence[str], table: Array, measures: Sequence[Measure]) ->
         counts = CountsArray(sums[..., :-1])
         return np.stack([m(counts) for m in measures])
 
-    return Weighed(
-        runs=list(runs),
-        measures=[str(m) for m in measures],
-        features=np.asarray(table, np.float64),
-        finish=finish,
-        directions=tuple(1 if m.higher_is_better else -1 for m in measures),
-        spans=tuple(m.bounds[1] - m.bounds[0] for m in measures),
-    )
+    features = np.asarray(table, np.float64)
+    return Weighed(**described(runs, measures), features=features, finish=finish)
 
 
 def of_scores(
@@ -181,4 +185,50 @@ def of_scores(
         finish=finish,
         directions=tuple(directions) or (1,) * len(tables),
         spans=tuple(float(np.ptp(table)) for table in tables),
+    )
+
+
+# ------------------------------------------------------------------------------- single draws
+
+
+def stream(seed: int, *path: int) -> Rng:
+    """The random stream of a place."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=path)))
+
+
+def random_cells(rng: Rng, cells: IntArray, size: int, trials: int) -> IntArray:
+    """Draws without replacement from cells (cells × pairs × 1 or trials): the multivariate
+    hypergeometric, cell by cell, each given what the ones before it took."""
+    left = np.full((cells.shape[1], trials), size, np.int64)
+    rest = cells.sum(axis=0)
+    drawn = np.zeros((len(cells), *left.shape), np.int64)
+    present = [k for k in range(len(cells)) if cells[k].any()]
+    for k in present[:-1]:
+        rest = rest - cells[k]
+        drawn[k] = rng.hypergeometric(cells[k], rest, left)
+        left = left - drawn[k]
+    drawn[present[-1]] = left
+    return drawn
+
+
+def random_parts(
+    rng: Rng, rows: int, questions: int, size: int, *, disjoint: bool
+) -> list[npt.NDArray[np.bool_]]:
+    """For each row a random subset, and perhaps one that shares nothing with it."""
+    labels = np.zeros((rows, questions), np.uint8)
+    labels[:, :size] = 1
+    if disjoint:
+        labels[:, size : 2 * size] = 2
+    rng.permuted(labels, axis=1, out=labels)
+    return [labels == k for k in ((1, 2) if disjoint else (1,))]
+
+
+def random_multiplicities(rng: Rng, rows: int, questions: int) -> npt.NDArray[np.float32]:
+    """For each row how often each question comes up in as many draws with replacement."""
+    drawn = rng.integers(questions, size=(rows, questions))
+    drawn += (np.arange(rows) * questions)[:, None]
+    return (
+        np.bincount(drawn.ravel(), minlength=rows * questions)
+        .reshape(rows, questions)
+        .astype(np.float32)
     )
