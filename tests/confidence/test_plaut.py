@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.analyses.curve.curves import curves
 from abstain.analyses.tune.result import Tuned
 from abstain.analyses.tune.split import Split
-from tests.confidence.data import answers
+from tests.confidence.data import answers, curves
 from tests.helpers import ROOT, Here, needs
 
 SETS = ("arc", "truthfulqa")

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Way: TypeAlias = Literal["confidence", "given"]
 """How runs act in a decision curve: on their confidence, or as they were handed in."""
 
+Where: TypeAlias = Literal["as submitted", "best in hindsight"]
+
 Column: TypeAlias = "tuple[float | None, ...]"
 
 PENALISED_AT = tuple(i / 50 for i in range(41))
@@ -82,7 +84,7 @@ class Bin(Facts, frozen=True, kw_only=True, omit_defaults=True):
 class Parts(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """A score taken apart: how much of it is knowing, how much choosing when to answer."""
 
-    where: Literal["as submitted", "best in hindsight"]
+    where: Where
     coverage: float
     score: float | None
     knowing: float | None
