@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,16 +31,6 @@ class Standing(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """The share answered."""
     numbers: dict[str, int | float] = msgspec.field(name="counts")
     """Means over the repeats, where there are several."""
-
-    @classmethod
-    def of(cls, counts: Counts, score: float) -> Standing:
-        """The standing that counts mean."""
-        return cls(
-            score=number(score),
-            risk=counts.wrong / counts.answered if counts.answered else None,
-            coverage=counts.answered / counts.n if counts.n else None,
-            numbers={name: value or 0 for name, value in counts.to_dict().items()},
-        )
 
     @property
     def counts(self) -> Counts:
@@ -179,10 +168,8 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
     def chosen(self) -> dict[str, Threshold]:
         """The threshold of every run, to hold confidences against."""
         return {
-            own.run: Threshold(
-                _silence(own.threshold),
-                self.by,
-                {name: _silence(value) for name, value in own.thresholds.items()},
+            own.run: Threshold.from_dict(
+                {"threshold": own.threshold, "per": self.by, "thresholds": own.thresholds}
             )
             for own in self.runs
         }
@@ -218,12 +205,3 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
             judged = {name: own["judged"][name] for name in ("score", "risk", "coverage")}
             thresholds.append({"run": own["run"], **threshold.to_dict(), "judged": judged})
         return {"kind": KIND, "version": VERSION, **provenance, "thresholds": thresholds}
-
-
-def number(value: float) -> float | None:
-    """A number, or none where it does not exist."""
-    return None if math.isnan(value) else float(value)
-
-
-def _silence(value: float | None) -> float:
-    return math.inf if value is None else value

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.analyses.curve.curves import WIDTH, Curve
-from abstain.analyses.tune.bounds import KeepNext, KeepRisk
-from abstain.analyses.tune.choose import SHRINK, Maximise, Threshold
-from abstain.analyses.tune.result import Aim, Kept, Part, Standing, Tuned, TuneResult, number
+from abstain.analyses.result import number
+from abstain.analyses.tune.choose import SHRINK, KeepNext, KeepRisk, Maximise, Threshold
+from abstain.analyses.tune.result import Aim, Kept, Part, Standing, Tuned, TuneResult
 from abstain.analyses.tune.split import split_of
 from abstain.errors import UsageError, option
 from abstain.judging.answers import answers_of, has_answer, stated
@@ -222,8 +222,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
     sign = 1 if measure.higher_is_better else -1
     return Tuned(
         run=run.name,
-        threshold=_finite(threshold.value),
-        thresholds={own: _finite(value) for own, value in threshold.values.items()},
+        **threshold.facts,
         judged=mean["judged"],
         answer_everything=mean["everything"],
         as_submitted=mean["submitted"],
@@ -243,8 +242,7 @@ def _part(
     both = own["tuned"] + own["judged"]
     answered = int(both[0] + both[1])
     return Part(
-        threshold=_finite(threshold.value),
-        thresholds={name: _finite(value) for name, value in threshold.values.items()},
+        **threshold.facts,
         tuned_on=tuned_on,
         judged=mean_standing([own["judged"]], measure),
         answer_everything=mean_standing([own["everything"]], measure),
@@ -269,10 +267,14 @@ def mean_standing(tables: Sequence[IntArray], measure: Measure) -> Standing:
     There is no mean where one of the scores does not exist: leaving it out would flatter.
     """
     scores = [measure(Counts(*t.tolist())) for t in tables]
-    score = sum(scores) / len(scores)
-    if len(tables) == 1:
-        return Standing.of(Counts(*tables[0].tolist()), score)
-    return Standing.of(Counts(*np.mean(tables, axis=0).tolist()), score)
+    mean = tables[0] if len(tables) == 1 else np.mean(tables, axis=0)  # counts of one stay whole
+    counts = Counts(*mean.tolist())
+    return Standing(
+        score=number(sum(scores) / len(scores)),
+        risk=counts.wrong / counts.answered if counts.answered else None,
+        coverage=counts.answered / counts.n if counts.n else None,
+        numbers={name: value or 0 for name, value in counts.to_dict().items()},
+    )
 
 
 def kept(parts: Sequence[Part], aim: KeepRisk) -> Kept:
@@ -291,7 +293,3 @@ def kept(parts: Sequence[Part], aim: KeepRisk) -> Kept:
 def _above(one: float | None, other: float | None, sign: int = 1) -> float | None:
     """By how much one number is above another; none where one does not exist."""
     return None if one is None or other is None else number(sign * (one - other))
-
-
-def _finite(value: float) -> float | None:
-    return None if math.isinf(value) else value
