@@ -19,17 +19,18 @@ from abstain.analyses.campaign.result import (
     Questions,
     ReferenceRun,
 )
-from abstain.analyses.campaign.runs_info import read_runs_info
 from abstain.analyses.campaign.stability import rank_stability
 from abstain.analyses.compare import compare
 from abstain.analyses.result import ranked
 from abstain.analyses.score.intervals import interval_rows
 from abstain.analyses.score.scoring import rows_of
-from abstain.errors import UsageError, nearest
-from abstain.io.frames import collect
+from abstain.errors import InputError, UsageError, nearest, plural, shown, some_of
+from abstain.io.columns import require
+from abstain.io.frames import collect, into_lazy, open_table
 from abstain.io.tables import ROW
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.judge import INDEX, KIND
+from abstain.judging.run_names import parse_run_name
 from abstain.judging.slices import Slices, slices_of
 from abstain.judging.sources import GoldRuns
 from abstain.measures import Measure, count_measure
@@ -112,7 +113,7 @@ def campaign(
     level = check_level(level)
     questions = with_role(evaluation.questions)
     attributes = _attributes(questions, by, topic_by, test_by)
-    info, said = read_runs_info(evaluation.runs, runs_info)
+    info, said = _runs_info(evaluation.runs, runs_info)
     codes = evaluation.codes  # before anything is counted: nothing is read twice
     counted, name = evaluation.counted(), str(chosen)
     scored = rows_of(counted, (), [chosen], {})
@@ -218,6 +219,51 @@ def _comparison(evaluation: Evaluation, measure: Measure, **options: Any) -> Com
         return None
     # What the campaign's policy makes of missing responses holds here too.
     return compare(evaluation.with_policy(evaluation.policy), measure, **options)
+
+
+def _runs_info(runs: Sequence[str], given: Any) -> tuple[pl.DataFrame, list[str]]:
+    """What is known of the runs: their ids taken apart, and a table that the caller gave.
+
+    With notes on names that only one side has: they may be slips.
+    """
+    parsed = [parse_run_name(run) for run in runs]
+    frame = pl.DataFrame({"run": list(runs)})
+    if any(parsed):
+        taken_apart = [
+            (p.team, f"{p.number:02d}", p.source, "01" if p.number == 1 else "others")
+            if p
+            else (None,) * 4
+            for p in parsed
+        ]
+        names = ("team", "number", "language", "first_run")
+        schema = dict.fromkeys(names, pl.String)
+        frame = frame.hstack(pl.DataFrame(taken_apart, schema=schema, orient="row"))
+    if given is None:
+        return frame, []
+    table = open_table(given, name="the runs' attributes")
+    require(table, "run", "which names the run")
+    info = collect(into_lazy(table.frame).select(*table.columns), table.name)
+    info = info.with_columns(pl.all().cast(pl.String))
+    twice = info.filter(pl.col("run").is_duplicated())
+    if twice.height:
+        raise InputError(f"run {shown(twice['run'][0])} stands twice", table.name)
+    present = set(runs)
+    unknown = [r for r in info["run"] if r not in present]
+    if len(unknown) == info.height:
+        raise InputError(f"names none of the runs (its first: {shown(unknown[0])})", table.name)
+    kept = frame.drop([c for c in frame.columns if c != "run" and c in info.columns])
+    joined = kept.join(info, on="run", how="left", maintain_order="left")
+    named = set(info["run"])
+    absent = [run for run in runs if run not in named]
+    notes = [
+        f"{what}: {some_of([str(own) for own in names])}"
+        for what, names in (
+            (f"{plural(len(unknown), 'run')} of {table.name} did not take part", unknown),
+            (f"{plural(len(absent), 'run is', 'runs are')} not in {table.name}", absent),
+        )
+        if names
+    ]
+    return joined, notes
 
 
 # ----------------------------------------------------------------------------------- questions
