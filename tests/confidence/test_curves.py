@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.analyses.curve.analysis import decompose, reliability
-from abstain.analyses.curve.curves import Curve
+from abstain.analyses.curve.curves import Curve, evenly
 from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
 from tests.confidence.data import Row, answers, curves, informed, read_rows, slow_counts
@@ -73,10 +73,10 @@ def test_a_lower_is_better_measure_has_its_best_point_too() -> None:
 
 def test_thinning_keeps_the_ends() -> None:
     curve = Curve.of(Answers.of(np.ones(1000), np.arange(1000) / 1000))
-    kept = curve.thin(11)
+    kept = evenly(curve.answered, 11)
     assert len(kept) == 11
     assert (kept[0], kept[-1]) == (0, 1000)
-    assert len(curve.thin(0)) == 1001
+    assert len(evenly(curve.answered, 0)) == 1001
 
 
 @pytest.mark.parametrize("mass", [False, True])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from abstain.analyses.curve.curves import Curve, top
+from abstain.analyses.curve.curves import Curve, evenly, top
 from abstain.analyses.curve.decision import decision as decision_curves
 from abstain.analyses.curve.result import (
     PENALISED_AT,
@@ -211,7 +211,7 @@ class Asked:
 
 def held_points(curve: Curve, scores: Array, points: int) -> Points:
     """Points enough to show and to draw, and so many evenly over coverage; 0: all."""
-    at = np.unique(np.concatenate([curve.thin(size) for size in (*SHOWN, points)]))
+    at = np.unique(np.concatenate([evenly(curve.answered, size) for size in (*SHOWN, points)]))
     return Points(
         threshold=tuple(finite(own) for own in curve.thresholds[at].tolist()),
         answered=tuple(curve.answered[at].tolist()),

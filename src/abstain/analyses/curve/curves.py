@@ -63,12 +63,6 @@ class Curve:
         return self.answered / self.questions
 
     @property
-    def risk(self) -> Array:
-        """The share wrong of what is answered; NaN where nothing is."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return self.wrong / self.answered
-
-    @property
     def counts(self) -> CountsArray:
         """The counts of the run at each threshold."""
         table = np.zeros((WIDTH, len(self.answered)), np.int64).T  # each column in one piece
@@ -89,10 +83,6 @@ class Curve:
     def points_at(self, levels: Array) -> npt.NDArray[np.int64]:
         """The point that each threshold, of this curve or not, leads to."""
         return np.searchsorted(-self.thresholds, -levels, side="right") - 1
-
-    def answered_at(self, levels: Array) -> IntArray:
-        """How many answers are at least so sure."""
-        return self.answered[self.points_at(levels)]
 
     def reached(self) -> Curve:
         """Without the point that answers even what has no confidence: no threshold reaches it."""
@@ -115,10 +105,6 @@ class Curve:
         """
         at = self.reached().points_at(t)
         return (self.right[at] - t / (1 - t) * self.wrong[at]) / self.questions
-
-    def thin(self, points: int) -> npt.NDArray[np.int64]:
-        """The numbers of at most so many points, evenly over coverage; 0: all."""
-        return evenly(self.answered, points)
 
 
 def top(scores: Array, measure: Measure) -> int | None:

@@ -83,17 +83,13 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
         """As `to_frame`, with at most so many points of each curve; 0: all that are held."""
         from abstain.analyses.curve.tables import POINT, curve_columns, stacked
 
-        if table == "main":
-            return self._summaries()
-        blocks = (
-            (own.run, curve_columns(own.points.thin(points), own.questions, self.along))
-            for own in self.runs
-            if own.points is not None
-        )
-        schema = POINT | {"risk": pl.Float64(), self.along: pl.Float64()}
-        return stacked(schema, blocks)
-
-    def _summaries(self) -> pl.DataFrame:
+        if table == "points":
+            blocks = (
+                (own.run, curve_columns(own.points.thin(points), own.questions, self.along))
+                for own in self.runs
+                if own.points is not None
+            )
+            return stacked(POINT | {"risk": pl.Float64(), self.along: pl.Float64()}, blocks)
         names = ("AURC", "at best", "at worst", f"best {self.along}", "threshold")
         rows = [
             (

@@ -62,13 +62,11 @@ class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
         from abstain.analyses.curve.curves import evenly
 
         at = evenly(np.array(self.answered), points).tolist()
-        return Points(
-            threshold=tuple(self.threshold[i] for i in at),
-            answered=tuple(self.answered[i] for i in at),
-            right=tuple(self.right[i] for i in at),
-            score=tuple(self.score[i] for i in at),
-            even_without_confidence=self.even_without_confidence,
-        )
+        columns = {
+            name: getattr(self, name) for name in ("threshold", "answered", "right", "score")
+        }
+        kept = {name: tuple(column[i] for i in at) for name, column in columns.items()}
+        return msgspec.structs.replace(self, **kept)
 
 
 class Bin(Facts, frozen=True, kw_only=True, omit_defaults=True):

@@ -25,7 +25,7 @@ from abstain.judging.gold import Gold
 from abstain.judging.grades import JudgedRows
 from abstain.judging.judge import FILE, INDEX, KIND, Judged
 from abstain.judging.sources import GoldRuns
-from abstain.judging.tally import first_fault, refuse_empty
+from abstain.judging.tally import first_fault, refuse_empty, refuse_shared
 from abstain.measures import Measure
 from abstain.measures.answers import Answers
 from abstain.measures.families.handed_in import said_before
@@ -174,7 +174,7 @@ def _of_rows(source: JudgedRows, by: Sequence[str]) -> Lists:
     wanted = (*by, KNOWN) if with_known else tuple(by)
     tables, questions = source.lists(wanted, keep=("answer", "rank"))
     rows = _ranked(pl.concat(tables, how="diagonal_relaxed"), responses)
-    _refuse_shared(rows)
+    refuse_shared(rows.select("run", FILE).unique()["run"].sort().to_list())
     rows = rows.join(questions.select("question").with_row_index(INDEX), on="question", how="left")
     known: IntArray | None = None
     notes = ["known answers of a question: one, as no column 'known' says otherwise"]
@@ -206,15 +206,8 @@ def _rows(judged: Judged) -> pl.DataFrame:
     faults = int((rows[KIND] >= KINDS).sum())
     if faults:
         raise first_fault(judged, faults)
-    _refuse_shared(rows)
+    refuse_shared(rows.select("run", FILE).unique()["run"].sort().to_list())
     return _ranked(rows, judged.sources)
-
-
-def _refuse_shared(rows: pl.DataFrame) -> None:
-    home = rows.group_by("run").agg(pl.col(FILE).n_unique().alias("tables"))
-    shared = home.filter(pl.col("tables") > 1).sort("run")
-    if shared.height:
-        raise UsageError(f"run '{shared['run'][0]}' is in two tables; a run belongs in one")
 
 
 def _ranked(rows: pl.DataFrame, sources: Sequence[Responses]) -> pl.DataFrame:

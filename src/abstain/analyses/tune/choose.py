@@ -254,7 +254,8 @@ class KeepNext(KeepRisk):
             share = curve.answered[tried] / max(curve.questions, 1)
             coming = np.floor(ahead * share).astype(np.int64)
         else:
-            coming = ahead.reached().answered_at(curve.thresholds[tried])
+            reached = ahead.reached()
+            coming = reached.answered[reached.points_at(curve.thresholds[tried])]
         wrong, answered = curve.wrong[tried], curve.answered[tried]
         # Alone a threshold may have more wrong answers than among others: most ends are here.
         if wrong[0] > allowed_wrong(answered[:1], coming[:1], self.alpha, self.delta)[0]:
