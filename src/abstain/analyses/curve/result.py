@@ -62,10 +62,8 @@ class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
         from abstain.analyses.curve.curves import evenly
 
         at = evenly(np.array(self.answered), points).tolist()
-        columns = {
-            name: getattr(self, name) for name in ("threshold", "answered", "right", "score")
-        }
-        kept = {name: tuple(column[i] for i in at) for name, column in columns.items()}
+        columns = ("threshold", "answered", "right", "score")
+        kept = {name: tuple(getattr(self, name)[i] for i in at) for name in columns}
         return msgspec.structs.replace(self, **kept)
 
 
