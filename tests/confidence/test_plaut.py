@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.analyses.tune.result import Tuned
-from abstain.analyses.tune.split import Split
+from abstain.analyses.tune.result import Split, Tuned
 from tests.confidence.data import answers, curves
 from tests.helpers import ROOT, Here, needs
 

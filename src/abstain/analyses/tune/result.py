@@ -7,15 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 
 from abstain.analyses.result import Facts, Result
 from abstain.analyses.tune.choose import Threshold
-from abstain.analyses.tune.split import Split
+from abstain.errors import UsageError, nearest, plural
 from abstain.outcomes import Counts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
     import polars as pl
 
+    BoolArray = npt.NDArray[np.bool_]
+
+FOLDS = 5
 KIND = "abstain thresholds"
 VERSION = 1
 """Of the file of thresholds: higher once an older reader would misread it."""
@@ -107,6 +114,52 @@ class Aim(Facts, frozen=True, kw_only=True, omit_defaults=True):
     level: float | None = None
     next_questions: bool = False
     """Whether the share of wrong answers on the next questions was to be kept too."""
+
+
+class Split(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """How the questions are parted: by folds, or by attributes that name those to tune on."""
+
+    folds: int | None = None
+    repeats: int | None = None
+    tuned_on: dict[str, str] = {}
+    """Attribute to value."""
+    judged_on: str | None = None
+    """The gold that is judged on, where it is one of its own."""
+
+    def parts(
+        self, questions: pl.DataFrame, seed: int
+    ) -> Iterator[list[tuple[BoolArray, BoolArray]]]:
+        """For each repeat the pairs of masks: tune on, judge on."""
+        if self.tuned_on:
+            yield [self._named(questions)]
+            return
+        folds, size = self.folds or FOLDS, questions.height
+        if folds > size:
+            raise UsageError(f"{folds} folds of {plural(size, 'question')} leave one empty")
+        # By the order of ids, so that the order of rows changes nothing.
+        by_id = questions["question"].arg_sort().to_numpy()
+        for repeat in range(self.repeats or 1):
+            draw = np.random.default_rng([seed, repeat]).permutation(size)
+            fold = np.empty(size, np.int64)
+            fold[by_id] = draw % folds
+            yield [(fold != f, fold == f) for f in range(folds)]
+
+    def _named(self, questions: pl.DataFrame) -> tuple[BoolArray, BoolArray]:
+        tune = np.ones(questions.height, bool)
+        for attribute, value in self.tuned_on.items():
+            values = questions[attribute].cast(str)
+            own = (values == value).fill_null(value=False).to_numpy()
+            if not own.any():
+                near = nearest(value, values.drop_nulls().unique().to_list())
+                hint = f" (nearest: {', '.join(near)})" if near else ""
+                raise UsageError(f"no question has {attribute} '{value}'{hint}: nothing to tune on")
+            tune &= own
+        label = ", ".join(f"{name}={value}" for name, value in self.tuned_on.items())
+        if not tune.any():
+            raise UsageError(f"the split {label} leaves no question to tune on")
+        if tune.all():
+            raise UsageError(f"the split {label} leaves no question to judge on")
+        return tune, ~tune
 
 
 class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tune"):

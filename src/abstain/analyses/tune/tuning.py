@@ -17,8 +17,7 @@ import numpy as np
 from abstain.analyses.curve.curves import WIDTH, Curve
 from abstain.analyses.result import number
 from abstain.analyses.tune.choose import SHRINK, KeepNext, KeepRisk, Maximise, Threshold
-from abstain.analyses.tune.result import Aim, Kept, Part, Standing, Tuned, TuneResult
-from abstain.analyses.tune.split import split_of
+from abstain.analyses.tune.result import FOLDS, Aim, Kept, Part, Split, Standing, Tuned, TuneResult
 from abstain.errors import UsageError, option
 from abstain.judging.answers import answers_of, has_answer, stated
 from abstain.judging.gold import GOLD
@@ -86,7 +85,7 @@ def tune(
     chosen, judged_on = dict(tune_on or {}), None
     if not chosen and folds is None and len(golds) > 1:
         chosen, judged_on = {GOLD: golds[0]}, ", ".join(golds[1:])
-    split = split_of(chosen, folds, repeats, judged_on)
+    split = _split(chosen, folds, repeats, judged_on)
     confidence = evaluation.confidence  # first: kinds come with it, and nothing is read twice
     own = evaluation if run is None else evaluation.only(runs=[run])
     if own is not evaluation:
@@ -135,6 +134,29 @@ def _aim(
     delta = round(1 - level, 12)  # 1 − 0.9 is 0.1
     keep = KeepNext(risk, delta) if next_questions else KeepRisk(risk, delta)
     return keep, Aim(risk=risk, level=level, next_questions=next_questions)
+
+
+def _split(
+    tune_on: dict[str, str], folds: int | None, repeats: int, judged_on: str | None
+) -> Split:
+    """How to part questions, as it was asked for."""
+    said = option("tune_on" if judged_on is None else "test_gold")
+    if tune_on and folds is not None:
+        raise UsageError(f"{said} and {option('folds')} exclude each other")
+    if tune_on and repeats > 1:
+        raise UsageError(
+            f"{said} parts the questions one way: {option('repeats')} goes with {option('folds')}"
+        )
+    if repeats < 1:
+        raise UsageError(f"{option('repeats')} is 1 or more (got {repeats})")
+    if folds is not None and folds < 2:
+        raise UsageError(
+            "tuned and judged on the same questions a threshold flatters itself: "
+            f"{option('folds')} is 2 or more (got {folds})"
+        )
+    if tune_on:
+        return Split(tuned_on=tune_on, judged_on=judged_on)
+    return Split(folds=folds or FOLDS, repeats=repeats)
 
 
 @dataclass(frozen=True, slots=True)
