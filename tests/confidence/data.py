@@ -11,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 import abstain as ab
+from abstain.analyses.curve.curves import Curve
 from abstain.judging.answers import answers_of
 from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
@@ -48,6 +49,11 @@ def read_arrays(wrong: npt.NDArray[np.bool_], sure: npt.NDArray[np.float64]) -> 
 def answers(evaluation: ab.Evaluation, run: int = 0, where: Any = None) -> Answers:
     """The answers and candidates of a run, over all or some of the questions."""
     return answers_of(evaluation.codes[run], evaluation.confidence[run], where)
+
+
+def curves(evaluation: ab.Evaluation) -> list[Curve]:
+    """The curve of every run."""
+    return [Curve.of(answers(evaluation, run)) for run in range(len(evaluation.runs))]
 
 
 def informed(size: int, seed: int = 0, *, levels: int = 0) -> list[Row]:

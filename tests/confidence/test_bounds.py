@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from abstain.analyses.curve.curves import Curve
-from abstain.analyses.tune.bounds import KeepNext, KeepRisk, allowed_wrong
+from abstain.analyses.tune.choose import KeepNext, KeepRisk, allowed_wrong
 from abstain.measures.answers import Answers
 from tests.confidence.data import Row, answers, informed, read_rows
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import abstain as ab
 from abstain.analyses.curve.curves import Curve
 from abstain.analyses.tune.choose import Maximise, Threshold
-from abstain.analyses.tune.split import Split
+from abstain.analyses.tune.result import Split
 from abstain.analyses.tune.tuning import mean_standing
 from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES

@@ -6,20 +6,17 @@ missing one counts as 0.5.
 
 from __future__ import annotations
 
-import math
 import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
-from msgspec import structs
 
-from abstain.analyses.result import Facts, Result
+from abstain.analyses.result import Facts, Result, defined, ranked
 from abstain.errors import InputError, UsageError, nearest, plural, shown
 from abstain.judging.opening import open_sources
 from abstain.judging.reading import Reading
 from abstain.outcomes import Undefined
-from abstain.stats.ties import places
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -161,22 +158,18 @@ def pan(truth: Any, answers: Any, *, year: int = 2023) -> PanResult:
         value = joined["value"].fill_null(0.5).to_numpy()
         found = pan_measures(same, value)
         found["overall"] = overall(found, year)
-        undefined = {k: v.reason for k, v in found.items() if isinstance(v, Undefined)}
+        scores, undefined = defined(found)
         rows.append(
             PanRow(
                 rank="",
                 run=source.run or source.table.name,
-                scores={k: None if k in undefined else v for k, v in found.items()},
+                scores=scores,
                 undefined=undefined,
                 blank=int((value == 0.5).sum()),
                 missing=int(joined["value"].null_count()),
             )
         )
-    rows.sort(key=lambda own: (-(-1.0 if (s := own.scores["overall"]) is None else s), own.run))
-    scores = [math.nan if (s := own.scores["overall"]) is None else s for own in rows]
-    ranks = places(scores, higher_is_better=True)
-    ranked = (structs.replace(own, rank=rank) for own, rank in zip(rows, ranks, strict=True))
-    return PanResult(year=year, problems=frame.height, rows=tuple(ranked))
+    return PanResult(year=year, problems=frame.height, rows=tuple(ranked(rows, "overall")))
 
 
 def _refuse_strange(given: Any, truth: Any, name: str) -> None:

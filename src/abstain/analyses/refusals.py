@@ -13,17 +13,17 @@ from msgspec import structs
 
 from abstain.analyses.compare.bounds import WORDS
 from abstain.analyses.result import Facts, Result
+from abstain.analyses.score.several import refuse_open
 from abstain.errors import InputError, UsageError, option, shown
 from abstain.io.columns import require, require_all
 from abstain.io.frames import collect, into_lazy, open_table
-from abstain.judging.evaluation import refuse_undecided
 from abstain.judging.grades import grade_rows
 from abstain.judging.judge import KIND
 from abstain.judging.opening import open_sources
 from abstain.judging.reading import PolicyLike, Reading
 from abstain.judging.refusals.rules import LANGUAGES
 from abstain.judging.responses import RULE, Responses
-from abstain.outcomes import KINDS, RIGHT, WRONG, Policy, blanks_by_reason
+from abstain.outcomes import Policy
 
 EXCLUDED = "excluded"
 
@@ -155,10 +155,7 @@ def refusals_in(
         responses=every.height,
         refusals=found.height,
         by_rule=dict(counted.iter_rows()),
-        hits=tuple(
-            Hit(run=run, question=question, rule=rule, text=text)
-            for run, question, rule, text in found.iter_rows()
-        ),
+        hits=tuple(Hit(**row) for row in found.rename({RULE: "rule"}).iter_rows(named=True)),
     )
 
 
@@ -168,14 +165,7 @@ def _rules(languages: Sequence[str]) -> RefusalsResult:
         openings={code: LANGUAGES[code].openings for code in languages},
         hedges={code: LANGUAGES[code].hedges for code in languages},
         rules=tuple(
-            Rule(
-                rule=own.name,
-                pattern=own.pattern,
-                unless=own.unless,
-                whole=own.whole,
-                example=own.example,
-                counter=own.counter,
-            )
+            Rule(rule=own.name, **{name: getattr(own, name) for name in FIELDS["rules"][1:]})
             for code in languages
             for own in LANGUAGES[code].rules
         ),
@@ -245,21 +235,11 @@ def _verdicts(source: Responses, policy: Policy) -> pl.DataFrame:
         },
     )
     rows, _ = grade_rows([source], by=(), grades={})
-    kinds = rows[KIND].to_numpy()
-    names = sorted(rows["run"].unique())
-    own = rows["run"].replace_strict(names, range(len(names)), return_dtype=pl.Int64).to_numpy()
-    tallies = np.zeros((len(names), KINDS), np.int64)
-    np.add.at(tallies, (own, kinds), 1)
-    refuse_undecided(blanks_by_reason(tallies), names, policy)
-    words = [_word(policy.outcome_of(kind)) for kind in range(KINDS)]
-    verdict = pl.Series("judged", np.array(words)[kinds])
+    refuse_open(rows, policy)
+    ends = policy.outcomes(excluded=-1)
+    words = np.where(ends < 0, EXCLUDED, np.array(WORDS)[np.clip(ends, 0, 2)])
+    verdict = pl.Series("judged", words[rows[KIND].to_numpy()])
     return rows.select("run", "question").with_columns(verdict)
-
-
-def _word(outcome: int | None) -> str:
-    if outcome is None:
-        return EXCLUDED
-    return WORDS[outcome] if outcome in (RIGHT, WRONG) else "blank"
 
 
 def _refuse_repeats(rows: pl.DataFrame, keys: Sequence[str], name: str) -> None:

@@ -7,20 +7,25 @@ result as of a loaded one. JSON in and out and its schema come from the fields a
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import msgspec
 
 import abstain
 from abstain.errors import InputError, UnknownNameError, shown
 from abstain.judging.reading import Reading
+from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+R = TypeVar("R", bound="Facts")
 
 SCHEMA = 1
 """The version of the JSON form. A field may be added to it; none changes its meaning or goes."""
@@ -53,8 +58,52 @@ def written() -> dict[Any, Any]:
     return {}
 
 
+def number(value: float) -> float | None:
+    """A number as a result holds it: none where it does not exist."""
+    return None if math.isnan(value) else float(value)
+
+
+def finite(value: float) -> float | None:
+    """As `number`, and none where it is infinite."""
+    return float(value) if math.isfinite(value) else None
+
+
 class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A part of a result: plain data, `None` where a number does not exist."""
+
+
+def defined(
+    values: Mapping[str, float], why: Callable[[str], str] | None = None
+) -> tuple[dict[str, float | None], dict[str, str]]:
+    """Scores as a result holds them, and why those that do not exist do not.
+
+    `why` is asked for a score that does not say itself.
+    """
+    reasons = {k: v.reason for k, v in values.items() if isinstance(v, Undefined)}
+    if why is not None:
+        lost = [k for k, v in values.items() if math.isnan(v) and k not in reasons]
+        reasons |= {name: why(name) for name in lost}
+    return {name: number(value) for name, value in values.items()}, reasons
+
+
+def ranked(rows: Iterable[R], name: str, *, higher_is_better: bool = True) -> list[R]:
+    """Rows from the best score to the worst, then those without one, each with its rank.
+
+    Ties share their rank; a reference has none.
+    """
+    from abstain.stats.ties import places
+
+    sign = -1 if higher_is_better else 1
+
+    def place(row: Any) -> tuple[bool, float, str]:
+        score = row.scores[name]
+        return score is None, sign * (score or 0.0), row.run
+
+    ordered: list[Any] = sorted(rows, key=place)
+    own = [row for row in ordered if getattr(row, "reference", None) is None]
+    scores = [math.nan if (score := row.scores[name]) is None else score for row in own]
+    ranks = dict(zip(map(id, own), places(scores, higher_is_better=higher_is_better), strict=True))
+    return [msgspec.structs.replace(row, rank=ranks.get(id(row), "")) for row in ordered]
 
 
 class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):

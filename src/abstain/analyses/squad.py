@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 import numpy as np
 
-from abstain.analyses.result import Facts, Result
+from abstain.analyses.result import Facts, Result, defined
 from abstain.errors import UsageError, option
 from abstain.io.normalise import squad as normal
 from abstain.outcomes import Undefined
@@ -150,12 +150,12 @@ def squad(
         f1 = np.array([f1_of_words(t, q.golds) for t, q in zip(texts, questions, strict=True)])
         given = np.array([bool(t) for t in texts])
         sure = np.array([chances[own.id] for own in questions]) if chances else None
-        scores = _scores(exact, f1, given, has, sure, threshold)
-        undefined = {k: v.reason for k, v in scores.items() if isinstance(v, Undefined)}
+        found = _scores(exact, f1, given, has, sure, threshold)
+        scores, undefined = defined(found)
         rows.append(
             SquadRow(
                 run=bare_name(path),
-                scores={k: None if k in undefined else v for k, v in scores.items()},
+                scores=scores,
                 undefined=undefined,
                 missing=sum(own.id not in said for own in questions),
             )

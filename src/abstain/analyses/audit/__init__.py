@@ -1,13 +1,12 @@
 """Published tables against arithmetic.
 
 printed     a number in print is a range
-sheet       a table with its columns understood
-sizes       how many questions a column is over
-rows        counts and scores of a row (constraints, corrections)
+sheet       a table with its columns understood, and how many questions each is over
+rows        counts and scores of a row (constraints), and corrections of it
 attainable  scores that no whole outcome gives
-summaries   totals, means, medians, deviations (linear: whole sums, mended together)
-columns     columns that add up others, percentages
-across      the same value in several tables
+columns     columns that add up others, sums mended together, percentages
+summaries   totals, means, medians, deviations
+auditing    all of it, and the same value in several tables
 findings    what was found so far
 result      what was found, as data
 """

@@ -7,20 +7,19 @@ subset, and a subset has at most the run's right answers and lacks at most those
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from abstain.analyses.audit.constraints import complete, counts_of, sums_of
+from abstain.analyses.audit.constraints import Score, complete, counts_of, sums_of
 from abstain.analyses.audit.findings import ATTAINABLE, Audit
-from abstain.analyses.audit.printed import TOLERANCE, Printed
 from abstain.analyses.audit.rows import number_of_questions, row_counts
 from abstain.analyses.audit.sheet import ALL, ScoreColumn, Sheet
 from abstain.errors import plural
 from abstain.measures import Measure
 from abstain.measures.definition import SPLIT_UNKNOWN
-from abstain.outcomes import CountsArray
+from abstain.outcomes import Counts, CountsArray
 
 LIMIT = 2_000_000
 """Outcomes that are enumerated for one score; more have practically every score."""
@@ -31,33 +30,13 @@ MAX_SIZE = 1000
 
 Bounds: TypeAlias = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 """The least and the most right, wrong and unanswered."""
+Tried: TypeAlias = tuple[Score, Counts | None]
+"""A score, and the counts of its run over all questions, where a companion table has them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What a run's counts over all questions are."""
-
-    right: int
-    wrong: int
-    unanswered: int
-
-    @property
-    def questions(self) -> int:
-        """All of them."""
-        return self.right + self.wrong + self.unanswered
-
-    def bounds(self, n: int) -> Bounds:
-        """What they leave open for a subset of n questions."""
-        outside = self.questions - n
-        right, wrong, unanswered = (
-            (max(0, k - outside), min(k, n)) for k in (self.right, self.wrong, self.unanswered)
-        )
-        return right, wrong, unanswered
-
-
-def known_runs(sheets: Sequence[Sheet], audit: Audit) -> dict[tuple[str, ...], Known]:
+def known_runs(sheets: Sequence[Sheet], audit: Audit) -> dict[tuple[str, ...], Counts]:
     """The counts of every run in companion tables; a row that does not add up tells nothing."""
-    found: dict[tuple[str, ...], Known] = {}
+    found: dict[tuple[str, ...], Counts] = {}
     for sheet in sheets:
         if not sheet.counts:
             audit.note(f"{sheet.name}: has no counts of right and wrong answers; not used.")
@@ -67,11 +46,11 @@ def known_runs(sheets: Sequence[Sheet], audit: Audit) -> dict[tuple[str, ...], K
             counts = row_counts(sheet, row)
             if questions is not None:
                 counts.setdefault("questions", questions)
-            table = complete(counts, candidates=False) if counts else None
-            if table is None:
+            if complete(counts, candidates=False) is None:
                 continue
-            if all(total.holds(counts) for total in sums_of(list(counts))):
-                found[sheet.key(row)] = Known(int(table[0]), int(table[1]), int(table[5]))
+            own = counts_of(counts, candidates=False)
+            if own is not None and all(total.holds(counts) for total in sums_of(list(counts))):
+                found[sheet.key(row)] = own
             else:
                 doubtful.append(sheet.row_name(row))
         if doubtful:
@@ -81,70 +60,69 @@ def known_runs(sheets: Sequence[Sheet], audit: Audit) -> dict[tuple[str, ...], K
     return found
 
 
-def check_attainable(sheet: Sheet, known: Mapping[tuple[str, ...], Known], audit: Audit) -> None:
+def check_attainable(sheet: Sheet, known: Mapping[tuple[str, ...], Counts], audit: Audit) -> None:
     """Check every score whose number of questions is known and whose counts are not printed."""
-    questions = number_of_questions(sheet)
-    suspects: dict[str, list[tuple[int, Printed, Known | None]]] = {}
-    failed: dict[str, int] = {}
+    questions = number_of_questions(sheet, audit)
+    tried: dict[str, list[Tried]] = {}
+    failed: Counter[str] = Counter()
     for slice in dict.fromkeys(s.slice for s in sheet.scores):
         for row in sheet.body:
-            counts = row_counts(sheet, row)
-            facts = known.get(sheet.key(row))
-            n = _size(sheet, slice, counts, questions or (facts.questions if facts else None))
+            counts = row_counts(sheet, row) if slice == ALL else {}
+            run = known.get(sheet.key(row))
+            n = sheet.settings.sizes.get(slice)
+            if slice == ALL:
+                n = counts.get("questions", questions or (int(run.n) if run else None))
             if n is None or n < 1:
                 continue
-            if slice == ALL and counts:
+            if counts:
                 counts.setdefault("questions", n)
-            bounds = _bounds(n, facts, counts if slice == ALL else {})
-            cells: list[tuple[ScoreColumn, Printed]] = []
-            for column in sheet.of(slice):
-                number = sheet.number(row, column.column)
-                if slice == ALL and _determined(column, counts):
-                    continue
-                if number is not None and _few(column.measure, bounds):
-                    cells.append((column, number))
-                elif number is not None:
+            bounds = _bounds(n, run, counts)
+            good: list[Score] = []
+            for score in _open_scores(sheet, row, slice, counts):
+                if not _few(score.of.measure, bounds):
                     audit.note(
-                        f"{sheet.name}: {column.column} is not tried against every outcome of "
+                        f"{sheet.name}: {score.column} is not tried against every outcome of "
                         f"{n:,} questions: there are too many."
                     )
-            good: list[tuple[ScoreColumn, Printed]] = []
-            for column, number in cells:
-                audit.check(ATTAINABLE, sheet, [(row, column.column)])
-                suspects.setdefault(column.column, []).append((row, number, facts))
-                if _attainable(column, number, n, bounds):
-                    good.append((column, number))
+                    continue
+                audit.check(ATTAINABLE, sheet, [(row, score.column)])
+                tried.setdefault(score.column, []).append((score, run))
+                if _attainable(score, n, bounds):
+                    good.append(score)
                 else:
-                    failed[column.column] = failed.get(column.column, 0) + 1
-                    follows = _why_not(column, number, n, bounds)
-                    audit.find(ATTAINABLE, sheet, row, column.column, follows)
+                    failed[score.column] += 1
+                    audit.find(ATTAINABLE, sheet, row, score.column, _why_not(score, n, bounds))
             if len(good) > 1 and not _jointly(good, n, bounds):
-                names = " and ".join(column.column for column, _ in good)
+                names = " and ".join(score.column for score in good)
                 follows = f"no outcome of {plural(n, 'question')} gives {names} together"
-                audit.find(ATTAINABLE, sheet, row, good[0][0].column, follows)
+                audit.find(ATTAINABLE, sheet, row, good[0].column, follows)
     for column in sheet.scores:
-        rows = suspects.get(column.column, [])
-        if SUSPECT * failed.get(column.column, 0) >= len(rows) > 0 and failed.get(column.column):
+        rows = tried.get(column.column, [])
+        if failed[column.column] and SUSPECT * failed[column.column] >= len(rows):
             _other_sizes(sheet, column, rows, questions, audit)
 
 
-def _determined(column: ScoreColumn, counts: Mapping[str, int]) -> bool:
-    """Whether the printed counts say what the score is, so that it was checked with them."""
-    needs = column.measure.definition.needs_candidates
-    tally = counts_of(counts, candidates=needs)
-    return tally is not None and column.measure.why_undefined(tally) != SPLIT_UNKNOWN.reason
+def _open_scores(sheet: Sheet, row: int, slice: str, counts: Mapping[str, int]) -> list[Score]:
+    """The scores of a row that its printed counts leave open: others were checked with them."""
+    found = []
+    for column in sheet.of(slice):
+        number = sheet.number(row, column.column)
+        known = counts_of(counts, candidates=column.measure.definition.needs_candidates)
+        open_ = known is None or column.measure.why_undefined(known) == SPLIT_UNKNOWN.reason
+        if number is not None and open_:
+            found.append(Score(column, number))
+    return found
 
 
-def _size(sheet: Sheet, slice: str, counts: Mapping[str, int], questions: int | None) -> int | None:
-    if slice == ALL:
-        return counts.get("questions", questions)
-    return sheet.settings.sizes.get(slice)
-
-
-def _bounds(n: int, known: Known | None, counts: Mapping[str, int]) -> Bounds:
+def _bounds(n: int, run: Counts | None, counts: Mapping[str, int]) -> Bounds:
+    """What a run's counts over all questions leave open for n of them, and a row's for all."""
     right, wrong, unanswered = (0, n), (0, n), (0, n)
-    if known is not None and known.questions >= n:
-        right, wrong, unanswered = known.bounds(n)
+    if run is not None and run.n >= n:
+        outside = int(run.n) - n
+        right, wrong, unanswered = (
+            (max(0, int(k) - outside), min(int(k), n))
+            for k in (run.right, run.wrong, run.unanswered)
+        )
     if "right" in counts:
         right = (counts["right"], counts["right"])
     if "wrong" in counts:
@@ -202,36 +180,31 @@ def _sorted(which: Measure, n: int, bounds: Bounds) -> Any:
     return np.unique(scores[~np.isnan(scores)])
 
 
-def _range(column: ScoreColumn, number: Printed) -> tuple[float, float]:
-    low, high = float(number.low / column.scale), float(number.high / column.scale)
-    return low - TOLERANCE, high + TOLERANCE
-
-
-def _attainable(column: ScoreColumn, number: Printed, n: int, bounds: Bounds) -> bool:
+def _attainable(score: Score, n: int, bounds: Bounds) -> bool:
     import numpy as np
 
-    scores = _sorted(column.measure, n, bounds)
-    low, high = _range(column, number)
+    scores = _sorted(score.of.measure, n, bounds)
+    low, high = score.range
     return bool(np.searchsorted(scores, low, "left") < np.searchsorted(scores, high, "right"))
 
 
-def _jointly(cells: Sequence[tuple[ScoreColumn, Printed]], n: int, bounds: Bounds) -> bool:
-    needs = any(column.measure.definition.needs_candidates for column, _ in cells)
-    table = CountsArray(_outcomes(n, bounds, needs))
+def _jointly(cells: Sequence[Score], n: int, bounds: Bounds) -> bool:
+    table = CountsArray(_outcomes(n, bounds, any(score.candidates for score in cells)))
     good: Any = True
-    for column, number in cells:
-        low, high = _range(column, number)
-        scores = column.measure(table)
+    for score in cells:
+        low, high = score.range
+        scores = score.of.measure(table)
         good = good & (low <= scores) & (scores <= high)
     return bool(good.any())
 
 
-def _why_not(column: ScoreColumn, number: Printed, n: int, bounds: Bounds) -> str:
+def _why_not(score: Score, n: int, bounds: Bounds) -> str:
     """The nearest scores below and above that can be, and whether one was cut off."""
     import numpy as np
 
+    column, number = score.of, score.printed
     scores = _scores(column.measure, n, bounds)
-    table = _outcomes(n, bounds, column.measure.definition.needs_candidates)
+    table = _outcomes(n, bounds, score.candidates)
     (_, _, (u0, u1)) = bounds
     blank = "nothing unanswered" if u1 == 0 else f"{u0} to {u1} unanswered" if u1 < n else ""
     blank = f"{u0} unanswered" if u0 == u1 > 0 else blank
@@ -258,19 +231,19 @@ def _why_not(column: ScoreColumn, number: Printed, n: int, bounds: Bounds) -> st
 def _other_sizes(
     sheet: Sheet,
     column: ScoreColumn,
-    rows: Sequence[tuple[int, Printed, Known | None]],
+    rows: Sequence[Tried],
     questions: int | None,
     audit: Audit,
 ) -> None:
     """Say which numbers of questions every score of a column could come from."""
-    totals = [k.questions for _, _, k in rows if k is not None]
+    totals = [int(run.n) for _, run in rows if run is not None]
     top = min(MAX_SIZE, questions or (max(totals) if totals else MAX_SIZE))
     # Rows that leave least open come first: most sizes fail at once.
-    order = sorted(rows, key=lambda item: item[2].unanswered if item[2] else MAX_SIZE)
+    order = sorted(rows, key=lambda item: item[1].unanswered if item[1] else MAX_SIZE)
     every: list[int] = []
     but_one: list[int] = []
     for n in range(1, top + 1):
-        misfits = _misfits(column, order, n)
+        misfits = _misfits(order, n)
         if misfits == 0:
             every.append(n)
         elif misfits == 1 and not every:
@@ -283,12 +256,12 @@ def _other_sizes(
     audit.note(f"{sheet.name}: {column.column}: {'; '.join(said)}.")
 
 
-def _misfits(column: ScoreColumn, rows: Sequence[tuple[int, Printed, Known | None]], n: int) -> int:
+def _misfits(rows: Sequence[Tried], n: int) -> int:
     """How many rows cannot come from n questions; it stops at the second."""
     misfits = 0
-    for _, number, facts in rows:
-        bounds = _bounds(n, facts, {})
-        misfits += _few(column.measure, bounds) and not _attainable(column, number, n, bounds)
+    for score, run in rows:
+        bounds = _bounds(n, run, {})
+        misfits += _few(score.of.measure, bounds) and not _attainable(score, n, bounds)
         if misfits > 1:
             break
     return misfits

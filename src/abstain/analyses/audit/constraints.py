@@ -7,18 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from abstain.analyses.audit.printed import TOLERANCE, Printed
+from abstain.analyses.audit.sheet import ScoreColumn
 from abstain.judging.given_counts import SPLIT
-from abstain.measures import Measure
 from abstain.outcomes import Counts, CountsArray
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Flags: TypeAlias = npt.NDArray[np.bool_]
 
 Values: TypeAlias = Mapping[str, Any]
 """Counts by role (right, wrong, …, questions): whole numbers or arrays of them."""
@@ -50,25 +44,38 @@ class Sum:
 class Score:
     """A printed score is its measure of the counts, rounded."""
 
-    column: str
-    measure: Measure
+    of: ScoreColumn
     printed: Printed
-    scale: int
+
+    @property
+    def column(self) -> str:
+        """The column that shows it."""
+        return self.of.column
+
+    @property
+    def candidates(self) -> bool:
+        """Whether its measure asks for the candidates behind blanks."""
+        return self.of.measure.definition.needs_candidates
 
     def values_of(self, values: Values) -> Any:
-        """The scores of arrays of counts."""
+        """The scores of arrays of counts, as they would be printed."""
         import numpy as np
 
-        table = complete(values, candidates=self.measure.definition.needs_candidates)
+        table = complete(values, candidates=self.candidates)
         assert table is not None
-        scores = self.measure(CountsArray(np.maximum(table, 0))) * self.scale
+        scores = self.of.measure(CountsArray(np.maximum(table, 0))) * self.of.scale
         return np.where((table >= 0).all(axis=-1), scores, np.nan)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest score that rounds to it."""
+        low, high = (float(end / self.of.scale) for end in (self.printed.low, self.printed.high))
+        return low - TOLERANCE, high + TOLERANCE
 
     def holds(self, values: Values) -> Any:
         """Whether it holds."""
-        scores = self.values_of(values)
-        slack = TOLERANCE * self.scale
-        low, high = float(self.printed.low) - slack, float(self.printed.high) + slack
+        low, high = self.range
+        scores = self.values_of(values) / self.of.scale
         return (low <= scores) & (scores <= high)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from abstain.analyses.audit.result import AuditResult, Correction, Finding
+from abstain.analyses.audit.result import AuditResult, Change, Correction, Finding
 
 if TYPE_CHECKING:
     from abstain.analyses.audit.sheet import Sheet
@@ -63,6 +64,17 @@ class Audit:
                 corrections=tuple(corrections),
             )
         )
+
+    def find_misfit(
+        self, rule: str, sheet: Sheet, row: int, column: str, middle: Fraction, follows: str
+    ) -> None:
+        """Remember a cell that shows another number than follows, with what it should show."""
+        printed = sheet.number(row, column)
+        assert printed is not None
+        plus = "+" if rule == PERCENTAGES and printed.text.startswith("+") and middle > 0 else ""
+        fix = Change(sheet.row_name(row), column, printed.text, plus + printed.like(middle))
+        cut = "; truncated" if printed.truncates(middle) else ""
+        self.find(rule, sheet, row, column, follows + cut, [Correction((fix,), 1)])
 
     def note(self, text: str) -> None:
         """Remember something that was taken for granted, once."""

@@ -54,7 +54,7 @@ class Printed:
     def rounds(self, value: float | Fraction) -> bool:
         """Whether a number rounds to it.
 
-        >>> read("0.59").rounds(0.5868), read("0.58").rounds(0.5868)
+        >>> read_or_none("0.59").rounds(0.5868), read_or_none("0.58").rounds(0.5868)
         (True, False)
         """
         return self.meets(value, value)
@@ -62,7 +62,7 @@ class Printed:
     def truncates(self, value: float | Fraction) -> bool:
         """Whether a number gives it when its further decimals are cut off.
 
-        >>> read("0.58").truncates(0.5868)
+        >>> read_or_none("0.58").truncates(0.5868)
         True
         """
         size, shown = abs(float(value)), abs(float(self.value))
@@ -75,20 +75,12 @@ class Printed:
         return f"{_round(Fraction(value), self.decimals)}{sign}"
 
 
-def read(text: str | None) -> Printed:
-    """The number that a text shows.
-
-    >>> read("1,204").value, read("-.5").decimals, read("30 %").percent, read("0,59").value
-    (Fraction(1204, 1), 1, True, Fraction(59, 100))
-    """
-    found = read_or_none(text)
-    if found is None:
-        raise ValueError(f"{text!r} is not a number")
-    return found
-
-
 def read_or_none(text: str | None) -> Printed | None:
-    """The number that a text shows, or None; marks of a footnote are passed over."""
+    """The number that a text shows, or None; marks of a footnote are passed over.
+
+    >>> read_or_none("1,204").value, read_or_none("30 %").percent, read_or_none("0,59†").value
+    (Fraction(1204, 1), True, Fraction(59, 100))
+    """
     if text is None:
         return None
     bare = text.strip().strip("*†‡§ ")

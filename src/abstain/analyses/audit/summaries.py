@@ -9,16 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from statistics import median
+from statistics import mean, median
+from typing import TypeAlias
 
+from abstain.analyses.audit.columns import Linear
 from abstain.analyses.audit.findings import SUMMARIES, Audit
-from abstain.analyses.audit.linear import Linear
 from abstain.analyses.audit.printed import Printed
-from abstain.analyses.audit.result import Change, Correction
 from abstain.analyses.audit.sheet import Sheet, kind_of
 from abstain.errors import plural
 
-Range = tuple[float | Fraction, float | Fraction]
+Range: TypeAlias = tuple[float | Fraction, float | Fraction]
+Way: TypeAlias = Callable[[Sequence[Printed]], Range]
 
 
 def check_summaries(sheet: Sheet, audit: Audit) -> list[Linear]:
@@ -107,13 +108,11 @@ def _check(
         return
     low, high = ranges[0][2]
     middle = (Fraction(low) + Fraction(high)) / 2
-    fix = Change(sheet.row_name(row), column, printed.text, printed.like(middle))
     said = [
         f"the {name} of {plural(count, 'row')} is {_text(between, printed)}"
         for name, count, between in ranges
     ]
-    cut = "; truncated" if printed.truncates(middle) else ""
-    audit.find(SUMMARIES, sheet, row, column, "; ".join(said) + cut, [Correction((fix,), 1)])
+    audit.find_misfit(SUMMARIES, sheet, row, column, middle, "; ".join(said))
 
 
 def _say_deviation(sheet: Sheet, audit: Audit) -> None:
@@ -131,22 +130,6 @@ def _text(between: Range, printed: Printed) -> str:
 
 
 # -------------------------------------------------------------------- ranges of summaries
-
-
-def _mean(rows: Sequence[Printed]) -> Range:
-    return sum(n.low for n in rows) / len(rows), sum(n.high for n in rows) / len(rows)
-
-
-def _median(rows: Sequence[Printed]) -> Range:
-    return median(n.low for n in rows), median(n.high for n in rows)
-
-
-def _least(rows: Sequence[Printed]) -> Range:
-    return min(n.low for n in rows), min(n.high for n in rows)
-
-
-def _most(rows: Sequence[Printed]) -> Range:
-    return max(n.low for n in rows), max(n.high for n in rows)
 
 
 def spread(rows: Sequence[Printed]) -> Range:
@@ -184,23 +167,28 @@ def spread(rows: Sequence[Printed]) -> Range:
     return pulled((left + right) / 2), float(corners.max())
 
 
-def _sample(rows: Sequence[Printed]) -> Range:
-    low, high = spread(rows)
-    return math.sqrt(float(low) / (len(rows) - 1)), math.sqrt(float(high) / (len(rows) - 1))
+def _ends(of: Callable[[list[Fraction]], Fraction]) -> Way:
+    """A summary that rises with every row: it lies between that of all low and all high ends."""
+    return lambda rows: (of([n.low for n in rows]), of([n.high for n in rows]))
 
 
-def _population(rows: Sequence[Printed]) -> Range:
-    low, high = spread(rows)
-    return math.sqrt(float(low) / len(rows)), math.sqrt(float(high) / len(rows))
+def _deviation(less: int) -> Way:
+    """The root of the sum of squares over the number of rows, less so many."""
+
+    def deviation(rows: Sequence[Printed]) -> Range:
+        low, high = (math.sqrt(float(end) / (len(rows) - less)) for end in spread(rows))
+        return low, high
+
+    return deviation
 
 
-WAYS: dict[str, list[tuple[str, Callable[[Sequence[Printed]], Range]]]] = {
-    "mean": [("mean", _mean)],
-    "median": [("median", _median)],
-    "minimum": [("minimum", _least)],
-    "maximum": [("maximum", _most)],
+WAYS: dict[str, list[tuple[str, Way]]] = {
+    "mean": [("mean", _ends(mean))],
+    "median": [("median", _ends(median))],
+    "minimum": [("minimum", _ends(min))],
+    "maximum": [("maximum", _ends(max))],
     "deviation": [
-        ("sample standard deviation", _sample),
-        ("population standard deviation", _population),
+        ("sample standard deviation", _deviation(1)),
+        ("population standard deviation", _deviation(0)),
     ],
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -19,31 +19,28 @@ from abstain.analyses.campaign.result import (
     Questions,
     ReferenceRun,
 )
-from abstain.analyses.campaign.runs_info import read_runs_info
 from abstain.analyses.campaign.stability import rank_stability
-from abstain.analyses.campaign.uncertainty import run_intervals, told_apart
-from abstain.errors import UsageError, nearest
-from abstain.io.frames import collect
+from abstain.analyses.compare import compare
+from abstain.analyses.result import ranked
+from abstain.analyses.score.intervals import interval_rows
+from abstain.analyses.score.scoring import rows_of
+from abstain.errors import InputError, UsageError, nearest, plural, shown, some_of
+from abstain.io.columns import require
+from abstain.io.frames import collect, into_lazy, open_table
 from abstain.io.tables import ROW
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.judge import INDEX, KIND
+from abstain.judging.run_names import parse_run_name
 from abstain.judging.slices import Slices, slices_of
 from abstain.judging.sources import GoldRuns
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import (
-    OUTCOMES,
-    RIGHT,
-    WRONG,
-    Counts,
-    CountsArray,
-    blanks_by_reason,
-    reasons_named,
-)
+from abstain.outcomes import EXCLUDED, OUTCOMES, RIGHT, WRONG, Counts, reasons_named
 from abstain.stats.intervals import check_level, check_method
-from abstain.stats.ties import places
 
 if TYPE_CHECKING:
+    from abstain.analyses.compare.result import CompareResult
     from abstain.analyses.curve.result import CurveResult
+    from abstain.analyses.score.result import Ends
     from abstain.outcomes import Array
     from abstain.stats.intervals import IntervalMethod
 
@@ -56,6 +53,9 @@ MOST_CHOICES = 5_000_000
 MOST_CURVES = 6
 """Runs whose confidence an overview looks at: the best that state one."""
 
+MOST_COMPARED = 100
+"""Beyond this many runs, all pairs take longer than the rest of a campaign."""
+
 OF_CONFIDENCE = ("AUROC", "AURC", "ECE", "Brier")
 BYTE = 255
 
@@ -64,6 +64,8 @@ HIDDEN = (
     *("doc_id", "sample", "description"),
 )
 ROLE = "role"
+SCORED = ("run", "slice", "rank", "numbers", "scores", "undefined", "blanks")
+"""What a row has as `score` made it."""
 
 
 def campaign(
@@ -111,52 +113,31 @@ def campaign(
     level = check_level(level)
     questions = with_role(evaluation.questions)
     attributes = _attributes(questions, by, topic_by, test_by)
-    info, said = read_runs_info(evaluation.runs, runs_info)
-    codes = evaluation.codes
-    overall = evaluation.overall()
-    scores = chosen(overall)
-    order = _best_first(scores, evaluation.runs, higher=chosen.higher_is_better)
-    asked = {name: slices_of(questions, name) for name in attributes}
-    sliced = {name: evaluation.sliced(own) for name, own in asked.items()}
-    comparison = told_apart(
-        evaluation, chosen, method=method, level=level, seed=seed, progress=progress
-    )
-    spans = run_intervals(
-        evaluation, overall, chosen, comparison, method=method, level=level, seed=seed
-    )
-    groups = (
-        {row.run: row.group for row in comparison.rows}
-        if comparison is not None and comparison.grouped
-        else {}
-    )
+    info, said = _runs_info(evaluation.runs, runs_info)
+    codes = evaluation.codes  # before anything is counted: nothing is read twice
+    counted, name = evaluation.counted(), str(chosen)
+    scored = rows_of(counted, (), [chosen], {})
+    rows = ranked(scored, name, higher_is_better=chosen.higher_is_better)
+    place = {run: i for i, run in enumerate(evaluation.runs)}
+    order = [place[row.run] for row in rows]
+    asked = {attribute: slices_of(questions, attribute) for attribute in attributes}
+    made = {"level": level, "seed": seed}
+    comparison = _comparison(evaluation, chosen, interval=method, progress=progress, **made)
+    spans: dict[str, Ends] = {}
+    groups: dict[str, str] = {}
+    if comparison is not None and comparison.grouped:
+        groups = {row.run: row.group for row in comparison.rows}
+    if comparison is not None and comparison.questions == comparison.questions_in_all:
+        spans = {row.run: row.intervals[name] for row in comparison.rows}
+    else:
+        found = interval_rows(rows, evaluation, (), [chosen], method=method, **made)
+        spans = {row.run: row.intervals[name] for row in found}
     fourfold = fourfold_of(questions, codes)
-    ranks = places(scores, higher_is_better=chosen.higher_is_better)
-    reasons = blanks_by_reason(evaluation.tallies(()).table)
-    name = str(chosen)
-    rows = []
-    for i in order:
-        why = chosen.why_undefined(overall[i])
-        run = evaluation.runs[i]
-        rows.append(
-            CampaignRow(
-                run=run,
-                slice={},
-                rank=ranks[i],
-                numbers=overall[i].to_dict(),
-                scores={name: None if np.isnan(scores[i]) else float(scores[i])},
-                undefined={name: why} if why else {},
-                intervals={name: spans[i]},
-                blanks=reasons_named(reasons[i]),
-                group=groups.get(run, ""),
-                info={key: info[key][i] for key in info.columns if key != "run"},
-                pairs=None if fourfold is None else tuple(fourfold[i].tolist()),
-            )
-        )
     return CampaignResult(
         reading=evaluation.reading,
         notes=(*evaluation.notes, *said),
         policy=evaluation.policy.to_dict(),
-        touched=reasons_named(reasons.sum(axis=0)),
+        touched={} if counted.blanks is None else reasons_named(counted.blanks.sum(axis=0)),
         title=title,
         about=about,
         measure=name,
@@ -165,12 +146,19 @@ def campaign(
         level=level,
         topic_by=topic_by if topic_by in asked else None,
         test_by=test_by if test_by in asked else None,
-        rows=tuple(rows),
-        questions=_questions(evaluation, questions),
-        breakdowns=tuple(
-            _breakdown(key, own, sliced[key].table[order]) for key, own in asked.items()
+        rows=tuple(
+            CampaignRow(
+                **{field: getattr(row, field) for field in SCORED},
+                intervals={name: spans[row.run]},
+                group=groups.get(row.run, ""),
+                info={key: info[key][i] for key in info.columns if key != "run"},
+                pairs=None if fourfold is None else tuple(fourfold[i].tolist()),
+            )
+            for i, row in zip(order, rows, strict=True)
         ),
-        references=tuple(_references(evaluation, asked, seed)) if references else (),
+        questions=_questions(evaluation, questions),
+        breakdowns=tuple(_breakdown(evaluation, own, order) for own in asked.values()),
+        references=tuple(_references(evaluation, list(asked.values()), seed)) if references else (),
         comparison=comparison,
         stability=rank_stability(evaluation, chosen, order, seed),
         curves=_curves(evaluation, order, chosen),
@@ -217,17 +205,65 @@ def _texts(questions: pl.DataFrame) -> list[str]:
     return [c for c in questions.columns if c not in inner and questions[c].dtype == pl.String]
 
 
-def _best_first(scores: Array, runs: Sequence[str], *, higher: bool) -> list[int]:
-    sign = -1 if higher else 1
-    return sorted(
-        range(len(runs)),
-        key=lambda i: (bool(np.isnan(scores[i])), sign * float(np.nan_to_num(scores[i])), runs[i]),
-    )
-
-
-def _breakdown(attribute: str, slices: Slices, table: np.ndarray[Any, Any]) -> Breakdown:
+def _breakdown(evaluation: Evaluation, slices: Slices, order: Sequence[int]) -> Breakdown:
+    table = evaluation.sliced(slices).table[order]
     numbers = {name: table[..., i].tolist() for i, name in enumerate(OUTCOMES)}
-    return Breakdown(attribute=attribute, slices=slices.names, **numbers)
+    return Breakdown(attribute=slices.attribute, slices=slices.names, **numbers)
+
+
+def _comparison(evaluation: Evaluation, measure: Measure, **options: Any) -> CompareResult | None:
+    """All pairs of runs, on the questions that count for all; None where that cannot be had."""
+    if not 2 <= len(evaluation.runs) <= MOST_COMPARED:
+        return None
+    if not (evaluation.codes < EXCLUDED).all(axis=0).any():
+        return None
+    # What the campaign's policy makes of missing responses holds here too.
+    return compare(evaluation.with_policy(evaluation.policy), measure, **options)
+
+
+def _runs_info(runs: Sequence[str], given: Any) -> tuple[pl.DataFrame, list[str]]:
+    """What is known of the runs: their ids taken apart, and a table that the caller gave.
+
+    With notes on names that only one side has: they may be slips.
+    """
+    parsed = [parse_run_name(run) for run in runs]
+    frame = pl.DataFrame({"run": list(runs)})
+    if any(parsed):
+        taken_apart = [
+            (p.team, f"{p.number:02d}", p.source, "01" if p.number == 1 else "others")
+            if p
+            else (None,) * 4
+            for p in parsed
+        ]
+        names = ("team", "number", "language", "first_run")
+        schema = dict.fromkeys(names, pl.String)
+        frame = frame.hstack(pl.DataFrame(taken_apart, schema=schema, orient="row"))
+    if given is None:
+        return frame, []
+    table = open_table(given, name="the runs' attributes")
+    require(table, "run", "which names the run")
+    info = collect(into_lazy(table.frame).select(*table.columns), table.name)
+    info = info.with_columns(pl.all().cast(pl.String))
+    twice = info.filter(pl.col("run").is_duplicated())
+    if twice.height:
+        raise InputError(f"run {shown(twice['run'][0])} stands twice", table.name)
+    present = set(runs)
+    unknown = [r for r in info["run"] if r not in present]
+    if len(unknown) == info.height:
+        raise InputError(f"names none of the runs (its first: {shown(unknown[0])})", table.name)
+    kept = frame.drop([c for c in frame.columns if c != "run" and c in info.columns])
+    joined = kept.join(info, on="run", how="left", maintain_order="left")
+    named = set(info["run"])
+    absent = [run for run in runs if run not in named]
+    notes = [
+        f"{what}: {some_of([str(own) for own in names])}"
+        for what, names in (
+            (f"{plural(len(unknown), 'run')} of {table.name} did not take part", unknown),
+            (f"{plural(len(absent), 'run is', 'runs are')} not in {table.name}", absent),
+        )
+        if names
+    ]
+    return joined, notes
 
 
 # ----------------------------------------------------------------------------------- questions
@@ -261,7 +297,7 @@ def _per_question(evaluation: Evaluation, *outcomes: int) -> list[int]:
         few = codes[start : start + BYTE]
         for outcome in outcomes:  # a byte holds the sum of so few runs, and bytes add fast
             found += np.add.reduce(few == outcome, axis=0, dtype=np.uint8)
-    return [int(n) for n in found.tolist()]
+    return found.tolist()
 
 
 def _choices(evaluation: Evaluation, questions: int) -> list[list[tuple[str, int]]]:
@@ -289,9 +325,7 @@ def _choices(evaluation: Evaluation, questions: int) -> list[list[tuple[str, int
 # ---------------------------------------------------------------------- reference runs, curves
 
 
-def _references(
-    evaluation: Evaluation, slices: Mapping[str, Slices], seed: int
-) -> list[ReferenceRun]:
+def _references(evaluation: Evaluation, slices: Sequence[Slices], seed: int) -> list[ReferenceRun]:
     """Reference runs, judged as any run is and counted by the same slices."""
     from abstain.analyses.baselines import all_baselines, can_guess, chances
     from abstain.judging.reading import Reading
@@ -304,27 +338,26 @@ def _references(
         luck = chances(gold)
         table = np.zeros((len(gold), len(fields(Counts))))
         table[:, RIGHT], table[:, WRONG] = luck, 1 - luck
-        sums = {name: CountsArray(own.sums(table)) for name, own in slices.items()}
-        found.append(_reference("random (expected)", CountsArray(table.sum(axis=0)), sums))
+        sums = [own.sums(table) for own in slices]
+        found.append(_reference("random (expected)", table.sum(axis=0), sums))
     made = all_baselines(gold, seed=seed)
     responses = pl.concat([b.responses.with_columns(run=pl.lit(b.title)) for b in made])
     reading = Reading(match=evaluation.reading.match, policy=evaluation.reading.policy)
     judged = evaluate(gold, {"the reference runs": responses}, reading)
     overall = judged.overall()
-    sliced = {name: judged.sliced(own) for name, own in slices.items()}
+    sliced = [judged.sliced(own).table for own in slices]
     for b in made:
         i = judged.runs.index(b.title)
-        own = {name: CountsArray(counts.table[i]) for name, counts in sliced.items()}
-        found.append(_reference(b.title, CountsArray(overall.table[i]), own))
+        found.append(_reference(b.title, overall.table[i], [own[i] for own in sliced]))
     return found
 
 
-def _reference(name: str, counts: CountsArray, slices: Mapping[str, CountsArray]) -> ReferenceRun:
+def _reference(name: str, counts: Array, slices: Sequence[Array]) -> ReferenceRun:
     width = len(OUTCOMES)
     return ReferenceRun(
         name=name,
-        counts=counts.table[:width].tolist(),
-        slices=[own.table[:, :width].T.tolist() for own in slices.values()],
+        counts=counts[:width].tolist(),
+        slices=[own[:, :width].T.tolist() for own in slices],
     )
 
 

@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Positions of main and auxiliary questions that belong together, and their attributes."""
+    """Main and auxiliary questions that belong together, and in how many runs they were right."""
 
-    main: npt.NDArray[np.int64]
-    auxiliary: npt.NDArray[np.int64]
     attributes: pl.DataFrame
     main_right: IntArray
     auxiliary_right: IntArray
@@ -36,7 +34,7 @@ class Pairs:
     """For each run: both right, main only, auxiliary only, neither."""
 
     def __len__(self) -> int:
-        return len(self.main)
+        return len(self.main_right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ def find_pairs(questions: pl.DataFrame, right: IntArray, fourfold: IntArray) -> 
     if found is None:
         return None
     main, auxiliary, joined = found
-    return Pairs(main, auxiliary, joined, right[main], right[auxiliary], fourfold)
+    return Pairs(joined, right[main], right[auxiliary], fourfold)
 
 
 def fourfold_of(questions: pl.DataFrame, codes: npt.NDArray[np.uint8]) -> IntArray | None:

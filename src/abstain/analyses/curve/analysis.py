@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
+from abstain.analyses.curve.curves import Curve, evenly, top
 from abstain.analyses.curve.decision import decision as decision_curves
-from abstain.analyses.curve.result import CurveResult, Way
-from abstain.analyses.curve.runs import Asked, best_first
+from abstain.analyses.curve.result import (
+    PENALISED_AT,
+    Bin,
+    Blanks,
+    CurveResult,
+    Parts,
+    Points,
+    RunCurve,
+    Way,
+    Where,
+)
+from abstain.analyses.result import defined, finite, number
+from abstain.analyses.score.scoring import blanked_at_best, blanked_at_random
 from abstain.errors import UsageError, option
+from abstain.judging.answers import EMPTY, answers_of
 from abstain.judging.judge import NO, YES
 from abstain.measures import Measure, measure
+from abstain.outcomes import EXCLUDED, OUTCOMES, Counts
 from abstain.stats.intervals import check_level
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from abstain.judging.evaluation import Evaluation
+    from abstain.measures.answers import Answers
+    from abstain.outcomes import Array
+
+    BoolArray = npt.NDArray[np.bool_]
+    Codes = npt.NDArray[np.uint8]
 
 DEFAULT_MEASURES = ("AUROC", "AURC", "E-AURC", "ECE", "Brier")
 WITHOUT_ANSWER = "questions without a right answer"
+SHOWN = (21, 101, 500)
+"""Points that tables, pages and charts show: a result holds these, whatever else it holds."""
+OWN = "its own candidates"
 
 
 def curve(
@@ -67,6 +91,7 @@ def curve(
     runs = [
         asked.of(run, *own) for run, *own in zip(evaluation.runs, codes, confidence, strict=True)
     ]
+    sign = -1 if along.higher_is_better else 1
     way = None if isinstance(decision, bool) else decision
     return CurveResult(
         reading=evaluation.reading,
@@ -79,7 +104,7 @@ def curve(
         conventions={str(item): item.definition.convention for item in summed},
         bins=bins,
         equal_mass=equal_mass,
-        runs=tuple(best_first(runs, along)),
+        runs=tuple(sorted(runs, key=lambda own: (own.best is None, sign * (own.best or 0.0)))),
         decision=(
             decision_curves(evaluation, way, level=level, seed=seed)
             if decision is not False
@@ -105,7 +130,7 @@ def split_measures(given: Sequence[str | Measure]) -> tuple[tuple[Measure, ...],
     return tuple(summed), of_counts[0] if of_counts else measure("c@1")
 
 
-def _should_abstain(evaluation: Evaluation, attribute: str) -> npt.NDArray[np.bool_]:
+def _should_abstain(evaluation: Evaluation, attribute: str) -> BoolArray:
     """Where an attribute says that a question should be left blank: it says yes or no."""
     values = evaluation.with_attributes([attribute])[attribute].cast(pl.String).fill_null("")
     said = values.str.strip_chars().str.to_lowercase()
@@ -115,3 +140,163 @@ def _should_abstain(evaluation: Evaluation, attribute: str) -> npt.NDArray[np.bo
             f"{option('should_abstain')} reads yes or no in '{attribute}' (got '{strange[0]}')"
         )
     return said.is_in(YES).to_numpy()
+
+
+# --------------------------------------------------------------------------------- one run
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of every run."""
+
+    measures: tuple[Measure, ...]
+    along: Measure
+    bins: int
+    equal_mass: bool
+    points: int
+    should_abstain: BoolArray | None
+    label: str
+    """What says that a question should be left blank."""
+
+    def of(self, run: str, codes: Codes, confidence: Array) -> RunCurve:
+        """A run's curve and what there is to say of it: one sort of its answers."""
+        answers = answers_of(codes, confidence)
+        numbers = np.bincount(codes, minlength=EXCLUDED + 1)[:EXCLUDED].tolist()
+        system = Counts(*numbers)
+        scores, undefined = defined({str(item): item(answers) for item in self.measures})
+        parts = [decompose("as submitted", system, self.along)]
+        best = even = threshold = coverage = points = None
+        penalised: tuple[float, ...] = ()
+        stated = int(np.count_nonzero(answers.stated))
+        if stated:
+            curve = Curve.of(answers)
+            counts = curve.counts
+            along = self.along(counts)
+            points = held_points(curve, along, self.points)
+            penalised = tuple(curve.penalised(np.array(PENALISED_AT)).tolist())
+            if (at := top(along, self.along)) is not None:
+                best, coverage = float(along[at]), float(curve.coverage[at])
+                threshold = finite(curve.thresholds[at])
+                even = math.isnan(curve.thresholds[at])
+                parts.append(decompose("best in hindsight", counts[at], self.along))
+        return RunCurve(
+            run=run,
+            numbers=dict(zip(OUTCOMES, numbers, strict=True)),
+            answers=int(answers.size),
+            stated=stated,
+            scores=scores,
+            undefined=undefined,
+            best=best,
+            threshold=threshold,
+            coverage=coverage,
+            even_without_confidence=bool(even),
+            as_submitted=number(self.along(system)),
+            points=points,
+            penalised=penalised,
+            reliability=tuple(reliability(answers, self.bins, mass=self.equal_mass)),
+            parts=tuple(parts),
+            blanks=tuple(self._blanks(codes)),
+        )
+
+    def _blanks(self, codes: Codes) -> list[Blanks]:
+        """The quality of a run's blanks, against its candidates and against a label."""
+        kept = codes < EXCLUDED
+        blank = kept & (codes >= 2)
+        hopeless = kept & ((codes & 1 == 1) | (codes == EMPTY))
+        found = [blank_quality(OWN, blank, hopeless, kept)]
+        if self.should_abstain is not None:
+            found.append(blank_quality(self.label, blank, kept & self.should_abstain, kept))
+        return found
+
+
+def held_points(curve: Curve, scores: Array, points: int) -> Points:
+    """Points enough to show and to draw, and so many evenly over coverage; 0: all."""
+    at = np.unique(np.concatenate([evenly(curve.answered, size) for size in (*SHOWN, points)]))
+    return Points(
+        threshold=tuple(finite(own) for own in curve.thresholds[at].tolist()),
+        answered=tuple(curve.answered[at].tolist()),
+        right=tuple(curve.right[at].tolist()),
+        score=tuple(number(own) for own in scores[at].tolist()),
+        even_without_confidence=math.isnan(curve.thresholds[-1]),
+    )
+
+
+def decompose(where: Where, k: Counts, measure: Measure) -> Parts:
+    """How much of a score is knowing, how much is choosing well when to answer.
+
+        score = knowing + silence + choosing,   oracle = score + left
+
+    knowing: the score if every answer and candidate were given; silence: what leaving as many blank
+    as the run did, but blindly, changes; choosing: what choosing them as the run did adds; left:
+    what answering exactly what it gets right would add. Questions without answer or candidate are
+    blank in every part.
+
+    >>> counts = Counts(right=3, unanswered_right=1, unanswered_wrong=1)
+    >>> parts = decompose("as submitted", counts, measure("c@1"))
+    >>> parts.knowing, round(parts.silence, 3), round(parts.choosing, 3)
+    (0.8, -0.128, 0.168)
+    """
+    right, wrong = k.right + k.unanswered_right, k.wrong + k.unanswered_wrong
+    forced = measure(Counts(right=right, wrong=wrong, unanswered_empty=k.unanswered_empty))
+    blind = measure(blanked_at_random(k))
+    score = measure(k)
+    left = measure(blanked_at_best(k)) - score
+    return Parts(
+        where=where,
+        coverage=k.answered / max(k.n, 1),
+        score=number(score),
+        knowing=number(forced),
+        silence=number(blind - forced),
+        choosing=number(score - blind),
+        left=number(left),
+        oracle=number(score + left),
+    )
+
+
+def blank_quality(against: str, blank: BoolArray, should: BoolArray, kept: BoolArray) -> Blanks:
+    """How well blanks hit the questions that should be left blank."""
+    silent, due, both = int(blank.sum()), int(should.sum()), int((blank & should).sum())
+    answerable = int((kept & ~should).sum())
+
+    def share(part: int, whole: int) -> float | None:
+        return part / whole if whole else None
+
+    return Blanks(
+        judged_against=against,
+        blanks=silent,
+        precision=share(both, silent),
+        recall=share(both, due),
+        f1=share(2 * both, silent + due),
+        over_abstention=share(silent - both, answerable),
+        under_abstention=share(due - both, due),
+    )
+
+
+def reliability(answers: Answers, bins: int = 10, *, mass: bool = False) -> list[Bin]:
+    """The bins of a reliability diagram, the empty ones left out."""
+    from abstain.measures.families.calibration import mass_bins, width_bins
+
+    own = answers.calibrated
+    if not own.size:
+        return []
+    place = mass_bins(own.confidence, bins) if mass else width_bins(own.confidence, bins)
+    sizes = np.bincount(place, minlength=bins)
+    sure = np.bincount(place, own.confidence, minlength=bins)
+    right = np.bincount(place, own.right, minlength=bins)
+    found = []
+    for b in np.flatnonzero(sizes).tolist():
+        low, high = b / bins, (b + 1) / bins
+        if mass:
+            inside = own.confidence[place == b]
+            low, high = float(inside.min()), float(inside.max())
+        size = int(sizes[b])
+        found.append(
+            Bin(
+                low=low,
+                high=high,
+                answers=size,
+                confidence=float(sure[b] / size),
+                accuracy=float(right[b] / size),
+            )
+        )
+    return found

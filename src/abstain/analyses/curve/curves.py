@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.judging.answers import answers_of
 from abstain.measures.answers import Answers, Groups
 from abstain.outcomes import Counts, CountsArray
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from abstain.judging.evaluation import Evaluation
     from abstain.measures import Measure
     from abstain.outcomes import Array, IntArray
 
@@ -36,6 +34,8 @@ class Curve:
     """Falling; ∞ answers nothing, NaN answers even what has no confidence."""
     answered: IntArray
     right: IntArray
+    beyond: tuple[int, int] = (0, 0)
+    """Right and wrong answers that no threshold reaches: they count as blanks."""
 
     @classmethod
     def of(cls, answers: Answers) -> Curve:
@@ -63,25 +63,14 @@ class Curve:
         return self.answered / self.questions
 
     @property
-    def risk(self) -> Array:
-        """The share wrong of what is answered; NaN where nothing is."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return self.wrong / self.answered
-
-    @property
     def counts(self) -> CountsArray:
         """The counts of the run at each threshold."""
         table = np.zeros((WIDTH, len(self.answered)), np.int64).T  # each column in one piece
-        right, wrong = self._there
+        right, wrong = self.right[-1] + self.beyond[0], self.wrong[-1] + self.beyond[1]
         table[:, 0], table[:, 1] = self.right, self.wrong
         table[:, 2], table[:, 3] = right - self.right, wrong - self.wrong
         table[:, 4] = self.questions - right - wrong
         return CountsArray(table)
-
-    @property
-    def _there(self) -> tuple[int, int]:
-        """How many right and wrong answers there are, given or behind blanks."""
-        return int(self.right[-1]), int(self.wrong[-1])
 
     def along(self, measure: Measure) -> Array:
         """A measure of counts at each point."""
@@ -95,20 +84,17 @@ class Curve:
         """The point that each threshold, of this curve or not, leads to."""
         return np.searchsorted(-self.thresholds, -levels, side="right") - 1
 
-    def answered_at(self, levels: Array) -> IntArray:
-        """How many answers are at least so sure."""
-        return self.answered[self.points_at(levels)]
-
     def reached(self) -> Curve:
         """Without the point that answers even what has no confidence: no threshold reaches it."""
         if not math.isnan(self.thresholds[-1]):
             return self
-        return _Reached(
+        beyond = (int(own[-1] - own[-2]) for own in (self.right, self.wrong))
+        return Curve(
             self.questions,
             self.thresholds[:-1],
             self.answered[:-1],
             self.right[:-1],
-            there=self._there,
+            beyond=(next(beyond), next(beyond)),
         )
 
     def penalised(self, t: Array) -> Array:
@@ -119,27 +105,6 @@ class Curve:
         """
         at = self.reached().points_at(t)
         return (self.right[at] - t / (1 - t) * self.wrong[at]) / self.questions
-
-    def thin(self, points: int) -> npt.NDArray[np.int64]:
-        """The numbers of at most so many points, evenly over coverage; 0: all."""
-        return evenly(self.answered, points)
-
-
-@dataclass(frozen=True, eq=False)
-class _Reached(Curve):
-    """A curve some of whose answers no threshold reaches: they count as blanks."""
-
-    there: tuple[int, int] = (0, 0)
-
-    @property
-    def _there(self) -> tuple[int, int]:
-        return self.there
-
-
-def curves(evaluation: Evaluation) -> list[Curve]:
-    """The curve of every run: one sort each."""
-    confidence, codes = evaluation.confidence, evaluation.codes
-    return [Curve.of(answers_of(*own)) for own in zip(codes, confidence, strict=True)]
 
 
 def top(scores: Array, measure: Measure) -> int | None:

@@ -15,14 +15,13 @@ three the other way round). The curve itself stays what it is.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from abstain.analyses.curve.result import Band, Comparison, Decision, Way
+from abstain.analyses.result import finite
 from abstain.errors import UsageError, option
 from abstain.judging.answers import has_answer, stated
 from abstain.outcomes import EXCLUDED
@@ -42,8 +41,7 @@ SAME = 1e-12
 """Differences up to this are rounding."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Banded:
+class _Banded(NamedTuple):
     """A mean over questions at every t, with its simultaneous band."""
 
     value: Array
@@ -73,11 +71,8 @@ def decision(
         values = _contributions(evaluation, number, t, chosen)
         band = _band(t, values, (1 - t, -t), level, seed)
         sums[runs[number]] = band.value
-        curves[runs[number]] = Band(
-            S=_numbers(band.value * scale),
-            low=_numbers(band.low * scale),
-            high=_numbers(band.high * scale),
-        )
+        held = (tuple(finite(own) for own in (line * scale).tolist()) for line in band)
+        curves[runs[number]] = Band(**dict(zip(("S", "low", "high"), held, strict=True)))
     by_name = {runs[n]: n for n in numbers}
     compared = []
     for a, b in _leaders(sums):
@@ -91,10 +86,6 @@ def decision(
         curves=curves,
         comparisons=tuple(compared),
     )
-
-
-def _numbers(values: Array) -> tuple[float | None, ...]:
-    return tuple(own if math.isfinite(own) else None for own in values.tolist())
 
 
 def _contributions(evaluation: Evaluation, run: int, t: Array, way: Way) -> Array:

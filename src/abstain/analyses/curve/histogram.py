@@ -13,10 +13,10 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from abstain.analyses.curve.analysis import held_points
 from abstain.analyses.curve.curves import Curve, top
 from abstain.analyses.curve.result import Points
-from abstain.analyses.curve.runs import finite, held_points, some
-from abstain.analyses.result import Facts, Result
+from abstain.analyses.result import Facts, Result, finite
 from abstain.errors import UsageError, option
 from abstain.judging.judge import KIND
 from abstain.measures import count_measure
@@ -83,17 +83,13 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
         """As `to_frame`, with at most so many points of each curve; 0: all that are held."""
         from abstain.analyses.curve.tables import POINT, curve_columns, stacked
 
-        if table == "main":
-            return self._summaries()
-        blocks = (
-            (own.run, curve_columns(own.points.thin(points), own.questions, self.along))
-            for own in self.runs
-            if own.points is not None
-        )
-        schema = POINT | {"risk": pl.Float64(), self.along: pl.Float64()}
-        return stacked(schema, blocks)
-
-    def _summaries(self) -> pl.DataFrame:
+        if table == "points":
+            blocks = (
+                (own.run, curve_columns(own.points.thin(points), own.questions, self.along))
+                for own in self.runs
+                if own.points is not None
+            )
+            return stacked(POINT | {"risk": pl.Float64(), self.along: pl.Float64()}, blocks)
         names = ("AURC", "at best", "at worst", f"best {self.along}", "threshold")
         rows = [
             (
@@ -168,7 +164,7 @@ def _binned(
             np.add.at(table[:, 1 - end % 2], bins - part["bin"].to_numpy(), part["n"].to_numpy())
     filled = np.flatnonzero(table.sum(axis=1))
     wrong, right = table[filled].T
-    areas: tuple[float, float, float] = (math.nan,) * 3
+    areas: tuple[float | None, ...] = (None,) * 3
     best = threshold = held = None
     if table[:-1].any():
         areas = _areas(wrong, right)
@@ -184,9 +180,9 @@ def _binned(
         numbers=dict(zip(OUTCOMES, numbers, strict=True)),
         answers=int(table.sum()),
         stated=int(table[:-1].sum()),
-        aurc=some(areas[0]),
-        aurc_at_best=some(areas[1]),
-        aurc_at_worst=some(areas[2]),
+        aurc=areas[0],
+        aurc_at_best=areas[1],
+        aurc_at_worst=areas[2],
         best=best,
         threshold=threshold,
         points=held,
@@ -195,8 +191,6 @@ def _binned(
 
 def _areas(wrong: IntArray, right: IntArray) -> tuple[float, float, float]:
     """AURC with the answers of a bin tied, with the right ones first, with the wrong ones first."""
-    if not len(wrong):
-        return (np.nan,) * 3
     nothing = np.zeros_like(wrong)
     right_first = np.stack([nothing, wrong], 1).ravel(), np.stack([right, nothing], 1).ravel()
     wrong_first = np.stack([wrong, nothing], 1).ravel(), np.stack([nothing, right], 1).ravel()

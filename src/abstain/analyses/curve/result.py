@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Way: TypeAlias = Literal["confidence", "given"]
 """How runs act in a decision curve: on their confidence, or as they were handed in."""
 
+Where: TypeAlias = Literal["as submitted", "best in hindsight"]
+
 Column: TypeAlias = "tuple[float | None, ...]"
 
 PENALISED_AT = tuple(i / 50 for i in range(41))
@@ -60,13 +62,9 @@ class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
         from abstain.analyses.curve.curves import evenly
 
         at = evenly(np.array(self.answered), points).tolist()
-        return Points(
-            threshold=tuple(self.threshold[i] for i in at),
-            answered=tuple(self.answered[i] for i in at),
-            right=tuple(self.right[i] for i in at),
-            score=tuple(self.score[i] for i in at),
-            even_without_confidence=self.even_without_confidence,
-        )
+        columns = ("threshold", "answered", "right", "score")
+        kept = {name: tuple(getattr(self, name)[i] for i in at) for name in columns}
+        return msgspec.structs.replace(self, **kept)
 
 
 class Bin(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -82,7 +80,7 @@ class Bin(Facts, frozen=True, kw_only=True, omit_defaults=True):
 class Parts(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """A score taken apart: how much of it is knowing, how much choosing when to answer."""
 
-    where: Literal["as submitted", "best in hindsight"]
+    where: Where
     coverage: float
     score: float | None
     knowing: float | None

@@ -7,13 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from msgspec import structs
 
+from abstain.analyses.curve.result import Bin, Blanks, Parts
+from abstain.analyses.result import Facts
 from abstain.errors import UsageError, option
 
 if TYPE_CHECKING:
     from abstain.analyses.curve.result import CurveResult, Points, RunCurve
 
-TEXT, COUNT, NUMBER = pl.String(), pl.Int64(), pl.Float64()
+TEXT: pl.DataType = pl.String()
+COUNT, NUMBER = pl.Int64(), pl.Float64()
 
 Schema = dict[str, pl.DataType]
 Columns = Mapping[str, Sequence[Any]]
@@ -21,7 +25,7 @@ Columns = Mapping[str, Sequence[Any]]
 
 def curve_table(result: CurveResult, table: str, points: int) -> pl.DataFrame:
     """A table by its name, with at most so many points of each curve; 0: all that are held."""
-    return _TABLES[table](result, points)
+    return _facts(result, table) if table in FACTS else _TABLES[table](result, points)
 
 
 def curve_columns(points: Points, questions: float, along: str) -> dict[str, Sequence[Any]]:
@@ -79,14 +83,6 @@ def _main(result: CurveResult, points: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _risk(result: CurveResult, points: int) -> pl.DataFrame:
-    return _points(result, points).select(*POINT, "risk")
-
-
-def _measure(result: CurveResult, points: int) -> pl.DataFrame:
-    return _points(result, points).select(*dict.fromkeys((*POINT, result.along)))
-
-
 def _points(result: CurveResult, points: int) -> pl.DataFrame:
     def columns(own: RunCurve, some: Points) -> Columns:
         return curve_columns(some, own.counts.n, result.along)
@@ -119,15 +115,27 @@ def _curves(
     return stacked(schema, ((run, own) for run, own in blocks if own))
 
 
-def _reliability(result: CurveResult, points: int) -> pl.DataFrame:
-    names = ("from", "to", "answers", "confidence", "accuracy")
+def _facts(result: CurveResult, field: str) -> pl.DataFrame:
+    """A row for each of the facts of some kind that are known of every run, by the run's name."""
     rows = [
-        (own.run, b.low, b.high, b.answers, b.confidence, b.accuracy)
-        for own in result.by_name
-        for b in own.reliability
+        (own.run, *structs.astuple(fact)) for own in result.by_name for fact in getattr(own, field)
     ]
-    schema = {"run": TEXT, **dict.fromkeys(names, NUMBER), "answers": COUNT}
+    schema = {"run": TEXT}
+    for own in structs.fields(FACTS[field]):
+        schema[HEADINGS.get(own.name, own.encode_name)] = TYPES.get(own.name, NUMBER)
     return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+FACTS: dict[str, type[Facts]] = {"reliability": Bin, "parts": Parts, "blanks": Blanks}
+HEADINGS = {
+    "judged_against": "judged against",
+    "blanks": "blank",
+    "f1": "F1",
+    "over_abstention": "over-abstention",
+    "under_abstention": "under-abstention",
+}
+"""Where a column of facts is not called as in JSON."""
+TYPES = {"where": TEXT, "judged_against": TEXT, "answers": COUNT, "blanks": COUNT}
 
 
 def _decision(result: CurveResult, points: int) -> pl.DataFrame:
@@ -136,48 +144,20 @@ def _decision(result: CurveResult, points: int) -> pl.DataFrame:
         asked = option("decision", value=True)
         raise UsageError(f"the result holds no decision curves: ask for them with {asked}")
     step = math.ceil(len(found.t) / points) if points else 1
+    names = ("t", "S", "low", "high")
     blocks = (
-        (
-            run,
-            {"t": found.t[::step], "S": b.S[::step], "low": b.low[::step], "high": b.high[::step]},
-        )
+        (run, {n: own[::step] for n, own in zip(names, (found.t, b.S, b.low, b.high), strict=True)})
         for run, b in found.curves.items()
     )
-    return stacked({"run": TEXT, **dict.fromkeys(("t", "S", "low", "high"), NUMBER)}, blocks)
-
-
-def _parts(result: CurveResult, points: int) -> pl.DataFrame:
-    names = ("coverage", "score", "knowing", "silence", "choosing", "left", "oracle")
-    rows = [
-        (own.run, part.where, *(getattr(part, name) for name in names))
-        for own in result.by_name
-        for part in own.parts
-    ]
-    schema = {"run": TEXT, "where": TEXT, **dict.fromkeys(names, NUMBER)}
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def _blanks(result: CurveResult, points: int) -> pl.DataFrame:
-    rows = [
-        (
-            *(own.run, b.judged_against, b.blanks, b.precision, b.recall, b.f1),
-            *(b.over_abstention, b.under_abstention),
-        )
-        for own in result.by_name
-        for b in own.blanks
-    ]
-    names = ("precision", "recall", "F1", "over-abstention", "under-abstention")
-    schema = {"run": TEXT, "judged against": TEXT, "blank": COUNT, **dict.fromkeys(names, NUMBER)}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return stacked({"run": TEXT, **dict.fromkeys(names, NUMBER)}, blocks)
 
 
 _TABLES: dict[str, Callable[[CurveResult, int], pl.DataFrame]] = {
     "main": _main,
-    "risk": _risk,
-    "measure": _measure,
-    "reliability": _reliability,
+    "risk": lambda result, points: _points(result, points).select(*POINT, "risk"),
+    "measure": lambda result, points: _points(result, points).select(
+        *dict.fromkeys((*POINT, result.along))
+    ),
     "decision": _decision,
     "roc": _roc,
-    "parts": _parts,
-    "blanks": _blanks,
 }

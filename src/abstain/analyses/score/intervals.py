@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from msgspec import structs
 
+from abstain.analyses.result import number
 from abstain.analyses.score.result import Ends, Row, ScoreResult
 from abstain.outcomes import EXCLUDED
 from abstain.stats.intervals import RANDOM, check_level, check_method, interval
@@ -36,47 +36,52 @@ def with_intervals(
     method, level = check_method(method), check_level(level)
     confident = [m for m in measures if m.definition.takes == "confidence"]
     resampled = method_of(confident[0], method) if confident else None
-    cluster = None if evaluation.kind == "counts" else evaluation.cluster
-    groups = None if cluster is None else _cluster_counts(evaluation, result.by, cluster)
-    rows = []
-    for row in result.rows:
+    made = {"method": method, "level": level, "seed": seed}
+    return structs.replace(
+        result,
+        rows=tuple(interval_rows(result.rows, evaluation, result.by, measures, **made)),
+        interval_method=resampled if resampled and len(confident) == len(measures) else method,
+        resampled_method=resampled,
+        trials=TRIALS if confident else None,
+        level=level,
+        cluster=_cluster(evaluation),
+        seed=seed if method in RANDOM or confident else None,
+    )
+
+
+def interval_rows(
+    rows: Iterable[Row],
+    evaluation: Evaluation,
+    by: Sequence[str],
+    measures: Sequence[Measure],
+    **made: Any,
+) -> Iterator[Row]:
+    """Rows with intervals, which are `made` by a method, at a level, from a seed."""
+    cluster = _cluster(evaluation)
+    groups = None if cluster is None else _cluster_counts(evaluation, by, cluster)
+    confident = [m for m in measures if m.definition.takes == "confidence"]
+    for row in rows:
         if row.reference is not None:
-            rows.append(row)
+            yield row
             continue
         own = None if groups is None else groups[row.run, tuple(row.slice.values())]
-        sample = _sample(evaluation, row, result.by, cluster) if confident else None
+        sample = _sample(evaluation, row, by, cluster) if confident else None
         ends: dict[str, Ends] = {}
         reasons: dict[str, str] = {}
         for item in measures:
             if sample is not None and item in confident:
-                found = confidence_interval(
-                    item,
-                    sample,
-                    clustered=cluster is not None,
-                    method=method,
-                    level=level,
-                    seed=seed,
-                )
+                found = confidence_interval(item, sample, clustered=cluster is not None, **made)
             else:
-                found = interval(
-                    item, row.counts, clusters=own, method=method, level=level, seed=seed
-                )
-            low, high = (None if math.isnan(x) else float(x) for x in (found.low, found.high))
-            ends[str(item)] = (low, high)
+                found = interval(item, row.counts, clusters=own, **made)
+            ends[str(item)] = number(found.low), number(found.high)
             if found.why_not and str(item) not in row.undefined:
                 reasons[str(item)] = found.why_not
-        rows.append(structs.replace(row, intervals=ends, no_interval=reasons))
-    used = resampled if resampled and len(confident) == len(measures) else method
-    return structs.replace(
-        result,
-        rows=tuple(rows),
-        interval_method=used,
-        resampled_method=resampled,
-        trials=TRIALS if confident else None,
-        level=level,
-        cluster=cluster,
-        seed=seed if method in RANDOM or confident else None,
-    )
+        yield structs.replace(row, intervals=ends, no_interval=reasons)
+
+
+def _cluster(evaluation: Evaluation) -> str | None:
+    """The attribute by which questions are clustered; counts alone know of none."""
+    return None if evaluation.kind == "counts" else evaluation.cluster
 
 
 def _cluster_counts(evaluation: Evaluation, by: Sequence[str], cluster: str) -> Clusters:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 Number: TypeAlias = int | float
 Ends: TypeAlias = tuple[float | None, float | None]
 Reference: TypeAlias = Literal["answer nothing", "random blanking", "best blanking"]
+HEAD = ("rank", "run")
 TAKEN = {"#", "rank", "run", "blank", "unanswered", "reference", *OUTCOMES}
 """Headings that are there anyway."""
 
@@ -96,33 +98,24 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
         """One row a run and slice: rank, run, slice attributes, scores, counts."""
         import polars as pl
 
-        schema: dict[str, Any] = {"rank": pl.String, "run": pl.String}
-        columns: dict[str, list[Any]] = {
-            "rank": [row.rank for row in self.rows],
-            "run": [row.run for row in self.rows],
-        }
+        def column(name: str, kind: Any, values: Iterable[Any]) -> pl.Series:
+            return pl.Series(name, list(values), dtype=kind, strict=False)
+
+        rows = self.rows
+        columns = [column(name, pl.String, (getattr(r, name) for r in rows)) for name in HEAD]
         for name in self.by:
-            schema[self.slice_label(name)] = pl.String
-            columns[self.slice_label(name)] = [row.slice[name] for row in self.rows]
+            columns.append(column(self.slice_label(name), pl.String, (r.slice[name] for r in rows)))
         for name in self.measures:
-            schema[name] = pl.Float64
-            columns[name] = [row.scores[name] for row in self.rows]
+            columns.append(column(name, pl.Float64, (r.scores[name] for r in rows)))
             for end, which in enumerate(("low", "high") if self.interval_method else ()):
-                schema[f"{name} {which}"] = pl.Float64
-                ends = [row.intervals.get(name, (None, None))[end] for row in self.rows]
-                columns[f"{name} {which}"] = ends
-        names = [*OUTCOMES]
-        if any("unanswered" in row.numbers for row in self.rows):
-            names.append("unanswered")
-        values = [value for row in self.rows for value in row.numbers.values() if value]
+                ends = (r.intervals.get(name, (None, None))[end] for r in rows)
+                columns.append(column(f"{name} {which}", pl.Float64, ends))
+        values = [value for row in rows for value in row.numbers.values() if value]
         whole = all(math.isfinite(v) and float(v).is_integer() for v in values)
-        for name in names:
-            schema[name] = pl.Int64 if whole else pl.Float64
-            columns[name] = [
-                row.counts.unanswered if name == "unanswered" else row.numbers.get(name)
-                for row in self.rows
-            ]
-        if any(row.reference for row in self.rows):
-            schema["reference"] = pl.String
-            columns["reference"] = [row.reference for row in self.rows]
-        return pl.DataFrame(columns, schema=schema, strict=False)
+        count = pl.Int64 if whole else pl.Float64
+        columns += [column(name, count, (r.numbers.get(name) for r in rows)) for name in OUTCOMES]
+        if any("unanswered" in row.numbers for row in rows):
+            columns.append(column("unanswered", count, (r.counts.unanswered for r in rows)))
+        if any(row.reference for row in rows):
+            columns.append(column("reference", pl.String, (r.reference for r in rows)))
+        return pl.DataFrame(columns)

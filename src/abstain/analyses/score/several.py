@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 import polars as pl
-from msgspec import structs
 
-from abstain.analyses.result import Facts, Result
-from abstain.analyses.score.scoring import chosen_measures
+from abstain.analyses.result import Facts, Result, defined, ranked
+from abstain.analyses.score.scoring import chosen_measures, slices_by
 from abstain.errors import InputError, UsageError, option, shown
 from abstain.io.frames import collect
 from abstain.io.normalise import matcher
@@ -25,9 +24,8 @@ from abstain.judging.evaluation import refuse_undecided
 from abstain.judging.gold import Gold
 from abstain.judging.grades import JudgedRows
 from abstain.judging.judge import FILE, INDEX, KIND, Judged
-from abstain.judging.slices import slice_numbers, slice_sizes
 from abstain.judging.sources import GoldRuns
-from abstain.judging.tally import first_fault, refuse_empty
+from abstain.judging.tally import first_fault, refuse_empty, refuse_shared
 from abstain.measures import Measure
 from abstain.measures.answers import Answers
 from abstain.measures.families.handed_in import said_before
@@ -37,11 +35,9 @@ from abstain.outcomes import (
     WRONG,
     Effect,
     Policy,
-    Undefined,
     blanks_by_reason,
     reasons_named,
 )
-from abstain.stats.ties import places
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation
@@ -142,11 +138,9 @@ def several(
     else:
         raise UsageError("several answers a question are read from responses, not from counts")
     names = sorted(rows["run"].unique())
-    kinds = rows[KIND].to_numpy()
-    touched = _refuse(rows, names, kinds, rules)
-    own = rows.with_columns(outcome=pl.Series(rules.outcomes(excluded=-1)[kinds])).filter(
-        pl.col("outcome").is_in([RIGHT, WRONG])
-    )
+    touched = refuse_open(rows, rules)
+    outcome = pl.Series(rules.outcomes(excluded=-1)[rows[KIND].to_numpy()])
+    own = rows.with_columns(outcome=outcome).filter(pl.col("outcome").is_in([RIGHT, WRONG]))
     _refuse_both_ways(own)
     if not any(name in rows.columns and rows[name].is_not_null().any() for name in ORDERS):
         notes.append("no answer has a confidence or a rank: those to a question share a last place")
@@ -180,7 +174,7 @@ def _of_rows(source: JudgedRows, by: Sequence[str]) -> Lists:
     wanted = (*by, KNOWN) if with_known else tuple(by)
     tables, questions = source.lists(wanted, keep=("answer", "rank"))
     rows = _ranked(pl.concat(tables, how="diagonal_relaxed"), responses)
-    _refuse_shared(rows)
+    refuse_shared(rows.select("run", FILE).unique()["run"].sort().to_list())
     rows = rows.join(questions.select("question").with_row_index(INDEX), on="question", how="left")
     known: IntArray | None = None
     notes = ["known answers of a question: one, as no column 'known' says otherwise"]
@@ -212,15 +206,8 @@ def _rows(judged: Judged) -> pl.DataFrame:
     faults = int((rows[KIND] >= KINDS).sum())
     if faults:
         raise first_fault(judged, faults)
-    _refuse_shared(rows)
+    refuse_shared(rows.select("run", FILE).unique()["run"].sort().to_list())
     return _ranked(rows, judged.sources)
-
-
-def _refuse_shared(rows: pl.DataFrame) -> None:
-    home = rows.group_by("run").agg(pl.col(FILE).n_unique().alias("tables"))
-    shared = home.filter(pl.col("tables") > 1).sort("run")
-    if shared.height:
-        raise UsageError(f"run '{shared['run'][0]}' is in two tables; a run belongs in one")
 
 
 def _ranked(rows: pl.DataFrame, sources: Sequence[Responses]) -> pl.DataFrame:
@@ -231,18 +218,19 @@ def _ranked(rows: pl.DataFrame, sources: Sequence[Responses]) -> pl.DataFrame:
     given = pl.col("rank").fill_null("") != ""
     bad = rows.filter(given & ~(number.is_finite() & (number >= 1)).fill_null(value=False))
     if bad.height:
-        row = bad.row(0, named=True)
+        order = [column for column in (FILE, ROW) if column in bad.columns]
+        row = bad.sort(order).row(0, named=True)  # a join keeps no order
         place = sources[row[FILE]].place(row.get(ROW))
         raise InputError(f"rank is {shown(row['rank'])}, expected 1 or more", place)
     return rows.with_columns(rank=number)
 
 
-def _refuse(
-    rows: pl.DataFrame, names: Sequence[str], kinds: IntArray, policy: Policy
-) -> dict[str, int]:
+def refuse_open(rows: pl.DataFrame, policy: Policy) -> dict[str, int]:
     """Stop where the policy leaves a kind of blank open; how many of each there are."""
-    number = rows["run"].replace_strict(list(names), range(len(names))).to_numpy()
-    tallies = np.bincount(number * KINDS + kinds, minlength=len(names) * KINDS)
+    names = sorted(rows["run"].unique())
+    number = rows["run"].replace_strict(names, range(len(names)), return_dtype=pl.Int64).to_numpy()
+    width = len(names) * KINDS
+    tallies = np.bincount(number * KINDS + rows[KIND].to_numpy(), minlength=width)
     reasons = blanks_by_reason(tallies.reshape(len(names), KINDS))
     refuse_undecided(reasons, names, policy)
     return reasons_named(reasons.sum(axis=0))
@@ -304,34 +292,33 @@ def _scored(
     measures: Sequence[Measure],
     by: Sequence[str],
 ) -> list[SeveralRow]:
-    sizes = slice_sizes(questions, by)
-    slices: list[tuple[str | None, ...]] = sizes.drop("size").rows() if by else [()]
-    place_of = slice_numbers(questions, sizes, by)
     found: list[SeveralRow] = []
-    for at, part in enumerate(slices):
-        asked = int(sizes["size"][at])
-        inside = rows.filter(pl.Series(place_of[rows[INDEX].to_numpy()] == at))
+    first, higher = str(measures[0]), measures[0].higher_is_better
+    for part, where in slices_by(questions, by):
+        asked = int(where.sum())
+        inside = rows.filter(pl.Series(where[rows[INDEX].to_numpy()]))
         block = []
         for run in names:
             own = inside.filter(pl.col("run") == run)
             question, answers = _answers(own, known, asked)
-            scores = {str(item): item(answers) for item in measures}
+            scores, undefined = defined({str(item): item(answers) for item in measures})
+            given = Given(
+                given=own.height,
+                right=int(answers.right.sum()),
+                repeated=int(said_before(answers, question).sum()),
+            )
             block.append(
                 SeveralRow(
                     run=run,
                     slice=dict(zip(by, part, strict=True)),
                     questions=asked,
-                    answers=Given(
-                        given=own.height,
-                        right=int(answers.right.sum()),
-                        repeated=int(said_before(answers, question).sum()),
-                    ),
+                    answers=given,
                     unanswered=asked - own[INDEX].n_unique(),
-                    scores={k: None if math.isnan(v) else v for k, v in scores.items()},
-                    undefined={k: v.reason for k, v in scores.items() if isinstance(v, Undefined)},
+                    scores=scores,
+                    undefined=undefined,
                 )
             )
-        found += _placed(block, measures[0])
+        found += ranked(block, first, higher_is_better=higher)
     return found
 
 
@@ -350,11 +337,3 @@ def _answers(rows: pl.DataFrame, known: IntArray | None, asked: int) -> tuple[In
         repeat=rows["repeat"].to_numpy(),
         rank=rank,
     )
-
-
-def _placed(rows: list[SeveralRow], first: Measure) -> list[SeveralRow]:
-    """Best first by the first measure, with places; what has no score comes last."""
-    scores = np.array([row.scores[str(first)] for row in rows], np.float64)
-    ranks = places(scores)
-    order = np.argsort(-scores, kind="stable")
-    return [structs.replace(rows[i], rank=ranks[i]) for i in order]

@@ -161,10 +161,6 @@ def _named(rows: pl.DataFrame, name: str) -> pl.DataFrame:
     return found.with_columns(pl.lit(None, pl.String).alias(own) for own in absent)
 
 
-def _text(column: str) -> pl.Expr:
-    return pl.col(column).cast(pl.String).str.strip_chars()
-
-
 def _refuse_duplicates(rows: pl.DataFrame, table: Table) -> None:
     key = pl.struct(RUN, QUESTION)
     again = rows.filter((pl.col(QUESTION).fill_null("") != "") & ~key.is_first_distinct())
@@ -260,7 +256,7 @@ def _decided(
     rows: pl.DataFrame, answered: pl.Series, run_id: tuple[str, int] | None
 ) -> pl.DataFrame:
     def text(column: str) -> pl.Expr:
-        return _text(column).fill_null("")
+        return pl.col(column).cast(pl.String).str.strip_chars().fill_null("")
 
     candidate = text("candidate") if "candidate" in rows.columns else pl.lit("")
     best = pl.when(text("answer") != "").then(text("answer")).otherwise(candidate)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 
 from abstain.analyses.result import Facts, Result
 from abstain.analyses.tune.choose import Threshold
-from abstain.analyses.tune.split import Split
+from abstain.errors import UsageError, nearest, plural
 from abstain.outcomes import Counts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
     import polars as pl
 
+    BoolArray = npt.NDArray[np.bool_]
+
+FOLDS = 5
 KIND = "abstain thresholds"
 VERSION = 1
 """Of the file of thresholds: higher once an older reader would misread it."""
@@ -32,16 +38,6 @@ class Standing(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """The share answered."""
     numbers: dict[str, int | float] = msgspec.field(name="counts")
     """Means over the repeats, where there are several."""
-
-    @classmethod
-    def of(cls, counts: Counts, score: float) -> Standing:
-        """The standing that counts mean."""
-        return cls(
-            score=number(score),
-            risk=counts.wrong / counts.answered if counts.answered else None,
-            coverage=counts.answered / counts.n if counts.n else None,
-            numbers={name: value or 0 for name, value in counts.to_dict().items()},
-        )
 
     @property
     def counts(self) -> Counts:
@@ -120,6 +116,52 @@ class Aim(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the share of wrong answers on the next questions was to be kept too."""
 
 
+class Split(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """How the questions are parted: by folds, or by attributes that name those to tune on."""
+
+    folds: int | None = None
+    repeats: int | None = None
+    tuned_on: dict[str, str] = {}
+    """Attribute to value."""
+    judged_on: str | None = None
+    """The gold that is judged on, where it is one of its own."""
+
+    def parts(
+        self, questions: pl.DataFrame, seed: int
+    ) -> Iterator[list[tuple[BoolArray, BoolArray]]]:
+        """For each repeat the pairs of masks: tune on, judge on."""
+        if self.tuned_on:
+            yield [self._named(questions)]
+            return
+        folds, size = self.folds or FOLDS, questions.height
+        if folds > size:
+            raise UsageError(f"{folds} folds of {plural(size, 'question')} leave one empty")
+        # By the order of ids, so that the order of rows changes nothing.
+        by_id = questions["question"].arg_sort().to_numpy()
+        for repeat in range(self.repeats or 1):
+            draw = np.random.default_rng([seed, repeat]).permutation(size)
+            fold = np.empty(size, np.int64)
+            fold[by_id] = draw % folds
+            yield [(fold != f, fold == f) for f in range(folds)]
+
+    def _named(self, questions: pl.DataFrame) -> tuple[BoolArray, BoolArray]:
+        tune = np.ones(questions.height, bool)
+        for attribute, value in self.tuned_on.items():
+            values = questions[attribute].cast(str)
+            own = (values == value).fill_null(value=False).to_numpy()
+            if not own.any():
+                near = nearest(value, values.drop_nulls().unique().to_list())
+                hint = f" (nearest: {', '.join(near)})" if near else ""
+                raise UsageError(f"no question has {attribute} '{value}'{hint}: nothing to tune on")
+            tune &= own
+        label = ", ".join(f"{name}={value}" for name, value in self.tuned_on.items())
+        if not tune.any():
+            raise UsageError(f"the split {label} leaves no question to tune on")
+        if tune.all():
+            raise UsageError(f"the split {label} leaves no question to judge on")
+        return tune, ~tune
+
+
 class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tune"):
     """Thresholds of runs, with all that it takes to trust them."""
 
@@ -179,10 +221,8 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
     def chosen(self) -> dict[str, Threshold]:
         """The threshold of every run, to hold confidences against."""
         return {
-            own.run: Threshold(
-                _silence(own.threshold),
-                self.by,
-                {name: _silence(value) for name, value in own.thresholds.items()},
+            own.run: Threshold.from_dict(
+                {"threshold": own.threshold, "per": self.by, "thresholds": own.thresholds}
             )
             for own in self.runs
         }
@@ -218,12 +258,3 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
             judged = {name: own["judged"][name] for name in ("score", "risk", "coverage")}
             thresholds.append({"run": own["run"], **threshold.to_dict(), "judged": judged})
         return {"kind": KIND, "version": VERSION, **provenance, "thresholds": thresholds}
-
-
-def number(value: float) -> float | None:
-    """A number, or none where it does not exist."""
-    return None if math.isnan(value) else float(value)
-
-
-def _silence(value: float | None) -> float:
-    return math.inf if value is None else value

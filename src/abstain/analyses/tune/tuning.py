@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.analyses.curve.curves import WIDTH, Curve
-from abstain.analyses.tune.bounds import KeepNext, KeepRisk
-from abstain.analyses.tune.choose import SHRINK, Maximise, Threshold
-from abstain.analyses.tune.result import Aim, Kept, Part, Standing, Tuned, TuneResult, number
-from abstain.analyses.tune.split import split_of
+from abstain.analyses.result import number
+from abstain.analyses.tune.choose import SHRINK, KeepNext, KeepRisk, Maximise, Threshold
+from abstain.analyses.tune.result import FOLDS, Aim, Kept, Part, Split, Standing, Tuned, TuneResult
 from abstain.errors import UsageError, option
 from abstain.judging.answers import answers_of, has_answer, stated
 from abstain.judging.gold import GOLD
@@ -86,7 +85,7 @@ def tune(
     chosen, judged_on = dict(tune_on or {}), None
     if not chosen and folds is None and len(golds) > 1:
         chosen, judged_on = {GOLD: golds[0]}, ", ".join(golds[1:])
-    split = split_of(chosen, folds, repeats, judged_on)
+    split = _split(chosen, folds, repeats, judged_on)
     confidence = evaluation.confidence  # first: kinds come with it, and nothing is read twice
     own = evaluation if run is None else evaluation.only(runs=[run])
     if own is not evaluation:
@@ -135,6 +134,29 @@ def _aim(
     delta = round(1 - level, 12)  # 1 − 0.9 is 0.1
     keep = KeepNext(risk, delta) if next_questions else KeepRisk(risk, delta)
     return keep, Aim(risk=risk, level=level, next_questions=next_questions)
+
+
+def _split(
+    tune_on: dict[str, str], folds: int | None, repeats: int, judged_on: str | None
+) -> Split:
+    """How to part questions, as it was asked for."""
+    said = option("tune_on" if judged_on is None else "test_gold")
+    if tune_on and folds is not None:
+        raise UsageError(f"{said} and {option('folds')} exclude each other")
+    if tune_on and repeats > 1:
+        raise UsageError(
+            f"{said} parts the questions one way: {option('repeats')} goes with {option('folds')}"
+        )
+    if repeats < 1:
+        raise UsageError(f"{option('repeats')} is 1 or more (got {repeats})")
+    if folds is not None and folds < 2:
+        raise UsageError(
+            "tuned and judged on the same questions a threshold flatters itself: "
+            f"{option('folds')} is 2 or more (got {folds})"
+        )
+    if tune_on:
+        return Split(tuned_on=tune_on, judged_on=judged_on)
+    return Split(folds=folds or FOLDS, repeats=repeats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +244,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
     sign = 1 if measure.higher_is_better else -1
     return Tuned(
         run=run.name,
-        threshold=_finite(threshold.value),
-        thresholds={own: _finite(value) for own, value in threshold.values.items()},
+        **threshold.facts,
         judged=mean["judged"],
         answer_everything=mean["everything"],
         as_submitted=mean["submitted"],
@@ -243,8 +264,7 @@ def _part(
     both = own["tuned"] + own["judged"]
     answered = int(both[0] + both[1])
     return Part(
-        threshold=_finite(threshold.value),
-        thresholds={name: _finite(value) for name, value in threshold.values.items()},
+        **threshold.facts,
         tuned_on=tuned_on,
         judged=mean_standing([own["judged"]], measure),
         answer_everything=mean_standing([own["everything"]], measure),
@@ -269,10 +289,14 @@ def mean_standing(tables: Sequence[IntArray], measure: Measure) -> Standing:
     There is no mean where one of the scores does not exist: leaving it out would flatter.
     """
     scores = [measure(Counts(*t.tolist())) for t in tables]
-    score = sum(scores) / len(scores)
-    if len(tables) == 1:
-        return Standing.of(Counts(*tables[0].tolist()), score)
-    return Standing.of(Counts(*np.mean(tables, axis=0).tolist()), score)
+    mean = tables[0] if len(tables) == 1 else np.mean(tables, axis=0)  # counts of one stay whole
+    counts = Counts(*mean.tolist())
+    return Standing(
+        score=number(sum(scores) / len(scores)),
+        risk=counts.wrong / counts.answered if counts.answered else None,
+        coverage=counts.answered / counts.n if counts.n else None,
+        numbers={name: value or 0 for name, value in counts.to_dict().items()},
+    )
 
 
 def kept(parts: Sequence[Part], aim: KeepRisk) -> Kept:
@@ -291,7 +315,3 @@ def kept(parts: Sequence[Part], aim: KeepRisk) -> Kept:
 def _above(one: float | None, other: float | None, sign: int = 1) -> float | None:
     """By how much one number is above another; none where one does not exist."""
     return None if one is None or other is None else number(sign * (one - other))
-
-
-def _finite(value: float) -> float | None:
-    return None if math.isinf(value) else value

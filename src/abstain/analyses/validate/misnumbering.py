@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from abstain.errors import plural, shown
+from abstain.errors import plural, shown, some_of
 
 POSITION = "its responses fit the gold in order: align them by position"
 ID_IS_WRONG = "scoring by id would be wrong"
@@ -102,7 +102,7 @@ def _repeated_test(own: Sequence[Block], gold: Sequence[Block]) -> list[Finding]
         return []
     message = (
         f"{times[again.test]} reading tests have the same id {shown(again.test)}, where the gold "
-        f"has {_listed([b.test for b in gold])}; scoring by id is impossible; {POSITION}"
+        f"has {some_of([b.test for b in gold])}; scoring by id is impossible; {POSITION}"
     )
     return [Finding("repeated test", message, again.start, ())]
 
@@ -170,7 +170,3 @@ def _ranges(numbers: Sequence[str]) -> str:
             runs.append([number, number])
     texts = [f"{a}" if a == b else f"{a}–{b}" for a, b in runs]
     return ", ".join(texts[:8]) + ("…" if len(texts) > 8 else "")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(shown, names[:3])) + (", …" if len(names) > 3 else "")
