@@ -271,5 +271,6 @@ def test_scores_in_every_frame_can_be_asked_everything(kind: str) -> None:
     frame = pl.DataFrame({"topic": ["t1", "t2", "t3"], "a": [0.1, 0.4, 0.7], "b": [0.3, 0.3, 0.3]})
     read = ab.read_scores(FRAMES[kind](frame))
     (pair,) = read.compare(trials=100).pairs
-    assert (pair.run, pair.against, pair.difference) == ("b", "a", pytest.approx(-0.1))
+    assert (pair.run, pair.against) == ("b", "a")
+    assert pair.difference == pytest.approx(-0.1)
     assert set(read.meta(parts="stability", trials=2).runs) == {"a", "b"}
