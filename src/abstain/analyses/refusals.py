@@ -243,7 +243,7 @@ def _verdicts(source: Responses, policy: Policy) -> pl.DataFrame:
             "outcome": "without which there is no verdict to check",
         },
     )
-    rows, _ = grade_rows([source], by=(), grades={})
+    rows = grade_rows(source)
     kinds = rows[KIND].to_numpy()
     names = sorted(rows["run"].unique())
     own = rows["run"].replace_strict(names, range(len(names)), return_dtype=pl.Int64).to_numpy()

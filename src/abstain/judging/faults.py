@@ -48,9 +48,10 @@ class Problem:
     def __str__(self) -> str:
         return f"{self.place}: {self.message}"
 
-    def error(self, others: int = 0) -> InputError:
-        """The problem as an error that says how many more there are."""
-        tail = f" (and {others:,} more; `abstain validate` lists them)" if others else ""
+    def error(self, others: int, *, listed: bool = True) -> InputError:
+        """The problem as an error that says how many more there are, and what lists them."""
+        how = "; `abstain validate` lists them" if listed else ""
+        tail = f" (and {others:,} more{how})" if others else ""
         return InputError(self.message + tail, self.place)
 
 
@@ -105,7 +106,7 @@ def _alike(question: str, gold: Gold) -> list[str]:
 def _contradiction(row: Mapping[str, Any]) -> str:
     said = [
         f"{name} {shown(row[name])}"
-        for name in ("answer", "answered", "candidate", "why")
+        for name in ("grade", "answer", "answered", "candidate", "why")
         if row.get(name)
     ]
     return ", ".join(said)

@@ -157,7 +157,8 @@ def first_fault(judged: Judged, count: int) -> Exception:
         first = frame.filter(nw.col(KIND) >= KINDS).sort(order).head(1)
         rows = collect(first, judged.sources[0].table.name)
         if rows.height:
-            return judged.fault(rows.row(0, named=True)).error(count - 1)
+            problem = judged.fault(rows.row(0, named=True))
+            return problem.error(count - 1, listed=not judged.graded)
     raise AssertionError("a fault was counted but not found")
 
 
@@ -200,8 +201,9 @@ def repeats(
 
 def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Problem:
     question = judged.gold.frame["question"][row[INDEX]]
-    same = row.get("answer") == first.get("answer") and row[KIND] == first[KIND]
-    how = "again, with the same answer" if same else "again, with another answer"
+    said = "grade" if judged.graded else "answer"
+    same = row.get(said) == first.get(said) and (judged.graded or row[KIND] == first[KIND])
+    how = f"again, with {'the same' if same else 'another'} {said}"
     before = judged.place(first)
     where = f" (first: {before})" if ROW in row else ""
     return Problem(
@@ -215,7 +217,8 @@ def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Probl
 
 def first_repeat(judged: Judged, count: int, runs: Sequence[str] | None = None) -> Exception:
     """The error of the first question that a run has again, of so many."""
-    return repeats(judged, most=1, runs=runs)[0].error(count - 1)
+    first = repeats(judged, most=1, runs=runs)[0]
+    return first.error(count - 1, listed=not judged.graded)
 
 
 def missing_problems(judged: Judged) -> list[Problem]:
