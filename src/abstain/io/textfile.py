@@ -10,25 +10,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.errors import InputError, reason_of
-from abstain.io.files import BOM, Opened
-from abstain.io.packing import (
-    Readable,
-    byte_limit,
-    packing_of,
-    too_large,
-    unpacker,
-    unpacking,
-)
+from abstain.errors import InputError
+from abstain.io.files import BOM, Opened, reading_file
+from abstain.io.packing import byte_limit, too_large
 
 CHUNK = 2 << 20
 """Bytes read at a time: few enough to stay small, many enough to keep the parser busy."""
 
 SHARE, GROWTH = 16, 4
 """Of a large file as much as a sixteenth of what was read, up to four times as many bytes."""
-
-HEAD = 1 << 16
-"""Bytes that are enough to see what a file is."""
 
 WORKERS = 2
 """Pieces that are worked on at a time; more gain little, and each takes memory."""
@@ -83,16 +73,6 @@ def fields_of(text: bytes, before: int = 0) -> Iterator[tuple[int, list[bytes]]]
             yield number, fields
 
 
-def head(opened: Opened) -> bytes:
-    """The first bytes, unpacked, without a byte order mark; the last line may be cut."""
-    found = b""
-    for block in _blocks(opened, HEAD):
-        found += block
-        if len(found) >= HEAD:
-            break
-    return found.removeprefix(BOM)
-
-
 def single_spaced(chunk: bytes) -> bytes:
     """The same lines with their fields separated by exactly one blank.
 
@@ -124,19 +104,11 @@ def _whole_lines(opened: Opened, size: int) -> Iterator[bytes]:
 
 
 def _blocks(opened: Opened, size: int) -> Iterator[bytes]:
-    """The file's bytes; how it is packed is told by its first bytes, not by its name."""
-    try:
-        with opened.stream() as file:
-            packing = packing_of(file.read(4))
-            file.seek(0)
-            stream: Readable = file if packing is None else unpacker(file, packing)
-            done = 0
-            with unpacking(opened.name, packing or "text"):
-                while block := stream.read(min(max(size, done // SHARE), GROWTH * size)):
-                    done += len(block)
-                    yield block
-    except OSError as error:
-        raise InputError(f"cannot be read: {reason_of(error)}", opened.name) from None
+    done = 0
+    with reading_file(opened.name), opened.stream() as file:
+        while block := file.read(min(max(size, done // SHARE), GROWTH * size)):
+            done += len(block)
+            yield block
 
 
 def _has_spare_blanks(chunk: bytes) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ import msgspec
 from abstain.errors import InputError, Place
 from abstain.io.documents import document
 from abstain.io.files import Opened
-from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, numbered, plain_text
+from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, plain_text
 from abstain.io.readers import Reader
 from abstain.io.tables import Table
 
@@ -49,7 +48,6 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """The responses; a question is known by what it asks, with `#2` where that is asked again."""
     log = document(opened, Responses, what="AbstentionBench log")
     rows = LogRows(opened, "abstentionbench", own=("should_abstain", "position"))
-    seen: Counter[str] = Counter()
     graded = any(own.is_response_correct is not None for own in log.responses)
     if all(own.is_abstention is None for own in log.responses):
         raise InputError(
@@ -64,10 +62,8 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         said = plain_text(own.response_or_abstention or own.response)
         outcome, reason = _outcome(own, graded)
         claims = outcome == RIGHT and own.prompt.should_abstain
-        key = _key(own.prompt)
-        seen[key] += 1
         rows.add(
-            numbered(key, seen[key]),
+            rows.again(_key(own.prompt)),
             outcome,
             answer="none" if claims else said,
             response=said or None,

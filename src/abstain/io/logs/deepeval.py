@@ -56,7 +56,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     metrics = list(dict.fromkeys(m.name for c in run.test_cases for m in c.metrics_data or ()))
     wanted = picks.get("metric")
     if wanted is not None:
-        one_of(metrics, wanted, what="metric", pick="metric", name=opened.name)
+        one_of(metrics, wanted, what="metric", name=opened.name)
     threshold = right_at(picks)
     if threshold is not None and wanted is None and len(metrics) != 1:
         raise InputError("has several metrics; right-at needs one (metric=NAME)", opened.name)
@@ -74,8 +74,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         rows.add(
             str(case.name) if unique else str(at),
             outcome,
-            answer=said,
-            response=said or None,
+            said=said,
             reason=reason,
             correct=accepted([case.expected_output]),
             attributes={**(case.additional_metadata or {}), **(case.metadata or {})},

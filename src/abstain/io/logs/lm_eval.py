@@ -24,7 +24,6 @@ from abstain.io.log_rows import (
     LogRows,
     accepted,
     as_float,
-    numbered,
     one_of,
     plain_text,
     right_at,
@@ -54,18 +53,11 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """The documents of one filter with the verdicts of one metric."""
     chosen, lines, filters = _rows(opened, picks.get("filter"))
     if not chosen:
-        one_of(
-            list(filters),
-            picks.get("filter"),
-            what="filter",
-            pick="filter",
-            name=opened.name,
-        )
+        one_of(list(filters), picks.get("filter"), what="filter", name=opened.name)
     metric = _metric(chosen[0], picks.get("metric"), opened.name)
     threshold = right_at(picks)
     rows = LogRows(opened, "lm-eval")
     task = NAME.match(Path(opened.name).stem)
-    seen: Counter[str] = Counter()
     told: set[str] = set()
     hashed = all(isinstance(record.get("doc_hash"), str) for record in chosen)
     for line, record in zip(lines, chosen, strict=True):
@@ -74,8 +66,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             raise InputError(f"document {shown(str(record['doc_id']))} stands twice", place)
         told.add(str(record["doc_id"]))
         key = str(record["doc_hash"])[:HASH] if hashed else str(record["doc_id"])
-        seen[key] += 1
-        question = numbered(key, seen[key])
+        question = rows.again(key)
         _add(rows, question, record, metric, threshold, place, task["task"] if task else None)
     if metric != "acc" and any(_choices(record["filtered_resps"]) for record in chosen):
         rows.notes.append(
@@ -134,7 +125,7 @@ def _metric(record: Record, wanted: str | None, name: str) -> str:
     if wanted is None:
         usual = [m for m in PREFERRED if m in found]
         wanted = usual[0] if len(usual) == 1 else None
-    return one_of(found, wanted, what="metric", pick="metric", name=name)
+    return one_of(found, wanted, what="metric", name=name)
 
 
 def _is_score(value: Any) -> bool:
@@ -172,17 +163,14 @@ def _add(
             cells |= _of_choices(pairs, metric)
         else:
             text = _response(record["filtered_resps"])
-            cells |= {"answer": text, "response": record["raw"] or text or None}
+            cells |= {"said": text} | ({"response": record["raw"]} if record["raw"] else {})
             if outcome == WRONG and text in ("", INVALID):
                 outcome = "unparseable" if record["raw"] else "empty"
     rows.add(
         question,
         outcome,
         line=place.line,
-        own={
-            "doc_id": str(record["doc_id"]),
-            **({"task": task} if task else {}),
-        },
+        own={"doc_id": str(record["doc_id"]), **({"task": task} if task else {})},
         **cells,
     )
 
@@ -206,15 +194,12 @@ def _choices(responses: Any) -> list[float] | None:
 
 def _of_choices(logs: Sequence[float], metric: str) -> dict[str, Any]:
     """The option of the largest log probability, and its share of them all."""
-    top = max(logs)
-    if math.isnan(top) or math.isinf(top):
-        return {"options": [str(i) for i in range(len(logs))]}
-    share = 1 / math.fsum(math.exp(own - top) for own in logs)
-    best = str(logs.index(top))
-    options = [str(i) for i in range(len(logs))]
-    if metric != "acc":  # acc_norm picks by length-normalised sums, which the row does not have
+    top, options = max(logs), [str(i) for i in range(len(logs))]
+    # acc_norm picks by length-normalised sums, which the row does not have
+    if metric != "acc" or not math.isfinite(top):
         return {"options": options}
-    return {"answer": best, "confidence": share, "options": options}
+    share = 1 / math.fsum(math.exp(own - top) for own in logs)
+    return {"answer": options[logs.index(top)], "confidence": share, "options": options}
 
 
 def _response(responses: Any) -> str:
@@ -240,7 +225,7 @@ def _of_pair(value: list[Any], metric: str, place: Place) -> tuple[str, dict[str
     texts = answers.get("text", []) if isinstance(answers, dict) else answers
     golds = [plain_text(t) for t in texts or () if plain_text(t)]
     sure = value[0].get("no_answer_probability")
-    cells: dict[str, Any] = {"answer": said, "response": said or None, "correct": golds}
+    cells: dict[str, Any] = {"said": said, "correct": golds}
     if isinstance(sure, (int, float)):
         if not 0 <= sure <= 1:
             raise InputError(
