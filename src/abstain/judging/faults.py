@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 UNKNOWN_QUESTION, NO_QUESTION, NO_RUN, BAD_ANSWERED, BAD_WHY, CONFLICT, BAD_CONFIDENCE = range(
     KINDS, KINDS + 7
 )
+LACKS = {NO_QUESTION: "no question id", NO_RUN: "no run name"}
 FAULTS = {
     UNKNOWN_QUESTION: "unknown question",
-    NO_QUESTION: "no question id",
-    NO_RUN: "no run name",
+    **LACKS,
     BAD_ANSWERED: "unreadable 'answered'",
     BAD_WHY: "unknown reason",
     CONFLICT: "contradiction",
@@ -67,10 +67,8 @@ def fault_problem(
             near = nearest(question or "", _alike(question or "", gold)) if hints else []
             hint = f" (nearest: {', '.join(shown(n) for n in near)})" if near else ""
             message = f"question {shown(question or '')} is not in the gold{hint}"
-        case code if code == NO_QUESTION:
-            message = "the row has no question id"
-        case code if code == NO_RUN:
-            message = "the row has no run name"
+        case code if code in LACKS:
+            message = f"the row has {LACKS[code]}"
         case code if code == BAD_ANSWERED:
             message = f"answered is {shown(row['answered'])}, expected yes or no"
         case code if code == BAD_WHY:

@@ -35,8 +35,8 @@ from abstain.judging.judge import (
 from abstain.judging.responses import OF_A_RUN, Responses
 from abstain.judging.scales import read_scale
 from abstain.judging.slices import BY
-from abstain.judging.tally import Tallies, counted, first_fault, tally, with_missing
-from abstain.outcomes import KINDS, RIGHT, WRONG, Why, blank_kind
+from abstain.judging.tally import Tallies, counted, tally, with_missing
+from abstain.outcomes import RIGHT, WRONG, Why, blank_kind
 
 COLUMNS = ("outcome", "grade")
 GRADED = "__graded"
@@ -238,11 +238,7 @@ def numbered(judged: Judged) -> Judged:
 def tally_nameless(judged: Judged, by: Sequence[str]) -> Tallies:
     """Count rows that name no question: nothing can be missing."""
     columns = [BY + name for name in by]
-    label = judged.sources[0].table.name
-    kinds = pl.concat([counted(frame, columns, label) for frame in judged.frames])
-    faults = kinds.filter(pl.col(KIND) >= KINDS)
-    if faults.height:
-        raise first_fault(judged, int(faults["n"].sum()))
+    kinds = pl.concat([counted(judged, frame, columns) for frame in judged.frames])
     _refuse_different_lengths(kinds, judged.sources)
     per_slice = kinds.group_by("run", *columns).agg(size=pl.col("n").sum())
     if columns:

@@ -72,16 +72,13 @@ def read_responses(data: Any, reading: Reading = PLAIN, *, name: str = "") -> Re
         and {"outcome", "grade"} & {*table.columns}
     ):
         table = replace(table, cluster=CLUSTER)
-    frame = nw.from_native(table.frame)
-    if not isinstance(frame, nw.LazyFrame):
-        frame = frame.lazy()
+    frame = into_lazy(table.frame)
     if "run" in table.columns:
         return Responses(table, frame, None)
-    own_name = bare_name(table.name) if table.opened is not None else "run"
-    if table.run_id is not None:
-        own_name = table.run_id[0]
-    own_name = own_name.encode(errors="replace").decode()  # a file's name may be no text at all
-    return Responses(table, frame, name or own_name)
+    own = bare_name(table.name) if table.opened is not None else "run"
+    own = own if table.run_id is None else table.run_id[0]
+    # a file's name may be no text at all
+    return Responses(table, frame, name or own.encode(errors="replace").decode())
 
 
 def in_its_engine(source: Responses, reading: Reading) -> Responses:

@@ -99,11 +99,8 @@ def _tally_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> 
 
 def _tally_in_engine(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> Tallies:
     columns = [BY + name for name in by]
-    kinds = counted(frame, columns, judged.sources[0].table.name)
+    kinds = counted(judged, frame, columns)
     total = rows_by_run(judged, frame)
-    faults = kinds.filter(pl.col(KIND) >= KINDS)
-    if faults.height:
-        raise first_fault(judged, int(faults["n"].sum()))
     if (total["rows"] > total["distinct"]).any():
         raise first_repeat(judged, int((total["rows"] - total["distinct"]).sum()))
     sizes = slice_sizes(judged.gold.frame, by)
@@ -117,12 +114,16 @@ def rows_by_run(judged: Judged, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
     return collect(known.group_by("run").agg(*sizes), judged.sources[0].table.name)
 
 
-def counted(frame: nw.LazyFrame[Any], columns: Sequence[str], label: str) -> pl.DataFrame:
+def counted(judged: Judged, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> pl.DataFrame:
     """How many rows of each kind, by run and slice, counted by the frame's own engine."""
     grouped = frame.group_by("run", *columns, KIND).agg(nw.len().alias("n"))
     texts = [pl.col(name).cast(pl.String) for name in ("run", *columns)]
     numbers = pl.col(KIND).cast(pl.Int16), pl.col("n").cast(pl.Int64)
-    return collect(grouped, label).select(*texts, *numbers)
+    kinds = collect(grouped, judged.sources[0].table.name).select(*texts, *numbers)
+    faults = kinds.filter(pl.col(KIND) >= KINDS)
+    if faults.height:
+        raise first_fault(judged, int(faults["n"].sum()))
+    return kinds
 
 
 def with_missing(
