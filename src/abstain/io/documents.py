@@ -28,18 +28,17 @@ T = TypeVar("T")
 def decode(data: Any, shape: type[T], place: Place, *, what: str) -> T:
     """JSON in the shape asked for; NaN and Infinity, which JSON lacks and tools write, are read."""
     try:
-        return msgspec.json.decode(data, type=shape)
-    except msgspec.ValidationError as error:
-        raise InputError(f"is no {what} of a known shape: {error}", place) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        reason = first_line(error)
-    text = bytes(data)
-    if not any(mark in text for mark in STRANGE):
-        raise InputError(f"is not whole JSON: {reason}", place)
-    try:
-        if len(text) > LARGE:
-            return msgspec.json.decode(TOKENS.sub(_null, text), type=shape)
-        return msgspec.convert(json.loads(text), shape)
+        try:
+            return msgspec.json.decode(data, type=shape)
+        except msgspec.ValidationError:
+            raise
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            text = bytes(data)
+            if not any(mark in text for mark in STRANGE):
+                raise
+            if len(text) > LARGE:
+                return msgspec.json.decode(TOKENS.sub(_null, text), type=shape)
+            return msgspec.convert(json.loads(text), shape)
     except msgspec.ValidationError as error:
         raise InputError(f"is no {what} of a known shape: {error}", place) from None
     except (ValueError, RecursionError, msgspec.DecodeError) as error:

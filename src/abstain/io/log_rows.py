@@ -185,11 +185,6 @@ def clean(value: Any) -> Any:
 # ------------------------------------------------------------------------------ what scores mean
 
 
-def right_at(picks: Mapping[str, str]) -> float | None:
-    """The score from which on an answer is right, where one was given."""
-    return number_picked(picks, "right-at")
-
-
 def number_picked(picks: Mapping[str, str], name: str) -> float | None:
     """A pick that is a number, where it was given."""
     text = picks.get(name)

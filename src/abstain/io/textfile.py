@@ -32,10 +32,10 @@ Made = TypeVar("Made")
 TO_BLANKS = bytes.maketrans(b"\t\v\f\r", b"   \n")
 
 
-def chunks(opened: Opened, size: int | None = None) -> Iterator[bytes]:
+def chunks(opened: Opened) -> Iterator[bytes]:
     """The file's text in pieces of whole lines, unpacked, without a byte order mark."""
     limit, total = byte_limit(), 0
-    for number, piece in enumerate(_whole_lines(opened, size or CHUNK)):
+    for number, piece in enumerate(_whole_lines(opened)):
         total += len(piece)
         if total > limit:
             raise too_large(opened.name, limit)
@@ -54,13 +54,13 @@ def ahead(items: Iterator[Item], work: Callable[[Item], Made]) -> Iterator[Made]
             yield coming.popleft().result()
 
 
-def lines(opened: Opened, size: int | None = None) -> Iterator[tuple[int, list[bytes]]]:
+def lines(opened: Opened) -> Iterator[tuple[int, list[bytes]]]:
     """Line numbers and their fields: slow and obvious, for saying where something is wrong.
 
     Blank lines and comments (a first character #, as trec_eval 10) count but are not given.
     """
     before = 0
-    for chunk in chunks(opened, size):
+    for chunk in chunks(opened):
         yield from fields_of(chunk, before)
         before += len(chunk.splitlines())
 
@@ -88,9 +88,9 @@ def single_spaced(chunk: bytes) -> bytes:
     return chunk
 
 
-def _whole_lines(opened: Opened, size: int) -> Iterator[bytes]:
+def _whole_lines(opened: Opened) -> Iterator[bytes]:
     held = b""  # an unfinished line
-    for block in _blocks(opened, size):
+    for block in _blocks(opened):
         end = block.rfind(b"\n") + 1 or block.rfind(b"\r", 0, -1) + 1  # as old Macs ended lines
         if end:
             yield b"".join((held, memoryview(block)[:end]))  # copied once
@@ -103,10 +103,10 @@ def _whole_lines(opened: Opened, size: int) -> Iterator[bytes]:
         yield held
 
 
-def _blocks(opened: Opened, size: int) -> Iterator[bytes]:
+def _blocks(opened: Opened) -> Iterator[bytes]:
     done = 0
     with reading_file(opened.name), opened.stream() as file:
-        while block := file.read(min(max(size, done // SHARE), GROWTH * size)):
+        while block := file.read(min(max(CHUNK, done // SHARE), GROWTH * CHUNK)):
             done += len(block)
             yield block
 

@@ -16,7 +16,7 @@ import msgspec
 from abstain.errors import InputError, Place, plural
 from abstain.io.documents import document
 from abstain.io.files import Opened
-from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, one_of, plain_text, right_at
+from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, number_picked, one_of, plain_text
 from abstain.io.readers import RIGHT_AT, Reader
 from abstain.io.tables import Table
 
@@ -57,7 +57,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     wanted = picks.get("metric")
     if wanted is not None:
         one_of(metrics, wanted, what="metric", name=opened.name)
-    threshold = right_at(picks)
+    threshold = number_picked(picks, "right-at")
     if threshold is not None and wanted is None and len(metrics) != 1:
         raise InputError("has several metrics; right-at needs one (metric=NAME)", opened.name)
     rows = LogRows(opened, "deepeval")

@@ -20,10 +20,10 @@ from abstain.io.log_rows import (
     WRONG,
     LogRows,
     accepted,
+    number_picked,
     numbered,
     one_of,
     plain_text,
-    right_at,
     verdict_of,
 )
 from abstain.io.logs._inspect_shapes import (
@@ -116,7 +116,7 @@ class _Reader:
     def __init__(self, rows: LogRows, picks: Mapping[str, str]) -> None:
         self.rows = rows
         self.picks = picks
-        self.threshold = right_at(picks)
+        self.threshold = number_picked(picks, "right-at")
         self.partial = picks.get("partial")
         if self.partial not in (None, RIGHT, WRONG):
             raise UsageError(f"partial is right or wrong (got '{self.partial}')")

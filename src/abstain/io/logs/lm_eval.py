@@ -24,9 +24,9 @@ from abstain.io.log_rows import (
     LogRows,
     accepted,
     as_float,
+    number_picked,
     one_of,
     plain_text,
-    right_at,
     verdict_of,
 )
 from abstain.io.normalise import squad
@@ -55,7 +55,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     if not chosen:
         one_of(list(filters), picks.get("filter"), what="filter", name=opened.name)
     metric = _metric(chosen[0], picks.get("metric"), opened.name)
-    threshold = right_at(picks)
+    threshold = number_picked(picks, "right-at")
     rows = LogRows(opened, "lm-eval")
     task = NAME.match(Path(opened.name).stem)
     told: set[str] = set()

@@ -20,8 +20,8 @@ from abstain.io.log_rows import (
     LogRows,
     accepted,
     as_float,
+    number_picked,
     plain_text,
-    right_at,
     verdict_of,
 )
 from abstain.io.readers import RIGHT_AT, Reader
@@ -57,7 +57,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             "known)",
             opened.name,
         )
-    threshold = right_at(picks)
+    threshold = number_picked(picks, "right-at")
     right = frozenset(filter(None, picks.get("right", "").split("+")))
     for own, line in order.items():
         place = Place(opened.name, verdicts.get(own, (line, {}))[0])

@@ -18,7 +18,7 @@ import msgspec
 from abstain.errors import InputError, Place, plural
 from abstain.io.documents import document, records
 from abstain.io.files import BOM, Opened
-from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, plain_text, right_at
+from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, number_picked, plain_text
 from abstain.io.readers import RIGHT_AT, Reader
 from abstain.io.tables import Table, first_line
 
@@ -69,7 +69,7 @@ class Versions(Version):
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """Every test of every provider and prompt."""
-    threshold = right_at(picks)
+    threshold = number_picked(picks, "right-at")
     found = _results(opened)
     numbered = any(own.test_idx is not None for own in found)
     rows = LogRows(opened, "promptfoo", own=("test", "description"))
