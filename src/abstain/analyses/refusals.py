@@ -20,7 +20,7 @@ from abstain.judging.grades import grade_rows
 from abstain.judging.judge import KIND
 from abstain.judging.opening import open_sources
 from abstain.judging.reading import PolicyLike, Reading
-from abstain.judging.refusals.rules import LANGUAGES
+from abstain.judging.refusals.detect import LANGUAGES
 from abstain.judging.responses import RULE, Responses
 from abstain.outcomes import KINDS, RIGHT, WRONG, Policy, blanks_by_reason
 

@@ -56,24 +56,24 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             opened.name,
         )
     for number, own in enumerate(log.responses, 1):
-        place = Place(opened.name, row=number)
-        if own.prompt.should_abstain is None:
+        place, prompt = Place(opened.name, row=number), own.prompt
+        if prompt.should_abstain is None:
             raise InputError("has no 'should_abstain', expected true or false", place)
         said = plain_text(own.response_or_abstention or own.response)
         outcome, reason = _outcome(own, graded)
-        claims = outcome == RIGHT and own.prompt.should_abstain
+        claims = outcome == RIGHT and prompt.should_abstain
         rows.add(
-            rows.again(_key(own.prompt)),
+            rows.again(_key(prompt)),
             outcome,
             answer="none" if claims else said,
             response=said or None,
             reason=reason,
-            correct=_correct(own.prompt),
+            correct=[] if prompt.should_abstain else accepted(prompt.reference_answers or ()),
             own={
-                "should_abstain": "yes" if own.prompt.should_abstain else "no",
+                "should_abstain": "yes" if prompt.should_abstain else "no",
                 "position": str(number),
             },
-            attributes=own.prompt.metadata,
+            attributes=prompt.metadata,
         )
     if not graded and any(not own.prompt.should_abstain for own in log.responses):
         rows.notes.append(
@@ -99,12 +99,6 @@ def _key(prompt: Prompt) -> str:
     """What a question asks, what is right and whether to abstain, as a few digits."""
     told = [prompt.question, prompt.should_abstain, prompt.reference_answers]
     return hashlib.sha256(msgspec.json.encode(told)).hexdigest()[:HASH]
-
-
-def _correct(prompt: Prompt) -> list[str]:
-    if prompt.should_abstain:
-        return []
-    return accepted(prompt.reference_answers or ())
 
 
 def _run(opened: Opened) -> str | None:

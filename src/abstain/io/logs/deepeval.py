@@ -65,7 +65,8 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     unique = None not in names and all(n == 1 for n in names.values())
     for number, case in enumerate(run.test_cases):
         place = Place(opened.name, row=number + 1)
-        own = [m for m in case.metrics_data or () if _decides(m, wanted)]
+        measured = case.metrics_data or ()
+        own = [m for m in measured if (m.name == wanted if wanted else not m.flaky)]
         outcome, reason = _outcome(case, own, threshold, place)
         said = plain_text(case.actual_output)
         if outcome == WRONG and not said:
@@ -84,10 +85,6 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         rows.notes.append(f"{count} left out: only single answers are read")
     chosen = [wanted] if wanted else metrics
     return rows.table(run=run.identifier, by_match=all(m in MATCHERS for m in chosen))
-
-
-def _decides(metric: MetricData, wanted: str | None) -> bool:
-    return not metric.flaky if wanted is None else metric.name == wanted
 
 
 def _outcome(

@@ -118,7 +118,7 @@ def _metric(record: Record, wanted: str | None, name: str) -> str:
     found = (
         [str(m) for m in listed if m in record]
         if isinstance(listed, list)
-        else [k for k, v in record.items() if k not in FIELDS and _is_score(v)]
+        else [k for k, v in record.items() if k not in FIELDS and isinstance(v, (int, float, list))]
     )
     if not found:
         raise InputError(f"has no metric in its rows, expected one such as 'acc' ({SEEN})", name)
@@ -126,10 +126,6 @@ def _metric(record: Record, wanted: str | None, name: str) -> str:
         usual = [m for m in PREFERRED if m in found]
         wanted = usual[0] if len(usual) == 1 else None
     return one_of(found, wanted, what="metric", name=name)
-
-
-def _is_score(value: Any) -> bool:
-    return isinstance(value, (int, float, list))
 
 
 def _add(
