@@ -156,7 +156,7 @@ def fill(
     kind_of[0] = MISSING
     for own in held:
         own[:] = kind_of[own]
-    sure = grown(sure, len(names), np.nan)[: len(names)]
+    sure = grown(sure, len(names), np.nan)[: len(names)].copy()  # without the room to grow
     return names, held, sure if cells.confident else None, repeated
 
 
