@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from abstain.errors import InputError
 from abstain.io.files import BOM, Opened, reading_file
 from abstain.io.packing import byte_limit, too_large
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 CHUNK = 2 << 20
 """Bytes read at a time: few enough to stay small, many enough to keep the parser busy."""

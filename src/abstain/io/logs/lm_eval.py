@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,9 +50,7 @@ Record = dict[str, Any]
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """The documents of one filter with the verdicts of one metric."""
-    chosen, lines, filters = _rows(opened, picks.get("filter"))
-    if not chosen:
-        one_of(list(filters), picks.get("filter"), what="filter", name=opened.name)
+    chosen, lines = _rows(opened, picks.get("filter"))
     metric = _metric(chosen[0], picks.get("metric"), opened.name)
     threshold = number_picked(picks, "right-at")
     rows = LogRows(opened, "lm-eval")
@@ -75,9 +72,9 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     return rows.table(run=_run(opened), by_match=True)
 
 
-def _rows(opened: Opened, wanted: str | None) -> tuple[list[Record], list[int], Counter[str]]:
-    """The rows of the filter asked for, or of the only one; nothing where that is open."""
-    filters: Counter[str] = Counter()
+def _rows(opened: Opened, wanted: str | None) -> tuple[list[Record], list[int]]:
+    """The rows of the filter asked for, or of the only one, with their lines."""
+    filters: dict[str, None] = {}
     kept: list[Record] = []
     lines: list[int] = []
     for line, record in records(opened, dict[str, Any], what=WHAT):
@@ -86,15 +83,14 @@ def _rows(opened: Opened, wanted: str | None) -> tuple[list[Record], list[int], 
             if name not in record:
                 raise InputError(f"has no '{name}', expected a {WHAT} ({SEEN})", place)
         own = str(record.get("filter", "none"))
-        filters[own] += 1
+        filters[own] = None
         if wanted in (None, own):
             kept.append(_slim(record))
             lines.append(line)
     if not filters:
         raise InputError(f"has no rows, expected {WHAT}", opened.name)
-    if wanted is None and len(filters) > 1:
-        return [], [], filters
-    return kept, lines, filters
+    one_of(list(filters), wanted, what="filter", name=opened.name)
+    return kept, lines
 
 
 def _slim(record: Record) -> Record:
