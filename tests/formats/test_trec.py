@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.io import textfile, trec
-from abstain.io.files import open_packed
+from abstain.io.files import open_streamed
 from abstain.io.textfile import single_spaced
 from tests.helpers import Here
 from tests.rankings.given import frames, opened, values, write
@@ -288,7 +288,7 @@ def test_any_bytes_are_scored_or_refused(tmp_path: Path, content: bytes) -> None
         check_line(str(error), path)
         return
     counts = dict.fromkeys(rankings.queries, 0)
-    for _, fields in textfile.lines(open_packed(path)):
+    for _, fields in textfile.lines(open_streamed(path)):
         assert len(fields) >= 6
         assert trec.NUMBER.fullmatch(fields[4])
         if (name := fields[0].decode()) in counts:
@@ -306,7 +306,7 @@ def test_any_bytes_are_judgments_or_refused(tmp_path: Path, content: bytes) -> N
     except ab.InputError as error:
         check_line(str(error), path)
         return
-    lines = [fields for _, fields in textfile.lines(open_packed(path))]
+    lines = [fields for _, fields in textfile.lines(open_streamed(path))]
     assert all(len(fields) == 4 for fields in lines)
     grades = sorted(float(fields[3]) for fields in lines if float(fields[3]) >= 0)
     assert sorted(rankings.pool.grade.tolist()) == grades
@@ -316,5 +316,5 @@ def test_any_bytes_are_judgments_or_refused(tmp_path: Path, content: bytes) -> N
 def test_scores_are_read_exactly(tmp_path: Path, number: float) -> None:
     for text in (repr(number), f"{float(number):.17e}"):
         (tmp_path / "run").write_text(f"1 Q0 a 1 {text} t\n")
-        (batch,) = trec.run_batches(open_packed(tmp_path / "run"))
+        (batch,) = trec.run_batches(open_streamed(tmp_path / "run"))
         assert batch["score"][0] == float(number)

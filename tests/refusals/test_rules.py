@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 
 from abstain.errors import UnknownNameError, UsageError
-from abstain.judging.refusals.detect import languages_of, refuses, rule_of
-from abstain.judging.refusals.rules import LANGUAGES
+from abstain.judging.refusals.detect import LANGUAGES, languages_of, refuses, rule_of
 from abstain.judging.refusals.shapes import Rule
 from tests.helpers import ROOT
 from tests.refusals.errors import SETS, errors, labelled, summary

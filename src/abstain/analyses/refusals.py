@@ -21,7 +21,7 @@ from abstain.judging.grades import grade_rows
 from abstain.judging.judge import KIND
 from abstain.judging.opening import open_sources
 from abstain.judging.reading import PolicyLike, Reading
-from abstain.judging.refusals.rules import LANGUAGES
+from abstain.judging.refusals.detect import LANGUAGES
 from abstain.judging.responses import RULE, Responses
 from abstain.outcomes import Policy
 
@@ -234,7 +234,7 @@ def _verdicts(source: Responses, policy: Policy) -> pl.DataFrame:
             "outcome": "without which there is no verdict to check",
         },
     )
-    rows, _ = grade_rows([source], by=(), grades={})
+    rows = grade_rows(source)
     refuse_open(rows, policy)
     ends = policy.outcomes(excluded=-1)
     words = np.where(ends < 0, EXCLUDED, np.array(WORDS)[np.clip(ends, 0, 2)])

@@ -11,7 +11,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any, cast
 
 from abstain.errors import InputError, shown
@@ -79,8 +79,8 @@ class Archive:
         self.whole = True
         self.repeated: list[str] = []
         """Names that stand in it more than once: the last one counts, as in every zip tool."""
-        self.unpacked = 0
-        self.measured = 0
+        self.unpacked = {"read": 0, "measured": 0}
+        """Bytes that were unpacked so far, for either reason."""
         self.limit = byte_limit(MAX_BYTES)
         self.entry_limit = byte_limit(MAX_ENTRY)
         try:
@@ -112,12 +112,8 @@ class Archive:
         pieces: list[bytes] = []
         size, crc = 0, 0
         for piece in _unpacked(self._packed(entry), entry.method):
-            size += len(piece)
-            self.unpacked += len(piece)
+            size = self._counted("read", name, size, len(piece))
             crc = zlib.crc32(piece, crc)
-            if size > self.entry_limit or self.unpacked > self.limit:
-                bound = self.entry_limit if size > self.entry_limit else self.limit
-                raise self._too_large(name, bound)
             pieces.append(piece)
         if entry.size is not None and size != entry.size:
             raise Damaged(f"has {size:,} bytes, expected {entry.size:,}")
@@ -125,12 +121,18 @@ class Archive:
             raise Damaged("has another checksum than its header")
         return b"".join(pieces)
 
-    def _too_large(self, name: str, bound: int) -> InputError:
-        return InputError(
-            f"unpacks to more than {bound:,} bytes at {shown(name)} (ABSTAIN_MAX_BYTES raises the "
-            "bound)",
-            self.opened.name,
-        )
+    def _counted(self, purpose: str, name: str, size: int, more: int) -> int:
+        """The size of an entry with some more bytes; beyond a bound it is refused."""
+        size += more
+        self.unpacked[purpose] += more
+        if size > self.entry_limit or self.unpacked[purpose] > self.limit:
+            bound = self.entry_limit if size > self.entry_limit else self.limit
+            raise InputError(
+                f"unpacks to more than {bound:,} bytes at {shown(name)} (ABSTAIN_MAX_BYTES raises "
+                "the bound)",
+                self.opened.name,
+            )
+        return size
 
     def _packed(self, entry: Entry) -> Iterator[bytes]:
         self.file.seek(entry.offset)
@@ -165,17 +167,9 @@ class Archive:
             self._check(info.filename, info.flag_bits, info.compress_type)
             offset = self._data_of(info.header_offset)
             reached = offset + info.compress_size
-            self._keep(
-                found,
-                Entry(
-                    info.filename,
-                    offset,
-                    info.compress_type,
-                    info.compress_size,
-                    info.file_size,
-                    info.CRC,
-                ),
-            )
+            packed, size = info.compress_size, info.file_size
+            entry = Entry(info.filename, offset, info.compress_type, packed, size, info.CRC)
+            self._keep(found, entry)
         return found
 
     def _keep(self, found: dict[str, Entry], entry: Entry) -> None:
@@ -257,11 +251,7 @@ class Archive:
                 unpacked = len(unpacker.decompress(piece))
             except Exception:
                 return None
-            size += unpacked
-            self.measured += unpacked
-            if size > self.entry_limit or self.measured > self.limit:
-                bound = self.entry_limit if size > self.entry_limit else self.limit
-                raise self._too_large(entry.name, bound)
+            size = self._counted("measured", entry.name, size, unpacked)
         packed = read - len(unpacker.unused_data)
         self.file.seek(entry.offset + packed)
         tail = self.file.read(24)
@@ -272,7 +262,7 @@ class Archive:
         if len(tail) < skip:
             return None  # cut off before its checksum
         crc = struct.unpack_from("<I", tail, mark)[0]
-        whole = Entry(entry.name, entry.offset, entry.method, packed, size, crc)
+        whole = replace(entry, packed=packed, size=size, crc=crc)
         return whole, entry.offset + packed + skip
 
 

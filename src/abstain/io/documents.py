@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from abstain.errors import InputError, Place
-from abstain.io.files import BOM, MAX_DOCUMENT, Opened
+from abstain.io.files import BOM, MAX_DOCUMENT, Opened, check_text
 from abstain.io.packing import byte_limit
+from abstain.io.tables import first_line
 
 STRANGE = (b"NaN", b"Infinity", b"\\ud", b"\\uD")
 """What Python's own JSON writes and reads though JSON lacks it; the last: half a character."""
@@ -27,22 +28,21 @@ T = TypeVar("T")
 def decode(data: Any, shape: type[T], place: Place, *, what: str) -> T:
     """JSON in the shape asked for; NaN and Infinity, which JSON lacks and tools write, are read."""
     try:
-        return msgspec.json.decode(data, type=shape)
-    except msgspec.ValidationError as error:
-        raise InputError(f"is no {what} of a known shape: {error}", place) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        reason = _reason(error)
-    text = bytes(data)
-    if not any(mark in text for mark in STRANGE):
-        raise InputError(f"is not whole JSON: {reason}", place)
-    try:
-        if len(text) > LARGE:
-            return msgspec.json.decode(TOKENS.sub(_null, text), type=shape)
-        return msgspec.convert(json.loads(text), shape)
+        try:
+            return msgspec.json.decode(data, type=shape)
+        except msgspec.ValidationError:
+            raise
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            text = bytes(data)
+            if not any(mark in text for mark in STRANGE):
+                raise
+            if len(text) > LARGE:
+                return msgspec.json.decode(TOKENS.sub(_null, text), type=shape)
+            return msgspec.convert(json.loads(text), shape)
     except msgspec.ValidationError as error:
         raise InputError(f"is no {what} of a known shape: {error}", place) from None
     except (ValueError, RecursionError, msgspec.DecodeError) as error:
-        raise InputError(f"is not whole JSON: {_reason(error)}", place) from None
+        raise InputError(f"is not whole JSON: {first_line(error)}", place) from None
 
 
 def is_cut(text: bytes) -> bool:
@@ -90,8 +90,6 @@ def _bare(data: Any) -> Any:
 
 def records(opened: Opened, shape: type[T], *, what: str) -> Iterator[tuple[int, T]]:
     """The objects of a JSONL file with their lines, one by one."""
-    from abstain.io.files import check_text
-
     check_text(opened)
     with opened.stream() as file:
         for number, line in enumerate(file, 1):
@@ -99,8 +97,3 @@ def records(opened: Opened, shape: type[T], *, what: str) -> Iterator[tuple[int,
                 line = line.removeprefix(BOM)
             if line.strip():
                 yield number, decode(line, shape, Place(opened.name, number), what=what)
-
-
-def _reason(error: BaseException) -> str:
-    lines = str(error).splitlines()
-    return lines[0][:200] if lines else type(error).__name__

@@ -203,10 +203,6 @@ SETTINGS = {
 }
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return "\\" + found[0]
-
-
 def _in_spark(table: Table, master: str | None) -> Any:
     session = spark_session(master)
     if not _is_parquet(table):
@@ -221,8 +217,9 @@ def _in_spark(table: Table, master: str | None) -> Any:
         )
     from pyspark.sql.functions import col
 
+    escaped = SPARK_WILD.sub(r"\\\g<0>", str(path.absolute()))
     try:
-        frame = session.read.parquet(f"file:{SPARK_WILD.sub(_escaped, str(path.absolute()))}")
+        frame = session.read.parquet(f"file:{escaped}")
         quoted = [col(f"`{name.replace('`', '``')}`") for name in table.columns]
         return frame.select(*quoted, col("_metadata.row_index").cast("long").alias(ROW))
     except Exception as error:

@@ -17,17 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from abstain.errors import InputError, nearest, option, reason_of
-from abstain.io.packing import (
-    GZIP,
-    ZSTD,
-    Readable,
-    byte_limit,
-    packing_of,
-    too_large,
-    unpacked,
-    unpacker,
-    unpacking,
-)
+from abstain.io.packing import GZIP, ZSTD, byte_limit, packing_of, too_large, unpacked
 
 MAX_XML_BYTES = 128 << 20
 """What XML may unpack to, of which a gold or a run needs little."""
@@ -58,6 +48,11 @@ WORKBOOK = re.compile(
     re.DOTALL,
 )
 """How .xlsx, .ods and .xls begin: a zip archive by its first entry, the older kind by its mark."""
+NAME_ENDINGS = (
+    *(".gz", ".zst", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet"),
+    *(".pq", ".xml", ".eval"),
+)
+"""Endings of formats and compression."""
 SAVE_AGAIN = "save it with the encoding UTF-8 (from a spreadsheet: as CSV UTF-8)"
 NOT_UTF8 = f"is not UTF-8 text (perhaps Latin-1 or Windows-1252): {SAVE_AGAIN}"
 
@@ -93,26 +88,23 @@ def open_plain(path: str | os.PathLike[str]) -> Opened:
 
     `-` is the standard input.
     """
-    raw = open_packed(path)
-    with reading_file(raw.name), raw.stream() as packed:
-        packing = packing_of(packed.read(4))
-        packed.seek(0)
-        if packing is not None:
-            with unpacking(raw.name, packing):
-                return Opened(raw.name, None, _bounded(unpacker(packed, packing), raw.name))
-        if raw.path is not None and not _is_text(raw.name):
-            return Opened(raw.name, None, packed.read())
-    return raw
+    opened = open_streamed(path)
+    with reading_file(opened.name), opened.stream() as file:
+        if opened.packing is not None:
+            return Opened(opened.name, None, _bounded(file, opened.name))
+        if opened.path is not None and not _is_text(opened.name):
+            return Opened(opened.name, None, file.read())
+    return opened
 
 
 def open_streamed(path: str | os.PathLike[str]) -> Opened:
     """The same, but unpacked each time that it is read, and never in memory as a whole."""
-    raw = open_packed(path)
+    raw = _open_packed(path)
     with reading_file(raw.name):
         return replace(raw, packing=packing_of(raw.head(4)))
 
 
-def open_packed(path: str | os.PathLike[str]) -> Opened:
+def _open_packed(path: str | os.PathLike[str]) -> Opened:
     """Open a file to be read as it is, perhaps more than once: a pipe is taken in whole."""
     name = os.fspath(path)
     if name == STDIN:
@@ -313,13 +305,7 @@ def bare_name(path: str | os.PathLike[str]) -> str:
     if os.fspath(path) == STDIN:
         return STDIN_NAME
     name = Path(path).name
-    endings = {".gz", ".zst", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet"}
-    while (ending := Path(name).suffix).lower() in {
-        *endings,
-        ".pq",
-        ".xml",
-        ".eval",
-    } and name != ending:
+    while (ending := Path(name).suffix).lower() in NAME_ENDINGS and name != ending:
         name = name[: -len(ending)]
     return name
 
@@ -333,7 +319,7 @@ def _pack(draft: Path, ending: str) -> None:
         draft.write_bytes(zstandard.ZstdCompressor().compress(draft.read_bytes()))
 
 
-def _bounded(file: Readable, name: str) -> bytes:
+def _bounded(file: IO[bytes], name: str) -> bytes:
     limit, longest = byte_limit(), BLOCK
     pieces: list[bytes] = []
     size, since = 0, 0  # bytes in all, and since the last line end

@@ -1,13 +1,13 @@
-"""JSONL: one object a line, read whole or in pieces.
+"""JSONL: one object a line, read in pieces.
 
-The type of a column depends on all of its values, so a file that is read in pieces is looked
-through once before: for its columns, and for the kinds of value in each.
+The type of a column depends on all of its values, so a file is looked through once before: for
+its columns, and for the kinds of value in each.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -26,47 +26,25 @@ Kinds = dict[str, set[type[Any]]]
 
 
 def read_jsonl(opened: Opened) -> Table:
-    """A JSONL file as a table."""
-    import polars as pl
-
-    columns: dict[str, list[Any]] = {}
-    rows: list[int] = []
-    with opened.stream() as file:
-        for number, record in _records(file, opened.name):
-            if record.keys() != columns.keys():
-                for key in record:  # in the order of the file, not of a set
-                    columns.setdefault(key, [None] * len(rows))
-                for key in columns.keys() - record.keys():
-                    record[key] = None
-                _refuse_many(len(columns), Place(opened.name, number + 1))
-            rows.append(number)
-            for key, value in record.items():
-                columns[key].append(value)
-    _refuse(len(rows), columns, opened.name)
-    series = [json_column(name, values) for name, values in columns.items()]
-    frame = pl.DataFrame([*series, pl.Series(ROW, rows, dtype=pl.UInt32)])
-    return Table(opened.name, "jsonl", tuple(columns), frame.lazy(), opened)
-
-
-def jsonl_in_pieces(opened: Opened) -> Table:
-    """The same, its rows still to be read."""
+    """A JSONL file as a table: checked as a whole, its rows still to be read."""
     import polars as pl
 
     rows, kinds = _looked_through(opened)
-    _refuse(rows, kinds, opened.name)
+    if not rows:
+        raise InputError("has no rows", opened.name)
+    if ROW in kinds:
+        raise InputError(f"a column may not be called {ROW}", opened.name)
     empty = pl.DataFrame([json_column(name, [], own) for name, own in kinds.items()])
     pieces = partial(_pieces, opened, kinds)
     return Table(opened.name, "jsonl", tuple(kinds), empty.lazy(), opened, pieces=pieces)
 
 
-def _records(
-    lines: Iterable[bytes], name: str, before: int = 0
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def _records(piece: bytes, name: str, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records of some lines, each with the number of the lines before it, one at a time."""
     import msgspec
 
     decode = msgspec.json.Decoder().decode
-    for number, line in enumerate(lines, before):
+    for number, line in enumerate(io.BytesIO(piece), before):
         if number == 0:
             line = line.removeprefix(BOM)
         if not line.strip():
@@ -85,21 +63,6 @@ def _records(
         yield number, record
 
 
-def _refuse_many(columns: int, place: Place) -> None:
-    if columns > MAX_COLUMNS:
-        raise InputError(f"has more than {MAX_COLUMNS:,} different keys", place)
-
-
-def _refuse(rows: int, columns: Container[str], name: str) -> None:
-    if not rows:
-        raise InputError("has no rows", name)
-    if ROW in columns:
-        raise InputError(f"a column may not be called {ROW}", name)
-
-
-# ------------------------------------------------------------------------------ in pieces
-
-
 def _looked_through(opened: Opened) -> tuple[int, Kinds]:
     """How many records there are, and what their columns hold; what is no record is refused."""
     kinds: Kinds = {}
@@ -112,11 +75,13 @@ def _looked_through(opened: Opened) -> tuple[int, Kinds]:
                 own.update(map(type, map(attrgetter(_field(number)), found)))
         else:
             known = len(kinds)
-            for number, record in _records(io.BytesIO(piece), opened.name, before):
+            for number, record in _records(piece, opened.name, before):
                 rows += 1
                 for key, value in record.items():
                     kinds.setdefault(key, set()).add(type(value))
-                _refuse_many(len(kinds), Place(opened.name, number + 1))
+                if len(kinds) > MAX_COLUMNS:
+                    place = Place(opened.name, number + 1)
+                    raise InputError(f"has more than {MAX_COLUMNS:,} different keys", place)
             if len(kinds) > known:
                 decoder = _decoder(tuple(kinds), others=False)
         before += piece.count(b"\n")
@@ -135,7 +100,7 @@ def _pieces(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl
             values = [list(map(attrgetter(_field(i)), found)) for i in range(len(columns))]
             rows = pl.int_range(before, before + len(found), dtype=pl.UInt32, eager=True)
         else:
-            records = list(_records(io.BytesIO(piece), opened.name, before))
+            records = list(_records(piece, opened.name, before))
             values = [[record.get(column) for _, record in records] for column in columns]
             rows = pl.Series([number for number, _ in records], dtype=pl.UInt32)
         before += piece.count(b"\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
@@ -44,6 +44,7 @@ class LogRows:
     """Attributes that the reader fills by itself; metadata of the same name are renamed."""
     height: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
+    asked: Counter[str] = field(default_factory=Counter)
     packed: int = 0
     """Rows whose cells, but for attributes, stand in `chunks`: Python's own take much memory."""
     chunks: dict[str, list[pl.Series]] = field(default_factory=dict)
@@ -58,13 +59,16 @@ class LogRows:
         attributes: Mapping[str, Any] | None = None,
         **cells: Any,
     ) -> None:
-        """One response; a blank's answer is empty, and its text stays as the response.
+        """One response; a blank's answer is empty, and what was `said` stays as the response.
 
         `own` are the attributes that the reader knows, `attributes` the log's metadata.
         """
         if self.height == MAX_ROWS:
             raise InputError(f"has more than {MAX_ROWS:,} responses", self.opened.name)
         row: dict[str, Any] = {"question": question, "outcome": outcome, **cells}
+        if "said" in row:  # the answer and the response, unless these are told
+            said = row.pop("said")
+            row = {"answer": said, "response": said or None, **row}
         if outcome not in (RIGHT, WRONG):
             row.setdefault("why", outcome if not outcome.startswith("unanswered") else "declined")
             row["answer"] = ""
@@ -73,28 +77,25 @@ class LogRows:
                 row[self._attribute(name)] = value
         row.update(own or {})
         for name, value in row.items():
-            if name not in self.columns:
-                self.columns[name] = [None] * (self.height - self._begins(name))
-            self.columns[name].append(clean(value))
+            self._padded(name).append(clean(value))
         self.height += 1
         self.outcomes[outcome] += 1
-        for name, values in self.columns.items():
-            if len(values) < self.height - self._begins(name):
-                values.append(None)
         if line is not None:
             self.lines.append(line)
         if self.height - self.packed == AT_ONCE:
             self._pack()
 
-    def _begins(self, name: str) -> int:
-        """The row of the first value that a column holds as Python has it."""
-        return self.packed if name in OURS else 0
+    def _padded(self, name: str) -> list[Any]:
+        """What a column holds as Python has it, with None for rows that had nothing for it."""
+        values = self.columns.setdefault(name, [])
+        before = self.packed if name in self.chunks else 0
+        values += [None] * (self.height - before - len(values))
+        return values
 
     def _pack(self) -> None:
         for name in self.columns.keys() & set(OURS):
-            chunks = self.chunks.setdefault(name, [])
-            before = self.packed - sum(map(len, chunks))  # it came later than others
-            chunks.append(_series(name, [None] * before + self.columns[name]))
+            chunk = _series(name, self._padded(name))
+            self.chunks.setdefault(name, []).append(chunk)
             self.columns[name] = []
         self.packed = self.height
 
@@ -102,9 +103,11 @@ class LogRows:
         """A whole column, which is then here no more."""
         import polars as pl
 
-        if name not in OURS:
-            return _series(name, self.columns.pop(name))
-        return pl.concat(self.chunks.pop(name), rechunk=True)
+        if name in OURS:
+            return pl.concat(self.chunks.pop(name), rechunk=True)
+        values = self._padded(name)
+        del self.columns[name]
+        return _series(name, values)
 
     def _attribute(self, name: str) -> str:
         known = clean(str(name).strip()) or "metadata"
@@ -116,12 +119,20 @@ class LogRows:
             )
         return known
 
+    def again(self, key: str) -> str:
+        """The id of a question by what is asked: `q1`, and `q1#2` where that is asked again."""
+        self.asked[key] += 1
+        return numbered(key, self.asked[key])
+
+    def gold(self, *dropped: str) -> Table:
+        """All rows as a table without verdicts: a gold, or answers that a gold judges."""
+        table = self.table()
+        gone = {"outcome", *dropped}
+        kept = tuple(name for name in table.columns if name not in gone)
+        return replace(table, columns=kept, frame=table.frame.drop(gone), verdicts=None)
+
     def table(
-        self,
-        *,
-        run: str | None = None,
-        cluster: str | None = None,
-        by_match: bool = False,
+        self, *, run: str | None = None, cluster: str | None = None, by_match: bool = False
     ) -> Table:
         """All rows as a table; columns that nothing fills are left out."""
         import polars as pl
@@ -172,11 +183,6 @@ def clean(value: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------ what scores mean
-
-
-def right_at(picks: Mapping[str, str]) -> float | None:
-    """The score from which on an answer is right, where one was given."""
-    return number_picked(picks, "right-at")
 
 
 def number_picked(picks: Mapping[str, str], name: str) -> float | None:
@@ -232,7 +238,7 @@ def numbered(question: str, time: int) -> str:
     return question if time == 1 else f"{question}#{time}"
 
 
-def one_of(found: Sequence[str], picked: str | None, *, what: str, pick: str, name: str) -> str:
+def one_of(found: Sequence[str], picked: str | None, *, what: str, name: str) -> str:
     """The one that was named, or the only one there is."""
     if picked is not None:
         if picked not in found:
@@ -242,7 +248,7 @@ def one_of(found: Sequence[str], picked: str | None, *, what: str, pick: str, na
         return found[0]
     raise InputError(
         f"has {plural(len(found), what)} ({_listed(found)}); name the one that counts, as in "
-        f"{option('pick', {pick: found[0]})}",
+        f"{option('pick', {what: found[0]})}",
         name,
     )
 

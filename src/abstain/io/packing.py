@@ -8,7 +8,7 @@ import io
 import os
 import zlib
 from collections.abc import Iterator
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from abstain.errors import InputError, UsageError, reason_of
 
@@ -26,14 +26,8 @@ def byte_limit(default: int = MAX_BYTES) -> int:
     return int(text)
 
 
-class Readable(Protocol):
-    """All that is asked of a stream of bytes."""
-
-    def read(self, size: int, /) -> bytes: ...
-
-
 @contextlib.contextmanager
-def unpacking(name: str, what: str) -> Iterator[None]:
+def _unpacking(name: str, what: str) -> Iterator[None]:
     """What goes wrong while bytes are unpacked, in one line."""
     import zstandard
 
@@ -44,7 +38,7 @@ def unpacking(name: str, what: str) -> Iterator[None]:
         raise InputError(f"is not whole {what} data: {reason}", name) from None
 
 
-class ZstandardFile:
+class _ZstandardFile:
     """Frames of Zstandard as a file that notices when the last one is cut short."""
 
     def __init__(self, packed: IO[bytes]) -> None:
@@ -84,11 +78,6 @@ def packing_of(head: bytes) -> str | None:
     return "Zstandard" if head.startswith(ZSTD) else None
 
 
-def unpacker(packed: IO[bytes], packing: str) -> Readable:
-    """What reads the plain bytes of a packed file."""
-    return gzip.GzipFile(fileobj=packed) if packing == "gzip" else ZstandardFile(packed)
-
-
 def unpacked(packed: IO[bytes], packing: str, name: str) -> IO[bytes]:
     """A packed file as its plain bytes, which are never in memory as a whole."""
     return io.BufferedReader(_Unpacked(packed, packing, name))
@@ -99,7 +88,8 @@ class _Unpacked(io.RawIOBase):
 
     def __init__(self, packed: IO[bytes], packing: str, name: str) -> None:
         self._packed, self._packing, self._name = packed, packing, name
-        self._stream = unpacker(packed, packing)
+        gzipped = packing == "gzip"
+        self._stream = gzip.GzipFile(fileobj=packed) if gzipped else _ZstandardFile(packed)
         self._limit = byte_limit()
         self._left = memoryview(b"")
 
@@ -108,7 +98,7 @@ class _Unpacked(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int:
         if not self._left:
-            with unpacking(self._name, self._packing):
+            with _unpacking(self._name, self._packing):
                 self._left = memoryview(self._stream.read(len(buffer)))
             self._limit -= len(self._left)
             if self._limit < 0:

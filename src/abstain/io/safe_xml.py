@@ -67,12 +67,6 @@ class Listener:
             "expected XML without one"
         )
 
-    def comment(self, text: str) -> None:
-        """Comments say nothing."""
-
-    def pi(self, target: str, data: str | None = None) -> None:
-        """Nor do processing instructions."""
-
     def close(self) -> None:
         """Nothing is left to do at the end."""
 

@@ -10,7 +10,6 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count, islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from abstain.errors import InputError, Place, shown
@@ -53,23 +52,7 @@ class Begins:
 
 
 def read_separated(opened: Opened, format: str) -> Table:
-    """A CSV or TSV file as a table of text."""
-
-    separator = _sniff_separator(opened, format)
-    header = _header(opened, separator)
-    if _is_rectangular(text_blocks(opened), separator, len(header)):
-        raw = _read_fast(opened, separator, header)
-    else:
-        raw = _read_exactly(opened, separator, header)
-    _, rows = _rows(raw[1:].select, header, header)
-    if rows.is_empty():
-        raise InputError("has a header but no rows", opened.name)
-    begins = Begins(opened, separator)
-    return Table(opened.name, format, header, rows.lazy(), opened, begins=begins)
-
-
-def separated_in_pieces(opened: Opened, format: str) -> Table:
-    """The same, its rows still to be read, if there are any; the file was checked as a whole."""
+    """A CSV or TSV file as a table of text: checked as a whole, its rows still to be read."""
     import polars as pl
 
     separator = _sniff_separator(opened, format)
@@ -81,7 +64,8 @@ def separated_in_pieces(opened: Opened, format: str) -> Table:
     read = partial(_fast_pieces, opened, separator, header)
     if not _is_rectangular(_utf8_blocks(opened), separator, len(header)):
         read = partial(_exact_pieces, opened, separator, header)
-        _check_exactly(opened, separator, header)
+        for _ in _exact_records(opened, separator, len(header)):
+            pass  # a record that is not what it should be is refused
     empty = pl.LazyFrame(schema=dict.fromkeys(header, pl.String))
     begins = Begins(opened, separator)
     return Table(opened.name, format, header, empty, opened, begins=begins, pieces=read)
@@ -111,38 +95,6 @@ def _is_blank(columns: Sequence[str]) -> pl.Expr:
 
     cells = pl.col(columns)
     return pl.all_horizontal(cells.is_null() | (cells == ""))
-
-
-def _read_fast(opened: Opened, separator: str, header: tuple[str, ...]) -> pl.DataFrame:
-    import polars as pl
-
-    try:
-        raw = _parsed(opened.source, separator)
-    except pl.exceptions.PolarsError as error:
-        line = bad_utf8_line(opened)
-        if line is not None:
-            raise InputError(NOT_UTF8, Place(opened.name, line)) from None
-        raise InputError(f"is not a readable table: {first_line(error)}", opened.name) from None
-    if raw.width != len(header):
-        raise InputError("is not a readable table: its lines do not end as lines do", opened.name)
-    raw.columns = list(header)
-    return raw
-
-
-def _parsed(
-    source: Path | bytes, separator: str, columns: Sequence[int] | None = None
-) -> pl.DataFrame:
-    """All records, the header among them, as text."""
-    import polars as pl
-
-    return pl.read_csv(
-        source,
-        separator=separator,
-        infer_schema=False,
-        has_header=False,
-        columns=columns,
-        glob=False,
-    )
 
 
 def _sniff_separator(opened: Opened, format: str) -> str:
@@ -189,21 +141,6 @@ def _csv_records(
             said = str(error)
             what = "a quote is never closed" if said == "unexpected end of data" else said
             raise InputError(what, Place(opened.name, begins)) from None
-
-
-def _read_exactly(opened: Opened, separator: str, header: tuple[str, ...]) -> pl.DataFrame:
-    """Read record by record: a stray quote is text, an uneven row is refused with its line."""
-    import polars as pl
-
-    _refuse_other_than_utf8(opened)
-    rows = list(_exact_records(opened, separator, len(header)))
-    return pl.DataFrame(rows, schema=dict.fromkeys(header, pl.String), orient="row")
-
-
-def _refuse_other_than_utf8(opened: Opened) -> None:
-    line = bad_utf8_line(opened)
-    if line is not None:
-        raise InputError(NOT_UTF8, Place(opened.name, line))
 
 
 def _exact_records(opened: Opened, separator: str, width: int) -> Iterator[list[str]]:
@@ -295,7 +232,7 @@ def _utf8_blocks(opened: Opened) -> Iterator[bytes]:
                 good = False
         yield block
     if not good or decoder.getstate()[0]:
-        _refuse_other_than_utf8(opened)
+        raise InputError(NOT_UTF8, Place(opened.name, bad_utf8_line(opened)))
 
 
 def _fast_pieces(
@@ -311,7 +248,14 @@ def _fast_pieces(
 
     def cells(text: bytes, wanted: Sequence[str]) -> pl.DataFrame:
         places = sorted(header.index(column) for column in wanted)
-        raw = _parsed(text, separator, places)[1:]
+        raw = pl.read_csv(
+            text,
+            separator=separator,
+            infer_schema=False,
+            has_header=False,
+            columns=places,
+            glob=False,
+        )[1:]
         raw.columns = [header[place] for place in places]
         return raw
 
@@ -342,11 +286,6 @@ def _record_end(text: bytes) -> int:
     quotes = np.flatnonzero(cells == ord('"'))
     ends = stops[np.searchsorted(quotes, stops) % 2 == 0]
     return int(ends[-1]) + 1 if len(ends) else 0
-
-
-def _check_exactly(opened: Opened, separator: str, header: tuple[str, ...]) -> None:
-    for _ in _exact_records(opened, separator, len(header)):
-        pass
 
 
 def _exact_pieces(

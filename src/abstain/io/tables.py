@@ -10,7 +10,7 @@ import contextlib
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +21,6 @@ from abstain.io.files import (
     PARQUET,
     SNIFFED,
     Opened,
-    check_text,
     open_plain,
     open_streamed,
     refuse_utf16,
@@ -120,10 +119,7 @@ def read_table(
             f"'{name}' is not a table format or a log's ({hint}there are {', '.join(known)})"
         )
     opened = path if isinstance(path, Opened) else open_plain(path)
-    refuse_workbook(opened)
-    if "qa4mre" not in (name, format_of_name(opened.name)):  # whose reader says it of XML
-        refuse_utf16(opened)
-    chosen = name or sniff(opened)
+    chosen = _format_of(opened, name)
     if chosen not in FORMATS:
         return READERS[chosen].table(opened, picks)
     if picks:
@@ -134,14 +130,15 @@ def read_table(
         from abstain.io.qa4mre import read_qa4mre
 
         return read_qa4mre(opened)
-    check_text(opened)
-    if chosen == "jsonl":
-        from abstain.io.jsonl import read_jsonl
+    import polars as pl
 
-        return read_jsonl(opened)
-    from abstain.io.separated import read_separated
-
-    return read_separated(opened, chosen)
+    table = _read_text(opened, chosen)
+    assert table.pieces is not None
+    pieces = list(table.pieces(table.columns))
+    if not pieces:
+        raise InputError("has a header but no rows", opened.name)
+    frame = pl.concat(pieces, how="vertical_relaxed")  # some may hold whole numbers as text
+    return replace(table, frame=frame.lazy(), pieces=None)
 
 
 def read_in_pieces(path: str | Path, *, format: str | None = None) -> Table:
@@ -152,19 +149,26 @@ def read_in_pieces(path: str | Path, *, format: str | None = None) -> Table:
     if format not in (None, *TEXTS):
         return read_table(path, format=format)
     opened = open_streamed(path)
+    chosen = _format_of(opened, format or "")
+    return _read_text(opened, chosen) if chosen in TEXTS else read_table(path)
+
+
+def _read_text(opened: Opened, format: str) -> Table:
+    if format == "jsonl":
+        from abstain.io.jsonl import read_jsonl
+
+        return read_jsonl(opened)
+    from abstain.io.separated import read_separated
+
+    return read_separated(opened, format)
+
+
+def _format_of(opened: Opened, asked: str) -> str:
+    """The format that was asked for or is evident; what a spreadsheet program wrote is refused."""
     refuse_workbook(opened)
-    if format_of_name(opened.name) != "qa4mre":
+    if "qa4mre" not in (asked, format_of_name(opened.name)):  # whose reader says it of XML
         refuse_utf16(opened)
-    chosen = format or sniff(opened)
-    if chosen not in TEXTS:
-        return read_table(path)
-    if chosen == "jsonl":
-        from abstain.io.jsonl import jsonl_in_pieces
-
-        return jsonl_in_pieces(opened)
-    from abstain.io.separated import separated_in_pieces
-
-    return separated_in_pieces(opened, chosen)
+    return asked or sniff(opened)
 
 
 def sniff(opened: Opened) -> str:
@@ -301,6 +305,8 @@ def json_column(name: str, values: Sequence[Any], kinds: Set[type[Any]] | None =
             return pl.Series(name, values, dtype=pl.Int64)
     if kinds == {float}:
         return pl.Series(name, values, dtype=pl.Float64)
+    if kinds == {str}:
+        return pl.Series(name, values, dtype=pl.String).str.strip_chars()
     if list in kinds:
         lists = [v if v is None or isinstance(v, list) else [v] for v in values]
         texts = [None if v is None else [json_text(item) for item in v] for v in lists]
@@ -319,7 +325,7 @@ def json_text(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def first_line(error: BaseException) -> str:
-    """The first line of what a library said, short enough for one line of ours."""
-    lines = str(error).strip().splitlines()
-    return lines[0][:200] if lines else type(error).__name__
+def first_line(said: BaseException | str) -> str:
+    """The first line of what a tool or a library said, short enough for one line of ours."""
+    lines = str(said).strip().splitlines()
+    return lines[0][:200] if lines else type(said).__name__

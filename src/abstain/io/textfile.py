@@ -5,30 +5,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from abstain.errors import InputError, reason_of
-from abstain.io.files import BOM, Opened
-from abstain.io.packing import (
-    Readable,
-    byte_limit,
-    packing_of,
-    too_large,
-    unpacker,
-    unpacking,
-)
+from abstain.errors import InputError
+from abstain.io.files import BOM, Opened, reading_file
+from abstain.io.packing import byte_limit, too_large
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 CHUNK = 2 << 20
 """Bytes read at a time: few enough to stay small, many enough to keep the parser busy."""
 
 SHARE, GROWTH = 16, 4
 """Of a large file as much as a sixteenth of what was read, up to four times as many bytes."""
-
-HEAD = 1 << 16
-"""Bytes that are enough to see what a file is."""
 
 WORKERS = 2
 """Pieces that are worked on at a time; more gain little, and each takes memory."""
@@ -42,10 +34,10 @@ Made = TypeVar("Made")
 TO_BLANKS = bytes.maketrans(b"\t\v\f\r", b"   \n")
 
 
-def chunks(opened: Opened, size: int | None = None) -> Iterator[bytes]:
+def chunks(opened: Opened) -> Iterator[bytes]:
     """The file's text in pieces of whole lines, unpacked, without a byte order mark."""
     limit, total = byte_limit(), 0
-    for number, piece in enumerate(_whole_lines(opened, size or CHUNK)):
+    for number, piece in enumerate(_whole_lines(opened)):
         total += len(piece)
         if total > limit:
             raise too_large(opened.name, limit)
@@ -64,13 +56,13 @@ def ahead(items: Iterator[Item], work: Callable[[Item], Made]) -> Iterator[Made]
             yield coming.popleft().result()
 
 
-def lines(opened: Opened, size: int | None = None) -> Iterator[tuple[int, list[bytes]]]:
+def lines(opened: Opened) -> Iterator[tuple[int, list[bytes]]]:
     """Line numbers and their fields: slow and obvious, for saying where something is wrong.
 
     Blank lines and comments (a first character #, as trec_eval 10) count but are not given.
     """
     before = 0
-    for chunk in chunks(opened, size):
+    for chunk in chunks(opened):
         yield from fields_of(chunk, before)
         before += len(chunk.splitlines())
 
@@ -81,16 +73,6 @@ def fields_of(text: bytes, before: int = 0) -> Iterator[tuple[int, list[bytes]]]
         fields = line.split()
         if fields and not fields[0].startswith(b"#"):
             yield number, fields
-
-
-def head(opened: Opened) -> bytes:
-    """The first bytes, unpacked, without a byte order mark; the last line may be cut."""
-    found = b""
-    for block in _blocks(opened, HEAD):
-        found += block
-        if len(found) >= HEAD:
-            break
-    return found.removeprefix(BOM)
 
 
 def single_spaced(chunk: bytes) -> bytes:
@@ -108,9 +90,9 @@ def single_spaced(chunk: bytes) -> bytes:
     return chunk
 
 
-def _whole_lines(opened: Opened, size: int) -> Iterator[bytes]:
+def _whole_lines(opened: Opened) -> Iterator[bytes]:
     held = b""  # an unfinished line
-    for block in _blocks(opened, size):
+    for block in _blocks(opened):
         end = block.rfind(b"\n") + 1 or block.rfind(b"\r", 0, -1) + 1  # as old Macs ended lines
         if end:
             yield b"".join((held, memoryview(block)[:end]))  # copied once
@@ -123,20 +105,12 @@ def _whole_lines(opened: Opened, size: int) -> Iterator[bytes]:
         yield held
 
 
-def _blocks(opened: Opened, size: int) -> Iterator[bytes]:
-    """The file's bytes; how it is packed is told by its first bytes, not by its name."""
-    try:
-        with opened.stream() as file:
-            packing = packing_of(file.read(4))
-            file.seek(0)
-            stream: Readable = file if packing is None else unpacker(file, packing)
-            done = 0
-            with unpacking(opened.name, packing or "text"):
-                while block := stream.read(min(max(size, done // SHARE), GROWTH * size)):
-                    done += len(block)
-                    yield block
-    except OSError as error:
-        raise InputError(f"cannot be read: {reason_of(error)}", opened.name) from None
+def _blocks(opened: Opened) -> Iterator[bytes]:
+    done = 0
+    with reading_file(opened.name), opened.stream() as file:
+        while block := file.read(min(max(CHUNK, done // SHARE), GROWTH * CHUNK)):
+            done += len(block)
+            yield block
 
 
 def _has_spare_blanks(chunk: bytes) -> bool:

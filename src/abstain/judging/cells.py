@@ -86,12 +86,10 @@ class Cells:
                 if rows.height:
                     run = rows["run"].to_physical().to_numpy().astype(np.int64)
                     index = rows[INDEX].to_numpy().astype(np.int64)
-                    yield Batch(run, index, kind.view(np.uint8), self._confidence(rows))
-
-    def _confidence(self, rows: pl.DataFrame) -> npt.NDArray[np.float64] | None:
-        if "confidence" not in rows.columns:
-            return None
-        return rows["confidence"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+                    sure = rows.get_column("confidence", default=None)
+                    if sure is not None:
+                        sure = sure.cast(pl.Float64).fill_null(np.nan).to_numpy()
+                    yield Batch(run, index, kind.view(np.uint8), sure)
 
     def names(self) -> list[str]:
         """The runs by number."""
@@ -158,13 +156,8 @@ def fill(
     kind_of[0] = MISSING
     for own in held:
         own[:] = kind_of[own]
-    order = sorted(range(len(names)), key=names.__getitem__)
-    if order != list(range(len(names))):
-        held = held[order]
-    if not cells.confident:
-        return [names[i] for i in order], held, None, repeated
-    sure = grown(sure, len(names), np.nan)[order]
-    return [names[i] for i in order], held, sure, repeated
+    sure = grown(sure, len(names), np.nan)[: len(names)].copy()  # without the room to grow
+    return names, held, sure if cells.confident else None, repeated
 
 
 def grown(table: Any, rows: int, empty: float = 0) -> Any:

@@ -19,7 +19,6 @@ from abstain.outcomes import KINDS
 
 if TYPE_CHECKING:
     from abstain.judging.responses import Responses
-    from abstain.outcomes import IntArray
 
 MOST_BITS = 1 << 29
 """Runs × slices × questions of the largest slice that DuckDB remembers as met: 64 MB for a kind."""
@@ -48,7 +47,7 @@ def fits_there(judged: Judged, frame: nw.LazyFrame[Any], sizes: pl.Series) -> bo
         return False
     if any(s.run is None and s.table.opened is None for s in judged.sources):
         return False
-    room = MOST_BITS // (len(sizes) * _largest(sizes))
+    room = MOST_BITS // (len(sizes) * int(sizes.to_numpy().max()))
     return sum(_runs(source) for source in judged.sources) <= room
 
 
@@ -63,7 +62,7 @@ def _runs(source: Responses) -> int:
 def census_there(judged: Judged, frame: nw.LazyFrame[Any], sizes: pl.Series) -> Census:
     """Count responses by run, slice and kind, and find those to a question again."""
     label = judged.sources[0].table.name
-    query = QUERY.format(last=_largest(sizes) - 1)
+    query = QUERY.format(last=int(sizes.to_numpy().max()) - 1)
     with reading(label):
         relation = frame.to_native().query("responses_of_abstain_6b1d0f52", query)
     found = collect(into_lazy(relation), label).cast(
@@ -75,19 +74,10 @@ def census_there(judged: Judged, frame: nw.LazyFrame[Any], sizes: pl.Series) -> 
     refuse_counts(len(names), len(sizes), label)
     numbers = pl.DataFrame({"run": names}, schema={"run": pl.String}).with_row_index("number")
     found = found.join(numbers, on="run", how="left")
-    table = _table(found.filter(pl.col(KIND) != MET), (len(names), len(sizes), KINDS))
+    table = np.zeros((len(names), len(sizes), KINDS), np.int64)
+    kinds = found.filter(pl.col(KIND) != MET)
+    table[tuple(kinds[c].to_numpy() for c in ("number", SLICE, KIND))] = kinds["n"].to_numpy()
     met = found.filter(pl.col(KIND) == MET).group_by("number").agg(pl.col("n").sum()).sort("number")
     again = table.sum(axis=(1, 2)) - met["n"].to_numpy()
     repeating = [name for name, more in zip(names, again.tolist(), strict=True) if more]
     return Census(names, table, repeating, int(again.sum()), faults)
-
-
-def _largest(sizes: pl.Series) -> int:
-    return int(np.max(sizes.to_numpy()))
-
-
-def _table(found: pl.DataFrame, shape: tuple[int, int, int]) -> IntArray:
-    table = np.zeros(shape, np.int64)
-    where = (found["number"].to_numpy(), found[SLICE].to_numpy(), found[KIND].to_numpy())
-    table[where] = found["n"].to_numpy()
-    return table

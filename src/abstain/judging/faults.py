@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 UNKNOWN_QUESTION, NO_QUESTION, NO_RUN, BAD_ANSWERED, BAD_WHY, CONFLICT, BAD_CONFIDENCE = range(
     KINDS, KINDS + 7
 )
+LACKS = {NO_QUESTION: "no question id", NO_RUN: "no run name"}
 FAULTS = {
     UNKNOWN_QUESTION: "unknown question",
-    NO_QUESTION: "no question id",
-    NO_RUN: "no run name",
+    **LACKS,
     BAD_ANSWERED: "unreadable 'answered'",
     BAD_WHY: "unknown reason",
     CONFLICT: "contradiction",
@@ -48,9 +48,10 @@ class Problem:
     def __str__(self) -> str:
         return f"{self.place}: {self.message}"
 
-    def error(self, others: int = 0) -> InputError:
-        """The problem as an error that says how many more there are."""
-        tail = f" (and {others:,} more; `abstain validate` lists them)" if others else ""
+    def error(self, others: int, *, listed: bool = True) -> InputError:
+        """The problem as an error that says how many more there are, and what lists them."""
+        how = "; `abstain validate` lists them" if listed else ""
+        tail = f" (and {others:,} more{how})" if others else ""
         return InputError(self.message + tail, self.place)
 
 
@@ -66,10 +67,8 @@ def fault_problem(
             near = nearest(question or "", _alike(question or "", gold)) if hints else []
             hint = f" (nearest: {', '.join(shown(n) for n in near)})" if near else ""
             message = f"question {shown(question or '')} is not in the gold{hint}"
-        case code if code == NO_QUESTION:
-            message = "the row has no question id"
-        case code if code == NO_RUN:
-            message = "the row has no run name"
+        case code if code in LACKS:
+            message = f"the row has {LACKS[code]}"
         case code if code == BAD_ANSWERED:
             message = f"answered is {shown(row['answered'])}, expected yes or no"
         case code if code == BAD_WHY:
@@ -105,7 +104,7 @@ def _alike(question: str, gold: Gold) -> list[str]:
 def _contradiction(row: Mapping[str, Any]) -> str:
     said = [
         f"{name} {shown(row[name])}"
-        for name in ("answer", "answered", "candidate", "why")
+        for name in ("grade", "answer", "answered", "candidate", "why")
         if row.get(name)
     ]
     return ", ".join(said)

@@ -18,10 +18,8 @@ from abstain.outcomes import OUTCOMES, Counts, CountsArray
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Kind
-    from abstain.judging.matrix import Filled
     from abstain.judging.reading import Reading
     from abstain.judging.responses import Responses
-    from abstain.judging.tally import Tallies
 
 NO_QUESTIONS = "counts tell nothing of single questions: they can be scored, no more"
 SPLIT = OUTCOMES[2:]
@@ -78,21 +76,11 @@ class GivenCounts:
             int(sizes.pop()) if len(sizes) == 1 else None,
         )
 
-    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
-        """Counts have no questions."""
+    def questions(self, *_: Any, **__: Any) -> Any:
+        """Counts have no questions, and so no kinds, no responses and no confidences of them."""
         raise UsageError(NO_QUESTIONS)
 
-    def tally(self, by: Sequence[str]) -> Tallies:
-        """Counts have no kinds of response."""
-        raise UsageError(NO_QUESTIONS)
-
-    def fill(self, *, confident: bool) -> Filled:
-        """Counts have no responses."""
-        raise UsageError(NO_QUESTIONS)
-
-    def binned(self, bins: int) -> pl.DataFrame:
-        """Counts have no confidences."""
-        raise UsageError(NO_QUESTIONS)
+    tally = fill = binned = questions
 
 
 def read_given(data: Any, reading: Reading, *, skip_inconsistent: bool = False) -> GivenCounts:

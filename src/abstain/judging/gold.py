@@ -91,17 +91,18 @@ def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
             Place(table.name, 1 if table.format in ("csv", "tsv") else None),
         )
     lazy = nw.from_native(table.frame)
-    attributes = tuple(c for c in table.columns if c not in RESERVED)
-    plain = [_attribute(lazy, c, table.name) for c in attributes if _is_scalar(lazy, c)]
-    attributes = tuple(c for c in attributes if _is_scalar(lazy, c))
+    schema = lazy.collect_schema()
+    attributes = tuple(c for c in table.columns if c not in RESERVED and not schema[c].is_nested())
     lists = [
-        nw.col(c) if _is_list(lazy, c) else text_column(lazy, c, table.name).alias(c)
+        nw.col(c) if schema[c] in (nw.List, nw.Array) else text_column(lazy, c, table.name).alias(c)
         for c in ("correct", "options", "option_texts")
         if c in table.columns
     ]
-    row = [nw.col(ROW)] if ROW in lazy.collect_schema().names() else []
     chosen = lazy.select(
-        text_column(lazy, "question", table.name).alias("question"), *lists, *plain, *row
+        text_column(lazy, "question", table.name).alias("question"),
+        *lists,
+        *(_attribute(lazy, c, table.name) for c in attributes),
+        *([nw.col(ROW)] if ROW in schema.names() else []),
     )
     frame = collect(chosen, table.name)
     if ROW not in frame.columns:
@@ -199,14 +200,6 @@ def _attribute(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
     else:
         text = text_column(frame, column, label)
     return nw.when(text != "").then(text).alias(column)
-
-
-def _is_list(frame: nw.LazyFrame[Any], column: str) -> bool:
-    return frame.collect_schema()[column] in (nw.List, nw.Array)
-
-
-def _is_scalar(frame: nw.LazyFrame[Any], column: str) -> bool:
-    return not frame.collect_schema()[column].is_nested()
 
 
 def _as_list(frame: pl.DataFrame, column: str) -> pl.Series:

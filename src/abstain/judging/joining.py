@@ -76,17 +76,14 @@ def join_tasks(sources: Sequence[Responses]) -> list[Responses]:
 def _log(at: int, source: Responses) -> _Log | None:
     table = source.table
     by_itself = table.run_id is not None and source.run == table.run_id[0]
-    if not by_itself or TASK not in table.columns or not _of_one_task(table.format):
+    of_one_task = table.format in READERS and READERS[table.format].one_task
+    if not (by_itself and of_one_task and TASK in table.columns):
         return None
     rows = table.frame.select("question", TASK).collect()
     tasks = rows[TASK].cast(pl.String).unique().to_list()
     if len(tasks) != 1 or not tasks[0]:
         return None
     return _Log(at, source, tasks[0], rows["question"].cast(pl.String).unique())
-
-
-def _of_one_task(format: str) -> bool:
-    return format in READERS and READERS[format].one_task
 
 
 def _groups(own: Sequence[_Log]) -> list[list[_Log]]:

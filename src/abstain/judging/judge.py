@@ -7,7 +7,7 @@ counting finds them for nothing and only then are their rows looked up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -36,7 +36,7 @@ from abstain.judging.faults import (
 from abstain.judging.gold import Gold
 from abstain.judging.responses import RULE, Responses
 from abstain.judging.slices import BY, slice_numbers, slice_sizes, spots
-from abstain.outcomes import CANDIDATES, KIND_OF_WORD, KINDS, RIGHT, WRONG, Why, blank_kind
+from abstain.outcomes import CANDIDATES, KIND_OF_WORD, RIGHT, WRONG, Why, blank_kind
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
 VERDICT = "__verdict"
@@ -58,6 +58,9 @@ class Judged:
     frames: tuple[nw.LazyFrame[Any], ...]
     sources: tuple[Responses, ...]
     gold: Gold
+    """The questions; of rows that others judged no more is known of them than the rows say."""
+    graded: bool = False
+    """Whether others judged the rows."""
 
     def place(self, row: Mapping[str, Any]) -> Place:
         """Where a row that was found stands."""
@@ -84,21 +87,9 @@ def judge(
         _canonical(item, index, align, keep, verdicts=gold.verdicts)
         for index, item in enumerate(sources)
     ]
-    groups: dict[str, list[nw.LazyFrame[Any]]] = {}
-    for index, (source, frame) in enumerate(zip(sources, canonical, strict=True)):
-        # Files that an engine opened for us share a connection; a caller's frames may not.
-        shared = frame.implementation.is_polars() or source.table.opened is not None
-        key = str(frame.implementation) if shared else f"table {index}"
-        groups.setdefault(key, []).append(frame)
     frames = tuple(
-        _with_kinds(
-            nw.concat(group, how="diagonal") if len(group) > 1 else group[0],
-            gold,
-            match=match,
-            align=align,
-            by=by,
-        )
-        for group in groups.values()
+        _with_kinds(frame, gold, match=match, align=align, by=by)
+        for frame in by_engine(sources, canonical)
     )
     return Judged(frames, tuple(sources), gold)
 
@@ -113,39 +104,45 @@ def _canonical(
     table, frame = source.table, source.frame
     needed = {"question": "which names each question"} if align == "id" else {}
     require_all(table, needed | {"answer": "which holds the answer (empty: none was given)"})
+    texts = ("answer", "answered", "candidate", "why", *keep)
+    extra = []
+    if table.refusals and RULE in table.columns:
+        extra.append(nw.col(RULE))
+    if frame.implementation.is_duckdb():
+        extra.append(text_column(frame, "answer", table.name).alias(AS_GIVEN))
+    if verdicts and table.verdicts is not None:
+        words = [(nw.col("outcome") == word, nw.lit(kind)) for word, kind in KIND_OF_WORD.items()]
+        extra.append(first_of(words, nw.lit(None)).cast(nw.Int8).alias(VERDICT))
+    return canonical(source, index, ("question", *texts), trim=texts, extra=extra)
+
+
+def canonical(
+    source: Responses,
+    index: int,
+    texts: Sequence[str],
+    *,
+    trim: Collection[str],
+    extra: Sequence[nw.Expr] = (),
+    confidence: bool = True,
+) -> nw.LazyFrame[Any]:
+    """The columns that a table has of some, as text, with their run and the number of the table."""
+    table, frame = source.table, source.frame
     columns = [
-        text_column(frame, name, table.name, trim=name != "question").alias(name)
-        for name in ("question", "answer", "answered", "candidate", "why", *keep)
+        text_column(frame, name, table.name, trim=name in trim).alias(name)
+        for name in texts
         if name in table.columns
     ]
-    if table.refusals and RULE in table.columns:
-        columns.append(nw.col(RULE))
-    run = (
-        nw.lit(source.run).cast(nw.String).alias("run")
-        if source.run is not None
-        else text_column(frame, "run", table.name).alias("run")
-    )
-    if frame.implementation.is_duckdb():
-        columns.append(text_column(frame, "answer", table.name).alias(AS_GIVEN))
-    if verdicts and table.verdicts is not None:
-        columns.append(_verdict().alias(VERDICT))
-    if "confidence" in table.columns:
-        frame, extra = with_confidence(frame)
-        columns += extra
+    run = text_column(frame, "run", table.name) if source.run is None else nw.lit(source.run)
+    columns += [run.cast(nw.String).alias("run"), *extra]
+    if confidence and "confidence" in table.columns:
+        frame, read = _with_confidence(frame)
+        columns += read
     if ROW in frame.collect_schema().names():
         columns.append(nw.col(ROW))
-    return frame.select(run, nw.lit(index).cast(nw.Int32).alias(FILE), *columns)
+    return frame.select(nw.lit(index).cast(nw.Int32).alias(FILE), *columns)
 
 
-def _verdict() -> nw.Expr:
-    """The kind that a log's own outcome is."""
-    chain = nw.when(nw.lit(value=False)).then(nw.lit(KINDS))
-    for word, kind in KIND_OF_WORD.items():
-        chain = chain.when(nw.col("outcome") == word).then(nw.lit(kind))
-    return chain.cast(nw.Int8)
-
-
-def with_confidence(frame: nw.LazyFrame[Any]) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
+def _with_confidence(frame: nw.LazyFrame[Any]) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
     """Confidence as a float, and the text of one that cannot be one."""
     if frame.collect_schema()["confidence"] != nw.String:
         return frame, [nw.col("confidence").cast(nw.Float64)]
@@ -155,6 +152,37 @@ def with_confidence(frame: nw.LazyFrame[Any]) -> tuple[nw.LazyFrame[Any], list[n
     return frame, [nw.col("__number").alias("confidence"), unread.alias(UNREAD)]
 
 
+def by_engine(
+    sources: Sequence[Responses], frames: Sequence[nw.LazyFrame[Any]]
+) -> list[nw.LazyFrame[Any]]:
+    """The frames of tables, put together where one engine can hold them."""
+    groups: dict[str, list[nw.LazyFrame[Any]]] = {}
+    for index, (source, frame) in enumerate(zip(sources, frames, strict=True)):
+        # Files that an engine opened for us share a connection; a caller's frames may not.
+        shared = frame.implementation.is_polars() or source.table.opened is not None
+        key = str(frame.implementation) if shared else f"table {index}"
+        groups.setdefault(key, []).append(frame)
+    return [
+        nw.concat(group, how="diagonal") if len(group) > 1 else group[0]
+        for group in groups.values()
+    ]
+
+
+def keys_of(questions: pl.DataFrame, by: Sequence[str], frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+    """What responses in a frame are joined with: each question's position and its slice."""
+    keys = questions.select(
+        "question",
+        pl.int_range(pl.len(), dtype=pl.Int32).alias(INDEX),
+        *(pl.col(name).alias(BY + name) for name in by),
+    )
+    if not frame.implementation.is_duckdb():
+        return keys
+    slice_of = slice_numbers(questions, slice_sizes(questions, by), by)
+    return keys.with_columns(
+        pl.Series(SLICE, slice_of.astype(np.int32)), spots(slice_of).alias(SPOT)
+    )
+
+
 # ------------------------------------------------------------------------------------ kinds
 
 
@@ -162,18 +190,8 @@ def _with_kinds(
     frame: nw.LazyFrame[Any], gold: Gold, *, match: str, align: str, by: Sequence[str]
 ) -> nw.LazyFrame[Any]:
     names = frame.collect_schema().names()
-    keys = pl.DataFrame(
-        {
-            "question": gold.frame["question"],
-            INDEX: pl.int_range(len(gold), dtype=pl.Int32, eager=True),
-            CORRECT: gold.frame["accepted"].list.first(),
-        }
-    ).with_columns(**{BY + name: gold.frame[name] for name in by})
-    if frame.implementation.is_duckdb():
-        slice_of = slice_numbers(gold.frame, slice_sizes(gold.frame, by), by)
-        keys = keys.with_columns(
-            pl.Series(SLICE, slice_of.astype(np.int32)), spots(slice_of).alias(SPOT)
-        )
+    keys = keys_of(gold.frame, by, frame)
+    keys = keys.with_columns(gold.frame["accepted"].list.first().alias(CORRECT))
     accepted = gold.frame.select("question", "accepted").explode("accepted")
     several = accepted.height > len(gold)
     if align == "position":
@@ -212,14 +230,14 @@ def _is_right(*, as_given: bool) -> nw.Expr:
     given = nw.col(AS_GIVEN)
     longer = given.str.len_chars() > correct.str.len_chars()
     same = given.str.strip_chars(BLANKS) == correct
-    chain = nw.when(given == correct).then(nw.lit(value=True)).when(longer).then(same)
-    return chain.otherwise(nw.lit(value=False))
+    cases = [(given == correct, nw.lit(value=True)), (longer, same)]
+    return first_of(cases, nw.lit(value=False))
 
 
 def _has_answer(names: Sequence[str]) -> nw.Expr:
     """Whether there is an answer, trimmed only where it does not begin with a visible letter."""
     if AS_GIVEN not in names:
-        return _filled("answer")
+        return filled_in("answer")
     given = nw.col(AS_GIVEN)
     visible = (given >= "!") & (given < "\x7f")
     some = ~given.is_null() & (given.str.strip_chars(BLANKS) != "")
@@ -244,92 +262,108 @@ def _kind(names: Sequence[str], align: str) -> nw.Expr:
     """
     has_answer, said_no = _has_answer(names), None
     if "answered" in names:
-        said_no = _filled("answered") & nw.col("answered").str.to_lowercase().is_in(NO)
+        said_no = filled_in("answered") & nw.col("answered").str.to_lowercase().is_in(NO)
     # an answer inside an unanswered question is its candidate
     aside = None if said_no is None else has_answer & said_no
-    chain: Any = nw
-    for code, condition in _faults(names, align, has_answer, said_no):
-        chain = chain.when(condition).then(_code(code))
+    cases = _faults(names, align, has_answer, said_no)
     if VERDICT in names:
-        chain = chain.when(~nw.col(VERDICT).is_null()).then(nw.col(VERDICT))
-    blank = _reason(names, said_no) + _fate(names, aside)
-    kind: nw.Expr = (
-        chain.when(~has_answer if aside is None else ~has_answer | aside)
-        .then(blank)
-        .when(nw.col("__right"))
-        .then(_code(RIGHT))
-        .otherwise(_code(WRONG))
-    )
-    return kind.cast(nw.Int8)
+        cases.append((~nw.col(VERDICT).is_null(), nw.col(VERDICT)))
+    blank = reason_of(names, said_no) + _fate(names, aside)
+    cases.append((~has_answer if aside is None else ~has_answer | aside, blank))
+    cases.append((nw.col("__right"), code(RIGHT)))
+    return first_of(cases, code(WRONG)).cast(nw.Int8)
 
 
-def _code(number: int) -> nw.Expr:
+def first_of(cases: Iterable[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.Expr:
+    """The value of the first case whose condition holds."""
+    chain: Any = nw
+    for condition, value in cases:
+        chain = chain.when(condition).then(value)
+    found: nw.Expr = otherwise if chain is nw else chain.otherwise(otherwise)
+    return found
+
+
+def code(number: int) -> nw.Expr:
+    """A kind as every engine holds it."""
     return nw.lit(number, dtype=nw.Int8)
 
 
-def _filled(name: str) -> nw.Expr:
+def filled_in(name: str) -> nw.Expr:
+    """Whether a cell holds something."""
     return ~nw.col(name).is_null() & (nw.col(name) != "")
+
+
+Cases = list[tuple[nw.Expr, nw.Expr]]
+"""Conditions, and what a response is where one holds: the first counts."""
 
 
 def _faults(
     names: Sequence[str], align: str, has_answer: nw.Expr, said_no: nw.Expr | None
-) -> list[tuple[int, nw.Expr]]:
+) -> Cases:
     """What may be wrong with a response, in the order in which it is told."""
     col = nw.col
-    found = [(NO_RUN, ~_filled("run"))]
+    found = [(~filled_in("run"), code(NO_RUN))]
     if align == "position":
-        found.append((UNKNOWN_QUESTION, col("__lost")))
+        found.append((col("__lost"), code(UNKNOWN_QUESTION)))
     else:  # the gold has no question without an id
-        found.append((NO_QUESTION, col(INDEX).is_null() & ~_filled("question")))
-        found.append((UNKNOWN_QUESTION, col(INDEX).is_null()))
+        found.append((col(INDEX).is_null() & ~filled_in("question"), code(NO_QUESTION)))
+        found.append((col(INDEX).is_null(), code(UNKNOWN_QUESTION)))
     if "answered" in names:
         known = col("answered").str.to_lowercase().is_in((*YES, *NO))
-        found.append((BAD_ANSWERED, _filled("answered") & ~known))
+        found.append((filled_in("answered") & ~known, code(BAD_ANSWERED)))
     conflicts = []
     if "why" in names:
-        given = _filled("why")
-        found.append((BAD_WHY, given & ~col("why").str.to_lowercase().is_in(tuple(Why))))
+        given = filled_in("why")
         if said_no is None:
             conflicts.append(given & has_answer)
         else:
-            conflicts.append(given & (_filled("answered") | has_answer) & ~said_no)
+            conflicts.append(given & (filled_in("answered") | has_answer) & ~said_no)
     if "candidate" in names:
         differs = col("candidate") != col("answer")
-        conflicts.append(has_answer & _filled("candidate") & differs)
+        conflicts.append(has_answer & filled_in("candidate") & differs)
+    found += bad_reason(names)
     if conflicts:
-        found.append((CONFLICT, reduce(lambda a, b: a | b, conflicts)))
-    if "confidence" in names:
-        bad = ~col("confidence").is_between(0, 1)  # NaN is not
-        bad = bad | ~col(UNREAD).is_null() if UNREAD in names else bad
-        found.append((BAD_CONFIDENCE, bad))
-    return found
+        found.append((reduce(lambda a, b: a | b, conflicts), code(CONFLICT)))
+    return found + bad_confidence_of(names)
 
 
-def _reason(names: Sequence[str], said_no: nw.Expr | None) -> nw.Expr:
+def bad_reason(names: Sequence[str]) -> Cases:
+    """The fault of a reason that nobody knows."""
+    if "why" not in names:
+        return []
+    unknown = ~nw.col("why").str.to_lowercase().is_in(tuple(Why))
+    return [(filled_in("why") & unknown, code(BAD_WHY))]
+
+
+def bad_confidence_of(names: Sequence[str]) -> Cases:
+    """The fault of a confidence that is no number from 0 to 1."""
+    if "confidence" not in names:
+        return []
+    bad = ~nw.col("confidence").is_between(0, 1)  # NaN is not
+    return [(bad | ~nw.col(UNREAD).is_null() if UNREAD in names else bad, code(BAD_CONFIDENCE))]
+
+
+def reason_of(names: Sequence[str], said_no: nw.Expr | None = None) -> nw.Expr:
     """Why a blank is blank; a reason that is given says more than "not answered"."""
-    chain: Any = nw
+    cases: Cases = []
     if "why" in names:
-        why_text = nw.col("why").str.to_lowercase()
-        for why in Why:
-            chain = chain.when(why_text == why.value).then(_code(blank_kind(why, "right")))
+        told = nw.col("why").str.to_lowercase()
+        cases += [(told == why.value, code(blank_kind(why, "right"))) for why in Why]
     if said_no is not None:
-        chain = chain.when(said_no).then(_code(blank_kind(Why.DECLINED, "right")))
-    empty = _code(blank_kind(Why.EMPTY, "right"))
-    reason: nw.Expr = empty if chain is nw else chain.otherwise(empty)
-    return reason
+        cases.append((said_no, code(blank_kind(Why.DECLINED, "right"))))
+    return first_of(cases, code(blank_kind(Why.EMPTY, "right")))
 
 
 def _fate(names: Sequence[str], aside: nw.Expr | None) -> nw.Expr:
     """What the candidate behind a blank is."""
-    right, wrong, empty = (_code(CANDIDATES.index(name)) for name in ("right", "wrong", "empty"))
-    chain: Any = nw
+    right, wrong, empty = (code(CANDIDATES.index(name)) for name in ("right", "wrong", "empty"))
+    cases: Cases = []
     if aside is not None:
-        chain = chain.when(aside & nw.col("__right")).then(right).when(aside).then(wrong)
+        cases += [(aside & nw.col("__right"), right), (aside, wrong)]
     if "candidate" in names:
-        there = _filled("candidate")
-        chain = chain.when(there & nw.col("__candidate_right")).then(right).when(there).then(wrong)
-    fate: nw.Expr = empty if chain is nw else chain.otherwise(empty)
-    return fate
+        there = filled_in("candidate")
+        cases += [(there & nw.col("__candidate_right"), right), (there, wrong)]
+    return first_of(cases, empty)
 
 
 def _accept_several(

@@ -7,7 +7,7 @@ are these fields. A field's option and its help stand beside it in `OPTIONS`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
 
 import msgspec
 
@@ -37,6 +37,10 @@ class ReadingOptions(TypedDict, total=False):
     cluster: str | None
     engine: EngineName | None
     master: str | None
+
+
+class _WithGrades(ReadingOptions, total=False):
+    grades: Mapping[str, str] | None
 
 
 class Reading(
@@ -72,43 +76,20 @@ class Reading(
     """Where Spark runs."""
 
     @classmethod
-    def of(
-        cls,
-        *,
-        format: str | None = None,
-        pick: Mapping[str, str] | None = None,
-        columns: Mapping[str, str] | None = None,
-        policy: PolicyLike = None,
-        match: Match = "id",
-        align: Align = "id",
-        detect_refusals: str | Sequence[str] = (),
-        grades: Mapping[str, str] | None = None,
-        cluster: str | None = None,
-        engine: EngineName | None = None,
-        master: str | None = None,
-    ) -> Reading:
-        """What a caller gave, checked and in one form."""
-        _one_of("match", match, get_args(Match))
-        _one_of("align", align, get_args(Align))
-        if engine is not None:
-            _one_of("engine", engine, get_args(EngineName))
-        if master is not None and engine not in (None, "spark"):
+    def of(cls, **given: Unpack[_WithGrades]) -> Reading:
+        """What a caller gave, checked and in one form; None is as good as nothing."""
+        said: dict[str, Any] = {name: own for name, own in given.items() if own is not None}
+        for name, known in (("match", Match), ("align", Align), ("engine", EngineName)):
+            if name in said:
+                _one_of(name, said[name], get_args(known))
+        if "master" in said and said.setdefault("engine", "spark") != "spark":
             raise UsageError(
-                f"{option('master')} goes with {option('engine', 'spark')} (got '{engine}')"
+                f"{option('master')} goes with {option('engine', 'spark')} (got '{said['engine']}')"
             )
-        return cls(
-            format=format,
-            pick=dict(pick or {}),
-            columns=dict(columns or {}),
-            policy=said_policy(policy),
-            match=match,
-            align=align,
-            detect_refusals=_languages(detect_refusals),
-            grades=dict(grades or {}),
-            cluster=cluster,
-            engine=engine if master is None else "spark",
-            master=master,
-        )
+        said |= {name: dict(said[name]) for name in ("pick", "columns", "grades") if name in said}
+        said["policy"] = said_policy(said.get("policy"))
+        said["detect_refusals"] = _languages(said.get("detect_refusals", ()))
+        return cls(**said)
 
     def rules(self, **defaults: str) -> Policy:
         """The whole policy; `defaults` hold where nothing was said."""
@@ -225,33 +206,24 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
 REPEATED: tuple[str, ...] = ("pick", "columns", "policy", "grades")
 """Fields whose option is given once for each pair."""
 
-_COUNTED = "is for responses; these are counted already"
-_SCORED = "is for responses; these are scored already"
 _NO_GOLD = "goes with a gold and runs: it judges answers"
 _UNJUDGED = f"goes with {option('judged')}: it says what a grade means"
 
+_JUDGED = {"match": _NO_GOLD, "align": _NO_GOLD}
+_CLUSTER = "is for questions; counts have no questions to cluster"
+
+
+def _already(done: str) -> dict[str, str]:
+    """What is for responses, where there are none any more."""
+    why = f"is for responses; these are {done} already"
+    return dict.fromkeys(("policy", "detect_refusals", "master", "engine"), why)
+
+
 MEANINGLESS: dict[Kind, dict[str, str]] = {
     "gold": {"grades": _UNJUDGED},
-    "judged": {"match": _NO_GOLD, "align": _NO_GOLD},
-    "counts": {
-        "match": _NO_GOLD,
-        "align": _NO_GOLD,
-        "grades": _UNJUDGED,
-        "cluster": "is for questions; counts have no questions to cluster",
-        "policy": _COUNTED,
-        "detect_refusals": _COUNTED,
-        "master": _COUNTED,
-        "engine": _COUNTED,
-    },
-    "scores": {
-        "match": _NO_GOLD,
-        "align": _NO_GOLD,
-        "grades": _UNJUDGED,
-        "policy": _SCORED,
-        "detect_refusals": _SCORED,
-        "master": _SCORED,
-        "engine": _SCORED,
-    },
+    "judged": _JUDGED,
+    "counts": {**_JUDGED, "grades": _UNJUDGED, "cluster": _CLUSTER, **_already("counted")},
+    "scores": {**_JUDGED, "grades": _UNJUDGED, **_already("scored")},
 }
 """For each kind of input the fields that mean nothing there, and why."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from abstain.errors import Place, UsageError, option, plural
-from abstain.io.engines import check_engine, moved
+from abstain.io.engines import moved
 from abstain.io.files import bare_name
 from abstain.io.frames import collect, into_lazy, open_table, rename
 from abstain.io.readers import READERS
@@ -51,7 +51,7 @@ def read_responses(data: Any, reading: Reading = PLAIN, *, name: str = "") -> Re
     A log stays in polars until `in_its_engine`, so that it can be joined with others.
     """
     opened = open_table(data, name=name, format=reading.format, pick=reading.pick)
-    chosen, master = check_engine(reading.engine, reading.master), reading.master
+    chosen = reading.engine or "polars"
     if reading.detect_refusals:
         if chosen != "polars":
             raise UsageError(
@@ -60,7 +60,7 @@ def read_responses(data: Any, reading: Reading = PLAIN, *, name: str = "") -> Re
             )
         opened = replace(opened, refusals=reading.detect_refusals)
     here = opened.verdicts is not None  # a log's rows are in memory: they may move later
-    table = opened if here else moved(opened, chosen, master)
+    table = opened if here else moved(opened, chosen, reading.master)
     table = rename(table, reading.columns, side="run")
     if table.refusals:
         from abstain.judging.refusals.detect import with_refusals
@@ -72,16 +72,13 @@ def read_responses(data: Any, reading: Reading = PLAIN, *, name: str = "") -> Re
         and {"outcome", "grade"} & {*table.columns}
     ):
         table = replace(table, cluster=CLUSTER)
-    frame = nw.from_native(table.frame)
-    if not isinstance(frame, nw.LazyFrame):
-        frame = frame.lazy()
+    frame = into_lazy(table.frame)
     if "run" in table.columns:
         return Responses(table, frame, None)
-    own_name = bare_name(table.name) if table.opened is not None else "run"
-    if table.run_id is not None:
-        own_name = table.run_id[0]
-    own_name = own_name.encode(errors="replace").decode()  # a file's name may be no text at all
-    return Responses(table, frame, name or own_name)
+    own = bare_name(table.name) if table.opened is not None else "run"
+    own = own if table.run_id is None else table.run_id[0]
+    # a file's name may be no text at all
+    return Responses(table, frame, name or own.encode(errors="replace").decode())
 
 
 def in_its_engine(source: Responses, reading: Reading) -> Responses:
@@ -89,7 +86,7 @@ def in_its_engine(source: Responses, reading: Reading) -> Responses:
     table = source.table
     if table.verdicts is None:
         return source
-    table = moved(table, check_engine(reading.engine, reading.master), reading.master)
+    table = moved(table, reading.engine or "polars", reading.master)
     return replace(source, table=table, frame=into_lazy(table.frame))
 
 

@@ -13,35 +13,69 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from abstain.errors import UsageError
+from abstain.io.columns import require_all
 from abstain.io.frames import check_mapping
-from abstain.judging.binning import binned
+from abstain.judging.binning import binned, binned_cells
 from abstain.judging.evaluation import Evaluation, Kind
 from abstain.judging.given_counts import read_given
 from abstain.judging.gold import Gold, joined_gold, read_gold
-from abstain.judging.grades import JudgedRows
+from abstain.judging.grades import judge_rows, numbered, shared_attributes, tally_nameless
 from abstain.judging.judge import Judged, judge
 from abstain.judging.matrix import Filled, filled
 from abstain.judging.opening import open_sources
 from abstain.judging.reading import Reading, refuse_meaningless
-from abstain.judging.responses import Responses, describe, own_cluster
+from abstain.judging.responses import Responses, describe, own_cluster, told
 from abstain.judging.tally import Tallies, tally
 
 if TYPE_CHECKING:
     from abstain.judging.reading import Align, EngineName, Match, PolicyLike
 
+NAMELESS = "the rows name no question: each is counted as one"
 
-class GoldRuns:
+
+class _Source:
+    """Responses that are judged once and counted where they live; what was counted is kept."""
+
+    def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
+        self.responses = tuple(responses)
+        self._reading = reading
+        self._judged: dict[tuple[tuple[str, ...], ...], Judged] = {}
+        self._tallies: dict[tuple[str, ...], Tallies] = {}
+
+    def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
+        raise NotImplementedError
+
+    def _count(self, by: Sequence[str]) -> Tallies:
+        return tally(self.judged(by), by)
+
+    def judged(self, by: Sequence[str] = (), keep: Sequence[str] = ()) -> Judged:
+        """Every response with its kind, still lazy; `keep` names other columns to keep."""
+        key = tuple(by), tuple(keep)
+        if key not in self._judged:
+            self._judged[key] = self._judge(by, keep)
+        return self._judged[key]
+
+    def tally(self, by: Sequence[str]) -> Tallies:
+        """How many responses of each kind, counted by the engine that they live in."""
+        key = tuple(by)
+        if key not in self._tallies:
+            self._tallies[key] = self._count(by)
+        return self._tallies[key]
+
+    def fill(self, *, confident: bool) -> Filled:
+        """The kind of every response, one byte each; a run without one is missing there."""
+        return filled(self.judged(), confident=confident)
+
+
+class GoldRuns(_Source):
     """Runs that are judged against a gold."""
 
     kind: Kind = "gold"
 
     def __init__(self, gold: Gold, responses: Sequence[Responses], reading: Reading) -> None:
+        super().__init__(responses, reading)
         self.gold = gold
-        self.responses = tuple(responses)
         self.cluster = own_cluster((own.table for own in responses), gold.attributes)
-        self._reading = reading
-        self._judged: dict[tuple[tuple[str, ...], tuple[str, ...]], Judged] = {}
-        self._tallies: dict[tuple[str, ...], Tallies] = {}
 
     @property
     def match(self) -> Match:
@@ -58,30 +92,62 @@ class GoldRuns:
         self.gold.check_attributes(attributes or ())
         return self.gold.frame
 
-    def judged(self, by: Sequence[str] = (), keep: Sequence[str] = ()) -> Judged:
-        """Every response with its kind, still lazy; `keep` names other columns to keep."""
-        key = tuple(by), tuple(keep)
-        if key not in self._judged:
-            how = self._reading
-            self._judged[key] = judge(
-                self.gold, self.responses, match=how.match, align=how.align, by=by, keep=keep
-            )
-        return self._judged[key]
-
-    def tally(self, by: Sequence[str]) -> Tallies:
-        """How many responses of each kind, counted by the engine that they live in."""
-        key = tuple(by)
-        if key not in self._tallies:
-            self._tallies[key] = tally(self.judged(by), by)
-        return self._tallies[key]
-
-    def fill(self, *, confident: bool) -> Filled:
-        """The kind of every response, one byte each."""
-        return filled(self.judged(), confident=confident)
+    def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
+        how = self._reading
+        return judge(self.gold, self.responses, match=how.match, align=how.align, by=by, keep=keep)
 
     def binned(self, bins: int) -> pl.DataFrame:
         """Confidences counted into bins by the engine that they live in."""
         return binned(self.judged(), bins)
+
+
+class JudgedRows(_Source):
+    """Rows that say what became of each response."""
+
+    kind: Kind = "judged"
+    gold = None
+
+    def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
+        super().__init__(responses, reading)
+        self.cluster = own_cluster(own.table for own in responses)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the rows."""
+        said = told(own.table for own in self.responses)
+        return tuple(said) if self.named else (*said, NAMELESS)
+
+    @property
+    def named(self) -> bool:
+        """Whether the rows name their questions."""
+        return all("question" in own.table.columns for own in self.responses)
+
+    @cached_property
+    def _attributes(self) -> tuple[str, ...]:
+        return shared_attributes(self.responses) if self.named else ()
+
+    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """The questions that the rows are about; rows that name none are counted by place."""
+        judged = self.judged(self._attributes if attributes is None else attributes)
+        return judged.gold.frame
+
+    def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
+        judged = judge_rows(self.responses, self._reading.grades, by=by, keep=keep, confidence=True)
+        return judged if self.named else numbered(judged)
+
+    def _count(self, by: Sequence[str]) -> Tallies:
+        judged = judge_rows(self.responses, self._reading.grades, by=by)
+        return tally(judged, by) if self.named else tally_nameless(judged, by)
+
+    def lists(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
+        """As `judged`, where a run may have several rows a question: they must name it."""
+        for own in self.responses:
+            require_all(own.table, {"question": "which names each question"})
+        return self.judged(by, keep)
+
+    def binned(self, bins: int) -> pl.DataFrame:
+        """Confidences counted into bins."""
+        return binned_cells(*self.fill(confident=True), bins)
 
 
 def read(

@@ -99,11 +99,8 @@ def _tally_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> 
 
 def _tally_in_engine(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> Tallies:
     columns = [BY + name for name in by]
-    kinds = counted(frame, columns, judged.sources[0].table.name)
+    kinds = counted(judged, frame, columns)
     total = rows_by_run(judged, frame)
-    faults = kinds.filter(pl.col(KIND) >= KINDS)
-    if faults.height:
-        raise first_fault(judged, int(faults["n"].sum()))
     if (total["rows"] > total["distinct"]).any():
         raise first_repeat(judged, int((total["rows"] - total["distinct"]).sum()))
     sizes = slice_sizes(judged.gold.frame, by)
@@ -117,12 +114,16 @@ def rows_by_run(judged: Judged, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
     return collect(known.group_by("run").agg(*sizes), judged.sources[0].table.name)
 
 
-def counted(frame: nw.LazyFrame[Any], columns: Sequence[str], label: str) -> pl.DataFrame:
+def counted(judged: Judged, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> pl.DataFrame:
     """How many rows of each kind, by run and slice, counted by the frame's own engine."""
     grouped = frame.group_by("run", *columns, KIND).agg(nw.len().alias("n"))
     texts = [pl.col(name).cast(pl.String) for name in ("run", *columns)]
     numbers = pl.col(KIND).cast(pl.Int16), pl.col("n").cast(pl.Int64)
-    return collect(grouped, label).select(*texts, *numbers)
+    kinds = collect(grouped, judged.sources[0].table.name).select(*texts, *numbers)
+    faults = kinds.filter(pl.col(KIND) >= KINDS)
+    if faults.height:
+        raise first_fault(judged, int(faults["n"].sum()))
+    return kinds
 
 
 def with_missing(
@@ -157,7 +158,8 @@ def first_fault(judged: Judged, count: int) -> Exception:
         first = frame.filter(nw.col(KIND) >= KINDS).sort(order).head(1)
         rows = collect(first, judged.sources[0].table.name)
         if rows.height:
-            return judged.fault(rows.row(0, named=True)).error(count - 1)
+            problem = judged.fault(rows.row(0, named=True))
+            return problem.error(count - 1, listed=not judged.graded)
     raise AssertionError("a fault was counted but not found")
 
 
@@ -200,8 +202,9 @@ def repeats(
 
 def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Problem:
     question = judged.gold.frame["question"][row[INDEX]]
-    same = row.get("answer") == first.get("answer") and row[KIND] == first[KIND]
-    how = "again, with the same answer" if same else "again, with another answer"
+    said = "grade" if judged.graded else "answer"
+    same = row.get(said) == first.get(said) and (judged.graded or row[KIND] == first[KIND])
+    how = f"again, with {'the same' if same else 'another'} {said}"
     before = judged.place(first)
     where = f" (first: {before})" if ROW in row else ""
     return Problem(
@@ -215,7 +218,8 @@ def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Probl
 
 def first_repeat(judged: Judged, count: int, runs: Sequence[str] | None = None) -> Exception:
     """The error of the first question that a run has again, of so many."""
-    return repeats(judged, most=1, runs=runs)[0].error(count - 1)
+    first = repeats(judged, most=1, runs=runs)[0]
+    return first.error(count - 1, listed=not judged.graded)
 
 
 def missing_problems(judged: Judged) -> list[Problem]:

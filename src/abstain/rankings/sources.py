@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from abstain.errors import Place
 from abstain.io import trec
 from abstain.io.engines import check_engine
-from abstain.io.files import PARQUET, STDIN, Opened, bare_name, open_packed
+from abstain.io.files import BOM, PARQUET, STDIN, Opened, bare_name, open_streamed
 from abstain.io.tables import format_of_name
-from abstain.io.textfile import head
 from abstain.rankings.order import RepeatedError
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def open_source(
     chosen = check_engine(engine, master)
     if isinstance(data, (str, os.PathLike)) and format in (None, TREC):
         path = os.fspath(data)
-        opened = open_packed(path)
+        opened = open_streamed(path)
         if format == TREC or _is_trec(opened):
             own = name or bare_name(path).encode(errors="replace").decode()
             where = None if path == STDIN else path
@@ -110,7 +109,7 @@ def open_source(
 
 def _is_trec(opened: Opened) -> bool:
     """TREC files have no header and often no ending; tables say what they are."""
-    begins = head(opened)
+    begins = opened.head().removeprefix(BOM)
     if begins.startswith(PARQUET):
         return False
     if trec.looks_like_trec(begins):

@@ -22,9 +22,8 @@ from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
 from abstain.judging.evaluation import refuse_undecided
 from abstain.judging.gold import Gold
-from abstain.judging.grades import JudgedRows
 from abstain.judging.judge import FILE, INDEX, KIND, Judged
-from abstain.judging.sources import GoldRuns
+from abstain.judging.sources import GoldRuns, JudgedRows
 from abstain.judging.tally import first_fault, refuse_empty, refuse_shared
 from abstain.measures import Measure
 from abstain.measures.answers import Answers
@@ -172,10 +171,8 @@ def _of_rows(source: JudgedRows, by: Sequence[str]) -> Lists:
     responses = source.responses
     with_known = all(KNOWN in own.table.columns for own in responses)
     wanted = (*by, KNOWN) if with_known else tuple(by)
-    tables, questions = source.lists(wanted, keep=("answer", "rank"))
-    rows = _ranked(pl.concat(tables, how="diagonal_relaxed"), responses)
-    refuse_shared(rows.select("run", FILE).unique()["run"].sort().to_list())
-    rows = rows.join(questions.select("question").with_row_index(INDEX), on="question", how="left")
+    judged = source.lists(wanted, keep=("answer", "rank"))
+    rows, questions = _rows(judged), judged.gold.frame
     known: IntArray | None = None
     notes = ["known answers of a question: one, as no column 'known' says otherwise"]
     if with_known:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ import msgspec
 from abstain.errors import InputError, Place
 from abstain.io.documents import document
 from abstain.io.files import Opened
-from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, numbered, plain_text
+from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, plain_text
 from abstain.io.readers import Reader
 from abstain.io.tables import Table
 
@@ -49,7 +48,6 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """The responses; a question is known by what it asks, with `#2` where that is asked again."""
     log = document(opened, Responses, what="AbstentionBench log")
     rows = LogRows(opened, "abstentionbench", own=("should_abstain", "position"))
-    seen: Counter[str] = Counter()
     graded = any(own.is_response_correct is not None for own in log.responses)
     if all(own.is_abstention is None for own in log.responses):
         raise InputError(
@@ -58,26 +56,24 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             opened.name,
         )
     for number, own in enumerate(log.responses, 1):
-        place = Place(opened.name, row=number)
-        if own.prompt.should_abstain is None:
+        place, prompt = Place(opened.name, row=number), own.prompt
+        if prompt.should_abstain is None:
             raise InputError("has no 'should_abstain', expected true or false", place)
         said = plain_text(own.response_or_abstention or own.response)
         outcome, reason = _outcome(own, graded)
-        claims = outcome == RIGHT and own.prompt.should_abstain
-        key = _key(own.prompt)
-        seen[key] += 1
+        claims = outcome == RIGHT and prompt.should_abstain
         rows.add(
-            numbered(key, seen[key]),
+            rows.again(_key(prompt)),
             outcome,
             answer="none" if claims else said,
             response=said or None,
             reason=reason,
-            correct=_correct(own.prompt),
+            correct=[] if prompt.should_abstain else accepted(prompt.reference_answers or ()),
             own={
-                "should_abstain": "yes" if own.prompt.should_abstain else "no",
+                "should_abstain": "yes" if prompt.should_abstain else "no",
                 "position": str(number),
             },
-            attributes=own.prompt.metadata,
+            attributes=prompt.metadata,
         )
     if not graded and any(not own.prompt.should_abstain for own in log.responses):
         rows.notes.append(
@@ -103,12 +99,6 @@ def _key(prompt: Prompt) -> str:
     """What a question asks, what is right and whether to abstain, as a few digits."""
     told = [prompt.question, prompt.should_abstain, prompt.reference_answers]
     return hashlib.sha256(msgspec.json.encode(told)).hexdigest()[:HASH]
-
-
-def _correct(prompt: Prompt) -> list[str]:
-    if prompt.should_abstain:
-        return []
-    return accepted(prompt.reference_answers or ())
 
 
 def _run(opened: Opened) -> str | None:

@@ -16,7 +16,7 @@ import msgspec
 from abstain.errors import InputError, Place, plural
 from abstain.io.documents import document
 from abstain.io.files import Opened
-from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, one_of, plain_text, right_at
+from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, number_picked, one_of, plain_text
 from abstain.io.readers import RIGHT_AT, Reader
 from abstain.io.tables import Table
 
@@ -56,8 +56,8 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     metrics = list(dict.fromkeys(m.name for c in run.test_cases for m in c.metrics_data or ()))
     wanted = picks.get("metric")
     if wanted is not None:
-        one_of(metrics, wanted, what="metric", pick="metric", name=opened.name)
-    threshold = right_at(picks)
+        one_of(metrics, wanted, what="metric", name=opened.name)
+    threshold = number_picked(picks, "right-at")
     if threshold is not None and wanted is None and len(metrics) != 1:
         raise InputError("has several metrics; right-at needs one (metric=NAME)", opened.name)
     rows = LogRows(opened, "deepeval")
@@ -65,7 +65,8 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     unique = None not in names and all(n == 1 for n in names.values())
     for number, case in enumerate(run.test_cases):
         place = Place(opened.name, row=number + 1)
-        own = [m for m in case.metrics_data or () if _decides(m, wanted)]
+        measured = case.metrics_data or ()
+        own = [m for m in measured if (m.name == wanted if wanted else not m.flaky)]
         outcome, reason = _outcome(case, own, threshold, place)
         said = plain_text(case.actual_output)
         if outcome == WRONG and not said:
@@ -74,8 +75,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         rows.add(
             str(case.name) if unique else str(at),
             outcome,
-            answer=said,
-            response=said or None,
+            said=said,
             reason=reason,
             correct=accepted([case.expected_output]),
             attributes={**(case.additional_metadata or {}), **(case.metadata or {})},
@@ -85,10 +85,6 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         rows.notes.append(f"{count} left out: only single answers are read")
     chosen = [wanted] if wanted else metrics
     return rows.table(run=run.identifier, by_match=all(m in MATCHERS for m in chosen))
-
-
-def _decides(metric: MetricData, wanted: str | None) -> bool:
-    return not metric.flaky if wanted is None else metric.name == wanted
 
 
 def _outcome(

@@ -20,10 +20,10 @@ from abstain.io.log_rows import (
     WRONG,
     LogRows,
     accepted,
+    number_picked,
     numbered,
     one_of,
     plain_text,
-    right_at,
     verdict_of,
 )
 from abstain.io.logs._inspect_shapes import (
@@ -37,7 +37,7 @@ from abstain.io.logs._inspect_shapes import (
     wanted,
 )
 from abstain.io.readers import RIGHT_AT, Reader
-from abstain.io.tables import Table
+from abstain.io.tables import Table, first_line
 
 SAMPLES = "samples/"
 HEADERS = ("header.json", "_journal/start.json")
@@ -116,7 +116,7 @@ class _Reader:
     def __init__(self, rows: LogRows, picks: Mapping[str, str]) -> None:
         self.rows = rows
         self.picks = picks
-        self.threshold = right_at(picks)
+        self.threshold = number_picked(picks, "right-at")
         self.partial = picks.get("partial")
         if self.partial not in (None, RIGHT, WRONG):
             raise UsageError(f"partial is right or wrong (got '{self.partial}')")
@@ -175,13 +175,8 @@ class _Reader:
             scorer, _, key = (self.scorer or "").partition(".")
             name = next((n for n in (self.scorer, scorer) if n in found), None)
             if name is None or self.scorer is None:
-                name = one_of(
-                    list(found),
-                    scorer if self.scorer else None,
-                    what="scorer",
-                    pick="scorer",
-                    name=self.rows.opened.name,
-                )
+                asked = scorer if self.scorer else None
+                name = one_of(list(found), asked, what="scorer", name=self.rows.opened.name)
             self.used = f"{name}.{key}" if key and name != self.scorer else name
             self.name, self.key = name, (key if name != self.scorer else "")
         return found
@@ -222,7 +217,7 @@ class _Reader:
         if sample.limit is not None and verdict != RIGHT:
             return "limit", _limit(sample.limit), score
         if verdict is None:
-            return "unscored", _short(reason), score
+            return "unscored", first_line(reason), score
         return verdict, None, score
 
     def _value(self, score: Score, place: Place) -> Any:
@@ -289,11 +284,7 @@ class _Reader:
             announced = [(i, e) for i in ids for e in range(1, epochs + 1)]
             lacking = [own for own in announced if own not in self.told]
             for own, epoch in lacking:
-                self.rows.add(
-                    numbered(own, epoch),
-                    "missing",
-                    own=self._place(own, epoch),
-                )
+                self.rows.add(numbered(own, epoch), "missing", own=self._place(own, epoch))
             if lacking:
                 self.rows.notes.append(
                     f"lacks {len(lacking):,} of {plural(len(announced), 'sample')}"
@@ -330,18 +321,13 @@ def _completion(output: Output | None) -> str:
 
 def _message(error: Any) -> str:
     text = error.get("message") if isinstance(error, dict) else error
-    return _short(plain_text(text) or "the sample failed")
+    return first_line(plain_text(text) or "the sample failed")
 
 
 def _limit(limit: Any) -> str:
     if isinstance(limit, dict):
-        return _short(f"{limit.get('type', 'a')} limit of {limit.get('limit', '?')}")
-    return _short(plain_text(limit) or "a limit")
-
-
-def _short(text: str) -> str:
-    line = text.strip().splitlines()[0] if text.strip() else ""
-    return line[:200]
+        return first_line(f"{limit.get('type', 'a')} limit of {limit.get('limit', '?')}")
+    return first_line(plain_text(limit) or "a limit")
 
 
 READER = Reader(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,9 @@ from abstain.io.log_rows import (
     LogRows,
     accepted,
     as_float,
-    numbered,
+    number_picked,
     one_of,
     plain_text,
-    right_at,
     verdict_of,
 )
 from abstain.io.normalise import squad
@@ -52,20 +50,11 @@ Record = dict[str, Any]
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """The documents of one filter with the verdicts of one metric."""
-    chosen, lines, filters = _rows(opened, picks.get("filter"))
-    if not chosen:
-        one_of(
-            list(filters),
-            picks.get("filter"),
-            what="filter",
-            pick="filter",
-            name=opened.name,
-        )
+    chosen, lines = _rows(opened, picks.get("filter"))
     metric = _metric(chosen[0], picks.get("metric"), opened.name)
-    threshold = right_at(picks)
+    threshold = number_picked(picks, "right-at")
     rows = LogRows(opened, "lm-eval")
     task = NAME.match(Path(opened.name).stem)
-    seen: Counter[str] = Counter()
     told: set[str] = set()
     hashed = all(isinstance(record.get("doc_hash"), str) for record in chosen)
     for line, record in zip(lines, chosen, strict=True):
@@ -74,8 +63,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             raise InputError(f"document {shown(str(record['doc_id']))} stands twice", place)
         told.add(str(record["doc_id"]))
         key = str(record["doc_hash"])[:HASH] if hashed else str(record["doc_id"])
-        seen[key] += 1
-        question = numbered(key, seen[key])
+        question = rows.again(key)
         _add(rows, question, record, metric, threshold, place, task["task"] if task else None)
     if metric != "acc" and any(_choices(record["filtered_resps"]) for record in chosen):
         rows.notes.append(
@@ -84,9 +72,9 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     return rows.table(run=_run(opened), by_match=True)
 
 
-def _rows(opened: Opened, wanted: str | None) -> tuple[list[Record], list[int], Counter[str]]:
-    """The rows of the filter asked for, or of the only one; nothing where that is open."""
-    filters: Counter[str] = Counter()
+def _rows(opened: Opened, wanted: str | None) -> tuple[list[Record], list[int]]:
+    """The rows of the filter asked for, or of the only one, with their lines."""
+    filters: dict[str, None] = {}
     kept: list[Record] = []
     lines: list[int] = []
     for line, record in records(opened, dict[str, Any], what=WHAT):
@@ -95,15 +83,14 @@ def _rows(opened: Opened, wanted: str | None) -> tuple[list[Record], list[int], 
             if name not in record:
                 raise InputError(f"has no '{name}', expected a {WHAT} ({SEEN})", place)
         own = str(record.get("filter", "none"))
-        filters[own] += 1
+        filters[own] = None
         if wanted in (None, own):
             kept.append(_slim(record))
             lines.append(line)
     if not filters:
         raise InputError(f"has no rows, expected {WHAT}", opened.name)
-    if wanted is None and len(filters) > 1:
-        return [], [], filters
-    return kept, lines, filters
+    one_of(list(filters), wanted, what="filter", name=opened.name)
+    return kept, lines
 
 
 def _slim(record: Record) -> Record:
@@ -127,18 +114,14 @@ def _metric(record: Record, wanted: str | None, name: str) -> str:
     found = (
         [str(m) for m in listed if m in record]
         if isinstance(listed, list)
-        else [k for k, v in record.items() if k not in FIELDS and _is_score(v)]
+        else [k for k, v in record.items() if k not in FIELDS and isinstance(v, (int, float, list))]
     )
     if not found:
         raise InputError(f"has no metric in its rows, expected one such as 'acc' ({SEEN})", name)
     if wanted is None:
         usual = [m for m in PREFERRED if m in found]
         wanted = usual[0] if len(usual) == 1 else None
-    return one_of(found, wanted, what="metric", pick="metric", name=name)
-
-
-def _is_score(value: Any) -> bool:
-    return isinstance(value, (int, float, list))
+    return one_of(found, wanted, what="metric", name=name)
 
 
 def _add(
@@ -172,17 +155,14 @@ def _add(
             cells |= _of_choices(pairs, metric)
         else:
             text = _response(record["filtered_resps"])
-            cells |= {"answer": text, "response": record["raw"] or text or None}
+            cells |= {"said": text} | ({"response": record["raw"]} if record["raw"] else {})
             if outcome == WRONG and text in ("", INVALID):
                 outcome = "unparseable" if record["raw"] else "empty"
     rows.add(
         question,
         outcome,
         line=place.line,
-        own={
-            "doc_id": str(record["doc_id"]),
-            **({"task": task} if task else {}),
-        },
+        own={"doc_id": str(record["doc_id"]), **({"task": task} if task else {})},
         **cells,
     )
 
@@ -206,15 +186,12 @@ def _choices(responses: Any) -> list[float] | None:
 
 def _of_choices(logs: Sequence[float], metric: str) -> dict[str, Any]:
     """The option of the largest log probability, and its share of them all."""
-    top = max(logs)
-    if math.isnan(top) or math.isinf(top):
-        return {"options": [str(i) for i in range(len(logs))]}
-    share = 1 / math.fsum(math.exp(own - top) for own in logs)
-    best = str(logs.index(top))
-    options = [str(i) for i in range(len(logs))]
-    if metric != "acc":  # acc_norm picks by length-normalised sums, which the row does not have
+    top, options = max(logs), [str(i) for i in range(len(logs))]
+    # acc_norm picks by length-normalised sums, which the row does not have
+    if metric != "acc" or not math.isfinite(top):
         return {"options": options}
-    return {"answer": best, "confidence": share, "options": options}
+    share = 1 / math.fsum(math.exp(own - top) for own in logs)
+    return {"answer": options[logs.index(top)], "confidence": share, "options": options}
 
 
 def _response(responses: Any) -> str:
@@ -240,7 +217,7 @@ def _of_pair(value: list[Any], metric: str, place: Place) -> tuple[str, dict[str
     texts = answers.get("text", []) if isinstance(answers, dict) else answers
     golds = [plain_text(t) for t in texts or () if plain_text(t)]
     sure = value[0].get("no_answer_probability")
-    cells: dict[str, Any] = {"answer": said, "response": said or None, "correct": golds}
+    cells: dict[str, Any] = {"said": said, "correct": golds}
     if isinstance(sure, (int, float)):
         if not 0 <= sure <= 1:
             raise InputError(

@@ -20,12 +20,12 @@ from abstain.io.log_rows import (
     LogRows,
     accepted,
     as_float,
+    number_picked,
     plain_text,
-    right_at,
     verdict_of,
 )
 from abstain.io.readers import RIGHT_AT, Reader
-from abstain.io.tables import Table
+from abstain.io.tables import Table, first_line
 
 WHAT = "event of openai/evals"
 INVALID = "__invalid__"
@@ -57,7 +57,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             "known)",
             opened.name,
         )
-    threshold = right_at(picks)
+    threshold = number_picked(picks, "right-at")
     right = frozenset(filter(None, picks.get("right", "").split("+")))
     for own, line in order.items():
         place = Place(opened.name, verdicts.get(own, (line, {}))[0])
@@ -65,7 +65,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         texts = sampled.get(own) or [""]  # where a model grades, its text comes after the answer
         graded = "choice" in verdicts.get(own, (0, {}))[1]
         said = cells.pop("said", None) or texts[0 if graded else -1]
-        rows.add(own, outcome, line=place.line, answer=said, response=said or None, **cells)
+        rows.add(own, outcome, line=place.line, said=said, **cells)
     _check(rows, report, verdicts)
     by_match = all("correct" in event for _, event in verdicts.values())
     return rows.table(run=_run(spec), by_match=by_match)
@@ -134,7 +134,7 @@ def _outcome(
 ) -> tuple[str, dict[str, Any]]:
     if own not in verdicts:
         if own in failed:
-            return "error", {"reason": failed[own].splitlines()[0][:200]}
+            return "error", {"reason": first_line(failed[own])}
         return "unscored", {"reason": "the recording has no verdict on it"}
     data = verdicts[own][1]
     expected = data.get("expected")

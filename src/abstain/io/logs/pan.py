@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from abstain.errors import InputError, Place, shown
@@ -38,10 +37,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             _add_truth(rows, str(own), record, place)
         else:
             _add_answer(rows, str(own), record, place)
-    table = rows.table()
-    dropped = {"outcome"} | ({"answer"} if kinds == {"truth"} else set())
-    kept = tuple(c for c in table.columns if c not in dropped)
-    return replace(table, columns=kept, frame=table.frame.drop(dropped), verdicts=None)
+    return rows.gold("answer") if kinds == {"truth"} else rows.gold()
 
 
 def _add_truth(rows: LogRows, own: str, record: Mapping[str, Any], place: Place) -> None:

@@ -18,9 +18,9 @@ import msgspec
 from abstain.errors import InputError, Place, plural
 from abstain.io.documents import document, records
 from abstain.io.files import BOM, Opened
-from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, plain_text, right_at
+from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, number_picked, plain_text
 from abstain.io.readers import RIGHT_AT, Reader
-from abstain.io.tables import Table
+from abstain.io.tables import Table, first_line
 
 FAILED_TO_RUN = 2
 LINES = re.compile(rb'\{(?=[^\n]*?"success"\s*:)(?![^\n]*?"results"\s*:)')
@@ -69,7 +69,7 @@ class Versions(Version):
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """Every test of every provider and prompt."""
-    threshold = right_at(picks)
+    threshold = number_picked(picks, "right-at")
     found = _results(opened)
     numbered = any(own.test_idx is not None for own in found)
     rows = LogRows(opened, "promptfoo", own=("test", "description"))
@@ -102,8 +102,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             question,
             outcome,
             run=run,
-            answer=said,
-            response=said or None,
+            said=said,
             reason=reason,
             correct=_correct(case),
             own={"test": first[same], "description": case.description},
@@ -112,8 +111,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     if unchecked:
         count = plural(unchecked, "response")
         rows.notes.append(f"{count} to tests without an assertion passed unchecked: right")
-    repeated = any(count > 1 for count in seen.values())
-    if repeated:
+    if repeated := any(count > 1 for count in seen.values()):
         rows.notes.append(
             "tests were asked more than once: intervals take the repeats of one as a cluster (test)"
         )
@@ -174,7 +172,7 @@ def _outcome(own: Result, threshold: float | None) -> tuple[str, str | None, str
     broke = bool(response.get("error")) or (bool(own.error) and not own.response)
     if own.failure_reason == FAILED_TO_RUN or (own.failure_reason is None and broke):
         reason = plain_text(own.error or response.get("error")) or "the test failed to run"
-        return "error", reason.splitlines()[0][:200], said
+        return "error", first_line(reason), said
     passed = own.success if threshold is None else (own.score or 0) >= threshold
     if passed:
         return RIGHT, None, said

@@ -131,8 +131,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         rows.add(
             question,
             outcome or "unscored",
-            answer=said,
-            response=said or None,
+            said=said,
             reason=reason,
             correct=accepted([row[target]]) if target else None,
             confidence=_confidence(row, raw),
@@ -194,7 +193,6 @@ READER = Reader(
     tool="SimpleQA style grades",
     versions="A/B/C and CORRECT/INCORRECT/NOT_ATTEMPTED",
     files="a table (CSV, TSV, JSONL, Parquet) with a column of grades",
-    sniff=None,
     picks={"grade": "the column of grades", "question": "the column that names questions"},
     read=read,
 )

@@ -132,8 +132,6 @@ def _add(
 
 
 def _questions(opened: Opened) -> Table:
-    from dataclasses import replace
-
     rows = LogRows(opened, "squad")
     for own in read_data(opened):
         rows.add(
@@ -142,9 +140,7 @@ def _questions(opened: Opened) -> Table:
             correct=list(own.golds),
             own={"kind": HAS if own.golds else NONE, "title": own.title},
         )
-    table = rows.table()
-    kept = tuple(c for c in table.columns if c not in ("outcome", "answer"))
-    return replace(table, columns=kept, frame=table.frame.drop("outcome", "answer"), verdicts=None)
+    return rows.gold("answer")
 
 
 # ------------------------------------------------------------------------------ the three files

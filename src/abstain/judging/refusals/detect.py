@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from abstain.errors import UnknownNameError, UsageError, plural
-from abstain.judging.refusals.rules import LANGUAGES
+from abstain.judging.refusals.english import ENGLISH
+from abstain.judging.refusals.german import GERMAN
+from abstain.judging.refusals.romance import FRENCH, ITALIAN, SPANISH
 from abstain.judging.refusals.shapes import LABEL, MARKS, QUOTED, THOUGHT, Language, Rule
 from abstain.judging.responses import RULE
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
 
+LANGUAGES: dict[str, Language] = {
+    own.code: own for own in (ENGLISH, GERMAN, SPANISH, FRENCH, ITALIAN)
+}
 MOST = 2_000
 """A refusal is looked for in the first characters."""
 OPEN_OUTCOMES = ("wrong", "unparseable")

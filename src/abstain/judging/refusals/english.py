@@ -25,48 +25,43 @@ _BE = r"(?:'s|'re| is| was| are| were| has| had| (?:would|could|might|should|mus
 
 ENGLISH = Language(
     "en",
-    r"(?:(?:i'?m|i am|we'?re|we are)? ?(?:very |so |really |terribly )?(?:sorry|afraid)"
-    r"(?: to say)?(?: that)?[,.;:!]? ?(?:but )?|i apologi[sz]e[,.;:]? ?(?:but )?|(?:my )?apologies"
-    r"[,.;:]? ?(?:but )?|unfortunately[,:]? |regrettably[,:]? |sadly[,:]? |i regret (?:that"
-    r"|to say)(?: that)?,? |as an ai(?: language)?"
-    r"(?: model| assistant)?, |as a(?: large)? language model, "
-    r"|i (?:have to|must) (?:admit|confess)(?: that)?,? |(?:i am|i'm) (?:just |only )?an? (?:ai"
-    r"|language "
-    r"model|assistant)[^,.;:]{0,40}?(?: and|,|[.]) |(?:hmm+|um+|uh+|oh|well|ok|okay|"
-    r"honestly|frankly|actually|currently|at this time|to be (?:perfectly |completely )?honest)"
-    r"[,.…]* |(?:that'?s an? )?(?:good|great|interesting|tough) question[.!,]* (?:but )?"
-    r"|(?:based on|from|according to|given|as of) (?:the|my|this|now)[^,.;:]{0,80}, )*",
+    r"(?:(?:i'?m|i am|we'?re|we are)? ?(?:very |so |really |terribly )?(?:sorry"
+    r"|afraid)(?: to say)?(?: that)?[,.;:!]? ?(?:but )?|i apologi[sz]e[,.;:]? ?(?:but )?"
+    r"|(?:my )?apologies[,.;:]? ?(?:but )?|unfortunately[,:]? |regrettably[,:]? |sadly[,:]? "
+    r"|i regret (?:that|to say)(?: that)?,? |as an ai(?: language)?(?: model| assistant)?, "
+    r"|as a(?: large)? language model, |i (?:have to|must) (?:admit|confess)(?: that)?,? |(?:i am"
+    r"|i'm) (?:just |only )?an? (?:ai|language model|assistant)[^,.;:]{0,40}?(?: and|,|[.]) "
+    r"|(?:hmm+|um+|uh+|oh|well|ok|okay|honestly|frankly|actually|currently|at this time"
+    r"|to be (?:perfectly |completely )?honest)[,.…]* |(?:that'?s an? )?(?:good|great|interesting"
+    r"|tough) question[.!,]* (?:but )?|(?:based on|from|according to|given|as of) (?:the|my|this"
+    r"|now)[^,.;:]{0,80}, )*",
     asides=(
         rf"\b(?:what|which|who|whether|if) the (?:correct |right |exact )?answer{_BE}",
         rf"\bthe (?:provided |given |above )?{_SUBJECTS}\b[^.;!?]*",
         r"\bthe answer (?:depends|is not|isn't|cannot|can't|remains|is un)[^.;!?]*",
         r"\b(?:it|this|that|there|they)(?:'s| is| was| are| were| does| do| did| has)?(?: also"
-        r"| simply"
-        r"| just| still)? ?(?:not|n't|isn't|wasn't|doesn't|don't|didn't|hasn't|no|unclear|unknown|"
-        r"impossible|hard|difficult|beyond|outside|too|never|insufficient)\b[^.;!?]*",
+        r"| simply| just| still)? ?(?:not|n't|isn't|wasn't|doesn't|don't|didn't|hasn't|no|unclear"
+        r"|unknown|impossible|hard|difficult|beyond|outside|too|never|insufficient)\b[^.;!?]*",
         r"[^.;!?]*\b(?:you|your|please|consult|recommend|suggest|refer to|happy to|glad to|let me|"
         r"feel free)\b[^.;!?]*\??",
         r"\b(?:sorry|i'm sorry|apologi\w+|thanks|thank you)\b[^.;!?]*",
     ),
     hedges=(
-        r"\b(?:i|we)(?:'d| would| will|'ll)? (?:guess|think|believe|suspect|assume|say|go with|"
-        r"venture|estimate|bet|lean)\b|\b(?:best|my|educated|wild) guess\b|\bprobably\b"
-        r"|\bpresumably\b"
-        r"|\bmost likely\b|\bperhaps\b|\bmaybe\b|\bif (?:i had|forced) to\b"
+        r"\b(?:i|we)(?:'d| would| will|'ll)? (?:guess|think|believe|suspect|assume|say|go with"
+        r"|venture|estimate|bet|lean)\b|\b(?:best|my|educated|wild) guess\b|\bprobably\b"
+        r"|\bpresumably\b|\bmost likely\b|\bperhaps\b|\bmaybe\b|\bif (?:i had|forced) to\b"
         r"|\b(?:around|approximately|roughly|circa) \d"
     ),
     goes_on=(
-        rf"(?:[.;:,!?–—]|\b(?:but|however,?|though|although|and|so)\b) ?(?:it|that|this|he|she"
-        rf"|they|"
-        rf"there){_BE}\b|\bthe (?:correct |right |likely )?answer(?:{_BE}\b|:)|\bhowever\b"
+        rf"(?:[.;:,!?–—]|\b(?:but|however,?|though|although|and|so)\b) ?(?:it|that|this|he|she|they"
+        rf"|there){_BE}\b|\bthe (?:correct |right |likely )?answer(?:{_BE}\b|:)|\bhowever\b"
         rf"|\bbut (?:it|the|he|she|they|this|that|there|some|one|in|based|according|my)\b"
-        rf"|[.!] [^.!?]*\b(?:is|was|are|were|gives|says)\b|[.!] ?(?:[\w'-]+ ?){{1,3}}\?$"
-        rf"|(?:[:;–—]| -) ?(?:[\w'-]+ ?){{1,4}}[.!]?$|[;:] ?(?:it|he|she|they) \w+"
+        rf"|[.!] [^.!?]*\b(?:is|was|are|were|gives|says)\b|[.!] ?(?:[\w'-]+ ?){{1,3}}\?$|(?:[:;–—]"
+        rf"| -) ?(?:[\w'-]+ ?){{1,4}}[.!]?$|[;:] ?(?:it|he|she|they) \w+"
         r"|[,;] (?:yet|so (?:i|we) (?:\w+ed|got|took|find|get)|still,?|nevertheless,?) "
-        r"|[.!] (?:somewhere|sometime|something|in|near|at|between|around) "
-        r"|\b(?:historians|experts|scholars|sources|most|many|some) (?:\w+ )?(?:say|believe|think"
-        r"|agree|"
-        r"estimate|put|give)\b"
+        r"|[.!] (?:somewhere|sometime|something|in|near|at|between|around) |\b(?:historians|experts"
+        r"|scholars|sources|most|many|some) (?:\w+ )?(?:say|believe|think|agree|estimate|put"
+        r"|give)\b"
     ),
     rules=(
         Rule(
@@ -93,8 +88,7 @@ ENGLISH = Language(
         Rule(
             "en/no-idea",
             rf"(?:(?:i|we)(?:'ve| have)?(?: got)? )?(?:absolutely |really )?(?:no|not a) (?:idea"
-            rf"|clue)"
-            rf"(?:{ENDS}| (?:{_ASKED})\b)|(?:it )?beats me\b|your guess is as good as mine\b"
+            rf"|clue)(?:{ENDS}| (?:{_ASKED})\b)|(?:it )?beats me\b|your guess is as good as mine\b"
             rf"|i wish i knew\b",
             "I have no idea.",
             "No idea is more powerful than freedom.",
@@ -124,8 +118,7 @@ ENGLISH = Language(
             "I cannot help with that.",
             "I cannot help but answer: Paris.",
             unless=r"(?:\S+ ){2,4}(?:help (?:but|\w+ing)|tell (?:a lie|lies)|(?:say|recommend"
-            r"|give) enough|"
-            r"say (?:it|that|this) (?:better|more))\b",
+            r"|give) enough|say (?:it|that|this) (?:better|more))\b",
         ),
         Rule(
             "en/not-something",
@@ -137,14 +130,12 @@ ENGLISH = Language(
         ),
         Rule(
             "en/no-information",
-            r"(?:(?:i|we) (?:do not|don'?t) (?:currently |really )?(?:have|possess)"
-            r"|i lack|(?:(?:i|we) )?have (?:no|insufficient|too little)) (?:any |"
-            r"enough |sufficient |that |this |such |an |access to |the |specific |reliable "
-            r"|personal |necessary "
-            r"|real-time )*"
-            r"(?:information|data|knowledge|details|context|access|answer|opinions?|beliefs|"
-            r"evidence|preferences|ability|feelings|emotions|experiences?|consciousness|memory"
-            r"|recollection|records?|insight|expertise|figures|means|way (?:of|to))\b",
+            r"(?:(?:i|we) (?:do not|don'?t) (?:currently |really )?(?:have|possess)|i lack|(?:(?:i"
+            r"|we) )?have (?:no|insufficient|too little)) (?:any |enough |sufficient |that |this "
+            r"|such |an |access to |the |specific |reliable |personal |necessary "
+            r"|real-time )*(?:information|data|knowledge|details|context|access|answer|opinions?"
+            r"|beliefs|evidence|preferences|ability|feelings|emotions|experiences?|consciousness"
+            r"|memory|recollection|records?|insight|expertise|figures|means|way (?:of|to))\b",
             "I don't have enough information to say.",
             "I don't have the exact data, but it is about 8 billion.",
         ),
@@ -157,27 +148,24 @@ ENGLISH = Language(
         ),
         Rule(
             "en/no-answer-in-text",
-            r"no answer (?:can|could) be (?:given|found|determined)\b|(?:it|this|that) (?:cannot|"
-            r"can'?t|could not) be (?:determined|known|said|answered|verified)\b|"
+            r"no answer (?:can|could) be (?:given|found|determined)\b|(?:it|this|that) (?:cannot"
+            r"|can'?t|could not) be (?:determined|known|said|answered|verified)\b|"
             rf"(?:the |this )?{_SUBJECTS} (?:gives|provides|contains|offers|has"
-            rf"|makes) no (?:indication|"
-            rf"information|mention|answer|details?)\b|"
-            rf"(?:the |this |that |your )?(?:answer|{_SUBJECTS})s? "
-            r"(?:is not|isn'?t|does not|doesn'?t|cannot be|can'?t be|is unknown|was not|is un)"
-            r"(?: ?(?:answerable|answered|determined|contain|provide|provided|say|mention|given|"
-            r"specified|specify|found|stated|state|known|clear|available)\b|[.!]?$)",
+            rf"|makes) no (?:indication|information|mention|answer|details?)\b|(?:the |this |that "
+            rf"|your )?(?:answer|{_SUBJECTS})s? "
+            r"(?:is not|isn'?t|does not|doesn'?t|cannot be|can'?t be|is unknown|was not"
+            r"|is un)(?: ?(?:answerable|answered|determined|contain|provide|provided|say|mention"
+            r"|given|specified|specify|found|stated|state|known|clear|available)\b|[.!]?$)",
             "The answer cannot be determined from the text.",
             'The text does not say "king"; it says "queen".',
         ),
         Rule(
             "en/there-is-not-enough",
-            r"there (?:is|was)(?: not|n'?t) (?:enough|sufficient|any) (?:information|data|context|"
-            r"evidence)\b|(?:not enough|insufficient) (?:information|data|context|evidence)\b"
-            r"|there(?:'s| is| was)(?: simply| really| currently)? no (?:information|mention"
-            r"|data|way (?:(?:for"
-            r" \w+ )?to (?:know|tell|say|verify|check"
-            r"|determine)"
-            r"|of (?:knowing|telling)))\b",
+            r"there (?:is|was)(?: not|n'?t) (?:enough|sufficient|any) (?:information|data|context"
+            r"|evidence)\b|(?:not enough|insufficient) (?:information|data|context|evidence)\b"
+            r"|there(?:'s| is| was)(?: simply| really| currently)? no (?:information|mention|data"
+            r"|way (?:(?:for \w+ )?to (?:know|tell|say|verify|check|determine)|of (?:knowing"
+            r"|telling)))\b",
             "There is not enough information.",
             "There is no evidence that vaccines cause autism.",
         ),
@@ -192,37 +180,32 @@ ENGLISH = Language(
         Rule(
             "en/declines",
             r"i(?:'d| would) (?:rather|prefer) not (?:to )?(?:answer|say|guess|comment|speculate)\b"
-            r"|i (?:must |"
-            r"have to |will |respectfully )*(?:decline|abstain|refuse|pass)"
-            rf"(?:{ENDS}| (?:on|from|here|answering|to (?:answer|respond|say|comment|guess"
-            rf"|provide|comply"
-            rf"|help|assist|speculate))\b)|i'll pass\b|(?:no comment){ENDS}"
+            r"|i (?:must |have to |will |respectfully )*(?:decline|abstain|refuse|pass)"
+            rf"(?:{ENDS}| (?:on|from|here|answering|to (?:answer|respond|say|comment|guess|provide"
+            rf"|comply|help|assist|speculate))\b)|i'll pass\b|(?:no comment){ENDS}"
             r"|i(?:'m| am| do not| don'?t)(?: not)? (?:feel )?comfortable (?:answering|with"
-            r"|providing|"
-            r"sharing|discussing)\b",
+            r"|providing|sharing|discussing)\b",
             "I'd rather not answer.",
             "I pass the ball to John.",
         ),
         Rule(
             "en/nobody-knows",
-            r"(?:nobody|no one|no-one)(?: really)? knows(?: for sure| for certain| the answer| yet|"
-            r" that| this)*|(?:it|this|that)(?:'s| is| remains)(?: currently| still)? (?:unknown"
-            r"|unclear"
-            r"|not known|not clear|unanswerable)(?: to me| at this time| yet)?",
+            r"(?:nobody|no one|no-one)(?: really)? knows(?: for sure| for certain| the answer| yet"
+            r"| that| this)*|(?:it|this|that)(?:'s| is| remains)(?: currently| still)? (?:unknown"
+            r"|unclear|not known|not clear|unanswerable)(?: to me| at this time| yet)?",
             "Nobody knows.",
             "Nobody Knows is a song by Pink.",
             whole=True,
         ),
         Rule(
             "en/not-a-clue",
-            r"(?:(?:i|we) )?(?:haven'?t|have not|don'?t have|do not have)(?: got)? (?:a|any|the"
-            r" (?:faintest|slightest|foggiest|vaguest|remotest)) (?:clue|idea|notion|inkling)\b"
+            r"(?:(?:i|we) )?(?:haven'?t|have not|don'?t have|do not have)(?: got)? (?:a|any"
+            r"|the (?:faintest|slightest|foggiest|vaguest|remotest)) (?:clue|idea|notion|inkling)\b"
             r"|(?:(?:i|we)(?:'d| would)n?'?t|(?:i|we) would not) (?:really )?(?:know|have a clue)\b"
             rf"|search me{ENDS}|who knows[?.!]*$|(?:i )?haven'?t the (?:faintest|slightest"
             rf"|foggiest)\b"
-            r"|(?:absolutely )?no (?:clue|idea) (?:whatsoever|at all)\b"
-            r"|(?:that|this|it)(?: one| question)?(?:'s| is) (?:beyond|above|over) (?:me|us"
-            r"|my head)\b",
+            r"|(?:absolutely )?no (?:clue|idea) (?:whatsoever|at all)\b|(?:that|this|it)(?: one"
+            r"| question)?(?:'s| is) (?:beyond|above|over) (?:me|us|my head)\b",
             "I haven't the faintest idea.",
             "I haven't got a clue, but I think it is Lima.",
         ),
@@ -237,22 +220,20 @@ ENGLISH = Language(
         ),
         Rule(
             "en/escapes-me",
-            r"(?:the (?:answer|name|exact \w+)|it|that|this) (?:escapes|eludes) me\b"
-            r"|(?:i'?m|i am) drawing a blank\b|i draw a blank\b|my memory fails me\b"
-            r"|(?:that|this|it|the)(?: name| term| title)? (?:doesn'?t|does not) ring (?:a|any)"
-            r" bells?\b",
+            r"(?:the (?:answer|name|exact \w+)|it|that|this) (?:escapes|eludes) me\b|(?:i'?m"
+            r"|i am) drawing a blank\b|i draw a blank\b|my memory fails me\b|(?:that|this|it"
+            r"|the)(?: name| term| title)? (?:doesn'?t|does not) ring (?:a|any) bells?\b",
             "The name escapes me.",
             "That name escapes me, but I think it is Lima.",
         ),
         Rule(
             "en/will-not-guess",
-            r"(?:i|we) (?:do not|don'?t|would not|wouldn'?t) (?:want|wish|like|care|dare) to"
-            r" (?:guess|speculate|say|answer|comment|make (?:\w+ )?up|mislead|be wrong)\b"
+            r"(?:i|we) (?:do not|don'?t|would not|wouldn'?t) (?:want|wish|like|care"
+            r"|dare) to (?:guess|speculate|say|answer|comment|make (?:\w+ )?up|mislead|be wrong)\b"
             r"|(?:i|we) can neither confirm nor deny\b|it(?:'d| would) be (?:irresponsible|wrong"
             r"|unwise|misleading|pure speculation)\b(?: \w+){0,3} to (?:guess|speculate|say"
-            r"|answer)\b"
-            r"|i(?:'d| would) (?:only |just )?be (?:only |just )?(?:guessing|speculating|making)\b"
-            r"|(?:i'?m|i am) (?:not going|going not) to (?:guess|speculate|answer|make)\b"
+            r"|answer)\b|i(?:'d| would) (?:only |just )?be (?:only |just )?(?:guessing|speculating"
+            r"|making)\b|(?:i'?m|i am) (?:not going|going not) to (?:guess|speculate|answer|make)\b"
             r"|i(?:'ll| will)(?: have to)? (?:skip|sit) (?:this|that)\b",
             "I don't want to speculate.",
             "I don't want to guess, but the answer is 7.",
@@ -269,13 +250,11 @@ ENGLISH = Language(
             "en/asks-back",
             r"(?:could|can|would) you (?:please |kindly )?(?:clarify|specify|elaborate|rephrase"
             r"|(?:provide|give|share|tell)(?: me)?(?: with)? (?:more|some|the|further"
-            r"|additional))\b"
-            r"|please (?:clarify|specify|rephrase|provide (?:more|the|some|further))\b"
-            r"|(?:i|we)(?:'d| would|'ll| will)? (?:need|require) (?:some |a bit )?(?:more"
-            r"|additional"
-            r"|further) (?:information|context|details?|data)\b"
-            r"|(?:your|the|this) question is (?:too |somewhat |rather )?(?:ambiguous|vague|unclear"
-            r"|broad|incomplete|underspecified)\b",
+            r"|additional))\b|please (?:clarify|specify|rephrase|provide (?:more|the|some"
+            r"|further))\b|(?:i|we)(?:'d| would|'ll| will)? (?:need|require) (?:some "
+            r"|a bit )?(?:more|additional|further) (?:information|context|details?|data)\b|(?:your"
+            r"|the|this) question is (?:too |somewhat |rather )?(?:ambiguous|vague|unclear|broad"
+            r"|incomplete|underspecified)\b",
             "Could you clarify which one you mean?",
             "Your question is too broad; the answer is Lima.",
         ),
@@ -300,16 +279,12 @@ ENGLISH = Language(
         Rule(
             "en/one-word",
             r"(?:the answer is )?(?:unknown|unanswerable|not attempted|no answer|n/?a|idk|i dunno"
-            r"|dunno|"
-            r"(?:can'?t|cannot|couldn'?t) (?:say|tell|help|be (?:sure|certain))|hard to say"
-            r"|no comment|pass|skip|none given|not known|cannot answer|can'?t answer"
-            r"|no response|refused"
-            r"|undetermined"
-            r"|(?:cannot|can'?t|could not) be (?:determined|answered|known)|not (?:specified"
-            r"|stated|given"
-            r"|mentioned|provided|available|answerable|determinable)(?: (?:in|by"
-            r"|from) the [\w ]{1,30})?|unavailable|unclear|not enough info|"
-            r"no information)",
+            r"|dunno|(?:can'?t|cannot|couldn'?t) (?:say|tell|help|be (?:sure|certain))|hard to say"
+            r"|no comment|pass|skip|none given|not known|cannot answer|can'?t answer|no response"
+            r"|refused|undetermined|(?:cannot|can'?t|could not) be (?:determined|answered|known)"
+            r"|not (?:specified|stated|given|mentioned|provided|available|answerable"
+            r"|determinable)(?: (?:in|by|from) the [\w ]{1,30})?|unavailable|unclear"
+            r"|not enough info|no information)",
             "Unknown.",
             "Unknown Pleasures",
             whole=True,

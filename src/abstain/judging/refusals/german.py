@@ -48,66 +48,57 @@ GERMAN = Language(
         Rule(
             "de/kann-nicht",
             r"(?:ich kann|kann ich|wir können|können wir) (?:ihnen |dir |euch |das |diese |die "
-            r"|dazu |"
-            r"darauf |dabei |hier |leider |es |frage |auf |keine |nicht )*(?:nicht |keine |frage |"
-            r"antwort |auskunft |angaben? |information(?:en)? )+(?:\w+ ){0,4}?(?:beantworten"
-            r"|antworten|"
-            r"sagen|helfen|geben|machen|bestimmen|finden|nennen|bestätigen|ermitteln)\b",
+            r"|dazu |darauf |dabei |hier |leider |es |frage |auf |keine |nicht )*(?:nicht |keine "
+            r"|frage |antwort |auskunft |angaben? |information(?:en)? )+(?:\w+ "
+            r"){0,4}?(?:beantworten|antworten|sagen|helfen|geben|machen|bestimmen|finden|nennen"
+            r"|bestätigen|ermitteln)\b",
             "Ich kann diese Frage leider nicht beantworten.",
             "Ich kann nicht mehr sagen als das: es ist Lima.",
         ),
         Rule(
             "de/frage-kann-ich-nicht",
             r"(?:diese|die|ihre|deine) frage (?:kann|können) (?:ich|wir) (?:ihnen |dir "
-            r"|leider )*nicht "
-            r"beantworten\b|das kann (?:ich|man|niemand) (?:ihnen |dir |leider )*nicht (?:sagen"
-            r"|wissen|"
-            r"beantworten)\b|(?:dazu|darüber|hierzu) (?:kann|können) (?:ich|wir) (?:leider "
-            r"|ihnen |dir )*"
-            r"nichts\b|es ist (?:unmöglich|nicht möglich),? (?:das )?zu (?:sagen|bestimmen"
-            r"|wissen)\b",
+            r"|leider )*nicht beantworten\b|das kann (?:ich|man|niemand) (?:ihnen |dir "
+            r"|leider )*nicht (?:sagen|wissen|beantworten)\b|(?:dazu|darüber|hierzu) (?:kann"
+            r"|können) (?:ich|wir) (?:leider |ihnen |dir )*nichts\b|es ist (?:unmöglich"
+            r"|nicht möglich),? (?:das )?zu (?:sagen|bestimmen|wissen)\b",
             "Das kann ich nicht sagen.",
             "Das kann ich nicht sagen, aber ich vermute Lima.",
         ),
         Rule(
             "de/keine-information",
-            r"(?:dazu |darüber |hierzu )?(?:ich )?(?:habe?|liegen|verfüge) (?:ich |mir )?(?:dazu |"
-            r"darüber |hierzu |leider |über )*(?:keine|nicht genug"
-            r"|nicht genügend) (?:ausreichenden |"
-            r"genauen |verlässlichen )?(?:information(?:en)?|angaben|antwort|daten"
-            r"|kenntnis(?:se)?|erkenntnisse)\b",
+            r"(?:dazu |darüber |hierzu )?(?:ich )?(?:habe?|liegen|verfüge) (?:ich |mir )?(?:dazu "
+            r"|darüber |hierzu |leider |über )*(?:keine|nicht genug"
+            r"|nicht genügend) (?:ausreichenden |genauen |verlässlichen )?(?:information(?:en)?"
+            r"|angaben|antwort|daten|kenntnis(?:se)?|erkenntnisse)\b",
             "Dazu habe ich keine Informationen.",
             "Dazu habe ich keine Informationen, vermutlich Lima.",
         ),
         Rule(
             "de/steht-nicht-im-text",
             r"(?:das |die antwort |die frage |dies )(?:steht|geht|lässt sich|ist|wird"
-            r"|kann) (?:\w+ ){0,4}?"
-            r"nicht (?:im text|beantworte[tn]|hervor|beantwortbar|erwähnt|bestimmen|angegeben"
-            r"|bekannt)",
+            r"|kann) (?:\w+ ){0,4}?nicht (?:im text|beantworte[tn]|hervor|beantwortbar|erwähnt"
+            r"|bestimmen|angegeben|bekannt)",
             "Die Frage lässt sich nicht beantworten.",
             "Das ist nicht Lima, sondern Cusco.",
         ),
         Rule(
             "de/finde-nichts",
             r"(?:(?:dazu|darüber|hierzu|hierüber|davon|dafür) )?(?:ich )?(?:finde|besitze|sehe"
-            r"|kenne)"
-            r" (?:ich )?(?:dazu |darüber |hierzu |leider |im text |hier )*(?:keine|nichts)"
-            r" (?:\w+ )?(?:angaben?|information(?:en)?|hinweise?|antwort|daten|aussage|quelle)\b"
-            r"|mir fehlen (?:dazu |dafür |hierzu |leider |die |nötigen )*(?:information(?:en)?"
-            r"|angaben"
-            r"|daten|kenntnisse)\b|(?:dafür |hierfür |dazu )?(?:reichen )?die (?:vorliegenden "
-            r"|verfügbaren )?(?:information(?:en)?|angaben|daten) (?:reichen )?(?:\w+ ){0,2}?nicht"
-            r" (?:aus|hin)?",
+            r"|kenne) (?:ich )?(?:dazu |darüber |hierzu |leider |im text |hier )*(?:keine"
+            r"|nichts) (?:\w+ )?(?:angaben?|information(?:en)?|hinweise?|antwort|daten|aussage"
+            r"|quelle)\b|mir fehlen (?:dazu |dafür |hierzu |leider |die "
+            r"|nötigen )*(?:information(?:en)?|angaben|daten|kenntnisse)\b|(?:dafür |hierfür "
+            r"|dazu )?(?:reichen )?die (?:vorliegenden |verfügbaren )?(?:information(?:en)?|angaben"
+            r"|daten) (?:reichen )?(?:\w+ ){0,2}?nicht (?:aus|hin)?",
             "Dazu finde ich keine Angaben.",
             "Ich finde keine Angaben, vermutlich Lima.",
         ),
         Rule(
             "de/nicht-bekannt",
             r"(?:(?:das|dies|es) ist mir|mir ist (?:das|dies|es|dazu|darüber|hierzu"
-            r"|davon)) (?:leider "
-            r"|derzeit )*(?:nicht bekannt|nichts bekannt|unbekannt|entfallen|nicht geläufig)\b"
-            r"|(?:das |dies )?entzieht sich (?:leider )?meiner kenntnis\b"
+            r"|davon)) (?:leider |derzeit )*(?:nicht bekannt|nichts bekannt|unbekannt|entfallen"
+            r"|nicht geläufig)\b|(?:das |dies )?entzieht sich (?:leider )?meiner kenntnis\b"
             r"|(?:ich )?habe? (?:ich )?(?:davon |darüber )?(?:noch )?nie (?:davon "
             r"|etwas )?gehört\b",
             "Das entzieht sich meiner Kenntnis.",
@@ -115,9 +106,8 @@ GERMAN = Language(
         ),
         Rule(
             "de/möchte-nicht",
-            r"(?:(?:dazu|darüber|hier) )?(?:ich )?(?:möchte|will|darf) (?:ich )?(?:dazu "
-            r"|darüber |hier"
-            r" |lieber |mich |diese frage |das )*(?:nicht|nichts|keine) (?:\w+ ){0,3}?(?:raten"
+            r"(?:(?:dazu|darüber|hier) )?(?:ich )?(?:möchte|will|darf) (?:ich )?(?:dazu |darüber "
+            r"|hier |lieber |mich |diese frage |das )*(?:nicht|nichts|keine) (?:\w+ ){0,3}?(?:raten"
             r"|spekulieren|antworten|sagen|äußern|beantworten|abgeben|anstellen)\b"
             rf"|(?:da|hier) muss ich (?:leider )?passen\b|ich passe{ENDS}",
             "Dazu möchte ich nichts sagen.",
@@ -128,19 +118,16 @@ GERMAN = Language(
             r"(?:(?:das|es) ist )?(?:schwer|schwierig|unmöglich|nicht) zu (?:sagen|beantworten"
             rf"|bestimmen|beurteilen)(?:{ENDS}| (?:ob|wer|wann|wo|wie|warum|da|weil)\b)"
             r"|(?:da|hier) bin ich (?:leider )?überfragt\b|ohne (?:weitere|mehr"
-            r"|nähere) (?:\w+ ){0,4}?nicht"
-            r" (?:\w+ )?(?:beantworten|sagen|bestimmen|möglich)\b"
-            r"|(?:ich )?habe? (?:ich )?keinen (?:blassen )?(?:schimmer"
-            r"|dunst)\b"
+            r"|nähere) (?:\w+ ){0,4}?nicht (?:\w+ )?(?:beantworten|sagen|bestimmen|möglich)\b"
+            r"|(?:ich )?habe? (?:ich )?keinen (?:blassen )?(?:schimmer|dunst)\b"
             r"|(?:keinen )?blassen schimmer\b",
             "Das ist schwer zu sagen.",
             "Das ist schwer zu sagen, wahrscheinlich Lima.",
         ),
         Rule(
             "de/ein-wort",
-            r"(?:unbekannt|nicht bekannt|unklar|nicht sicher|keine angaben?|k\. ?a\.?"
-            r"|keine antwort|nicht beantwortbar|"
-            r"wei(?:ß|ss) nicht)",
+            r"(?:unbekannt|nicht bekannt|unklar|nicht sicher|keine angaben?|k\. ?a\.?|keine antwort"
+            r"|nicht beantwortbar|wei(?:ß|ss) nicht)",
             "Unbekannt.",
             "Unbekannt verzogen",
             whole=True,

@@ -6,10 +6,9 @@ from abstain.judging.refusals.shapes import ENDS, Language, Rule
 
 SPANISH = Language(
     "es",
-    r"(?:lo siento(?: mucho)?[,.;:]? ?(?:pero )?|perdón[,.;:]? ?(?:pero )?|disculp[ae][,.;:]? ?"
-    r"(?:pero )?|lamentablemente[,:]? |desafortunadamente[,:]? |me temo que "
-    r"|como (?:modelo de lenguaje"
-    r"|ia|inteligencia artificial), |respuesta: ?)*",
+    r"(?:lo siento(?: mucho)?[,.;:]? ?(?:pero )?|perdón[,.;:]? ?(?:pero )?"
+    r"|disculp[ae][,.;:]? ?(?:pero )?|lamentablemente[,:]? |desafortunadamente[,:]? |me temo que "
+    r"|como (?:modelo de lenguaje|ia|inteligencia artificial), |respuesta: ?)*",
     asides=(
         r"\b(?:no|nunca) (?:es|está|se|hay|aparece|figura|tengo|puedo|dispongo)\b[^.;!?]*",
         r"[^.;!?]*\b(?:usted|puedes|puede|consulte|consulta|por favor|ayudarte"
@@ -44,18 +43,16 @@ SPANISH = Language(
         Rule(
             "es/no-puedo",
             r"no (?:te |le |les |os )?(?:puedo|podemos|es posible|me es posible) (?:responder"
-            r"|contestar"
-            r"|ayudar(?:te|le)?|proporcionar|determinar|dar|decir(?:te|le)?|encontrar|confirmar"
-            r"|saber)\b",
+            r"|contestar|ayudar(?:te|le)?|proporcionar|determinar|dar|decir(?:te|le)?|encontrar"
+            r"|confirmar|saber)\b",
             "No puedo responder a esa pregunta.",
             "No puedo decir más: es Lima.",
         ),
         Rule(
             "es/sin-información",
-            r"no (?:tengo|tenemos|dispongo de|cuento con|hay) (?:suficiente |acceso a (?:la )?"
-            r"|esa |es[oe]s? |ese |la |"
-            r"ninguna |bastante )*(?:información|datos?|conocimiento)\b"
-            r"|(?:la|tu|su) pregunta es (?:demasiado |muy )?(?:ambigua|vaga|amplia|imprecisa)\b",
+            r"no (?:tengo|tenemos|dispongo de|cuento con|hay) (?:suficiente |acceso a (?:la )?|esa "
+            r"|es[oe]s? |ese |la |ninguna |bastante )*(?:información|datos?|conocimiento)\b|(?:la"
+            r"|tu|su) pregunta es (?:demasiado |muy )?(?:ambigua|vaga|amplia|imprecisa)\b",
             "No tengo suficiente información.",
             "No hay datos exactos, pero la cifra es probablemente 10.",
         ),
@@ -68,29 +65,25 @@ SPANISH = Language(
         ),
         Rule(
             "es/no-sabría",
-            r"no (?:te |le |les )?(?:sabría|podría) (?:\w+ )?(?:decir|responder|contestar)(?:te"
-            r"|le|lo)?\b"
-            r"|no (?:lo |me )?(?:recuerdo|acuerdo|consta)\b|no (?:encuentro|tengo)"
-            r" (?:la |una |ninguna |esa )?(?:respuesta|información)\b|nunca he oído\b",
+            r"no (?:te |le |les )?(?:sabría|podría) (?:\w+ )?(?:decir|responder|contestar)(?:te|le"
+            r"|lo)?\b|no (?:lo |me )?(?:recuerdo|acuerdo|consta)\b|no (?:encuentro|tengo) (?:la "
+            r"|una |ninguna |esa )?(?:respuesta|información)\b|nunca he oído\b",
             "No sabría decirlo.",
             "No recuerdo bien, pero creo que es Lima.",
         ),
         Rule(
             "es/prefiero-no",
             r"me abstengo\b|prefiero (?:abstenerme|no (?:responder|contestar|especular|adivinar"
-            r"|decir|opinar)\w*)\b"
-            r"|no (?:quiero|deseo) (?:responder|contestar|especular|adivinar|opinar)\b"
-            r"|(?:eso |esto )?está fuera de mi\w*\b",
+            r"|decir|opinar)\w*)\b|no (?:quiero|deseo) (?:responder|contestar|especular|adivinar"
+            r"|opinar)\b|(?:eso |esto )?está fuera de mi\w*\b",
             "Prefiero no responder.",
             "Prefiero no adivinar, pero supongo que es Lima.",
         ),
         Rule(
             "es/imposible-decir",
             r"(?:es )?(?:imposible|difícil) (?:de )?(?:saber|decir|determinar|responder)(?:lo)?\b"
-            r"|no hay (?:forma|manera) de (?:saber|determinar)\w*\b"
-            r"|no (?:está claro|queda claro)\b|(?:la información (?:\w+ )?)no (?:es suficiente"
-            r"|basta"
-            r"|permite)\b",
+            r"|no hay (?:forma|manera) de (?:saber|determinar)\w*\b|no (?:está claro|queda claro)\b"
+            r"|(?:la información (?:\w+ )?)no (?:es suficiente|basta|permite)\b",
             "Es difícil de decir.",
             "Es difícil de decir, probablemente Lima.",
         ),
@@ -104,8 +97,7 @@ SPANISH = Language(
         Rule(
             "es/desconozco",
             r"(?:lo desconozco|es imposible (?:decirlo|saberlo|determinarlo)"
-            r"|desconozco (?:la respuesta|eso|ese dato)"
-            r"|no conozco (?:la respuesta|ese dato))\b",
+            r"|desconozco (?:la respuesta|eso|ese dato)|no conozco (?:la respuesta|ese dato))\b",
             "No conozco la respuesta.",
             "No conozco a nadie que lo niegue: es Lima.",
         ),
@@ -122,10 +114,9 @@ SPANISH = Language(
 FRENCH = Language(
     "fr",
     r"(?:(?:je suis )?désolée?[,.;:]? ?(?:mais )?|pardon[,.;:]? ?(?:mais )?"
-    r"|excusez-moi[,.;:]? ?(?:mais )?"
-    r"|malheureusement[,:]? |je regrette[,.;:]? ?(?:mais )?|je crains que "
-    r"|en tant (?:que modèle de "
-    r"langage|qu'ia|que modèle|qu'intelligence artificielle), |réponse ?: ?)*",
+    r"|excusez-moi[,.;:]? ?(?:mais )?|malheureusement[,:]? |je regrette[,.;:]? ?(?:mais )?"
+    r"|je crains que |en tant (?:que modèle de langage|qu'ia|que modèle"
+    r"|qu'intelligence artificielle), |réponse ?: ?)*",
     asides=(
         r"\b(?:ce|cela|ça|il|elle) (?:ne |n')[^.;!?]*\bpas\b[^.;!?]*",
         r"[^.;!?]*\b(?:vous|votre|veuillez|aider)\b[^.;!?]*\??",
@@ -160,60 +151,52 @@ FRENCH = Language(
         ),
         Rule(
             "fr/ne-peux-pas",
-            r"(?:je|nous) ne (?:peux|puis|pouvons|suis) (?:malheureusement )?pas (?:en mesure de |"
-            r"capable de )?(?:vous |te |y |le |la )?(?:répondre|aider|fournir|déterminer|donner"
-            r"|dire|"
-            r"trouver|confirmer|affirmer)\b",
+            r"(?:je|nous) ne (?:peux|puis|pouvons|suis) (?:malheureusement )?pas (?:en mesure de "
+            r"|capable de )?(?:vous |te |y |le |la )?(?:répondre|aider|fournir|déterminer|donner"
+            r"|dire|trouver|confirmer|affirmer)\b",
             "Je ne peux pas répondre à cette question.",
             "Je ne peux pas dire mieux : c'est Lima.",
         ),
         Rule(
             "fr/pas-information",
             r"(?:je|nous) (?:n'ai|n'avons|ne dispose|ne disposons"
-            r"|ne possède) (?:malheureusement )?pas "
-            r"(?:assez |suffisamment |accès à )*(?:d'|de l'|l'|de |des |la "
-            r"|les )?(?:informations?|données"
-            r"|connaissances?|éléments)",
+            r"|ne possède) (?:malheureusement )?pas (?:assez |suffisamment |accès à )*(?:d'|de l'"
+            r"|l'|de |des |la |les )?(?:informations?|données|connaissances?|éléments)",
             "Je n'ai pas assez d'informations.",
             "Je n'ai pas de données, probablement Lima.",
         ),
         Rule(
             "fr/le-texte-ne-dit-pas",
-            r"(?:le texte|la réponse|le passage|la question|l'information) (?:ne "
-            r"|n')(?:le )?(?:dit|"
-            r"mentionne|peut|figure|est|contient|précise) pas",
+            r"(?:le texte|la réponse|le passage|la question|l'information) (?:ne |n')(?:le )?(?:dit"
+            r"|mentionne|peut|figure|est|contient|précise) pas",
             "Le texte ne le dit pas.",
             "Le texte ne dit pas roi ; il dit reine.",
         ),
         Rule(
             "fr/pas-de-réponse",
             r"(?:je|nous) (?:n'ai|n'avons|ne trouve|ne trouvons"
-            r"|ne vois) (?:malheureusement )?pas (?:de "
-            r"|la |d'autre |cette )?(?:réponse|information|donnée)\b|(?:je (?:n'ai"
-            r"|n'en ai) )?pas la"
-            r" moindre idée\b|je ne saurais (?:pas )?(?:vous |le |y )*(?:dire|répondre)\b"
-            r"|je ne (?:m'en souviens|me rappelle|me souviens) (?:pas|plus)\b|je sèche\b"
-            r"|je n'ai jamais entendu\b",
+            r"|ne vois) (?:malheureusement )?pas (?:de |la |d'autre |cette )?(?:réponse|information"
+            r"|donnée)\b|(?:je (?:n'ai|n'en ai) )?pas la moindre idée\b"
+            r"|je ne saurais (?:pas )?(?:vous |le |y )*(?:dire|répondre)\b|je ne (?:m'en souviens"
+            r"|me rappelle|me souviens) (?:pas|plus)\b|je sèche\b|je n'ai jamais entendu\b",
             "Je n'ai pas la réponse.",
             "Je n'ai pas la réponse, mais je pense à Lima.",
         ),
         Rule(
             "fr/impossible-à-dire",
             r"(?:c'est |cela est |il est )?(?:impossible|difficile) (?:à|de) (?:le )?(?:dire|savoir"
-            r"|déterminer|répondre|vérifier)\b|(?:aucune|pas d') ?(?:information|donnée"
-            r"|indication|mention)"
-            r"s?\b (?:\w+ ){0,2}?(?:ne|n'|disponible|sur|à)|il n'y a (?:pas (?:assez|suffisamment)"
-            r"|aucune) ?(?:d'|de )?(?:information|donnée|élément)s?\b"
-            r"|(?:cela|ça) dépasse mes (?:connaissances|compétences)\b",
+            r"|déterminer|répondre|vérifier)\b|(?:aucune|pas d') ?(?:information|donnée|indication"
+            r"|mention)s?\b (?:\w+ ){0,2}?(?:ne|n'|disponible|sur|à)|il n'y a (?:pas (?:assez"
+            r"|suffisamment)|aucune) ?(?:d'|de )?(?:information|donnée|élément)s?\b|(?:cela"
+            r"|ça) dépasse mes (?:connaissances|compétences)\b",
             "Impossible à dire.",
             "Difficile à dire, peut-être Lima.",
         ),
         Rule(
             "fr/préfère-ne-pas",
-            r"je m'abstiens\b|je préfère m'abstenir\b|je (?:préfère"
-            r"|préférerais) ne pas (?:répondre|me prononcer|deviner|spéculer|dire)\b"
-            r"|je ne (?:veux|souhaite|tiens) pas (?:à )?(?:répondre|me prononcer|deviner"
-            r"|spéculer)\b",
+            r"je m'abstiens\b|je préfère m'abstenir\b|je (?:préfère|préférerais) ne pas (?:répondre"
+            r"|me prononcer|deviner|spéculer|dire)\b|je ne (?:veux|souhaite"
+            r"|tiens) pas (?:à )?(?:répondre|me prononcer|deviner|spéculer)\b",
             "Je préfère ne pas répondre.",
             "Je préfère ne pas deviner, mais je dirais Lima.",
         ),
@@ -255,8 +238,7 @@ ITALIAN = Language(
     hedges=r"\bprobabilmente\b|\bforse\b|\b(?:credo|penso|direi|suppongo) (?:che|di)\b",
     goes_on=r"(?:[.;:,!?–—]|\b(?:ma|però)\b) ?(?:è|era|fu|sono|erano|si tratta|si chiama|dice"
     r"|la risposta è)(?:\s|$)|\bma (?:credo|penso|è |la |il |potrebbe)|\bperò (?:la |il |l'|è )"
-    r"|\btuttavia\b|(?:[:;–—]"
-    r"| -) ?(?:[\w'-]+ ?){1,4}[.!]?$|[.!] ?(?:[\w'-]+ ?){1,3}\?$",
+    r"|\btuttavia\b|(?:[:;–—]| -) ?(?:[\w'-]+ ?){1,4}[.!]?$|[.!] ?(?:[\w'-]+ ?){1,3}\?$",
     rules=(
         Rule(
             "it/non-so",
@@ -288,17 +270,15 @@ ITALIAN = Language(
         ),
         Rule(
             "it/senza-informazioni",
-            r"non (?:ho|abbiamo|dispongo di|ci sono) (?:abbastanza |sufficienti "
-            r"|accesso a(?:lle)? |"
-            r"le |nessuna )*(?:informazion[ei]|dati|conoscenze)\b",
+            r"non (?:ho|abbiamo|dispongo di|ci sono) (?:abbastanza |sufficienti |accesso a(?:lle)? "
+            r"|le |nessuna )*(?:informazion[ei]|dati|conoscenze)\b",
             "Non ho abbastanza informazioni.",
             "Non ci sono dati esatti, probabilmente dieci.",
         ),
         Rule(
             "it/il-testo-non-dice",
             r"(?:il testo|la risposta|il passaggio|la domanda) non (?:lo )?(?:dice|menziona|può|è"
-            r"|si|"
-            r"contiene|ha risposta)",
+            r"|si|contiene|ha risposta)",
             "Il testo non lo dice.",
             "Il testo non dice re; dice regina.",
         ),
@@ -311,10 +291,9 @@ ITALIAN = Language(
         ),
         Rule(
             "it/preferisco-non",
-            r"mi astengo\b|preferisco astenermi\b|preferi(?:sco|rei) non (?:rispondere"
-            r"|indovinare|speculare|dir\w*|pronunciarmi)\b"
-            r"|non (?:voglio|vorrei) (?:rispondere|indovinare|speculare)\b"
-            r"|(?:questo |ciò )?va oltre le mie\b",
+            r"mi astengo\b|preferisco astenermi\b|preferi(?:sco|rei) non (?:rispondere|indovinare"
+            r"|speculare|dir\w*|pronunciarmi)\b|non (?:voglio|vorrei) (?:rispondere|indovinare"
+            r"|speculare)\b|(?:questo |ciò )?va oltre le mie\b",
             "Preferisco non rispondere.",
             "Preferisco non indovinare, ma credo che sia Lima.",
         ),
