@@ -55,15 +55,12 @@ class Showing:
     def show_grid(self, grid: Grid, data: Any) -> None:
         """Print a table that is no result, or write it; `data` is what JSON holds."""
         from abstain.io.json_text import json_of
-        from abstain.report.grid import to_csv
 
         match self.chosen:
             case "table" if self.output is None:
                 self._print([grid])
             case "json":
                 self._write(json_of(data))
-            case "csv":
-                self._write(to_csv(grid))
             case look:
                 self._write(LOOKS[look](grid, self.digits))
 

@@ -11,7 +11,7 @@ from abstain.analyses.compare.pairs import least_units
 from abstain.analyses.compare.result import CompareResult, Origin, Pair
 from abstain.errors import plural
 from abstain.measures import Proportion, measure
-from abstain.report.undefined import first_few, undefined_sentences
+from abstain.report.words import first_few, undefined_sentences
 from abstain.stats.multiplicity import CORRECTIONS
 from abstain.stats.swaps import EXACT_UNITS
 

@@ -89,13 +89,10 @@ def _stacked(grid: Grid, digits: int, width: int) -> Iterator[Line]:
     """Every row as a block: its name, and below it what there is to say."""
     names = [column.heading for column in grid.columns[1:]]
     indent = max(map(_len, names)) + 4
-    for number, row in enumerate(grid.rows):
+    for number, row in enumerate(grid.texts(digits)):
         if number:
             yield []
-        first, *texts = (
-            clean(cell_text(cell, column.kind, digits))
-            for cell, column in zip(row, grid.columns, strict=True)
-        )
+        first, *texts = map(clean, row)
         yield [(first, "bold")]
         for name, text in zip(names, texts, strict=True):
             if text not in ("", UNDEFINED):
@@ -146,16 +143,9 @@ def _fit(grid: Grid, digits: int, width: int) -> list[list[int]]:
 
 
 def _widths(grid: Grid, digits: int) -> list[int]:
-    return [
-        max(
-            _len(c.brief),
-            BAR if c.kind == "bar" else 0,
-            *(_len(clean(cell_text(row[i], c.kind, digits))) for row in grid.rows),
-        )
-        if grid.rows
-        else _len(c.brief)
-        for i, c in enumerate(grid.columns)
-    ]
+    least = [max(_len(c.brief), BAR if c.kind == "bar" and grid.rows else 0) for c in grid.columns]
+    rows = ([_len(clean(text)) for text in row] for row in grid.texts(digits))
+    return [max(column) for column in zip(least, *rows, strict=True)]
 
 
 def _lines(
