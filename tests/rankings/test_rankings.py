@@ -88,7 +88,7 @@ def test_runs_are_compared_and_measures_judged_by_the_scores_of_queries() -> Non
     judged = rankings().meta(["AP", "RR"], parts="agreement")
     assert judged.measures == ("AP", "RR")
     with pytest.raises(ab.UsageError, match="knows no clusters"):
-        rankings().compare("AP", cluster="type", test="wilcoxon")
+        rankings().scores("AP", cluster="type").compare(test="wilcoxon")
 
 
 def _sign(pair: Any) -> int:

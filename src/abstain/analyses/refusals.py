@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+import msgspec
 import narwhals as nw
 import numpy as np
 import polars as pl
@@ -67,7 +68,7 @@ class RefusalsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     refusals: int | None = None
     by_rule: dict[str, int] = {}
     """How many texts each rule found, the busiest first."""
-    hits: tuple[Hit, ...] = ()
+    hits: tuple[Hit, ...] = msgspec.field(default_factory=lambda: ())  # written if empty too
     openings: dict[str, str] = {}
     """What may stand before a rule's words, by language."""
     hedges: dict[str, str] = {}

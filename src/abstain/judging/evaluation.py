@@ -37,24 +37,20 @@ from abstain.outcomes import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from abstain.analyses.campaign.result import CampaignResult
-    from abstain.analyses.compare.options import Correction, Progress, Test
-    from abstain.analyses.compare.result import CompareResult
-    from abstain.analyses.curve.histogram import HistogramResult
-    from abstain.analyses.curve.result import CurveResult, Way
-    from abstain.analyses.meta.result import MetaResult, Part
-    from abstain.analyses.score.result import ScoreResult
-    from abstain.analyses.score.several import SeveralResult
-    from abstain.analyses.tune.result import TuneResult
-    from abstain.analyses.validate.result import ValidateResult
+    from abstain.analyses.campaign.campaign import campaign as _campaign
+    from abstain.analyses.compare import compare as _compare
+    from abstain.analyses.curve import curve as _curve
+    from abstain.analyses.curve.histogram import histogram as _histogram
+    from abstain.analyses.meta import meta as _meta
+    from abstain.analyses.score import score as _score
+    from abstain.analyses.score.several import several as _several
+    from abstain.analyses.tune import tune as _tune
+    from abstain.analyses.validate import validate as _validate
     from abstain.judging.gold import Gold
     from abstain.judging.matrix import Filled
     from abstain.judging.reading import PolicyLike, Reading
     from abstain.judging.responses import Responses
-    from abstain.measures import Measure
     from abstain.outcomes import Array, IntArray
-    from abstain.stats.intervals import IntervalMethod
-    from abstain.stats.resampling.draws import Draws, ResamplingProgress
 
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
@@ -367,248 +363,26 @@ class Evaluation:
 
     # ------------------------------------------------------------------------------- analyses
 
-    def score(
-        self,
-        measures: Sequence[str | Measure] | str | Measure = (),
-        *,
-        by: Sequence[str] | str = (),
-        interval: IntervalMethod | bool = False,
-        level: float = 0.95,
-        references: bool = False,
-        break_even: bool = False,
-        seed: int = 0,
-    ) -> ScoreResult:
-        """Scores of every run, by slices where asked for."""
-        found: ScoreResult = abstain.ask(
-            "score",
-            self,
-            measures,
-            by=by,
-            interval=interval,
-            level=level,
-            references=references,
-            break_even=break_even,
-            seed=seed,
-        )
-        return found
-
-    def campaign(
-        self,
-        *,
-        measure: str | Measure = "c@1",
-        by: Sequence[str] | str | None = None,
-        topic_by: str = "topic",
-        test_by: str = "test",
-        pass_mark: float = 0.5,
-        runs_info: Any = None,
-        references: bool = True,
-        interval: IntervalMethod | None = None,
-        level: float = 0.95,
-        seed: int = 0,
-        title: str = "Campaign",
-        about: str = "",
-        progress: Callable[[int, int], None] | None = None,
-    ) -> CampaignResult:
-        """Everything that an overview paper needs: `save` writes it as a folder."""
-        found: CampaignResult = abstain.ask(
-            "campaign",
-            self,
-            measure=measure,
-            by=by,
-            topic_by=topic_by,
-            test_by=test_by,
-            pass_mark=pass_mark,
-            runs_info=runs_info,
-            references=references,
-            interval=interval,
-            level=level,
-            seed=seed,
-            title=title,
-            about=about,
-            progress=progress,
-        )
-        return found
-
-    def several(
-        self,
-        measures: Sequence[str | Measure] | str | Measure = ("K", "MRR"),
-        *,
-        by: Sequence[str] | str = (),
-    ) -> SeveralResult:
-        """Scores of runs that may give several answers to a question: K and MRR."""
-        found: SeveralResult = abstain.ask("score.several", self, measures, by=by)
-        return found
-
-    def curve(
-        self,
-        measures: Sequence[str | Measure] | str | Measure = (),
-        *,
-        should_abstain: str | None = None,
-        bins: int = 10,
-        equal_mass: bool = False,
-        decision: Way | bool = False,
-        level: float = 0.95,
-        points: int = 500,
-        seed: int = 0,
-    ) -> CurveResult:
-        """Every run over all thresholds of its confidence."""
-        found: CurveResult = abstain.ask(
-            "curve",
-            self,
-            measures,
-            should_abstain=should_abstain,
-            bins=bins,
-            equal_mass=equal_mass,
-            decision=decision,
-            level=level,
-            points=points,
-            seed=seed,
-        )
-        return found
-
-    def histogram(
-        self, measure: str | Measure = "c@1", *, bins: int = 1024, points: int = 500
-    ) -> HistogramResult:
-        """Curves of runs that no memory holds: their engine counts confidences into bins."""
-        found: HistogramResult = abstain.ask(
-            "curve.histogram", self, measure, bins=bins, points=points
-        )
-        return found
-
-    def tune(
-        self,
-        *,
-        maximise: str | Measure | None = None,
-        risk: float | None = None,
-        next_questions: bool = False,
-        level: float = 0.9,
-        tune_on: Mapping[str, str] | None = None,
-        folds: int | None = None,
-        repeats: int = 1,
-        by: str | None = None,
-        shrink: float = 50.0,
-        run: str | None = None,
-        seed: int = 0,
-    ) -> TuneResult:
-        """The threshold to abstain at, chosen on some questions and judged on others."""
-        found: TuneResult = abstain.ask(
-            "tune",
-            self,
-            maximise=maximise,
-            risk=risk,
-            next_questions=next_questions,
-            level=level,
-            tune_on=tune_on,
-            folds=folds,
-            repeats=repeats,
-            by=by,
-            shrink=shrink,
-            run=run,
-            seed=seed,
-        )
-        return found
-
-    def compare(
-        self,
-        measure: str | Measure = "c@1",
-        *,
-        against: str | None = None,
-        by: Sequence[str] | str = (),
-        test: Test = "randomisation",
-        correction: Correction | None = None,
-        interval: IntervalMethod | None = None,
-        level: float = 0.95,
-        trials: int = 10_000,
-        seed: int = 0,
-        detect: float | None = None,
-        power: float = 0.8,
-        judge_error: Any = None,
-        progress: Progress | None = None,
-    ) -> CompareResult:
-        """Which differences between runs are real, and where they come from.
-
-        Runs are paired by question on those that all of them have. A missing response excludes
-        its question, unless the policy says what it counts as.
-
-        Args:
-            measure: What runs are compared by, one of counts or of confidence.
-            against: The run that each other one is compared with, corrected by max-T.
-            by: Attributes; for two runs, which slices carry the difference.
-            test: How p is found.
-            correction: For many pairs; Holm's unless said.
-            interval: The method of intervals; None takes the measure's default.
-            level: The level of intervals; what it leaves is the error of tests.
-            trials: Random trials, where a test is not exact.
-            seed: The seed of the trials.
-            detect: A difference to plan for: the power to find it, the questions that takes.
-            power: The power that a plan asks for.
-            judge_error: A judge's verdicts on a sample that was checked by hand.
-            progress: Told how much of the work is done, and how much there is.
-        """
-        found: CompareResult = abstain.ask(
-            "compare",
-            self,
-            measure,
-            against=against,
-            by=by,
-            test=test,
-            correction=correction,
-            interval=interval,
-            level=level,
-            trials=trials,
-            seed=seed,
-            detect=detect,
-            power=power,
-            judge_error=judge_error,
-            progress=progress,
-        )
-        return found
-
-    def validate(self, *, max_runs: int | None = None) -> ValidateResult:
-        """Everything that is wrong with the runs; `max_runs` is how many a team may send."""
-        found: ValidateResult = abstain.ask("validate", self, max_runs=max_runs)
-        return found
-
-    def meta(
-        self,
-        measures: Sequence[str | Measure] | str | Measure = (),
-        *,
-        parts: Sequence[Part] | Part = (),
-        trials: int = 100,
-        size: int | None = None,
-        fuzziness: Sequence[float] | None = None,
-        draws: Draws = "paired",
-        level: float = 0.95,
-        width: float | None = None,
-        bins: int = 21,
-        sizes: Sequence[int] | None = None,
-        resamples: int = 1000,
-        difference: float | None = None,
-        seed: int = 0,
-        threads: int = 0,
-        progress: ResamplingProgress | None = None,
-    ) -> MetaResult:
-        """Judge measures by how they order the runs: see `abstain.analyses.meta.meta`."""
-        found: MetaResult = abstain.ask(
-            "meta",
-            self,
-            measures,
-            parts=parts,
-            trials=trials,
-            size=size,
-            fuzziness=fuzziness,
-            draws=draws,
-            level=level,
-            width=width,
-            bins=bins,
-            sizes=sizes,
-            resamples=resamples,
-            difference=difference,
-            seed=seed,
-            threads=threads,
-            progress=progress,
-        )
-        return found
+    if TYPE_CHECKING:
+        score = _score
+        several = _several
+        compare = _compare
+        curve = _curve
+        histogram = _histogram
+        tune = _tune
+        meta = _meta
+        campaign = _campaign
+        validate = _validate
+    else:
+        score = abstain.Asked("score")
+        several = abstain.Asked("score.several")
+        compare = abstain.Asked("compare")
+        curve = abstain.Asked("curve")
+        histogram = abstain.Asked("curve.histogram")
+        tune = abstain.Asked("tune")
+        meta = abstain.Asked("meta")
+        campaign = abstain.Asked("campaign")
+        validate = abstain.Asked("validate")
 
 
 class View:

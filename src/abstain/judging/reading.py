@@ -266,6 +266,8 @@ def refuse_meaningless(reading: Reading, kind: Kind) -> None:
 def refuse(reading: Reading, why: Mapping[str, str]) -> None:
     """Refuse, for a reason each, the fields that were said."""
     plain = Reading()
-    for name, reason in why.items():
+    for name, reason in reversed(
+        list(why.items())
+    ):  # a master asks for an engine: it is named first
         if getattr(reading, name) != getattr(plain, name):
             raise UsageError(reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -14,12 +14,10 @@ from abstain.errors import plural
 from abstain.rankings.chosen import default_measures, ranking_measures
 
 if TYPE_CHECKING:
-    from abstain.analyses.compare.options import Correction, Progress, Test
-    from abstain.analyses.compare.result import CompareResult
-    from abstain.analyses.meta.result import MetaResult
-    from abstain.analyses.meta.settings import MetaOptions
-    from abstain.analyses.rank.result import RankResult
-    from abstain.analyses.truncation import TruncationResult
+    from abstain.analyses.compare import compare as _compare
+    from abstain.analyses.meta import meta as _meta
+    from abstain.analyses.rank import rank as _rank
+    from abstain.analyses.truncation import truncation as _truncation
     from abstain.io.tables import Table
     from abstain.judging.reading import ReadingOptions
     from abstain.measures import Measure
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Bools, Floats, RankedLists
     from abstain.rankings.scores import ScoreMatrix
     from abstain.rankings.settings import ListSettings
-    from abstain.stats.intervals import IntervalMethod
 
 
 class Rankings:
@@ -103,35 +100,6 @@ class Rankings:
 
     # ------------------------------------------------------------------------------------ analyses
 
-    def score(
-        self,
-        measures: Sequence[str | Measure] | str | Measure = (),
-        *,
-        by: Sequence[str] | str = (),
-        per_query: bool = False,
-        truncation: bool = False,
-    ) -> RankResult:
-        """The means of every run, by slices and query by query where asked for.
-
-        Parameters:
-            measures: such as "AP'" or ["NDCG@10", "RBP(p=0.8)"]; the first orders the runs.
-            by: attributes of the table of queries to slice by; several are crossed.
-            per_query: whether each query's scores are in the result.
-            truncation: whether the report on truncation is.
-        """
-        found: RankResult = abstain.ask(
-            "rank", self, measures, by=by, per_query=per_query, truncation=truncation
-        )
-        return found
-
-    def truncation(self, *, p: float = 0.8) -> TruncationResult:
-        """What truncation does to scores: lengths, original and primed scores, inverted pairs.
-
-        `p` is the persistence of RBP and RBP'.
-        """
-        found: TruncationResult = abstain.ask("truncation", self, p=p)
-        return found
-
     def scores(
         self,
         measures: Sequence[str | Measure] | str | Measure = (),
@@ -160,43 +128,13 @@ class Rankings:
             notes=self.notes,
         )
 
-    def compare(
-        self,
-        measure: str | Measure = "AP",
-        *,
-        against: str | None = None,
-        test: Test = "randomisation",
-        correction: Correction | None = None,
-        interval: IntervalMethod | None = None,
-        level: float = 0.95,
-        trials: int = 10_000,
-        seed: int = 0,
-        detect: float | None = None,
-        power: float = 0.8,
-        cluster: str | None = None,
-        progress: Progress | None = None,
-    ) -> CompareResult:
-        """Compare the runs by the means of a measure; see `ScoreMatrix.compare`.
-
-        `cluster` is the attribute of the table of queries whose values make clusters.
-        """
-        return self.scores(measure, cluster=cluster).compare(
-            against=against,
-            test=test,
-            correction=correction,
-            interval=interval,
-            level=level,
-            trials=trials,
-            seed=seed,
-            detect=detect,
-            power=power,
-            progress=progress,
-        )
-
-    def meta(
-        self,
-        measures: Sequence[str | Measure] | str | Measure = (),
-        **options: Unpack[MetaOptions],
-    ) -> MetaResult:
-        """Judge measures by how they order the runs; see `abstain.meta`."""
-        return self.scores(measures).meta(**options)
+    if TYPE_CHECKING:
+        score = _rank
+        compare = _compare
+        meta = _meta
+        truncation = _truncation
+    else:
+        score = abstain.Asked("rank")
+        compare = abstain.Asked("compare")
+        meta = abstain.Asked("meta")
+        truncation = abstain.Asked("truncation")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,12 +13,9 @@ import abstain
 from abstain.errors import InputError, UnknownNameError, UsageError, option, plural
 
 if TYPE_CHECKING:
-    from abstain.analyses.compare.options import Correction, Progress, Test
-    from abstain.analyses.compare.result import CompareResult
-    from abstain.analyses.meta.result import MetaResult
-    from abstain.analyses.meta.settings import MetaOptions
+    from abstain.analyses.compare import compare as _compare
+    from abstain.analyses.meta import meta as _meta
     from abstain.measures.ranked_lists import Bools, Floats, Ints
-    from abstain.stats.intervals import IntervalMethod
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -159,59 +156,12 @@ class ScoreMatrix:
 
     # ------------------------------------------------------------------------------------ analyses
 
-    def compare(
-        self,
-        measure: str | None = None,
-        *,
-        against: str | None = None,
-        test: Test = "randomisation",
-        correction: Correction | None = None,
-        interval: IntervalMethod | None = None,
-        level: float = 0.95,
-        trials: int = 10_000,
-        seed: int = 0,
-        detect: float | None = None,
-        power: float = 0.8,
-        progress: Progress | None = None,
-    ) -> CompareResult:
-        """Compare the runs by their means on the topics that all of them have a score on.
-
-        Args:
-            measure: Which of the measures; there may be one only.
-            against: The run that each other one is compared with, corrected by max-T.
-            test: How p is found: randomisation, bootstrap or wilcoxon.
-            correction: For many pairs; Holm's unless said.
-            interval: delta, percentile or bca, which is the default.
-            level: The level of intervals; what it leaves is the error of tests.
-            trials: Random trials, where a test is not exact.
-            seed: The seed of the trials.
-            detect: A difference to plan for: the power to find it, the topics that takes.
-            power: The power that a plan asks for.
-            progress: Told how much of the work is done, and how much there is.
-        """
-        found: CompareResult = abstain.ask(
-            "compare",
-            self,
-            measure,
-            against=against,
-            test=test,
-            correction=correction,
-            interval=interval,
-            level=level,
-            trials=trials,
-            seed=seed,
-            detect=detect,
-            power=power,
-            progress=progress,
-        )
-        return found
-
-    def meta(
-        self, measures: Sequence[str] | str = (), **options: Unpack[MetaOptions]
-    ) -> MetaResult:
-        """Judge the measures by how they order the runs; see `abstain.meta`."""
-        found: MetaResult = abstain.ask("meta", self, measures, **options)
-        return found
+    if TYPE_CHECKING:
+        compare = _compare
+        meta = _meta
+    else:
+        compare = abstain.Asked("compare")
+        meta = abstain.Asked("meta")
 
 
 def _folded(name: str) -> str:

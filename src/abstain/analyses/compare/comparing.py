@@ -14,6 +14,7 @@ from abstain.errors import UsageError, option
 from abstain.judging.evaluation import Evaluation
 from abstain.measures import Measure, count_measure
 from abstain.measures import measure as named
+from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
 from abstain.stats.intervals import check_method
 
@@ -25,7 +26,7 @@ DEFAULT_MEASURE = "c@1"
 
 
 def compare(
-    asked: Evaluation | ScoreMatrix,
+    asked: Evaluation | Rankings | ScoreMatrix,
     measure: str | Measure | None = None,
     *,
     against: str | None = None,
@@ -41,9 +42,28 @@ def compare(
     judge_error: Any = None,
     progress: Progress | None = None,
 ) -> CompareResult:
-    """Compare runs, paired by question on those that all of them have; or by per-topic scores.
+    """Which differences between runs are real, and where they come from.
 
-    A missing response excludes its question, unless the policy says what it counts as.
+    Runs are paired by question on those that all of them have. A missing response excludes its
+    question, unless the policy says what it counts as. Rankings and scores are compared by the
+    means of a measure over queries or topics.
+
+    Args:
+        asked: What was read.
+        measure: What runs are compared by: c@1 unless said; AP for rankings; of scores, one of
+            them.
+        against: The run that each other one is compared with, corrected by max-T.
+        by: Attributes; for two runs with outcomes, which slices carry the difference.
+        test: How p is found; for scores randomisation, bootstrap or wilcoxon.
+        correction: For many pairs; Holm's unless said.
+        interval: The method of intervals; None takes the measure's default, bca for scores.
+        level: The level of intervals; what it leaves is the error of tests.
+        trials: Random trials, where a test is not exact.
+        seed: The seed of the trials.
+        detect: A difference to plan for: the power to find it, the questions that takes.
+        power: The power that a plan asks for.
+        judge_error: A judge's verdicts on a sample of outcomes that was checked by hand.
+        progress: Told how much of the work is done, and how much there is.
     """
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
     options = Options(
@@ -59,6 +79,8 @@ def compare(
         progress=progress or (lambda _, __: None),
     )
     options.check()
+    if isinstance(asked, Rankings):
+        asked, measure = asked.scores(measure or "AP"), None
     if isinstance(asked, ScoreMatrix):
         if by or judge_error is not None:
             raise UsageError(

@@ -25,6 +25,7 @@ from abstain.analyses.meta.result import (
     Stability,
 )
 from abstain.analyses.meta.settings import Settings
+from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
 from abstain.stats.comparisons import plain
 from abstain.stats.resampling.bins import BINS, natural_width
@@ -45,7 +46,7 @@ CURVE = 10
 
 
 def meta(
-    asked: Evaluation | ScoreMatrix,
+    asked: Evaluation | Rankings | ScoreMatrix,
     measures: Sequence[str | Measure] | str | Measure = (),
     *,
     parts: Sequence[Part] | Part = (),
@@ -66,9 +67,9 @@ def meta(
     """Judge measures by how they order the runs.
 
     Args:
-        asked: Runs with outcomes or counts per question, or ready scores.
-        measures: Measures of counts (c@1, accuracy and UF unless said); of ready scores, some of
-            them.
+        asked: Runs with outcomes or counts per question, rankings, or ready scores.
+        measures: Measures of counts (c@1, accuracy and UF unless said) or of rankings; of ready
+            scores, some of them.
         parts: What to find out: stability, sensitivity, power, agreement; all unless said.
         trials: Random subsets for each pair of runs.
         size: Questions in a subset; half of them unless said.
@@ -102,6 +103,8 @@ def meta(
         threads=threads,
         progress=progress,
     )
+    if isinstance(asked, Rankings):
+        asked, measures = asked.scores(measures), ()
     source, notes = source_of(asked, measures)
     found = judged(source, settings, notes=notes)
     if isinstance(asked, ScoreMatrix):
