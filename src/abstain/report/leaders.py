@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 MOST_CELLS = 3_000
 
 
-def flat_labels(count: int) -> dict[str, float | bool]:
-    """The labels of a few columns lie flat; of many those are left out that have no room."""
-    return {"labelAngle": 0, "labelOverlap": True} if count <= 6 else {"labelOverlap": True}
-
-
 def best_first(rows: Sequence[ScoredRow], name: str) -> list[ScoredRow]:
     """Rows from the best score to the worst."""
     sign = -1 if higher_is_better(name) else 1
@@ -112,7 +107,9 @@ def slice_figures(rows: Sequence[ScoredRow], names: list[str]) -> Iterator[Figur
     name = names[0]
     data = [{"run": r.run, "slice": text(r), name: r.scores[name]} for r in rows]
     layer = cells("slice", "run", name)
-    layer["encoding"]["x"] |= {"sort": parts, "title": alone, "axis": flat_labels(len(parts))}
+    flat = {"labelAngle": 0} if len(parts) <= 6 else {}
+    axis = {**flat, "labelOverlap": True}
+    layer["encoding"]["x"] |= {"sort": parts, "title": alone, "axis": axis}
     layer["encoding"]["y"] |= {"sort": runs, "title": None}
     layer["encoding"]["color"] |= {"title": name, "scale": {"scheme": "blues"}}
     scores = [row.scores[name] for row in rows]
