@@ -117,11 +117,9 @@ def tune(
         raise UsageError("--run-file writes one run: name one, or use --threshold-file and --apply")
     if how["tune_on"] is not None:
         how["tune_on"] = options.pairs([how["tune_on"]], "--tune-on", "part=dev")
-    usual = {"level": 0.9, "shrink": 50.0}
-    how |= {name: value for name, value in usual.items() if how[name] is None}
     with working("tuning…"):
         read = _read(given, test_gold, how)
-        result = read.tune(**how)
+        result = read.tune(**{name: value for name, value in how.items() if value is not None})
     if run_file is not None:
         _write_run(read, result, given, run_file)
     if threshold_file is not None:
