@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.resources import files
 from pkgutil import iter_modules
 from typing import Any
 
@@ -31,6 +30,8 @@ COMMANDS = sorted(
 
 def helps() -> dict[str, str]:
     """Every command with its help in a line, which its module begins with, without an import."""
+    from importlib.resources import files
+
     texts = {name: (files(commands) / f"{name}.py").read_text("utf-8") for name in COMMANDS}
     return {name: text.split('"""', 2)[1] for name, text in texts.items()}
 

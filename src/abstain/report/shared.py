@@ -62,7 +62,7 @@ def again(saved: Result) -> list[str]:
             said.append(policy_sentence(Policy.of(saved.policy), saved.touched))
         except AbstainError:  # of another version
             said.append("Policy: " + ", ".join(f"{k} → {v}" for k, v in saved.policy.items()) + ".")
-    rows: Any = getattr(saved, "results", None) or getattr(saved, "rows", ())
+    rows: Any = getattr(saved, "rows", ())
     names = {str(row.run) for row in rows if hasattr(row, "run")}
     notes = [note for note in saved.notes if not note.startswith("Policy: ")]
     return [*said, *(sentence(note, names) for note in notes)]
