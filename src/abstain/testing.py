@@ -10,6 +10,7 @@ accuracy of 'run' is 0.8000, with 95 % confidence at least 0.7227: reaches 0.7
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
@@ -339,11 +340,8 @@ def _needed(measure: Measure, gate: Gate, method: IntervalMethod) -> int | None:
         enough *= 2
         if enough > MOST_QUESTIONS:
             return None
-    few = enough // 2
-    while enough - few > 1:
-        middle = (few + enough) // 2
-        few, enough = (few, middle) if reaches(middle) else (middle, enough)
-    return enough
+    # Half of them were too few, unless all there are do.
+    return bisect_left(range(enough), 1, lo=enough // 2 + 1, key=reaches)
 
 
 def _number(value: float | None) -> str:

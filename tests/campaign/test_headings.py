@@ -8,9 +8,9 @@ import pytest
 
 from abstain.analyses.campaign.overview import Overview
 from abstain.report.campaign.summary import sentences
-from abstain.report.campaign.table import Table
 from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import legend, to_csv, to_latex, to_markdown
+from abstain.report.pieces import PageTable
 from tests.campaign.asked import overview
 from tests.campaign.slow import make
 
@@ -28,12 +28,12 @@ def c(given: Path) -> Overview:
 
 
 @pytest.fixture(scope="module")
-def tables(c: Overview) -> list[Table]:
+def tables(c: Overview) -> list[PageTable]:
     return all_tables(c)
 
 
 def test_people_read_blank_and_files_keep_the_outcomes_name(
-    c: Overview, tables: list[Table]
+    c: Overview, tables: list[PageTable]
 ) -> None:
     for table in tables:
         for text in (to_markdown(table.grid), to_latex(table.grid), table.title, table.reading):
@@ -44,12 +44,12 @@ def test_people_read_blank_and_files_keep_the_outcomes_name(
     assert "blank" not in heads.split(",")
 
 
-def test_every_heading_is_explained_but_names_and_texts(tables: list[Table]) -> None:
+def test_every_heading_is_explained_but_names_and_texts(tables: list[PageTable]) -> None:
     silent = {column.name for table in tables for column in table.grid.columns if not column.means}
     assert silent <= {"question"}
 
 
-def test_a_legend_names_what_does_not_speak_for_itself(tables: list[Table]) -> None:
+def test_a_legend_names_what_does_not_speak_for_itself(tables: list[PageTable]) -> None:
     subsets = dict(legend(next(t for t in tables if t.name == "subsets").grid.columns))
     assert "modality or negation" in subsets["modality"]
     assert "run" not in subsets

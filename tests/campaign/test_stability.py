@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from abstain.analyses.campaign import stability as room
-from abstain.report.campaign.extra import stability_section
+from abstain.report.campaign.page import stability_section
 from tests.campaign.asked import overview
 from tests.campaign.slow import make
 

@@ -12,9 +12,9 @@ import pytest
 
 from abstain.analyses.campaign.overview import Overview
 from abstain.errors import InputError, UsageError
-from abstain.report.campaign.table import Table
 from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import Cell
+from abstain.report.pieces import PageTable
 from abstain.stats.intervals import interval
 from tests.campaign.asked import overview
 from tests.campaign.slow import SlowCampaign, deviation, make
@@ -23,7 +23,7 @@ from tests.campaign.slow import SlowCampaign, deviation, make
 @pytest.fixture(scope="module", params=[1, 2])
 def both(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[SlowCampaign, Overview, dict[str, Table]]:
+) -> tuple[SlowCampaign, Overview, dict[str, PageTable]]:
     """A random campaign, what is true of it, and what we make of it."""
     folder: Path = tmp_path_factory.mktemp("campaign")
     slow = make(folder, seed=request.param)
@@ -31,17 +31,17 @@ def both(
     return slow, c, {table.name: table for table in all_tables(c)}
 
 
-Both = tuple[SlowCampaign, Overview, dict[str, Table]]
+Both = tuple[SlowCampaign, Overview, dict[str, PageTable]]
 
 
-def rows(table: Table) -> list[dict[str, Cell]]:
+def rows(table: PageTable) -> list[dict[str, Cell]]:
     """A table's rows by column name."""
     return [
         dict(zip([c.name for c in table.grid.columns], r, strict=True)) for r in table.grid.rows
     ]
 
 
-def by_name(table: Table) -> dict[Cell, dict[str, Cell]]:
+def by_name(table: PageTable) -> dict[Cell, dict[str, Cell]]:
     """A table's rows by run (or whatever its first text column names)."""
     first = next(c.name for c in table.grid.columns if c.kind == "text" and c.name != "#")
     return {row[first]: row for row in rows(table)}

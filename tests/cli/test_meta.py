@@ -369,7 +369,7 @@ def test_a_chart_that_cannot_be_drawn_costs_no_time(files: Here) -> None:
 
 def test_a_bar_on_a_terminal() -> None:
     """The bar is for people: nothing of it reaches a pipe."""
-    from abstain.cli.meta import _progress
+    from abstain.cli.commands.meta import _progress
 
     with _progress() as report:
         assert report is None

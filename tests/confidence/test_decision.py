@@ -11,7 +11,7 @@ import pytest
 import abstain as ab
 from abstain.analyses.curve.decision import decision
 from abstain.analyses.curve.result import Band
-from abstain.report.decision_words import decision_words
+from abstain.report.curve_figures import decision_words
 from tests.confidence.data import Row, informed, read_arrays, read_rows
 
 

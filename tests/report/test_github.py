@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from abstain.report.github import IN_SIGHT, MOST_ROWS, to_github
-from abstain.report.grid import Cell, Column, Grid
+from abstain.report.grid import IN_SIGHT, MOST_ROWS, Cell, Column, Grid, to_github
 from tests.helpers import Here
 
 

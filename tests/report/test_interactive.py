@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abstain.analyses.result import load
-from abstain.report.campaign.extra import _ticks
+from abstain.report.campaign.page import _ticks
 from abstain.report.charts import bands, chart, lines, points
 from abstain.report.interactive import READABLE, interactive
 from abstain.report.meta_charts import OPEN

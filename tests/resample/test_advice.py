@@ -9,7 +9,7 @@ import pytest
 
 from abstain.analyses.meta import MetaResult
 from abstain.analyses.meta.parts import questions_needed
-from abstain.report.meta_advice import advice_of
+from abstain.report.meta_words import advice_of
 from abstain.stats.resampling.sources import of_scores
 from tests.resample.judge import evaluate
 

@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import click
 
 from abstain import __version__
+from abstain.cli import commands
 from abstain.cli.command import SETTINGS
 from abstain.cli.completion import completion_options
 from abstain.cli.help import FittingHelp
 from abstain.errors import nearest
 
-COMMANDS: dict[str, str] = {
-    "score": "Score runs against a gold.",
-    "validate": "Would these runs be accepted?",
-    "baseline": "Write a reference run: random, first, blank…",
-    "campaign": "Every table of an overview.",
-    "rank": "Score rankings that may stop early.",
-    "curve": "When should it have stayed silent?",
-    "tune": "The threshold to abstain at.",
-    "compare": "Is the difference between runs real?",
-    "meta": "Judge the measures: stability, sensitivity, power, agreement.",
-    "pan": "PAN's measures of authorship verification.",
-    "squad": "SQuAD 2's scores, with and without an answer.",
-    "report": "A saved result as one HTML page.",
-    "audit": "Does a published table agree with itself?",
-    "convert": "From one table format to another.",
-    "refusals": "Responses that decline, found in their text.",
-    "measures": "List the measures.",
-    "explain": "Tell the story of one measure.",
-    "demo": "See it at work.",
-}
-"""Every command with its help in a line; `abstain.cli.<name>` holds it, under its own name."""
+MET = (
+    *("score", "validate", "baseline", "campaign", "rank", "curve", "tune", "compare", "meta"),
+    *("pan", "squad", "report", "audit", "convert", "refusals", "measures", "explain", "demo"),
+)
+"""The order in which people meet commands; one that is not named here comes after these."""
+
+COMMANDS = sorted(
+    (own.name for own in iter_modules(commands.__path__)),
+    key=lambda name: (MET.index(name) if name in MET else len(MET), name),
+)
+"""Every command: `abstain.cli.commands.<name>` holds it, under its own name."""
+
+
+def helps() -> dict[str, str]:
+    """Every command with its help in a line, which its module begins with, without an import."""
+    from importlib.resources import files
+
+    texts = {name: (files(commands) / f"{name}.py").read_text("utf-8") for name in COMMANDS}
+    return {name: text.split('"""', 2)[1] for name, text in texts.items()}
 
 
 class Program(FittingHelp, click.Group):
@@ -41,13 +41,14 @@ class Program(FittingHelp, click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands, in the order in which people meet them."""
-        return list(COMMANDS)
+        return COMMANDS
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = getattr(import_module(f"abstain.cli.{cmd_name}"), cmd_name)
+        module = import_module(f"abstain.cli.commands.{cmd_name}")
+        found: click.Command = getattr(module, cmd_name)
         return found
 
     def resolve_command(
@@ -63,31 +64,18 @@ class Program(FittingHelp, click.Group):
     def format_commands(self, ctx: click.Context, formatter: Any) -> None:
         """The commands with their helps, without an import."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl(list(helps().items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """The commands that begin like this, without an import, and the options."""
         from click.shell_completion import CompletionItem
 
-        own = [CompletionItem(n, help=h) for n, h in COMMANDS.items() if n.startswith(incomplete)]
+        own = [CompletionItem(n, help=h) for n, h in helps().items() if n.startswith(incomplete)]
         return own + click.Command.shell_complete(self, ctx, incomplete)
 
 
-def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        click.echo(f"abstain {__version__}")
-        ctx.exit()
-
-
 @click.group("abstain", cls=Program, invoke_without_command=True, context_settings=dict(SETTINGS))
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_version,
-    help="Say the version.",
-)
+@click.version_option(__version__, message="abstain %(version)s", help="Say the version.")
 @completion_options
 @click.pass_context
 def app(context: click.Context) -> None:

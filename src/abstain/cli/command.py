@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -63,9 +64,17 @@ class Argument(click.Argument):
         return named if self.nargs == 1 else f"{named}…"
 
 
-def option(*names: str, **attrs: Any) -> Callable[[F], F]:
-    """A decorator: give a command an option."""
-    return click.option(*names, cls=Option, **attrs)
+def option(usage: str, help: str, *, to: str = "", **attrs: Any) -> Callable[[F], F]:
+    """A decorator: give a command an option, as its help writes it: `-n --questions N`.
+
+    One that takes no value is a flag. `to` is its parameter, where that has another name.
+    """
+    names = [word for word in usage.split() if word.startswith("-")]
+    metavar = usage.split()[len(names) :]
+    if not metavar and "type" not in attrs:
+        attrs["is_flag"] = True
+    own = (*names, *filter(None, [to]))
+    return click.option(*own, cls=Option, metavar=" ".join(metavar) or None, help=help, **attrs)
 
 
 def argument(name: str, **attrs: Any) -> Callable[[F], F]:
@@ -89,8 +98,8 @@ NEW_FILE = click.Path(readable=False, path_type=Path)
 class Words(click.types.StringParamType):
     """Text, of which a shell completes some words; who uses the text checks it."""
 
-    def __init__(self, words: Sequence[str]) -> None:
-        self.words = tuple(words)
+    def __init__(self, words: Callable[[], Iterable[str]] | Iterable[str]) -> None:
+        self.words = words
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -98,7 +107,8 @@ class Words(click.types.StringParamType):
         """The words that begin like this."""
         from click.shell_completion import CompletionItem
 
-        return [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
+        words = self.words() if callable(self.words) else self.words
+        return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
 class Command(FittingHelp):
@@ -192,3 +202,36 @@ def _inputs(ctx: click.Context) -> Iterator[str]:
         several = value if isinstance(value, (list, tuple)) else [value]
         texts = (str(item) for item in several if isinstance(item, (str, Path)))
         yield from (text for text in texts if os.path.isfile(text))
+
+
+# ---------------------------------------------------------------------- as it can be typed again
+
+
+ELSEWHERE = ("-o", "--output", "-f", "--format", "--threads")
+"""Where a result goes, how it looks and how many help to make it: not what it is."""
+
+
+def typed(args: Sequence[str]) -> str:
+    """Arguments as one line for a shell, without where the result goes; empty without arguments.
+
+    Two results of the same command are the same bytes, wherever they are written.
+
+    >>> typed(["score", "a b.csv", "-o", "x.json", "--output=y", "-fjson", "-m", "c@1"])
+    "abstain score 'a b.csv' -m c@1"
+    """
+    kept: list[str] = []
+    skip = False
+    for text in args:
+        name, equals, _ = text.partition("=")
+        if skip:
+            skip = False
+        elif name in ELSEWHERE:
+            skip = not equals
+        elif text != "--force" and not _glued(text):
+            kept.append(text)
+    line = shlex.join(["abstain", *kept]) if kept else ""
+    return line.encode("utf-8", "replace").decode()  # a file's name may be any bytes
+
+
+def _glued(text: str) -> bool:
+    return text.startswith(("-o", "-f")) and len(text) > 2

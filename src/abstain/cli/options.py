@@ -1,4 +1,4 @@
-"""Options of what to compute that several commands share: one idea, one name."""
+"""Options that several commands share: one idea, one name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from abstain.cli.command import BARE, Words, option
+from abstain.cli.command import BARE, NEW_FILE, SHOWING, Words, option
 from abstain.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -15,56 +15,59 @@ F = TypeVar("F", bound=Callable[..., Any])
 METHODS = ("logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson")
 
 
-class MeasureName(Words):
-    """The name of a measure, which a shell completes."""
+def _measure_names() -> Iterable[str]:
+    from abstain.measures import definitions
 
-    def __init__(self) -> None:
-        super().__init__(())
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[Any]:
-        """The measures that begin like this."""
-        from abstain.measures import definitions
-
-        return Words(tuple(definitions())).shell_complete(ctx, param, incomplete)
+    return definitions()
 
 
-MEASURE = MeasureName()
+MEASURE = Words(_measure_names)
+"""The name of a measure, which a shell completes."""
 
 
 def measures(help: str) -> Callable[[F], F]:
     """`-m MEASURE`, repeatable."""
-    return option(
-        "-m",
-        "--measure",
-        "measures",
-        multiple=True,
-        type=MEASURE,
-        metavar="MEASURE",
-        help=f"{help} Repeatable.",
-    )
+    usage = "-m --measure MEASURE"
+    return option(usage, f"{help} Repeatable.", to="measures", multiple=True, type=MEASURE)
 
 
-def measure(help: str, *more: str, default: str | None = None) -> Callable[[F], F]:
-    """`-m MEASURE`, once; `more` are further spellings of it."""
-    names = ("-m", "--measure", *more, "measure")
-    return option(*names, type=MEASURE, default=default, metavar="MEASURE", help=help)
+def measure(help: str, *, to: str = "measure", **attrs: Any) -> Callable[[F], F]:
+    """`-m MEASURE`, once; an argument that has another name is another spelling of it."""
+    more = "" if to == "measure" else f" --{to}"
+    return option(f"-m --measure{more} MEASURE", help, to=to, type=MEASURE, **attrs)
 
 
 def by(help: str) -> Callable[[F], F]:
     """`--by ATTR`, repeatable."""
-    return option("--by", multiple=True, metavar="ATTR", help=f"{help} Repeatable.")
+    return option("--by ATTR", f"{help} Repeatable.", multiple=True)
 
 
 def level(help: str = "The level of intervals.", default: float | None = 0.95) -> Callable[[F], F]:
     """`--level 0.95`."""
-    return option("--level", type=float, default=default, metavar="L", help=help)
+    return option("--level L", help, type=float, default=default)
 
 
 def seed(help: str) -> Callable[[F], F]:
     """`--seed N`."""
-    return option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help=help)
+    return option("--seed N", help, type=click.IntRange(min=0), default=0)
+
+
+def most(help: str) -> Callable[[F], F]:
+    """`--most N`: the rows of a long table that are shown."""
+    return option("--most N", help, type=click.IntRange(min=0), default=50)
+
+
+def output(
+    help: str, metavar: str = "FILE", *, writes: bool = True, **attrs: Any
+) -> Callable[[F], F]:
+    """`-o FILE`."""
+    usage = f"-o --output {metavar}"
+    return option(usage, help, type=NEW_FILE, writes=writes, section=SHOWING, **attrs)
+
+
+def force(help: str) -> Callable[[F], F]:
+    """`--force`."""
+    return option("--force", help, section=SHOWING)
 
 
 def _method(_: click.Context, __: click.Parameter, given: str | None) -> str | bool:
@@ -72,13 +75,12 @@ def _method(_: click.Context, __: click.Parameter, given: str | None) -> str | b
 
 
 interval = option(
-    "--interval",
+    "--interval [METHOD]",
+    "An interval for each score: logit (the default), delta, percentile, bca, jeffreys; for a "
+    "proportion also wilson and clopper-pearson.",
     callback=_method,
-    metavar="[METHOD]",
     type=Words(METHODS),
     methods=METHODS,
-    help="An interval for each score: logit (the default), delta, percentile, bca, jeffreys; for a "
-    "proportion also wilson and clopper-pearson.",
 )
 """`--interval [METHOD]`: the method, True for the default one, False where it is not given."""
 

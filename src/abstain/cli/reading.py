@@ -124,15 +124,12 @@ def reads(
 
     def decorate(function: F) -> F:
         @wraps(function)
-        def with_input(**given: Any) -> Any:
-            reading = read_options(given, without or {}, columns)
+        def with_input(reading: Reading, **given: Any) -> Any:
             return function(given=check(given, reading), **given)
 
-        made: Any = with_input
-        for field in reversed(OPTIONS):
-            made = reading_option(field, hidden=field in (without or {}))(made)
+        made: Any = _with_options(with_input, without or {}, columns, {})
         for kind in reversed(kinds):
-            made = option(f"--{kind}", is_flag=True, section=READING, help=KINDS[kind])(made)
+            made = option(f"--{kind}", KINDS[kind], section=READING)(made)
         made = argument("runs", nargs=-1, metavar="RUN", help=runs)(made)
         return argument("gold", metavar="GOLD", help=first)(made)  # type: ignore[no-any-return]
 
@@ -155,35 +152,34 @@ def reading_options(
         for field, (names, _, _) in OPTIONS.items()
         if field not in wanted
     }
-
-    def decorate(function: F) -> F:
-        @wraps(function)
-        def with_reading(**given: Any) -> Any:
-            return function(reading=read_options(given, without, columns), **given)
-
-        made: Any = with_reading
-        for field in reversed(OPTIONS):
-            told = (help or {}).get(field)
-            made = reading_option(field, hidden=field in without, help=told)(made)
-        return made  # type: ignore[no-any-return]
-
-    return decorate
+    return lambda function: _with_options(function, without, columns, help or {})
 
 
-def reading_option(field: str, *, hidden: bool, help: str | None = None) -> Callable[[F], F]:
-    """The option of one field, as `OPTIONS` has it."""
-    names, metavar, usual = OPTIONS[field]
-    return option(
-        *names,
-        f"reading_{field}",
-        default=getattr(Reading(), field) or None,
-        multiple=field in REPEATED,
-        type=Words(COMPLETED.get(field, ())),
-        metavar=metavar,
-        help=help or usual,
-        hidden=hidden,
-        section=READING,
-    )
+def _with_options(
+    function: F,
+    without: Mapping[str, str],
+    columns: Sequence[str],
+    help: Mapping[str, str],
+) -> F:
+    """A command with the options of reading, as `OPTIONS` has them; it gets a `reading`."""
+
+    @wraps(function)
+    def with_reading(**given: Any) -> Any:
+        return function(reading=read_options(given, without, columns), **given)
+
+    made: Any = with_reading
+    for field, (names, metavar, usual) in reversed(OPTIONS.items()):
+        made = option(
+            " ".join((*names, metavar)),
+            help.get(field, usual),
+            to=f"reading_{field}",
+            default=getattr(Reading(), field) or None,
+            multiple=field in REPEATED,
+            type=Words(COMPLETED.get(field, ())),
+            hidden=field in without,
+            section=READING,
+        )(made)
+    return made  # type: ignore[no-any-return]
 
 
 def read_options(

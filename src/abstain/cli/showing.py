@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, option
 from abstain.errors import UsageError
 from abstain.report.view import ENDINGS, FORMATS, LOOKS, Format, view_of
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from abstain.report.grid import Grid
 
 F = TypeVar("F", bound=Callable[..., Any])
-Data: TypeAlias = "Mapping[str, Any] | list[Any]"
 
 
 @dataclass(frozen=True)
@@ -52,23 +52,17 @@ class Showing:
         else:
             self._write(view.text(self.chosen, digits=self.digits, **options))
 
-    def show_grids(
-        self,
-        grids: Sequence[Grid],
-        data: Data,
-        *,
-        whole: Grid | None = None,
-        narrow: Grid | None = None,
-    ) -> None:
-        """Print tables or write them, or their data.
+    def show_grid(self, grid: Grid, data: Any) -> None:
+        """Print a table that is no result, or write it; `data` is what JSON holds."""
+        from abstain.io.json_text import json_of
 
-        `whole` is the table that CSV holds, `narrow` what a terminal gets instead. Only until
-        every command has a `Result` to show.
-        """
-        if self.chosen == "table" and self.output is None:
-            self._print([narrow] if narrow is not None and sys.stdout.isatty() else grids)
-            return
-        self._write(_as_text(grids, data, whole, self))
+        match self.chosen:
+            case "table" if self.output is None:
+                self._print([grid])
+            case "json":
+                self._write(json_of(data))
+            case look:
+                self._write(LOOKS[look](grid, self.digits))
 
     def _print(self, grids: Sequence[Grid]) -> None:
         from abstain.report.terminal import print_grid
@@ -109,44 +103,28 @@ def shows(*, digits: bool = True, chart: bool = False, page: bool = False) -> Ca
             return function(out=own, **given)
 
         made: Any = _chart(with_showing) if chart else with_showing
-        if digits:
-            made = option(
-                "--digits",
-                type=click.IntRange(0, 15),
-                default=4,
-                metavar="N",
-                section=SHOWING,
-                help="Decimals in tables (CSV and JSON have them all).",
-            )(made)
-        made = option(
-            "-f",
-            "--format",
-            type=click.Choice(looks),
-            section=SHOWING,
-            help="How to show it (default: by the ending of -o, or table).",
-        )(_output(made))
-        return cast(F, made)
+        made = _digits(made) if digits else made
+        how = "How to show it (default: by the ending of -o, or table)."
+        made = options.output("Write the result to a file, whole or not at all.")(made)
+        return cast(F, option("-f --format", how, type=click.Choice(looks), section=SHOWING)(made))
 
     return decorate
 
 
-_output = option(
-    "-o",
-    "--output",
-    type=NEW_FILE,
-    writes=True,
-    metavar="FILE",
+_digits = option(
+    "--digits N",
+    "Decimals in tables (CSV and JSON have them all).",
+    type=click.IntRange(0, 15),
+    default=4,
     section=SHOWING,
-    help="Write the result to a file, whole or not at all.",
 )
 _chart = option(
-    "--chart",
+    "--chart FILE",
+    "Draw it too: .svg, .png, .html or .json; a name without an ending is a folder for all of its "
+    "charts.",
     type=NEW_FILE,
     folder=True,
-    metavar="FILE",
     section=SHOWING,
-    help="Draw it too: .svg, .png, .html or .json; a name without an ending is a folder for all "
-    "of its charts.",
 )
 
 
@@ -175,37 +153,12 @@ OTHERS = (".html", ".htm", ".parquet", ".jsonl", ".tsv", ".xlsx", ".xml", ".pdf"
 """Endings that promise a form which a result may not have; any other name holds a table."""
 
 
-def _as_text(grids: Sequence[Grid], data: Data, whole: Grid | None, showing: Showing) -> str:
-    if showing.chosen == "json":
-        from abstain.io.json_text import json_of
-
-        return json_of(_with_command(data, showing.command))
-    from abstain.report.grid import to_csv
-
-    if showing.chosen == "csv":
-        return to_csv(whole or grids[0])
-    look = LOOKS[showing.chosen]
-    return "\n".join(look(grid, showing.digits) for grid in grids)
-
-
-def _with_command(data: Data, command: str) -> Data:
-    """A result that says what it is, with the command that gave it."""
-    if isinstance(data, list) or "kind" not in data or not command:
-        return data
-    first = {name: data[name] for name in ("abstain", "kind")}
-    return {**first, "command": command, **data}
-
-
 @contextmanager
-def working(what: str) -> Iterator[None]:
-    """Say what is going on, on a terminal's stderr, once it has taken over a second."""
-    with counting(what):
-        yield
+def working(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Say what is going on, on a terminal's stderr, once it has taken over a second.
 
-
-@contextmanager
-def counting(what: str) -> Iterator[Callable[[int, int], None]]:
-    """As `working`, for work that knows how much of it is done."""
+    Work that knows how much of it is done may say so.
+    """
     if not sys.stderr.isatty():
         yield lambda _, __: None
         return

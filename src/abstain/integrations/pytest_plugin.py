@@ -104,8 +104,7 @@ def _shown(score: float | None) -> str:
 
 
 def _append(path: str, gates: list[tuple[str, dict[str, Any]]]) -> None:
-    from abstain.report.github import to_github
-    from abstain.report.grid import Column, Grid
+    from abstain.report.grid import Column, Grid, to_github
 
     kinds: dict[str, Any] = {"score": "score", "at least": "score", "wanted": "score"}
     columns = [Column("gate"), Column("test")]

@@ -88,46 +88,36 @@ def card(text: str, *, width: int = 80) -> str:
     """The card of a measure, as plain text."""
     item = example_measure(text)
     d = item.definition
-    low, high = item.bounds
-    facts: list[tuple[str, str]] = [("formula", d.formula)]
-    facts += [(p.name, f"{p.meaning}; in {p.range_text}") for p in d.parameters]
-    facts.append(("with", letters(d)))
-    if d.kappa is not None:
-        facts.append(("a blank", f"is credited κ = {d.kappa_text} right answers"))
-    if d.break_even is not None:
-        facts.append(
-            ("answering", f"pays for a chance of being right above {d.break_even_text} (p*)")
-        )
+    low, high = (bound(end) for end in item.bounds)
     better = "higher is better" if d.higher_is_better else "lower is better"
-    facts.append(("range", f"{bound(low)} to {bound(high)}, {better}"))
-    if d.convention:
-        facts.append(("convention", d.convention))
-    facts.append(("undefined", _undefined(d)))
-    if d.gaming:
-        facts.append(("to game it", d.gaming))
-    if d.monotone:
-        facts.append(("beware", f"{d.monotone[0].upper()}{d.monotone[1:]}."))
-    if item.ranks_like:
-        facts.append(("ranks like", ", ".join(item.ranks_like) + " (the same order of any runs)"))
-    if d.aliases:
-        facts.append(("also called", ", ".join(d.aliases)))
-    facts.append(("source", d.source))
+    pays = f"pays for a chance of being right above {d.break_even_text} (p*)"
+    alike = ", ".join(item.ranks_like)
+    facts = [
+        ("formula", d.formula),
+        *((p.name, f"{p.meaning}; in {p.range_text}") for p in d.parameters),
+        ("with", letters(d)),
+        ("a blank", f"is credited κ = {d.kappa_text} right answers" if d.kappa else None),
+        ("answering", pays if d.break_even else None),
+        ("range", f"{low} to {high}, {better}"),
+        ("convention", d.convention or None),
+        ("undefined", "; ".join(f"when {rule.reason}" for rule in d.undefined) or "never"),
+        ("to game it", d.gaming or None),
+        ("beware", f"{d.monotone[0].upper()}{d.monotone[1:]}." if d.monotone else None),
+        ("ranks like", f"{alike} (the same order of any runs)" if alike else None),
+        ("also called", ", ".join(d.aliases) or None),
+        ("source", d.source),
+    ]
     lines = _wrap(f"{item}: {d.summary}", width, 0)
     lines.append("")
     for label, value in facts:
-        lines += _wrap(f"{label:<{LABEL}}{value}", width, LABEL)
+        if value is not None:
+            lines += _wrap(f"{label:<{LABEL}}{value}", width, LABEL)
     return "\n".join([*lines, "", *example(item, width)]) + "\n"
 
 
 def bound(value: float) -> str:
     """The end of a range."""
     return number_text(value) if math.isinf(value) else f"{value:g}"
-
-
-def _undefined(d: Definition) -> str:
-    if not d.undefined:
-        return "never"
-    return "when " + "; when ".join(rule.reason for rule in d.undefined)
 
 
 def letters(d: Definition) -> str:
@@ -148,12 +138,16 @@ def letters(d: Definition) -> str:
 
 def example(item: Measure, width: int) -> list[str]:
     """A worked example, in lines of at most so many characters."""
-    if item.definition.takes == "confidence":
-        return _confidence_example(item, width)
-    if item.definition.takes == "ranking":
-        sum_of_it = item.definition.example or f"{item} = {item([1, 0, 1], pool=3):.4f}"
-        lines = ["Example: the gains 1, 0, 1 listed, 3 documents to find", sum_of_it]
-        return [line for text in lines for line in _wrap(text, width, 2)]
+    told = {"confidence": _of_confidence, "ranking": _of_ranking, "counts": _of_counts}
+    return [line for text in told[item.definition.takes](item) for line in _wrap(text, width, 2)]
+
+
+def _of_ranking(item: Measure) -> list[str]:
+    sum_of_it = item.definition.example or f"{item} = {item([1, 0, 1], pool=3):.4f}"
+    return ["Example: the gains 1, 0, 1 listed, 3 documents to find", sum_of_it]
+
+
+def _of_counts(item: Measure) -> list[str]:
     split = not item.definition.shares
     k, name = (SPLIT, SPLIT_NAME) if split else (SHARES, SHARES_NAME)
     blanks = f"{k.unanswered:g} unanswered"
@@ -175,17 +169,16 @@ def example(item: Measure, width: int) -> list[str]:
             f"so {k.right:g} right answers and {k.unanswered:g} blanks count as "
             f"{item(k) * k.n:.1f} right answers of {k.n:g}"
         )
-    return [line for text in lines for line in _wrap(text, width, 2)]
+    return lines
 
 
-def _confidence_example(item: Measure, width: int) -> list[str]:
+def _of_confidence(item: Measure) -> list[str]:
     own: Callable[..., float] = item
     answers = ", ".join(
         f"{sure:g} {'right' if right else 'wrong'}" for sure, right in zip(SURE, RIGHT, strict=True)
     )
-    lines = [f"Example: {len(RIGHT)} answers to as many questions: {answers}"]
-    lines.append(f"{item} = {own(RIGHT, SURE):.4f}")
-    return [line for text in lines for line in _wrap(text, width, 2)]
+    first = f"Example: {len(RIGHT)} answers to as many questions: {answers}"
+    return [first, f"{item} = {own(RIGHT, SURE):.4f}"]
 
 
 def _wrap(text: str, width: int, indent: int) -> list[str]:

@@ -118,6 +118,12 @@ def cells(x: str, y: str, value: str, **more: Any) -> dict[str, Any]:
     return layer
 
 
+def tips(names: Sequence[str], numbers: Sequence[str]) -> list[dict[str, Any]]:
+    """What a mark says under a pointer: columns of names, then columns of numbers."""
+    kinds = dict.fromkeys(names, "nominal") | dict.fromkeys(numbers, "quantitative")
+    return [{"field": _field(name), "type": kind} for name, kind in kinds.items()]
+
+
 def _layer(
     mark: dict[str, Any],
     x: str,

@@ -10,46 +10,38 @@ from abstain.errors import plural
 from abstain.report.charts import cells, chart, points
 from abstain.report.compare_words import p_text, units
 from abstain.report.pieces import Figure
-from abstain.report.shared import MOST_DOTS, count_text, number, score_figure
+from abstain.report.shared import MOST_DOTS, score_figure
+from abstain.report.words import count_text, number
 from abstain.stats.functional import THREE
 
 MOST_PAIRS, MOST_SQUARE = 60, 60
 
 
-def scores_figure(c: CompareResult, *, most: int = MOST_DOTS) -> Iterator[Figure]:
+def scores_figure(c: CompareResult, *, most: int = MOST_DOTS) -> list[Figure]:
     """Scores as dots with their intervals, where two runs have one."""
     rows = [(row.run, row.score, *row.interval) for row in c.rows]
-    found = score_figure("scores", rows, c.measure, most=most)
-    if found is not None:
-        yield found
+    return score_figure("scores", rows, c.measure, most=most)
 
 
 def scores_chart(c: CompareResult) -> dict[str, dict[str, Any]]:
     """The scores of all runs as a chart that stands alone: with a title and the runs' groups."""
-    for figure in scores_figure(c, most=len(c.rows)):
-        spec = figure.spec
-        spanned = c.interval_method is not None
-        spec["title"] = {
-            "text": c.measure + (f" with {100 * c.level:g} % intervals" if spanned else ""),
-            "subtitle": units(c.questions, c.unit) + (f"; {c.interval_method}" if spanned else ""),
-        }
-        if c.grouped and spanned:
-            groups = {row.run: row.group for row in c.rows}
-            for row in spec["data"]["values"]:
-                row["group"] = groups.get(row["run"], "")
-            dots = spec["layer"][-1]["encoding"]
-            spec["layer"].append(
-                {
-                    "mark": {"type": "text", "align": "left", "dx": 6, "fontSize": 9},
-                    "encoding": {
-                        "x": {**dots["x"], "field": "high"},
-                        "y": dots["y"],
-                        "text": {"field": "group"},
-                    },
-                }
-            )
-        return {"scores": spec}
-    return {}
+    figures = scores_figure(c, most=len(c.rows))
+    if not figures:
+        return {}
+    spec, spanned = figures[0].spec, c.interval_method is not None
+    spec["title"] = {
+        "text": c.measure + (f" with {100 * c.level:g} % intervals" if spanned else ""),
+        "subtitle": units(c.questions, c.unit) + (f"; {c.interval_method}" if spanned else ""),
+    }
+    if c.grouped and spanned:
+        groups = {row.run: row.group for row in c.rows}
+        for row in spec["data"]["values"]:
+            row["group"] = groups.get(row["run"], "")
+        dots = spec["layer"][-1]["encoding"]
+        letters = {"x": {**dots["x"], "field": "high"}, "y": dots["y"], "text": {"field": "group"}}
+        mark = {"type": "text", "align": "left", "dx": 6, "fontSize": 9}
+        spec["layer"].append({"mark": mark, "encoding": letters})
+    return {"scores": spec}
 
 
 def differences_figure(c: CompareResult) -> Iterator[Figure]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from abstain.analyses.compare.result import CompareResult
 from abstain.errors import plural
 from abstain.report.compare_words import units
@@ -134,8 +136,8 @@ def odd_intervals(c: CompareResult) -> list[str]:
         return []
     odd = [why for row in c.rows for why in row.no_interval.values()]
     odd += [pair.no_interval for pair in c.pairs if pair.no_interval]
-    times = {why: odd.count(why) for why in dict.fromkeys(odd)}
-    return [f"{plural(n, 'interval')}: {why}." for why, n in list(times.items())[:MOST_ODD]]
+    times = list(Counter(odd).items())[:MOST_ODD]
+    return [f"{plural(n, 'interval')}: {why}." for why, n in times]
 
 
 def notes(c: CompareResult) -> list[str]:

@@ -10,7 +10,7 @@ from abstain.analyses.compare.options import MOST_TRIALS
 from abstain.analyses.compare.result import CompareResult, Origin, Pair
 from abstain.errors import plural
 from abstain.measures import Proportion, measure
-from abstain.report.undefined import first_few, undefined_sentences
+from abstain.report.words import first_few, undefined_sentences
 from abstain.stats.hypotheses import CORRECTIONS
 from abstain.stats.planning import least_units
 from abstain.stats.swaps import EXACT_UNITS

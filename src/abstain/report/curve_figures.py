@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from abstain.analyses.curve.result import PENALISED_AT, CurveResult, RunCurve
+from abstain.analyses.curve.result import PENALISED_AT, Comparison, CurveResult, RunCurve
 from abstain.errors import plural
-from abstain.report.charts import bands, chart, lines, points
-from abstain.report.decision_words import decision_words
+from abstain.report.charts import bands, chart, lines, points, tips
 from abstain.report.pieces import Figure
-from abstain.report.shared import higher_is_better, number
+from abstain.report.shared import higher_is_better
+from abstain.report.words import listed, number
 
 ANSWERED = "share of questions answered"
 PENALISED = "S = c − t/(1−t)·w"
@@ -112,11 +112,7 @@ class Drawing:
         titles: dict[str, Any] = {"colour": "run", "y_title": "share right"}
         line = lines("confidence", "accuracy", x_domain=(0, 1), y_domain=(0, 1), **titles)
         dots = _legend(points("confidence", "accuracy", **titles))
-        said = [
-            ("run", "nominal"),
-            *((n, "quantitative") for n in ("confidence", "accuracy", "answers")),
-        ]
-        dots["encoding"]["tooltip"] = [{"field": field, "type": kind} for field, kind in said]
+        dots["encoding"]["tooltip"] = tips(("run",), ("confidence", "accuracy", "answers"))
         perfect = {
             "data": {"values": [{"p": 0, "q": 0}, {"p": 1, "q": 1}]},
             "mark": {"type": "line", "strokeDash": [4, 4], "color": "#7f7f7f"},
@@ -228,3 +224,75 @@ def _legend(layer: Layer) -> Layer:
     """Colours in the order of the rows."""
     layer["encoding"]["color"] |= {"sort": None, "title": None}
     return layer
+
+
+# ----------------------------------------------------------------- two runs over all of t
+
+
+STEP = 0.01
+"""Between two t of a decision curve."""
+
+
+def decision_words(c: Comparison) -> str:
+    """Who is better where, and where the data cannot tell."""
+    if c.leader is None:
+        return f"{c.first} and {c.second} score the same at every t."
+    if c.undecided == ((0.0, 1.0),):
+        return f"The data cannot tell {c.first} and {c.second} apart at any t."
+    return f"{_told(c, c.leader)}; {_unsure(c)}."
+
+
+def _told(c: Comparison, leader: str) -> str:
+    """Who is better where."""
+    leads = [leader]
+    other = {c.first: c.second, c.second: c.first}
+    crossings = _wide(c.crossings)
+    for _ in crossings:
+        leads.append(other[leads[-1]])
+    if len(leads) == 1:
+        return f"{leads[0]} is better than {other[leads[0]]} at every t"
+    if len(leads) == 2:
+        return f"{leads[0]} is better below t = {crossings[0]:.2f}, {leads[1]} above"
+    edges = [0.0, *crossings, 1.0]
+    where: dict[str, list[str]] = {}
+    for lead, low, high in zip(leads, edges[:-1], edges[1:], strict=True):
+        where.setdefault(lead, []).append(
+            f"below t = {high:.2f}"
+            if low == 0
+            else f"above {low:.2f}"
+            if high == 1
+            else f"from {low:.2f} to {high:.2f}"
+        )
+    one, two = where.items()
+    return f"{one[0]} is better {listed(one[1])}, {two[0]} {listed(two[1])}"
+
+
+def _wide(crossings: Sequence[float]) -> list[float]:
+    """Without the pairs of crossings between which hardly anything lies."""
+    kept: list[float] = []
+    for crossing in crossings:
+        if kept and crossing - kept[-1] < 2 * STEP:
+            kept.pop()
+        else:
+            kept.append(crossing)
+    return kept
+
+
+def _unsure(c: Comparison) -> str:
+    merged: list[tuple[float, float]] = []
+    for low, high in c.undecided:
+        if merged and low - merged[-1][1] < 2 * STEP:
+            merged[-1] = (merged[-1][0], high)
+        elif high - low >= STEP:
+            merged.append((low, high))
+    if not merged:
+        return "the data can tell at every t"
+    spans = [
+        f"below {high:.2f}"
+        if low == 0
+        else f"above {low:.2f}"
+        if high == 1
+        else f"between {low:.2f} and {high:.2f}"
+        for low, high in merged
+    ]
+    return f"{listed(spans)} the data cannot tell"

@@ -10,9 +10,12 @@ import csv
 import io
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import repeat
+from typing import Any, Literal, TypeAlias
+
+from abstain.errors import plural
 
 Cell: TypeAlias = str | int | float | tuple[float, float, float] | None
 Kind: TypeAlias = Literal["text", "score", "count", "percent", "bar"]
@@ -64,6 +67,26 @@ class Grid:
     """A long text in the last column runs over several lines instead of being cut."""
     stack: bool = False
     """On a narrow terminal the cells of a row stand one below another."""
+
+    @classmethod
+    def of(cls, columns: Iterable[tuple[Column, Sequence[Cell]]], **more: Any) -> Grid:
+        """A table of columns, each with its cells."""
+        heads, cells = zip(*columns, strict=True)
+        return cls(list(heads), [list(row) for row in zip(*cells, strict=True)], **more)
+
+    def chosen(self, order: Sequence[int]) -> Grid:
+        """The table with these columns, in this order."""
+        rows = [[row[i] for i in order] for row in self.rows]
+        return replace(self, columns=[self.columns[i] for i in order], rows=rows)
+
+    def without_bars(self) -> Grid:
+        """The table without bars, which say what counts say."""
+        return self.chosen([i for i, c in enumerate(self.columns) if c.kind != "bar"])
+
+    def texts(self, digits: int) -> list[list[str]]:
+        """The cells as people read them."""
+        kinds = [column.kind for column in self.columns]
+        return [list(map(cell_text, row, kinds, repeat(digits))) for row in self.rows]
 
 
 def cell_text(cell: Cell, kind: Kind, digits: int) -> str:
@@ -191,11 +214,14 @@ def csv_text(text: str) -> str:
 
 def to_csv(grid: Grid) -> str:
     """Full precision, empty where undefined, no notes."""
-    keep = [(i, c.kind) for i, c in enumerate(grid.columns) if c.kind != "bar"]
-    columns = [_csv_column([row[i] for row in grid.rows], kind) for i, kind in keep]
+    grid = grid.without_bars()
+    columns = [
+        _csv_column([row[i] for row in grid.rows], column.kind)
+        for i, column in enumerate(grid.columns)
+    ]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([csv_text(grid.columns[i].name) for i, _ in keep])
+    writer.writerow([csv_text(column.name) for column in grid.columns])
     writer.writerows(zip(*columns, strict=True))
     return out.getvalue()
 
@@ -218,23 +244,21 @@ def _csv_cell(cell: Cell, kind: Kind) -> Cell:
 
 def to_markdown(grid: Grid, *, digits: int = 4) -> str:
     """A pipe table, aligned so that it reads as text too."""
-    columns = [(i, c) for i, c in enumerate(grid.columns) if c.kind != "bar"]
-    table = [[markdown_text(c.heading) for _, c in columns]]
-    table += [
-        [markdown_text(cell_text(row[i], c.kind, digits)) for i, c in columns] for row in grid.rows
-    ]
-    widths = [max(3, *(len(row[k]) for row in table)) for k in range(len(columns))]
+    grid = grid.without_bars()
+    cells = [[column.heading for column in grid.columns], *grid.texts(digits)]
+    table = [[markdown_text(cell) for cell in row] for row in cells]
+    widths = [max(3, *map(len, column)) for column in zip(*table, strict=True)]
+    left = [column.kind == "text" for column in grid.columns]
 
     def line(cells: Sequence[str]) -> str:
         padded = [
-            cell.ljust(w) if c.kind == "text" else cell.rjust(w)
-            for cell, w, (_, c) in zip(cells, widths, columns, strict=True)
+            cell.ljust(w) if is_left else cell.rjust(w)
+            for cell, w, is_left in zip(cells, widths, left, strict=True)
         ]
         return "| " + " | ".join(padded) + " |"
 
     rule = [
-        "-" * w if c.kind == "text" else "-" * (w - 1) + ":"
-        for w, (_, c) in zip(widths, columns, strict=True)
+        "-" * w if is_left else "-" * (w - 1) + ":" for w, is_left in zip(widths, left, strict=True)
     ]
     lines = [line(table[0]), line(rule), *(line(row) for row in table[1:])]
     if grid.title:
@@ -246,18 +270,67 @@ def to_markdown(grid: Grid, *, digits: int = 4) -> str:
 
 def to_latex(grid: Grid, *, digits: int = 4) -> str:
     """A booktabs tabular, ready to paste; its title and notes are comments."""
-    columns = [(i, c) for i, c in enumerate(grid.columns) if c.kind != "bar"]
-    spec = "".join("l" if c.kind == "text" else "r" for _, c in columns)
+    grid = grid.without_bars()
+    spec = "".join("l" if column.kind == "text" else "r" for column in grid.columns)
     lines = [f"\\begin{{tabular}}{{{spec}}}", "\\toprule"]
-    lines.append(" & ".join(latex_text(c.heading) for _, c in columns) + r" \\")
+    lines.append(" & ".join(latex_text(column.heading) for column in grid.columns) + r" \\")
     lines.append("\\midrule")
-    for number, row in enumerate(grid.rows):
+    for number, row in enumerate(grid.texts(digits)):
         if number and number in grid.breaks:
             lines.append("\\midrule")
-        cells = [latex_text(cell_text(row[i], c.kind, digits)) for i, c in columns]
-        lines.append(" & ".join(cells) + r" \\")
+        lines.append(" & ".join(map(latex_text, row)) + r" \\")
     lines += ["\\bottomrule", "\\end{tabular}"]
     if grid.title:
         lines = [f"% {clean(grid.title)}", *lines]
     lines += [f"% {clean(note)}" for note in grid.notes]
     return "\n".join(lines) + "\n"
+
+
+# ------------------------------------------------------- GitHub's Markdown for job summaries
+
+
+IN_SIGHT = 10
+"""Rows that are shown before somebody unfolds the rest."""
+
+MOST_ROWS = 2_000
+MOST_BYTES = 512 << 10
+"""A job summary may hold 1 MiB, and others add to it; a longer table is cut and says so."""
+
+
+def to_github(grid: Grid, *, digits: int = 4) -> str:
+    """A title, the first rows, and folded: all rows, and how to read them."""
+    lines = [f"### {markdown_text(grid.title)}", ""] if grid.title else []
+    bare = replace(grid, title="", notes=[])
+    first = replace(bare, rows=grid.rows[:IN_SIGHT])
+    lines.append(to_markdown(first, digits=digits))
+    if len(grid.rows) > IN_SIGHT:
+        body, shown = _within(bare, digits)
+        if len(grid.rows) > shown:
+            more = plural(len(grid.rows) - shown, "more row")
+            body += f"\n… and {more}: CSV has them.\n"
+        lines.append(folded(f"All {len(grid.rows):,} rows", body))
+    if grid.notes:
+        lines += [markdown_text(grid.notes[0]), ""]
+    if grid.notes[1:]:
+        lines.append(folded("Notes", _list(grid.notes[1:])))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _within(grid: Grid, digits: int) -> tuple[str, int]:
+    """The first rows that a summary holds, as Markdown, and how many they are."""
+    count = min(len(grid.rows), MOST_ROWS)
+    while True:
+        body = to_markdown(replace(grid, rows=grid.rows[:count]), digits=digits)
+        size = len(body.encode())
+        if size <= MOST_BYTES or count <= IN_SIGHT:
+            return body, count
+        count = max(IN_SIGHT, min(count - 1, count * MOST_BYTES // size))
+
+
+def folded(summary: str, body: str) -> str:
+    """Text that opens on a click; GitHub reads Markdown inside only after an empty line."""
+    return f"<details><summary>{markdown_text(summary)}</summary>\n\n{body}\n</details>\n"
+
+
+def _list(notes: Sequence[str]) -> str:
+    return "".join(f"- {markdown_text(note)}\n" for note in notes)

@@ -28,22 +28,21 @@ def interactive(spec: Mapping[str, Any]) -> dict[str, Any]:
     >>> [tip["field"] for tip in made["layer"][1]["encoding"]["tooltip"]]
     ['t', 'S']
     """
-    given = [_copied(layer) for layer in spec.get("layer", ())]
+    given: list[Layer] = [
+        {**layer, "encoding": dict(layer.get("encoding", {}))} for layer in spec.get("layer", ())
+    ]
     spans = [end for layer in given for end in _ends(layer)]
     said = [_tooltip(layer, spans) for layer in given]
     layers: list[Layer] = []
     for n, layer in enumerate(given):
-        tips = said[n] or (_first(said) if _ends(layer) and _kind(layer) == "rule" else [])
+        spans_data = _ends(layer) and _kind(layer) == "rule"
+        tips = said[n] or (next(filter(None, said), []) if spans_data else [])
         if tips:
             layer["encoding"]["tooltip"] = tips
         layers.append(layer)
         if tips and _kind(layer) == "line":
             layers.append(_nearest(layer, f"{NEAREST}_{n}", _fullest(layer, given, said)))
     return {**spec, **({"layer": layers} if layers else {})}
-
-
-def _copied(layer: Mapping[str, Any]) -> Layer:
-    return {**layer, "encoding": dict(layer.get("encoding", {}))}
 
 
 def _kind(layer: Layer) -> str:
@@ -83,10 +82,6 @@ def _readable(tip: Mapping[str, Any]) -> dict[str, Any]:
     heading = re.sub(r"\\(.)", r"\1", str(tip["field"]))
     number = {"format": READABLE} if tip.get("type") == "quantitative" else {}
     return {"title": heading, **number, **tip}
-
-
-def _first(said: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    return next((tips for tips in said if tips), [])
 
 
 def _fullest(

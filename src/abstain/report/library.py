@@ -10,10 +10,12 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-import tempfile
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
+
+from abstain.errors import AbstainError
+from abstain.io.files import whole
 
 SNIPPET = "window.vegaEmbed = vegaEmbed; dispatchEvent(new Event('charts'));"
 
@@ -21,7 +23,8 @@ SNIPPET = "window.vegaEmbed = vegaEmbed; dispatchEvent(new Event('charts'));"
 @functools.cache
 def chart_library() -> str:
     """The script, closed to the markup of the page that it stands in."""
-    kept = _cache_file()
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    kept = Path(base) / "abstain" / f"vega-{version('vl-convert-python')}.js"
     script = _read(kept)
     if script is None:
         import vl_convert
@@ -29,11 +32,6 @@ def chart_library() -> str:
         script = str(vl_convert.javascript_bundle(SNIPPET))
         _keep(kept, script)
     return script.replace("</script", "<\\/script")
-
-
-def _cache_file() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(base) / "abstain" / f"vega-{version('vl-convert-python')}.js"
 
 
 def _digest(script: bytes) -> str:
@@ -52,13 +50,8 @@ def _read(kept: Path) -> str | None:
 
 
 def _keep(kept: Path, script: str) -> None:
-    with suppress(OSError):
+    with suppress(OSError, AbstainError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         body = script.encode()
-        handle, draft = tempfile.mkstemp(dir=kept.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(_digest(body).encode() + b"\n" + body)
-            os.replace(draft, kept)
-        except OSError:
-            os.unlink(draft)
+        with whole(kept) as draft:
+            draft.write_bytes(_digest(body).encode() + b"\n" + body)

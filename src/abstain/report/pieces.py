@@ -83,10 +83,6 @@ class PageTable:
     page_size: int = 25
     filed: tuple[str, ...] = ()
     """Endings of its files in the folder beside the page."""
-    rows_in_all: int = 0
-    """Rows that it had before it was cut to these; 0: it was not."""
-    whole_in: str = ""
-    """Where all of it can be found, if that is no file beside the page."""
 
     @property
     def space(self) -> int:
@@ -107,11 +103,6 @@ class PageTable:
         return min(len(self.grid.rows), most)
 
     @property
-    def total(self) -> int:
-        """Rows that there are."""
-        return max(self.rows_in_all, len(self.grid.rows))
-
-    @property
     def legend(self) -> list[tuple[str, str]]:
         """What the headings mean that do not speak for themselves."""
         return legend(self.grid.columns[: self.columns_kept])
@@ -120,8 +111,8 @@ class PageTable:
     def cut(self) -> str:
         """What the page holds of it, in words; empty where that is all."""
         parts = []
-        if self.rows_kept < self.total:
-            parts.append(f"{self.rows_kept:,} of {self.total:,} rows")
+        if self.rows_kept < len(self.grid.rows):
+            parts.append(f"{self.rows_kept:,} of {len(self.grid.rows):,} rows")
         if self.columns_kept < len(self.grid.columns):
             parts.append(f"{self.columns_kept} of {len(self.grid.columns):,} columns")
         if not parts:
@@ -215,7 +206,10 @@ def render(page: Page) -> str:
     data = {
         "digits": page.digits,
         "tables": {t.name: table_data(t) for t in (*tables, *page.again_tables)},
-        "charts": {figure.name: _fluid(figure) for figure in figures},
+        "charts": {
+            own.name: interactive(own.spec) | {"width": "container", "title": None}
+            for own in figures
+        },
     }
     script = _asset("assets/theme.js") + _asset("assets/report.js")
     library = chart_library() if figures else ""
@@ -238,18 +232,13 @@ def render_chart(spec: Mapping[str, Any]) -> str:
     """A chart as a page of its own."""
     from markupsafe import Markup
 
+    first = spec["vconcat"][0] if "vconcat" in spec else spec
     return _filled(
         "templates/chart.html",
-        title=_heading(spec),
+        title=str(first["title"]["text"]),
         spec=Markup(_harmless_json(spec)),
         library=Markup(chart_library()),
     )
-
-
-def _heading(spec: Mapping[str, Any]) -> str:
-    """The title of a chart, or of the first of several."""
-    first = spec["vconcat"][0] if "vconcat" in spec else spec
-    return str(first["title"]["text"])
 
 
 def _filled(template: str, **values: Any) -> str:
@@ -306,21 +295,17 @@ def _harmless_json(data: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _fluid(figure: Figure) -> dict[str, Any]:
-    return interactive(figure.spec) | {"width": "container", "title": None}
-
-
 def table_data(table: PageTable) -> dict[str, Any]:
     """A table as the page's script takes it."""
     grid = table.grid
-    keep = list(range(table.columns_kept))
-    names = [grid.columns[i].name for i in keep]
-    rows = grid.rows[: table.rows_kept]
+    kept = grid.chosen(range(table.columns_kept))
+    names = [column.name for column in kept.columns]
+    rows = kept.rows[: table.rows_kept]
     return {
         "title": clean(table.title),
-        "columns": [_column(grid.columns[i]) for i in keep],
-        "rows": [[_cell(row[i]) for i in keep] for row in rows],
-        "total": table.total,
+        "columns": [_column(column) for column in kept.columns],
+        "rows": [[_cell(cell) for cell in row] for row in rows],
+        "total": len(grid.rows),
         "cut": bool(table.cut),
         "dim": sorted(n for n in grid.dim if n < len(rows)),
         "breaks": sorted(n for n in grid.breaks if n < len(rows)),

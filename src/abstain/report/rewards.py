@@ -31,14 +31,15 @@ REWARDS = (
 def measure_facts(item: Measure) -> list[tuple[str, str]]:
     """What one should know of a measure."""
     d = item.definition
-    facts = [("measure", f"{signature(d)}: {d.summary}"), ("formula", d.formula)]
-    if d.kappa is not None:
-        facts.append(("a blank is credited", f"κ = {d.kappa_text} right answers"))
-    if d.break_even is not None:
-        facts.append(("answering pays above", f"p* = {d.break_even_text}"))
-    if d.gaming:
-        facts.append(("to game it", d.gaming))
-    return [*facts, ("source", d.source)]
+    facts = [
+        ("measure", f"{signature(d)}: {d.summary}"),
+        ("formula", d.formula),
+        ("a blank is credited", f"κ = {d.kappa_text} right answers" if d.kappa else None),
+        ("answering pays above", f"p* = {d.break_even_text}" if d.break_even else None),
+        ("to game it", d.gaming or None),
+        ("source", d.source),
+    ]
+    return [(name, value) for name, value in facts if value is not None]
 
 
 def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Measure]) -> PageTable:

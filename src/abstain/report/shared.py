@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any, Protocol
+import html
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from abstain.analyses.result import Result
 from abstain.errors import AbstainError
 from abstain.measures import Measure, measure
 from abstain.outcomes import Counts, Policy
 from abstain.report.charts import chart, points
-from abstain.report.grid import Cell, Column, Grid, cell_text
-from abstain.report.pieces import Figure, PageTable
-from abstain.report.scores import policy_sentence, sentence
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.pieces import Figure, Page, PageTable, Section
+from abstain.report.view import View
+from abstain.report.words import policy_sentence, sentence
+
+if TYPE_CHECKING:
+    from abstain.analyses.rank.result import RankRow
+    from abstain.analyses.score.result import Row
 
 MOST_DOTS = 60
 
@@ -32,32 +39,8 @@ def higher_is_better(name: str) -> bool:
     return item is None or item.higher_is_better
 
 
-class ScoredRow(Protocol):
-    """A run with scores, in a slice or on all questions."""
-
-    @property
-    def run(self) -> str:
-        """Its name."""
-
-    @property
-    def slice(self) -> dict[str, str | None]:
-        """Attribute to value."""
-
-    @property
-    def scores(self) -> dict[str, float | None]:
-        """Measure to score."""
-
-    @property
-    def undefined(self) -> dict[str, str]:
-        """Why scores do not exist."""
-
-    @property
-    def intervals(self) -> dict[str, tuple[float | None, float | None]]:
-        """Measure to interval."""
-
-    @property
-    def reference(self) -> str | None:
-        """What kind of reference it is, if it is one."""
+ScoredRow: TypeAlias = "Row | RankRow"
+"""A run with scores, in a slice or on all questions."""
 
 
 def tally_of(row: ScoredRow) -> Counts | None:
@@ -79,38 +62,52 @@ def again(saved: Result) -> list[str]:
             said.append(policy_sentence(Policy.of(saved.policy), saved.touched))
         except AbstainError:  # of another version
             said.append("Policy: " + ", ".join(f"{k} → {v}" for k, v in saved.policy.items()) + ".")
-    rows: Any = getattr(saved, "results", None) or getattr(saved, "rows", ())
+    rows: Any = getattr(saved, "rows", ())
     names = {str(row.run) for row in rows if hasattr(row, "run")}
     notes = [note for note in saved.notes if not note.startswith("Policy: ")]
     return [*said, *(sentence(note, names) for note in notes)]
 
 
-def facts(saved: Result, *more: tuple[str, Any]) -> list[tuple[str, str]]:
-    """The version and the settings of a result; what it does not say is left out."""
-    found = [("written by", f"abstain {saved.abstain}")]
-    given = [*more, ("seed", getattr(saved, "seed", None))]
-    return [*found, *((name, str(value)) for name, value in given if value not in (None, ""))]
+def page_of(
+    saved: Result,
+    title: str,
+    lead: str,
+    sections: Iterable[Section],
+    *settings: tuple[str, Any],
+    said: Sequence[str] | None = None,
+) -> Page:
+    """The page of a result: what it tells, and how it was made.
+
+    `said` are sentences on how it was made, `settings` what was asked for; one that says nothing is
+    left out.
+    """
+    given = [("written by", f"abstain {saved.abstain}"), *settings]
+    given.append(("seed", getattr(saved, "seed", None)))
+    return Page(
+        title=title,
+        lead=lead,
+        sections=list(sections),
+        again=again(saved) if said is None else said,
+        again_facts=[(name, str(value)) for name, value in given if value not in (None, "")],
+        again_tables=blanks_table(saved),
+        command=saved.command,
+    )
 
 
-def blanks_table(saved: Result) -> list[PageTable]:
-    """How many blanks of each kind, and what became of them."""
+def blanks_table(saved: Result, runs: Sequence[int] = ()) -> list[PageTable]:
+    """How many blanks of each kind, and what became of them; perhaps in how many runs."""
     if not saved.policy:
         return []
-    return [kinds_of_blank([(k, e, saved.touched.get(k, 0)) for k, e in saved.policy.items()])]
-
-
-def kinds_of_blank(rows: Sequence[tuple[str, str, int]], runs: Sequence[int] = ()) -> PageTable:
-    """Kinds of blank with what each counts as and how many there are; perhaps in how many runs."""
     columns = [
         Column("kind of blank", means="why there is no answer"),
         Column("counts as", means="what the policy makes of it; unanswered: it stays blank"),
         Column("responses", "count", means="how many there are", plain=True),
     ]
-    cells: list[list[Cell]] = [list(row) for row in rows]
+    cells: list[list[Cell]] = [[k, e, saved.touched.get(k, 0)] for k, e in saved.policy.items()]
     if runs:
         columns.append(Column("runs that have some", "count", means="how many runs", plain=True))
         cells = [[*row, count] for row, count in zip(cells, runs, strict=True)]
-    return PageTable("blanks", "Blanks", "Every kind of blank.", Grid(columns, cells))
+    return [PageTable("blanks", "Blanks", "Every kind of blank.", Grid(columns, cells))]
 
 
 def score_figure(
@@ -119,11 +116,11 @@ def score_figure(
     measure: str,
     *,
     most: int = MOST_DOTS,
-) -> Figure | None:
-    """Scores as dots with their intervals, the best on top; of many runs the best."""
+) -> list[Figure]:
+    """Scores as dots with their intervals, the best on top; none where fewer than two have one."""
     there = [row for row in rows if row[1] is not None]
     if len(there) < 2:
-        return None
+        return []
     shown = there[:most]
     ends = any(low is not None for _, _, low, _ in shown)
     data = [
@@ -152,20 +149,76 @@ def score_figure(
         ", each with its interval." if ends else "."
     )
     height = max(80, (20 if len(shown) <= 25 else 16) * len(shown))
-    return Figure(name, caption, chart("", data, layers, height=height), title=f"{measure} by run")
+    spec = chart("", data, layers, height=height)
+    return [Figure(name, caption, spec, title=f"{measure} by run")]
 
 
-def count_text(value: float) -> str:
-    """A count in a sentence, whole however large it is.
-
-    >>> count_text(2_000_000.0), count_text(1.5)
-    ('2,000,000', '1.5')
-    """
-    return cell_text(value, "count", 0)
+# ------------------------------------------------- what any kind gets from its tables and charts
 
 
-def number(value: float | None, digits: int = 4) -> str:
-    """A number in a sentence."""
-    if value is None or math.isnan(value):
-        return "–"
-    return f"{value:.{digits}f}".replace("-", "−")
+MOST_ROWS = 60
+"""Rows that a notebook shows of a table."""
+
+STYLE = (
+    "border-collapse:collapse;font-variant-numeric:tabular-nums",
+    "text-align:left;padding:2px 8px;border-bottom:1px solid currentColor",
+    "padding:2px 8px",
+)
+
+
+def plain_page(view: View[Any]) -> Page:
+    """A page of a result's tables, whole, with their notes, and its charts."""
+    grids = view.tables(most=0)
+    tables = [
+        PageTable(f"table-{n}", grid.title or "Results", "", grid, page_size=50)
+        for n, grid in enumerate(grids, 1)
+    ]
+    figures = [Figure(name, name, spec, title=name) for name, spec in view.charts().items()]
+    said = [note for grid in grids for note in grid.notes]
+    section = Section("results", "Results", said=said, tables=tables, figures=figures)
+    return page_of(view.result, view.title(), said[0] if said else "", [section])
+
+
+def notebook(view: View[Any]) -> str:
+    """The tables as HTML without a script, and the main chart as a picture."""
+    parts = [_table(grid) for grid in view.tables()]
+    charts = view.charts()
+    if charts:
+        import vl_convert
+
+        parts.append(_numbered(str(vl_convert.vegalite_to_svg(next(iter(charts.values()))))))
+    return "\n".join(parts)
+
+
+def _numbered(svg: str) -> str:
+    """A picture whose ids count from its own beginning, not from that of the process."""
+    ids: dict[str, str] = {}
+    return re.sub(
+        r"\b(gradient_|clip)(\d+)",
+        lambda found: ids.setdefault(found[0], f"{found[1]}{len(ids)}"),
+        svg,
+    )
+
+
+def _table(grid: Grid) -> str:
+    bare = grid.without_bars()
+    shown = replace(bare, rows=bare.rows[:MOST_ROWS])
+    head = "".join(f'<th style="{STYLE[1]}">{html.escape(c.heading)}</th>' for c in shown.columns)
+    rows = []
+    for row in shown.texts(4):
+        cells = [
+            f'<td style="{STYLE[2]};text-align:{"left" if c.kind == "text" else "right"}">'
+            f"{html.escape(text)}</td>"
+            for text, c in zip(row, shown.columns, strict=True)
+        ]
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    notes = list(grid.notes)
+    if len(grid.rows) > MOST_ROWS:
+        notes.insert(0, f"{len(grid.rows) - MOST_ROWS:,} more rows.")
+    title = f"<h4>{html.escape(grid.title)}</h4>" if grid.title else ""
+    below = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
+    body = "".join(rows)
+    return (
+        f'<div>{title}<table style="{STYLE[0]}"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table>{below}</div>"
+    )

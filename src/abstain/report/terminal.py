@@ -51,7 +51,7 @@ def print_grid(
     for number, part in enumerate(parts):
         if number:
             write([])
-        for line in _lines(grid, part, digits, width, blocks):
+        for line in _lines(grid.chosen(part), digits, width, blocks):
             write(line)
     if grid.rows and grid.notes:
         write([])
@@ -89,13 +89,10 @@ def _stacked(grid: Grid, digits: int, width: int) -> Iterator[Line]:
     """Every row as a block: its name, and below it what there is to say."""
     names = [column.heading for column in grid.columns[1:]]
     indent = max(map(_len, names)) + 4
-    for number, row in enumerate(grid.rows):
+    for number, row in enumerate(grid.texts(digits)):
         if number:
             yield []
-        first, *texts = (
-            clean(cell_text(cell, column.kind, digits))
-            for cell, column in zip(row, grid.columns, strict=True)
-        )
+        first, *texts = map(clean, row)
         yield [(first, "bold")]
         for name, text in zip(names, texts, strict=True):
             if text not in ("", UNDEFINED):
@@ -146,67 +143,43 @@ def _fit(grid: Grid, digits: int, width: int) -> list[list[int]]:
 
 
 def _widths(grid: Grid, digits: int) -> list[int]:
-    return [
-        max(
-            _len(c.brief),
-            BAR if c.kind == "bar" else 0,
-            *(_len(clean(cell_text(row[i], c.kind, digits))) for row in grid.rows),
-        )
-        if grid.rows
-        else _len(c.brief)
-        for i, c in enumerate(grid.columns)
-    ]
+    least = [max(_len(c.brief), BAR if c.kind == "bar" and grid.rows else 0) for c in grid.columns]
+    rows = ([_len(clean(text)) for text in row] for row in grid.texts(digits))
+    return [max(column) for column in zip(least, *rows, strict=True)]
 
 
 def _lines(
-    grid: Grid,
-    part: Sequence[int],
-    digits: int,
-    width: int,
-    blocks: Sequence[tuple[str, str]],
-) -> list[Line]:
-    widths = _widths(grid, digits)
-    total = sum(widths[i] for i in part) + 2 * (len(part) - 1)
-    texts = [i for i in part if grid.columns[i].kind == "text"]
+    grid: Grid, digits: int, width: int, blocks: Sequence[tuple[str, str]]
+) -> Iterator[Line]:
+    columns, widths = grid.columns, _widths(grid, digits)
+    total = sum(widths) + 2 * (len(widths) - 1)
+    texts = [i for i, column in enumerate(columns) if column.kind == "text"]
     if total > width and texts:
         longest = max(texts, key=lambda i: widths[i])
         widths[longest] = max(8, widths[longest] - (total - width))
-    head = "  ".join(_pad(c.brief, c, widths[i]) for i, c in _chosen(grid, part))
+    yield [("  ".join(_pad(c.brief, c, w) for c, w in zip(columns, widths, strict=True)), "bold")]
     sign = "─" if blocks is BLOCKS else "-"
-    lines: list[Line] = [
-        [(head, "bold")],
-        [("  ".join(sign * widths[i] for i in part), "dim")],
-    ]
+    yield [("  ".join(sign * own for own in widths), "dim")]
     for number, row in enumerate(grid.rows):
         if number and number in grid.breaks:
-            lines.append([])
+            yield []
         style = "dim italic" if number in grid.dim else ""
-        for cells in _wrapped(row, part[-1], widths) if grid.wrap else (row,):
+        for cells in _wrapped(row, widths[-1]) if grid.wrap else (row,):
             line: Line = []
-            for at, (i, column) in enumerate(_chosen(grid, part)):
-                if at:
-                    line.append(("  ", ""))
+            for cell, column, own in zip(cells, columns, widths, strict=True):
+                line += [("  ", "")] if line else []
                 if column.kind == "bar":
-                    line += [(text, f"{colour} {style}") for text, colour in _bar(cells[i], blocks)]
+                    line += [(text, f"{colour} {style}") for text, colour in _bar(cell, blocks)]
                 else:
-                    text = _pad(cell_text(cells[i], column.kind, digits), column, widths[i])
-                    line.append((text, style))
-            lines.append(line)
-    return lines
+                    line.append((_pad(cell_text(cell, column.kind, digits), column, own), style))
+            yield line
 
 
-def _wrapped(row: list[Cell], last: int, widths: Sequence[int]) -> list[list[Cell]]:
+def _wrapped(row: list[Cell], width: int) -> list[list[Cell]]:
     """A row as several, so that its last text has room."""
-    texts = textwrap.wrap(clean(str(row[last])), widths[last]) or [""]
-    blank: list[Cell] = [""] * len(row)
-    return [
-        [*(row if number == 0 else blank)[:last], text, *row[last + 1 :]]
-        for number, text in enumerate(texts)
-    ]
-
-
-def _chosen(grid: Grid, part: Sequence[int]) -> list[tuple[int, Column]]:
-    return [(i, grid.columns[i]) for i in part]
+    first, *others = textwrap.wrap(clean(str(row[-1])), width) or [""]
+    blank: list[Cell] = [""] * (len(row) - 1)
+    return [[*row[:-1], first], *([*blank, text] for text in others)]
 
 
 def _pad(text: str, column: Column, width: int) -> str:

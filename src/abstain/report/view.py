@@ -8,6 +8,7 @@ JSON, a GitHub summary, a page, a notebook. A loaded result looks as the fresh o
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get
 from abstain.analyses.result import Result
 from abstain.errors import UsageError
 from abstain.io.files import write_text
-from abstain.report.grid import Grid, to_csv, to_latex, to_markdown
+from abstain.report.grid import Grid, to_csv, to_github, to_latex, to_markdown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +79,7 @@ class View(Generic[R]):
 
     def page(self) -> Page:
         """The page: its tables and charts, unless a kind has more to say."""
-        from abstain.report.pages import plain_page
+        from abstain.report.shared import plain_page
 
         return plain_page(self)
 
@@ -121,7 +122,7 @@ class View(Generic[R]):
 
     def notebook(self) -> str:
         """The tables as a notebook shows them, with the main chart."""
-        from abstain.report.pages import notebook
+        from abstain.report.shared import notebook
 
         return notebook(self)
 
@@ -154,17 +155,12 @@ def _terminal(grid: Grid, digits: int, width: int | None = None) -> str:
     return out.getvalue()
 
 
-def _github(grid: Grid, digits: int) -> str:
-    from abstain.report.github import to_github
-
-    return to_github(grid, digits=digits)
-
-
-LOOKS = {
+LOOKS: dict[str, Callable[[Grid, int], str]] = {
     "table": _terminal,
+    "csv": lambda grid, _: to_csv(grid),
     "markdown": lambda grid, digits: to_markdown(grid, digits=digits),
     "latex": lambda grid, digits: to_latex(grid, digits=digits),
-    "github": _github,
+    "github": lambda grid, digits: to_github(grid, digits=digits),
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from abstain.analyses.campaign.pairs import levels, tally_pairs
 from abstain.errors import plural
 from abstain.report.campaign.headings import kinds_of_simplification
-from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, points
+from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, points, tips
 from abstain.report.pieces import Figure
 from abstain.report.rewards import MOST_LINES, decision_figure
 from abstain.stats.averages import over_runs
@@ -222,9 +222,7 @@ def question_curve(c: Overview) -> Figure:
         layer["encoding"]["x"]["axis"]["values"] = list(range(len(c.runs) + 1))
     layer["mark"] = {"type": "rect", "tooltip": True}
     layer["encoding"]["x2"], layer["encoding"]["y2"] = {"field": "to"}, {"datum": 0}
-    layer["encoding"]["tooltip"] = [
-        {"field": name, "type": "quantitative"} for name in ("runs", "questions")
-    ]
+    layer["encoding"]["tooltip"] = tips((), ("runs", "questions"))
     caption = (
         f"{plural(int(counts[0]), 'question was', 'questions were')} right in no run, and "
         f"the median question was right in {np.median(right):g} of {plural(len(c.runs), 'run')}."

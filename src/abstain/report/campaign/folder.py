@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -19,44 +20,38 @@ from abstain.analyses.campaign.result import CampaignResult
 from abstain.errors import InputError, UsageError, option
 from abstain.report.campaign.page import campaign_page
 from abstain.report.campaign.summary import sentences
-from abstain.report.campaign.table import Table
 from abstain.report.campaign.tables import all_tables
-from abstain.report.grid import Grid, markdown_text, to_csv, to_latex, to_markdown
-from abstain.report.pieces import render
-from abstain.report.scores import policy_sentence
+from abstain.report.grid import Grid, markdown_text
+from abstain.report.pieces import PageTable, render
+from abstain.report.view import ENDINGS, LOOKS
+from abstain.report.words import policy_sentence
+
+WIDEST, LONGEST = 40, 2_000
+"""Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
 
 
 def write_campaign(
-    result: CampaignResult,
-    folder: str | Path,
-    *,
-    force: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
-) -> list[Table]:
+    result: CampaignResult, folder: str | Path, *, force: bool = False
+) -> list[PageTable]:
     """Write everything; the tables that were written."""
     with whole_folder(folder, force=force) as draft:
-        progress("making tables")
         c = Overview(result)
-        tables = all_tables(c)
+        tables = [replace(table, filed=_endings(table.grid)) for table in all_tables(c)]
         (draft / "tables").mkdir()
         for table in tables:
-            progress(f"writing {table.name}")
-            _write_table(draft / "tables", table)
+            for ending in table.filed:
+                text = LOOKS[ENDINGS[f".{ending}"]](table.grid, 2)
+                _write(draft / "tables" / f"{table.name}.{ending}", text)
         _write(draft / "summary.md", summary_text(c))
         _write(draft / "results.json", msgspec.json.encode(result).decode() + "\n")
-        progress("writing the page")
         _write(draft / "index.html", render(campaign_page(c, tables, in_folder=True)))
     return tables
 
 
-def _write_table(folder: Path, table: Table) -> None:
-    looks: dict[str, Callable[[Grid], str]] = {
-        "csv": to_csv,
-        "md": lambda grid: to_markdown(grid, digits=2),
-        "tex": lambda grid: to_latex(grid, digits=2),
-    }
-    for ending in table.endings:
-        _write(folder / f"{table.name}.{ending}", looks[ending](table.grid))
+def _endings(grid: Grid) -> tuple[str, ...]:
+    """Of the files that a table is written to."""
+    small = len(grid.columns) <= WIDEST and len(grid.rows) <= LONGEST
+    return ("csv", "md", "tex") if small else ("csv",)
 
 
 def _write(path: Path, text: str) -> None:

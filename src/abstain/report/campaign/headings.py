@@ -10,9 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from abstain.errors import AbstainError
-from abstain.measures import measure
-from abstain.report.grid import Column, Grid
+from abstain.report.grid import Grid
+from abstain.report.shared import known_measure
 
 SHOWN = {
     "unanswered": "blank",
@@ -60,26 +59,26 @@ TELLING = ("nca", "modality", "knowledge", "role", "first_run", "number")
 EVERYWHERE = {
     "#": "rank; = where several share it",
     "run": "a system's responses to all questions",
-    "low": "the ends of a {level:.4g} % interval",
-    "high": "the ends of a {level:.4g} % interval",
+    **dict.fromkeys(("low", "high"), "the ends of a {level:.4g} % interval"),
     "group": "runs that share a letter cannot be told apart",
     "outcomes": "the shares right, wrong and blank",
     "answered": "right and wrong together",
     "right": "answered right",
     "wrong": "answered wrong",
-    "unanswered": "left without an answer (NoA; in QA4MRE's overviews: unanswered)",
-    "blank": "left without an answer (NoA; in QA4MRE's overviews: unanswered)",
-    "unans. right": "blanks by the answer that was held back: right, wrong or none",
-    "unans. wrong": "blanks by the answer that was held back: right, wrong or none",
-    "unans. empty": "blanks by the answer that was held back: right, wrong or none",
+    **dict.fromkeys(
+        ("unanswered", "blank"),
+        "left without an answer (NoA; in QA4MRE's overviews: unanswered)",
+    ),
+    **dict.fromkeys(
+        ("unans. right", "unans. wrong", "unans. empty"),
+        "blanks by the answer that was held back: right, wrong or none",
+    ),
     "right %": "of all responses",
     "unanswered %": "of all responses (NoA; in QA4MRE's overviews: unanswered)",
     "tests passed": "reading tests with the pass mark or more",
     "all": "over all questions, or all kinds",
-    "questions": "how many there are",
-    "runs": "how many there are",
-    "best": "the best {measure} of a run, and whose it is",
-    "best run": "the best {measure} of a run, and whose it is",
+    **dict.fromkeys(("questions", "runs"), "how many there are"),
+    **dict.fromkeys(("best", "best run"), "the best {measure} of a run, and whose it is"),
     "mean of the others": "the mean {measure} of the team's other runs",
     "lowest": "the lowest {measure} of the team's other runs",
     "correct": "the answer that is right",
@@ -104,7 +103,15 @@ PLAIN = ("#", "run", "right", "wrong", "questions", "runs", "question", "topic",
 def explained(grid: Grid, table: str, measure_name: str, level: float = 0.95) -> Grid:
     """The table with headings for people, each with what it means."""
     values = _values(grid, table)
-    columns = [_explained(c, table, measure_name, values, level) for c in grid.columns]
+    columns = [
+        replace(
+            column,
+            shown=SHOWN.get(column.name, ""),
+            means=meaning(column.name, table, measure_name, values, level),
+            plain=column.name in PLAIN,
+        )
+        for column in grid.columns
+    ]
     return replace(grid, columns=columns)
 
 
@@ -115,14 +122,6 @@ def _values(grid: Grid, table: str) -> list[str]:
     if table.startswith(("over_", "runs_by_")):
         return [str(row[0]) for row in grid.rows]
     return []
-
-
-def _explained(
-    column: Column, table: str, measure_name: str, values: Sequence[str], level: float
-) -> Column:
-    means = meaning(column.name, table, measure_name, values, level)
-    shown = SHOWN.get(column.name, "")
-    return replace(column, shown=shown, means=means, plain=column.name in PLAIN)
 
 
 def meaning(
@@ -170,10 +169,8 @@ def _part(table: str, measure_name: str, values: Sequence[str]) -> str:
 
 def _summary(name: str) -> str:
     """A measure in half a sentence; nothing where the name is not one's."""
-    try:
-        text = measure(name).definition.summary
-    except AbstainError:
-        return ""
+    item = known_measure(name)
+    text = "" if item is None else item.definition.summary
     return text[:1].lower() + text[1:].rstrip(".")
 
 

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain.analyses.campaign.overview import Overview
+from abstain.analyses.campaign.stability import MOST_CELLS
+from abstain.errors import plural
 from abstain.outcomes import Counts
 from abstain.report.campaign.charts import campaign_figures
-from abstain.report.campaign.extra import confidence_sections, stability_section
 from abstain.report.campaign.question_cards import question_decks
 from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.tables import EXTRA
-from abstain.report.grid import Cell, Grid
+from abstain.report.charts import chart, points, tips
+from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section, Variant
 from abstain.report.rewards import leads_table, measure_facts, rewards_table
-from abstain.report.scores import policy_sentence, sentence
-from abstain.report.shared import kinds_of_blank, score_figure
+from abstain.report.shared import blanks_table, score_figure
+from abstain.report.views.curve import View as CurveView
+from abstain.report.words import policy_sentence, sentence
 from abstain.stats.ties import places
 
 if TYPE_CHECKING:
-    from abstain.report.campaign.table import Table
+    from abstain.analyses.campaign.result import Stability
 
 MOST_SLICED = 30_000
 """Rows that a leaderboard by slices may add to the page."""
@@ -34,14 +38,12 @@ DETAILS = (
 """Columns of the leaderboard that come last on the page, when asked for."""
 
 
-def campaign_page(c: Overview, tables: list[Table], *, in_folder: bool) -> Page:
+def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) -> Page:
     """The page of a campaign; in its folder the tables lie beside it."""
     result, said = c.result, list(sentences(c))
     figures = campaign_figures(c)
-    known = {
-        t.name: PageTable(t.name, t.title, t.reading, t.grid, filed=t.endings if in_folder else ())
-        for t in tables
-    }
+    known = {table.name: table for table in tables}
+    had_some = [sum(why in row.blanks for row in result.rows) for why in result.policy]
     known["leaderboard"] = _with_unsliced(c, _leaderboard(c, known["leaderboard"]))
     return Page(
         title=result.title,
@@ -54,7 +56,7 @@ def campaign_page(c: Overview, tables: list[Table], *, in_folder: bool) -> Page:
             *(sentence(note) for note in result.notes),
         ],
         again_facts=_again(c),
-        again_tables=[blanks_table(c)],
+        again_tables=blanks_table(result, had_some),
         command=result.command,
         digits=2,
         in_folder=in_folder,
@@ -70,12 +72,7 @@ def _leaderboard(c: Overview, table: PageTable) -> PageTable:
     order = [i for i in range(len(given.columns)) if i != bar and i not in late]
     order.insert(score + 1, bar)
     order += late
-    grid = Grid(
-        [given.columns[i] for i in order],
-        [[row[i] for i in order] for row in given.rows],
-        dim=given.dim,
-        breaks=given.breaks,
-    )
+    grid = given.chosen(order)
     return replace(
         table,
         grid=grid,
@@ -88,13 +85,11 @@ def _leaderboard(c: Overview, table: PageTable) -> PageTable:
 
 def _scores(c: Overview) -> list[Figure]:
     """Every score with its interval."""
-    rows = [(c.runs[i], _defined(c.scores[i]), *c.intervals[i]) for i in c.order]
-    figure = score_figure("scores", rows, str(c.measure))
-    return [figure] if figure else []
-
-
-def _defined(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+    rows = [
+        (c.runs[i], None if np.isnan(c.scores[i]) else float(c.scores[i]), *c.intervals[i])
+        for i in c.order
+    ]
+    return score_figure("scores", rows, str(c.measure))
 
 
 def _tiles(c: Overview) -> list[tuple[str, str]]:
@@ -120,14 +115,6 @@ def _again(c: Overview) -> list[tuple[str, str]]:
         if s.cluster:
             facts.append(("clusters", s.cluster))
     return facts
-
-
-def blanks_table(c: Overview) -> PageTable:
-    """How many blanks of each kind there were, and what the policy made of them."""
-    result = c.result
-    rows = [(why, how, result.touched.get(why, 0)) for why, how in result.policy.items()]
-    runs = [sum(why in row.blanks for row in result.rows) for why in result.policy]
-    return kinds_of_blank(rows, runs)
 
 
 def _with_unsliced(c: Overview, table: PageTable) -> PageTable:
@@ -201,70 +188,141 @@ def _sections(
 ) -> list[Section]:
     """What the page tells, in its order; a table that no section names comes last, folded."""
 
-    def tables(*names: str) -> list[PageTable]:
-        return [known.pop(name) for name in names if name in known]
+    def taken(names: str) -> list[PageTable]:
+        return [known.pop(name) for name in names.split() if name in known]
 
-    def charts(*names: str) -> list[Figure]:
-        return [figures[name] for name in names if name in figures]
+    def section(
+        name: str, title: str, chart: str, tables: str, folded: str = "", short: str = ""
+    ) -> Section:
+        """A chart and tables by their names, as far as they are there."""
+        drawn = [figures[chart]] if chart in figures else []
+        shown, hidden = taken(tables), taken(folded)
+        return Section(name, title, figures=drawn, tables=shown, folded=hidden, short=short)
 
-    sections = [
-        Section(
-            "leaderboard",
-            "Leaderboard",
-            said=(said[0], *said[2:5]),
-            more=said[5:],
-            key=True,
-            tables=tables("leaderboard"),
-            figures=_scores(c),
-            folded=tables("teams"),
-        ),
-        Section(
-            "measure",
-            "What is rewarded",
-            short="Rewards",
-            facts=measure_facts(c.measure),
-            figures=charts("decision"),
-            tables=[leads_table(c.runs, c.overall)],
-            folded=[rewards_table(c.runs, c.overall, [c.measure])],
-        ),
-        Section(
-            "reading",
-            "Reading tests",
-            figures=charts("tests"),
-            tables=tables("reading"),
-            folded=tables("tests", "over_test"),
-        ),
-        Section(
-            "topics",
-            "Topics",
-            figures=charts("topics"),
-            tables=tables("over_topic"),
-            folded=tables("topics"),
-        ),
-        Section(
-            "types",
-            "Kinds of question",
-            short="Kinds",
-            figures=charts("types"),
-            tables=tables("subsets"),
-            folded=tables("over_type", "by_type"),
-        ),
-        Section(
-            "pairs",
-            "Main and auxiliary questions",
-            short="Auxiliary",
-            figures=charts("pairs"),
-            tables=tables("pairs_runs"),
-            folded=tables("pairs_question", "pairs_answer", "pairs"),
-        ),
-        Section(
-            "questions",
-            "Questions",
-            figures=charts("questions"),
-            decks=question_decks(c),
-            tables=tables("questions"),
-        ),
-        *confidence_sections(c),
-        stability_section(c),
+    first = section("leaderboard", "Leaderboard", "", "leaderboard", "teams")
+    first.said, first.more, first.key = (said[0], *said[2:5]), said[5:], True
+    first.figures = _scores(c)
+    rewards = section("measure", "What is rewarded", "decision", "", short="Rewards")
+    rewards.facts = measure_facts(c.measure)
+    rewards.tables = [leads_table(c.runs, c.overall)]
+    rewards.folded = [rewards_table(c.runs, c.overall, [c.measure])]
+    asked = section("questions", "Questions", "questions", "questions")
+    asked.decks = question_decks(c)
+    by_type, twins = "over_type by_type", "pairs_question pairs_answer pairs"
+    auxiliary = "Main and auxiliary questions"
+    return [
+        *(first, rewards),
+        section("reading", "Reading tests", "tests", "reading", "tests over_test"),
+        section("topics", "Topics", "topics", "over_topic", "topics"),
+        section("types", "Kinds of question", "types", "subsets", by_type, short="Kinds"),
+        section("pairs", auxiliary, "pairs", "pairs_runs", twins, short="Auxiliary"),
+        *(asked, *confidence_sections(c), stability_section(c)),
+        Section("more", "More tables", short="More", folded=list(known.values())),
     ]
-    return [*sections, Section("more", "More tables", short="More", folded=list(known.values()))]
+
+
+# ------------------------------------------------- confidence, and whether the ranking would stand
+
+
+MOST_RUNS = 60
+
+
+def confidence_sections(c: Overview) -> list[Section]:
+    """Risk, coverage, calibration and decisions of the best runs that state a confidence."""
+    curves = c.result.curves
+    if curves is None:
+        return []
+    view = CurveView(curves)
+    sure, decisions = view.confidence(("risk", "measure", "reliability")), view.decisions()
+    sure.said = [
+        f"{plural(len(curves.runs), 'run')} with a confidence, the best by {c.measure}; "
+        "`abstain curve` shows any other."
+    ]
+    sure.tables = [replace(view.table("main"), name="sureness", title="Measures of confidence")]
+    return [section for section in (sure, decisions) if section.figures]
+
+
+def stability_section(c: Overview) -> Section:
+    """How far other questions could have moved the ranks."""
+    section = Section("stability", "Would the ranking stand?", short="Stability")
+    s = c.result.stability
+    if s is None:
+        if len(c.runs) > 1:
+            section.said = [
+                f"With more than {MOST_CELLS:,} responses the ranking is not resampled here; "
+                "`abstain meta` does it."
+            ]
+        return section
+    best = c.order[0]
+    section.said = [
+        f"In {100 * s.first[0]:.1f} % of {s.trials:,} resamples of the questions (seed "
+        f"{s.seed}) {c.runs[best]} is first, alone or with others.",
+        _movers(c, s),
+    ]
+    section.figures = [_figure(c, s)]
+    section.folded = [_table(c, s)]
+    return section
+
+
+def _movers(c: Overview, s: Stability) -> str:
+    widths = {c.runs[i]: s.high[at] - s.low[at] for at, i in enumerate(c.order)}
+    run = max(c.runs, key=lambda name: widths[name])
+    at = [c.runs[i] for i in c.order].index(run)
+    still = sum(width == 0 for width in widths.values())
+    return (
+        f"The rank of {run} is the least certain, from {s.low[at]} to {s.high[at]}; "
+        f"{plural(still, 'run keeps', 'runs keep')} one rank in 95 % of the resamples."
+    )
+
+
+def _figure(c: Overview, s: Stability) -> Figure:
+    chosen = c.order[:MOST_RUNS]
+    names = [c.runs[i] for i in chosen]
+    ranks = places(c.scores, higher_is_better=c.measure.higher_is_better)
+    rows = [
+        {
+            "run": c.runs[i],
+            "rank": int(ranks[i].rstrip("=")) if ranks[i] else None,
+            "low": s.low[at],
+            "high": s.high[at],
+            "first %": round(100 * s.first[at], 2),
+        }
+        for at, i in enumerate(chosen)
+    ]
+    titles = {"x_title": "rank", "y_title": " ", "y_type": "nominal"}
+    span = points("low", "run", sort=names, **titles)
+    span["mark"] = {"type": "rule", "strokeWidth": 5, "color": "#56b4e9", "opacity": 0.7}
+    span["encoding"]["x2"] = {"field": "high"}
+    dots = points("rank", "run", sort=names, **titles)
+    dots["mark"] |= {"size": 45, "opacity": 1}
+    for layer in (span, dots):
+        layer["encoding"]["tooltip"] = tips(("run",), ("rank", "low", "high", "first %"))
+        layer["encoding"]["x"]["axis"] = {"values": _ticks(len(c.runs)), "format": "d"}
+        layer["encoding"]["x"]["scale"] = {"domain": [0.5, len(c.runs) + 0.5], "nice": False}
+    shown = "all" if len(chosen) == len(c.runs) else f"the {len(chosen)} best"
+    caption = (
+        f"The rank of each run ({shown} of {plural(len(c.runs), 'run')}) and where it lies in 95 % "
+        "of the resamples: the longer a bar, the more a place is owed to this choice of questions."
+    )
+    spec = chart("", rows, [span, dots], height=max(90, 16 * len(chosen)))
+    return Figure("ranks", caption, spec, title="Ranks over resamples of the questions")
+
+
+def _ticks(last: int) -> list[int]:
+    """Ranks to write below a chart, from the first on."""
+    step = next(
+        k for k in (1, 2, 5, 10, 20, 50, 100, 200, 500, last) if last <= 10 * k or k >= last
+    )
+    return [1, *range(2 if step == 1 else step, last + 1, step)]
+
+
+def _table(c: Overview, s: Stability) -> PageTable:
+    columns = [Column("run"), Column("rank"), Column("from", "count")]
+    columns += [Column("to", "count"), Column("first in %", "percent")]
+    ranks = places(c.scores, higher_is_better=c.measure.higher_is_better)
+    rows: list[list[Cell]] = [
+        [c.runs[i], ranks[i], s.low[at], s.high[at], 100 * s.first[at]]
+        for at, i in enumerate(c.order)
+    ]
+    reading = f"95 % of {s.trials:,} resamples lie between from and to."
+    return PageTable("ranks", "Every rank", reading, Grid(columns, rows))

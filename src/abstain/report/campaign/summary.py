@@ -15,6 +15,7 @@ from abstain.report.campaign.headings import gloss
 from abstain.report.campaign.tables import tests_passed
 from abstain.report.compare_method import how
 from abstain.report.compare_words import verdict
+from abstain.report.words import listed
 from abstain.stats.averages import over_runs
 from abstain.stats.ties import above, following, same
 
@@ -121,7 +122,7 @@ def _reading(c: Overview) -> Iterator[str]:
     none = int((passed == 0).sum())
     yield text + (
         f"{plural(none, 'run')} passed none of the {plural(tests, 'test')}, and "
-        f"{' and '.join(filter(None, (', '.join(whom[:-1]), whom[-1])))} passed most, {best}."
+        f"{listed(whom)} passed most, {best}."
     )
 
 

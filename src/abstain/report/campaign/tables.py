@@ -11,13 +11,19 @@ import numpy as np
 from abstain.analyses.campaign.campaign import ROLE
 from abstain.analyses.campaign.overview import Overview
 from abstain.errors import plural
-from abstain.measures import Measure, measure
+from abstain.measures import measure
 from abstain.outcomes import Counts, CountsArray
+from abstain.report.campaign.grouped import (
+    groups,
+    left_out,
+    pair_tables,
+    safe,
+    short,
+    teams,
+)
 from abstain.report.campaign.headings import explained
-from abstain.report.campaign.pair_tables import pair_tables
-from abstain.report.campaign.table import Table, left_out, safe, short
-from abstain.report.campaign.team_tables import groups, teams
 from abstain.report.grid import Cell, Column, Grid
+from abstain.report.pieces import PageTable
 from abstain.stats.averages import over_runs
 from abstain.stats.ties import at_least, places
 
@@ -30,7 +36,7 @@ EXTRA = ("forced-accuracy", "correctly-discarded")
 """Measures that a leaderboard has besides the one that orders it."""
 
 
-def all_tables(c: Overview) -> list[Table]:
+def all_tables(c: Overview) -> list[PageTable]:
     """Every table that the data allow, in the order of an overview paper."""
     tables = [leaderboard(c)]
     if c.topic:
@@ -55,7 +61,7 @@ def all_tables(c: Overview) -> list[Table]:
     )
 
 
-def _named_apart(tables: Sequence[Table]) -> list[Table]:
+def _named_apart(tables: Sequence[PageTable]) -> list[PageTable]:
     """A table is a file: attributes `a b` and `a_b` must not share one."""
     taken: set[str] = set()
     named = []
@@ -72,7 +78,7 @@ def _named_apart(tables: Sequence[Table]) -> list[Table]:
 # ---------------------------------------------------------------- question answering perspective
 
 
-def leaderboard(c: Overview) -> Table:
+def leaderboard(c: Overview) -> PageTable:
     """Every run with its outcomes, from the best to the worst, the reference runs among them."""
     extra = [m for m in map(measure, EXTRA) if m != c.measure]
     info = [n for n in ("team", "language") if n in c.runs_info.columns]
@@ -88,47 +94,44 @@ def leaderboard(c: Overview) -> Table:
     if c.test:
         columns.append(Column("tests passed", "count"))
     columns += [Column(n) for n in info]
+
+    def cells(
+        rank: str, name: str, score: float, k: Counts, passed: int, *more: Cell
+    ) -> list[Cell]:
+        """A row; `more` are the interval, the group and what is known of the run."""
+        low, high, group, *known = more
+        return [
+            *(rank, name, score, low, high, *([group] if groups else [])),
+            *((k.right, k.wrong, k.unanswered), k.answered, k.right, k.wrong, k.unanswered),
+            *(k.unanswered_right, k.unanswered_wrong, k.unanswered_empty),
+            *(m(k) for m in extra),
+            *([passed] if c.test else []),
+            *known,
+        ]
+
     better = c.measure.higher_is_better
     ranks = places(c.scores, higher_is_better=better)
     passed = tests_passed(c)
-    ends: list[Cell]
-    entries: list[tuple[float, list[Cell], bool]] = []
+    entries: list[tuple[float, bool, list[Cell]]] = []
     for i in c.order:
-        cells: list[Cell] = [ranks[i], c.runs[i]]
-        ends = [*c.intervals[i]]
-        ends += [groups.get(c.runs[i], "")] if groups else []
-        cells += _leader_cells(c, c.overall[i], float(c.scores[i]), ends, extra)
-        if c.test:
-            cells.append(int(passed[i]))
-        cells += [c.runs_info[n][i] or "" for n in info]
-        entries.append((float(c.scores[i]), cells, False))
+        score, run = float(c.scores[i]), c.runs[i]
+        more = [*c.intervals[i], groups.get(run, ""), *(c.runs_info[n][i] or "" for n in info)]
+        row = cells(ranks[i], run, score, c.overall[i], int(passed[i]), *more)
+        entries.append((score, False, row))
     for name, (k, parts) in c.baselines.items():
+        own = at_least(c.measure(parts[c.test]), c.pass_mark).sum() if c.test else 0
         value = c.measure(k)
-        ends = [None, None, *([""] if groups else [])]
-        cells = ["", name, *_leader_cells(c, k, value, ends, extra)]
-        if c.test:
-            cells.append(int(at_least(c.measure(parts[c.test]), c.pass_mark).sum()))
-        cells += ["" for _ in info]
-        entries.append((value, cells, True))
+        row = cells("", name, value, k, int(own), None, None, "", *("" for _ in info))
+        entries.append((value, True, row))
     sign = -1 if better else 1
-    entries.sort(key=lambda e: (np.isnan(e[0]), sign * float(np.nan_to_num(e[0])), e[2]))
-    grid = Grid(columns, [cells for _, cells, _ in entries])
-    grid.dim = {n for n, (_, _, reference) in enumerate(entries) if reference}
-    return Table(
+    entries.sort(key=lambda e: (np.isnan(e[0]), sign * float(np.nan_to_num(e[0])), e[1]))
+    dim = {n for n, (_, is_reference, _) in enumerate(entries) if is_reference}
+    return PageTable(
         "leaderboard",
         "Runs",
         "Outcomes of every run; reference runs stand among them without a rank.",
-        grid,
+        Grid(columns, [row for _, _, row in entries], dim=dim),
     )
-
-
-def _leader_cells(
-    c: Overview, k: Counts, score: float, ends: Sequence[Cell], extra: Sequence[Measure]
-) -> list[Cell]:
-    cells: list[Cell] = [score, *ends, (k.right, k.wrong, k.unanswered)]
-    cells += [k.answered, k.right, k.wrong, k.unanswered]
-    cells += [k.unanswered_right, k.unanswered_wrong, k.unanswered_empty]
-    return [*cells, *(m(k) for m in extra)]
 
 
 # ------------------------------------------------------------------------- reading perspective
@@ -142,7 +145,7 @@ def tests_passed(c: Overview) -> npt.NDArray[np.int64]:
     return np.asarray(np.count_nonzero(passed, axis=1), np.int64)
 
 
-def reading(c: Overview) -> Table:
+def reading(c: Overview) -> PageTable:
     """The measure of each reading test, summed up by run: overall and by topic."""
     assert c.test is not None
     scores = c.slice_scores(c.test)
@@ -166,7 +169,7 @@ def reading(c: Overview) -> Table:
     columns[1:1] = [Column("tests passed", "count")]
     summed = np.stack(blocks, axis=-1)
     rows: list[list[Cell]] = [[c.runs[i], int(passed[i]), *summed[i].tolist()] for i in c.order]
-    return Table(
+    return PageTable(
         "reading",
         "Reading perspective",
         f"{c.measure} of each of the {len(tests.names)} reading tests, summed up by run. A test "
@@ -178,7 +181,7 @@ def reading(c: Overview) -> Table:
 # ----------------------------------------------------------------------------------- breakdowns
 
 
-def by_part(c: Overview, attribute: str, name: str, title: str) -> Table:
+def by_part(c: Overview, attribute: str, name: str, title: str) -> PageTable:
     """Runs × parts of an attribute, with mean, median and deviation over the runs."""
     scores = np.concatenate([c.scores[:, None], c.slice_scores(attribute)], axis=1)
     columns = [Column("run"), Column("all", "score")]
@@ -191,7 +194,7 @@ def by_part(c: Overview, attribute: str, name: str, title: str) -> Table:
     reading_text = "Questions: " + ", ".join(
         f"{part} {size}" for part, size in zip(c.slices[attribute].names, sizes, strict=True)
     )
-    return Table(name, title, short(reading_text) + "." + left_out(scores), grid)
+    return PageTable(name, title, short(reading_text) + "." + left_out(scores), grid)
 
 
 def _summed_up(c: Overview, columns: list[Column], scores: Array) -> Grid:
@@ -204,7 +207,7 @@ def _summed_up(c: Overview, columns: list[Column], scores: Array) -> Grid:
     return grid
 
 
-def subset_table(c: Overview) -> Table | None:
+def subset_table(c: Overview) -> PageTable | None:
     """All, main and auxiliary questions, and every subset that a yes/no attribute marks."""
     chosen: list[tuple[str, str, int]] = []
     for attribute, s in c.slices.items():
@@ -220,10 +223,10 @@ def subset_table(c: Overview) -> Table | None:
     grid = _summed_up(c, columns, scores)
     sizes = ", ".join(f"{n} {int(c.slices[a].sizes[part])}" for n, a, part in chosen)
     reading_text = f"Questions: {sizes}." + left_out(scores)
-    return Table("subsets", f"{c.measure} on subsets", reading_text, grid)
+    return PageTable("subsets", f"{c.measure} on subsets", reading_text, grid)
 
 
-def attribute_table(c: Overview, attribute: str) -> Table:
+def attribute_table(c: Overview, attribute: str) -> PageTable:
     """Each part of an attribute over all runs: share right and blank, mean score, best."""
     s = c.slices[attribute]
     counts = c.sliced[attribute]
@@ -241,41 +244,37 @@ def attribute_table(c: Overview, attribute: str) -> Table:
     columns.append(Column("best run"))
     numbers = (right, unanswered, *over_runs(scores).values(), best_scores)
     cells = [s.names, s.sizes.tolist(), *(block.tolist() for block in numbers), best_runs]
-    rows: list[list[Cell]] = [list(row) for row in zip(*cells, strict=True)]
-    return Table(
+    return PageTable(
         f"over_{safe(attribute)}",
         f"Over all runs, by {attribute}",
         f"Percent of all responses that are right and blank; {c.measure} over the runs."
         + left_out(scores),
-        Grid(columns, rows),
+        Grid.of(zip(columns, cells, strict=True)),
     )
 
 
-def question_table(c: Overview) -> Table:
+def question_table(c: Overview) -> PageTable:
     """Every question, the hardest first: how many runs had it right, wrong, blank."""
-    per_outcome = [c.right, c.wrong, c.blank]
-    right = per_outcome[0]
-    questions = c.questions
+    right, questions = c.right, c.questions
     shown = [n for n in (c.topic, c.test) if n]
     columns = [Column("question"), *(Column(n) for n in shown)]
     columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
     more = _question_details(c)
     columns += [Column(name) for name in more]
-    hardest = hardest_first(right, per_outcome[1])
+    hardest = hardest_first(right, c.wrong)
     cells: list[list[Cell]] = [questions["question"][hardest].to_list()]
     cells += [questions[n].fill_null("")[hardest].to_list() for n in shown]
-    cells += [block[hardest].tolist() for block in per_outcome]
+    cells += [block[hardest].tolist() for block in (right, c.wrong, c.blank)]
     cells += [[column[i] for i in hardest] for column in more.values()]
-    rows: list[list[Cell]] = [list(row) for row in zip(*cells, strict=True)]
     nobody = int((right == 0).sum())
-    return Table(
+    return PageTable(
         "questions",
         "Questions",
         f"How many of {plural(len(c.runs), 'run')} had each question right, the hardest first "
         f"(with as many right, the one that more had wrong). Right in no run: {nobody} of "
         f"{plural(len(right), 'question')} ({100 * nobody / len(right):.1f} %)."
         + (" Answers: an answer and, in brackets, how many runs gave it." if c.choices else ""),
-        Grid(columns, rows),
+        Grid.of(zip(columns, cells, strict=True)),
     )
 
 

@@ -8,8 +8,6 @@ from abstain.analyses.audit.result import AuditResult, Finding
 from abstain.errors import plural
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.pages import plain_page
-from abstain.report.pieces import Page
 
 CORRECTIONS = 3
 
@@ -38,10 +36,6 @@ class View(view.View[AuditResult]):
             rows.append([str(f.place), f"{f.row}, {f.column} {f.printed}: {f.follows}.{mend}"])
         columns = [Column("place"), Column("finding")]
         return [Grid(columns, rows, notes=self._notes(len(shown)), wrap=True)]
-
-    def page(self) -> Page:
-        """Every finding."""
-        return plain_page(self, most=0)
 
     def title(self) -> str:
         """What its page is called."""

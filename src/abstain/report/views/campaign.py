@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +16,12 @@ from abstain.report.campaign.page import campaign_page
 from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import Grid, legend_sentence
-from abstain.report.scores import policy_sentence, sentence
+from abstain.report.words import policy_sentence, sentence
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from abstain.report.campaign.table import Table
-    from abstain.report.pieces import Page
+    from abstain.report.pieces import Page, PageTable
 
 
 class View(view.View[CampaignResult]):
@@ -33,7 +33,7 @@ class View(view.View[CampaignResult]):
         return Overview(self.result)
 
     @cached_property
-    def named(self) -> dict[str, Table]:
+    def named(self) -> dict[str, PageTable]:
         """Every table that the data allow, by the name of its file."""
         return {table.name: table for table in all_tables(self.overview)}
 
@@ -48,16 +48,15 @@ class View(view.View[CampaignResult]):
             *("right", "wrong", "unanswered"),
         )
         keep = [i for i, c in enumerate(full.columns) if c.name in wanted or c.kind == "bar"]
-        columns = [full.columns[i] for i in keep]
+        grid = full.chosen(keep)
         notes = [
-            legend_sentence([column for column in columns if column.kind != "bar"]),
+            legend_sentence(grid.without_bars().columns),
             *sentences(self.overview),
             *(sentence(note) for note in self.result.notes),
             policy_sentence(self.result.policy, self.result.touched),
             *filter(None, [written]),
         ]
-        rows = [[row[i] for i in keep] for row in full.rows]
-        return [Grid(columns, rows, notes=notes, dim=full.dim)]
+        return [replace(grid, notes=notes)]
 
     def whole(self, **options: Any) -> Grid:
         """The leaderboard with every column."""
@@ -76,13 +75,7 @@ class View(view.View[CampaignResult]):
 
     def page(self) -> Page:
         """The page for those who have no folder beside it."""
-        return campaign_page(self.overview, list(self.named.values()), in_folder=False)
-
-    def html(self, *, title: str = "") -> str:
-        """The page as HTML."""
-        if not title:
-            return super().html()
-        return type(self)(replace_title(self.result, title)).html()
+        return campaign_page(self.overview, self.named.values(), in_folder=False)
 
     def save(self, path: Path, *, digits: int = 4, **options: Any) -> None:
         """As every result; a name without an ending is a folder for all that an overview needs."""
@@ -100,21 +93,13 @@ class View(view.View[CampaignResult]):
         return f"<CampaignResult: {runs}, {asked}, {self.result.measure}>"
 
 
-def replace_title(result: CampaignResult, title: str) -> CampaignResult:
-    """The result under another title."""
-    from msgspec import structs
-
-    return structs.replace(result, title=title)
-
-
 def frame_of(grid: Grid) -> pl.DataFrame:
     """The cells of a table as data; bars are left out, they say what counts say."""
     import polars as pl
 
-    keep = [(i, c) for i, c in enumerate(grid.columns) if c.kind != "bar"]
+    bare = grid.without_bars()
     columns = []
-    for i, column in keep:
-        cells = [row[i] for row in grid.rows]
-        cells = [None if cell != cell else cell for cell in cells]
+    for i, column in enumerate(bare.columns):
+        cells = [None if row[i] != row[i] else row[i] for row in bare.rows]
         columns.append(pl.Series(column.name, cells, strict=False))
     return pl.DataFrame(columns)

@@ -20,8 +20,8 @@ from abstain.report.compare_words import p_text
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Page, PageTable, Section
 from abstain.report.rewards import measure_facts
-from abstain.report.scores import policy_sentence, sentence
-from abstain.report.shared import blanks_table, facts, known_measure
+from abstain.report.shared import known_measure, page_of
+from abstain.report.words import policy_sentence, sentence
 from abstain.stats.functional import THREE
 
 MOST_SLICES = 12
@@ -102,8 +102,7 @@ class View(view.View[CompareResult]):
             for at, name in enumerate(THREE.names):
                 found.append((Column(name, "count"), [k and k[at] for k in three]))
         found += self._further()
-        cells = [list(row) for row in zip(*(own for _, own in found), strict=True)]
-        return Grid([column for column, _ in found], cells)
+        return Grid.of(found)
 
     def _further(self) -> Iterator[tuple[Column, list[Cell]]]:
         """Columns of what unknown responses leave open and of what a judge's errors hide."""
@@ -185,24 +184,20 @@ class View(view.View[CompareResult]):
     def page(self) -> Page:
         """Runs with intervals and groups, their pairs, where a difference comes from."""
         c = self.result
-        verdict = words.verdict(c)
-        return Page(
-            title=f"{plural(len(c.rows), 'run')} compared by {c.measure}",
-            lead=verdict[0],
-            sections=list(self._sections(verdict[1:])),
-            again=[*self._policy(), *self._before(), *self._after()],
-            again_facts=facts(
-                c,
-                ("measure", c.measure),
-                ("questions", f"{c.questions:,}"),
-                ("intervals", c.interval_method and f"{100 * c.level:g} %, {c.interval_method}"),
-                ("test", f"{c.test}, {self._drawn()}"),
-                ("correction", c.correction),
-                ("against", c.against),
-                ("cluster", c.cluster),
-            ),
-            again_tables=blanks_table(c),
-            command=c.command,
+        lead, *verdict = words.verdict(c)
+        return page_of(
+            c,
+            f"{plural(len(c.rows), 'run')} compared by {c.measure}",
+            lead,
+            self._sections(verdict),
+            ("measure", c.measure),
+            ("questions", f"{c.questions:,}"),
+            ("intervals", c.interval_method and f"{100 * c.level:g} %, {c.interval_method}"),
+            ("test", f"{c.test}, {self._drawn()}"),
+            ("correction", c.correction),
+            ("against", c.against),
+            ("cluster", c.cluster),
+            said=[*self._policy(), *self._before(), *self._after()],
         )
 
     def _drawn(self) -> str:
@@ -217,7 +212,7 @@ class View(view.View[CompareResult]):
         reading = ["Low and high are the ends of an interval."] if ends else []
         reading += ["Runs that share a group cannot be told apart."] if c.grouped else []
         runs = PageTable("runs", "Runs", " ".join(reading), self._runs(bars=True))
-        figures = list(scores_figure(c))
+        figures = scores_figure(c)
         yield Section("leaderboard", "Runs", said=verdict, key=True, tables=[runs], figures=figures)
         said = "The score of the first run minus that of the second"
         pairs = PageTable(

@@ -9,13 +9,12 @@ from typing import Any
 from abstain.analyses.curve.result import CurveResult, RunCurve
 from abstain.errors import UnknownNameError, plural
 from abstain.report import view
-from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts
-from abstain.report.decision_words import decision_words
+from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts, decision_words
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.scores import policy_sentence, sentence
-from abstain.report.shared import again, blanks_table, facts, known_measure, number
+from abstain.report.shared import known_measure, page_of
 from abstain.report.thresholds import few, frame_grid, missing_notes, threshold_text
+from abstain.report.words import number, policy_sentence, sentence
 
 SHOWN = ("summary", *CurveResult.TABLES[1:])
 """What `--show` knows."""
@@ -29,6 +28,20 @@ TITLES = {
     "roc": "ROC of the decision to give an answer",
 }
 """Of the charts in files."""
+POINTS = (
+    "One point for each distinct confidence, thinned to show; threshold: answer where at least so "
+    "sure (nothing: no answer is; none: even without a confidence)."
+)
+NOTES = {
+    **dict.fromkeys(("risk", "roc", "measure"), POINTS),
+    "parts": "{along} = knowing (everything answered) + silence (as many blanks, blindly) + "
+    "choosing (these blanks); left: up to the oracle, which answers what it gets right.",
+    "blanks": "precision: blanks that were due, of the blanks; recall: of those due; F1: their "
+    "harmonic mean. over-abstention: blank where an answer was due; under-abstention: answered "
+    "where a blank was. Against its own candidates a blank is due where the answer or candidate is "
+    "wrong or there is none.",
+}
+"""What it takes to read a table, whatever is in it."""
 CURVES = ("risk", "measure", "reliability", "roc")
 MOST_RUNS = 8
 """Runs that a page draws."""
@@ -60,7 +73,8 @@ class View(view.View[CurveResult]):
         said = [f"{runs}, {plural(result.questions, 'question')}."]
         missing = missing_notes((own.run, own.stated, own.answers) for own in result.by_name)
         said += [sentence(note) for note in few([*result.notes, *missing])]
-        said += getattr(self, f"_{show}_notes")()
+        said += [NOTES[show].format(along=result.along)] if show in NOTES else []
+        said += getattr(self, f"_{show}_notes", list)()
         if result.touched:
             said.append(policy_sentence(result.policy, result.touched))
         return said
@@ -86,17 +100,8 @@ class View(view.View[CurveResult]):
             *(f"undefined (–) where {why}: {', '.join(m)}." for why, m in reasons.items()),
         ]
 
-    def _risk_notes(self) -> list[str]:
-        return [
-            "One point for each distinct confidence, thinned to show; threshold: answer where at "
-            "least so sure (nothing: no answer is; none: even without a confidence)."
-        ]
-
-    _roc_notes = _risk_notes
-
     def _measure_notes(self) -> list[str]:
-        tops = [_top(own, self.result.along) for own in self.result.runs if own.best is not None]
-        return [*self._risk_notes(), *tops]
+        return [_top(own, self.result.along) for own in self.result.runs if own.best is not None]
 
     def _reliability_notes(self) -> list[str]:
         result = self.result
@@ -116,21 +121,6 @@ class View(view.View[CurveResult]):
             f"every t at once with confidence of about {found.level:g} (seed {found.seed})."
         )
         return [said, *(decision_words(c) for c in found.comparisons)]
-
-    def _parts_notes(self) -> list[str]:
-        return [
-            f"{self.result.along} = knowing (everything answered) + silence (as many blanks, "
-            "blindly) + choosing (these blanks); left: up to the oracle, which answers what it "
-            "gets right."
-        ]
-
-    def _blanks_notes(self) -> list[str]:
-        return [
-            "precision: blanks that were due, of the blanks; recall: of those due; F1: their "
-            "harmonic mean. over-abstention: blank where an answer was due; under-abstention: "
-            "answered where a blank was. Against its own candidates a blank is due where the "
-            "answer or candidate is wrong or there is none."
-        ]
 
     # ------------------------------------------------------------------------ charts, page
 
@@ -157,15 +147,13 @@ class View(view.View[CurveResult]):
         summary = Section("leaderboard", "Summary", said=said, tables=[self.table("main")])
         tables = [self.table("parts"), self.table("blanks")]
         blanks = Section("abstaining", "Abstaining", tables=tables)
-        more = [("questions", f"{result.questions:,}"), *result.conventions.items()]
-        return Page(
-            title=f"When should it have stayed silent? {plural(len(result.runs), 'run')}",
-            lead=self._lead(),
-            sections=[summary, self.confidence(), self.decisions(), blanks],
-            again=again(result),
-            again_facts=facts(result, *more),
-            again_tables=blanks_table(result),
-            command=result.command,
+        return page_of(
+            result,
+            f"When should it have stayed silent? {plural(len(result.runs), 'run')}",
+            self._lead(),
+            [summary, self.confidence(), self.decisions(), blanks],
+            ("questions", f"{result.questions:,}"),
+            *result.conventions.items(),
         )
 
     def confidence(self, names: Sequence[str] = CURVES) -> Section:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from abstain.analyses.meta.result import MetaResult
+from abstain.analyses.meta.settings import PARTS
 from abstain.errors import plural
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.meta_advice import advice_of
 from abstain.report.meta_charts import agreement_chart, meta_charts, one_below_another
 from abstain.report.meta_words import (
     COEFFICIENT,
+    advice_of,
     chart_words,
     how_drawn,
     in_bins,
@@ -22,17 +24,11 @@ from abstain.report.meta_words import (
 )
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.rewards import measure_facts
-from abstain.report.scores import policy_sentence, sentence
-from abstain.report.shared import again, blanks_table, facts, known_measure
+from abstain.report.shared import again, known_measure, page_of
+from abstain.report.words import policy_sentence, sentence
 
 SMALL = 1e-3
 WIDTH = 80
-PARTS = {
-    "stability": "Stability",
-    "sensitivity": "Sensitivity",
-    "power": "Power",
-    "agreement": "Agreement",
-}
 
 
 class View(view.View[MetaResult]):
@@ -77,16 +73,7 @@ class View(view.View[MetaResult]):
 
     def _by_part(self) -> dict[str, list[Grid]]:
         """The tables of each part that there is."""
-        found: dict[str, list[Grid]] = {}
-        if self.result.stability:
-            found["stability"] = self._stability()
-        if self.result.sensitivity:
-            found["sensitivity"] = [self._sensitivity(), self._required()]
-        if self.result.power:
-            found["power"] = [self._power()]
-        if self.result.agreement:
-            found["agreement"] = [self._agreement()]
-        return found
+        return {part: getattr(self, f"_{part}")() for part in PARTS if getattr(self.result, part)}
 
     def _notes(self) -> list[str]:
         result = self.result
@@ -127,28 +114,17 @@ class View(view.View[MetaResult]):
         grids[-1].notes.append(f"{how_drawn(result)}; ± is the Monte Carlo error.")
         return grids
 
-    def _sensitivity(self) -> Grid:
-        result = self.result
-        columns = [
-            Column("measure"),
-            Column("required", "score"),
-            Column("range", "score"),
-            Column("highest", "score"),
-            Column("relative %", "percent"),
-            Column("sensitivity %", "percent"),
+    def _sensitivity(self) -> list[Grid]:
+        result, rows = self.result, self.result.sensitivity
+        columns: list[tuple[Column, list[Cell]]] = [
+            (Column("measure"), [row.measure for row in rows]),
+            (Column("required", "score"), [in_bins(row.required, row.width) for row in rows]),
+            (Column("range", "score"), [_range(row.required_range, row.width) for row in rows]),
+            (Column("highest", "score"), [in_bins(row.highest, row.width) for row in rows]),
+            (Column("relative %", "percent"), [_in_100(row.relative) for row in rows]),
+            (Column("sensitivity %", "percent"), [_in_100(row.sensitivity) for row in rows]),
         ]
-        rows: list[list[Cell]] = [
-            [
-                row.measure,
-                in_bins(row.required, row.width),
-                _range(row.required_range, row.width),
-                in_bins(row.highest, row.width),
-                None if row.relative is None else 100 * row.relative,
-                None if row.sensitivity is None else 100 * row.sensitivity,
-            ]
-            for row in result.sensitivity
-        ]
-        notes = [f"{row.measure}: {row.reason}." for row in result.sensitivity if row.reason]
+        notes = [f"{row.measure}: {row.reason}." for row in rows if row.reason]
         notes.append(
             f"{how_drawn(result)} and disjoint. The required difference is the first at which, "
             f"and above which, at most {percent(1 - result.level)} % of the comparisons swap; the "
@@ -156,7 +132,7 @@ class View(view.View[MetaResult]):
             "Sensitivity: the share of the comparisons that reach it."
         )
         title = f"Sensitivity: the difference required at {percent(result.level)} %"
-        return Grid(columns, rows, title=title, notes=notes)
+        return [Grid.of(columns, title=title, notes=notes), self._required()]
 
     def _required(self) -> Grid:
         result = self.result
@@ -177,37 +153,26 @@ class View(view.View[MetaResult]):
             notes=["–: no difference could be told."] if gaps else [],
         )
 
-    def _power(self) -> Grid:
-        result = self.result
-        columns = [
-            Column("measure"),
-            Column("pairs", "count"),
-            Column("bootstrap", "count"),
-            Column("power %", "percent"),
-            Column("Tukey HSD", "count"),
-            Column("honest difference", "score"),
-        ]
-        rows: list[list[Cell]] = [
-            [
-                item.measure,
-                item.pairs,
-                item.bootstrap,
-                None if item.discriminative_power is None else 100 * item.discriminative_power,
-                item.tukey,
-                _small(item.honest_difference),
-            ]
-            for item in result.power
+    def _power(self) -> list[Grid]:
+        result, rows = self.result, self.result.power
+        columns: list[tuple[Column, list[Cell]]] = [
+            (Column("measure"), [row.measure for row in rows]),
+            (Column("pairs", "count"), [row.pairs for row in rows]),
+            (Column("bootstrap", "count"), [row.bootstrap for row in rows]),
+            (Column("power %", "percent"), [_in_100(row.discriminative_power) for row in rows]),
+            (Column("Tukey HSD", "count"), [row.tukey for row in rows]),
+            (Column("honest difference", "score"), [_small(row.honest_difference) for row in rows]),
         ]
         note = (
             f"{plural(result.resamples, 'resample')} and as many permutations, seed "
             f"{result.seed}. The bootstrap tests pair by pair, Tukey's test all pairs together: "
             "it separates those that differ by more than the honest difference."
         )
-        reasons = dict.fromkeys(f"–: {item.reason}." for item in result.power if item.reason)
-        title = f"Power: pairs of runs told apart at {percent(result.power[0].alpha)} %"
-        return Grid(columns, rows, title=title, notes=[*reasons, note])
+        reasons = dict.fromkeys(f"–: {row.reason}." for row in rows if row.reason)
+        title = f"Power: pairs of runs told apart at {percent(rows[0].alpha)} %"
+        return [Grid.of(columns, title=title, notes=[*reasons, note])]
 
-    def _agreement(self) -> Grid:
+    def _agreement(self) -> list[Grid]:
         pairs = self.result.agreement
         columns = [Column("measure"), Column("and")]
         columns += [Column(label, "score") for label in COEFFICIENT.values()]
@@ -223,50 +188,42 @@ class View(view.View[MetaResult]):
             for row, item in zip(rows, pairs, strict=True):
                 row.insert(2, item.runs)
         title = f"Agreement: how far two measures order {over} alike"
-        return Grid(columns, rows, title=title, notes=notes)
+        return [Grid(columns, rows, title=title, notes=notes)]
 
     # -------------------------------------------------------------------------------- page
 
     def page(self) -> Page:
         """Would another sample of questions have said the same?"""
         result = self.result
-        grids = self._by_part()
-        figures = self._figures()
-        sections = [
-            Section(
-                part,
-                title,
-                said=[advice_of(result)] if part == "sensitivity" and result.sensitivity else [],
-                figures=figures.get(part, []),
-                tables=[
-                    PageTable(f"{part}_{n}", g.title, " ".join(g.notes), g)
-                    for n, g in enumerate(grids.get(part, []))
-                    if g.rows
-                ],
-            )
-            for part, title in PARTS.items()
-        ]
-        known = [item for name in result.measures if (item := known_measure(name)) is not None]
-        sections += [
-            Section(f"measure{n}", f"What {item} rewards", facts=measure_facts(item))
-            for n, item in enumerate(known)
-            if item.definition.takes == "counts"
-        ]
-        return Page(
-            title=f"{', '.join(result.measures)} judged over {plural(len(result.runs), 'run')}",
-            lead=lead_of(result),
-            sections=sections,
-            again=[*again(result), *(sentence(note, result.measures) for note in notes_of(result))],
-            again_facts=facts(
-                result,
-                ("questions", f"{result.questions:,}"),
-                ("trials", f"{result.trials:,}, subsets of {result.size:,}, draws {result.draws}"),
-                ("resamples", f"{result.resamples:,}"),
-                ("level", f"{percent(result.level)} %"),
-            ),
-            again_tables=blanks_table(result),
-            command=result.command,
+        said = [sentence(note, result.measures) for note in notes_of(result)]
+        return page_of(
+            result,
+            f"{', '.join(result.measures)} judged over {plural(len(result.runs), 'run')}",
+            lead_of(result),
+            self._sections(),
+            ("questions", f"{result.questions:,}"),
+            ("trials", f"{result.trials:,}, subsets of {result.size:,}, draws {result.draws}"),
+            ("resamples", f"{result.resamples:,}"),
+            ("level", f"{percent(result.level)} %"),
+            said=[*again(result), *said],
         )
+
+    def _sections(self) -> Iterator[Section]:
+        """A section for each part, and what each measure rewards."""
+        result, figures = self.result, self._figures()
+        for part, grids in self._by_part().items():
+            tables = [
+                PageTable(f"{part}_{n}", grid.title, " ".join(grid.notes), grid)
+                for n, grid in enumerate(grids)
+                if grid.rows
+            ]
+            said = [advice_of(result)] if part == "sensitivity" else []
+            drawn = figures.get(part, [])
+            yield Section(part, part.capitalize(), said=said, figures=drawn, tables=tables)
+        known = [item for name in result.measures if (item := known_measure(name)) is not None]
+        for n, item in enumerate(known):
+            if item.definition.takes == "counts":
+                yield Section(f"measure{n}", f"What {item} rewards", facts=measure_facts(item))
 
     def _figures(self) -> dict[str, list[Figure]]:
         """The charts of each part that show something; agreement in one where that is enough."""
@@ -294,6 +251,10 @@ def _percent(value: float | None, error: float | None = None) -> Cell:
         return None
     text = f"{100 * value:.2f}"
     return f"{text} ± {100 * error:.2f}" if error is not None else text
+
+
+def _in_100(share: float | None) -> Cell:
+    return None if share is None else 100 * share
 
 
 def _range(bounds: tuple[float | None, float | None], width: float) -> Cell:

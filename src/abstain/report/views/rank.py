@@ -8,18 +8,17 @@ from typing import Any
 
 from msgspec import structs
 
-from abstain.analyses.rank.result import QueryRow, RankResult, RankRow
+from abstain.analyses.rank.result import QueryRow, RankResult
 from abstain.errors import UsageError, option, plural
 from abstain.report import view
-from abstain.report.charts import chart, points
+from abstain.report.charts import chart, points, tips
 from abstain.report.grid import Cell, Column, Grid, Kind
 from abstain.report.leaders import dot_figures, lead_words, slice_figures, undefined_words
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.scores import sentence
-from abstain.report.shared import facts, known_measure
-from abstain.report.undefined import undefined_sentences
+from abstain.report.rank_words import notes
+from abstain.report.shared import known_measure, page_of
 from abstain.report.views import truncation
-from abstain.report.views.rank_words import notes
+from abstain.report.words import sentence, undefined_sentences
 
 ALL = "all"
 """In place of a query's name: the mean over all of them; in brackets where one is called so."""
@@ -98,10 +97,12 @@ class View(view.View[RankResult]):
         return found
 
     def _notes(self) -> list[str]:
-        result = self.result
-        runs = {own.run for own in result.lists}
-        said = [sentence(note, runs) for note in notes(result)]
-        return [*said, *undefined_sentences((row.run, row.undefined) for row in result.rows)]
+        rows = self.result.rows
+        return [*self._said(), *undefined_sentences((row.run, row.undefined) for row in rows)]
+
+    def _said(self) -> list[str]:
+        runs = {own.run for own in self.result.lists}
+        return [sentence(note, runs) for note in notes(self.result)]
 
     # ------------------------------------------------------------------------------ charts, page
 
@@ -119,52 +120,48 @@ class View(view.View[RankResult]):
 
     def page(self) -> Page:
         """The runs, their queries, what truncation does."""
-        result = self.result
-        names = list(result.measures)
-        sections = [
-            Section(
-                "leaderboard",
-                "Leaderboard",
-                said=undefined_words(result.rows),
-                tables=[self._means_table()],
-                figures=self._figures(),
-            )
-        ]
-        if result.per_query:
-            sections.append(
-                Section(
-                    "queries",
-                    "Queries",
-                    figures=list(self._strips()),
-                    tables=[self._queries_table()],
-                )
-            )
-        if result.truncation is not None:
-            sections.append(truncation.View(result.truncation).section())
+        result, names = self.result, list(self.result.measures)
         asked = structs.asdict(result.settings).items()
         queries = f"{result.queries:,}, {result.nil_queries:,} of them with nothing relevant"
-        runs = {own.run for own in result.lists}
-        return Page(
-            title=f"{names[0]} of {plural(len(runs), 'run')}",
-            lead=lead_words(result.rows, names),
-            sections=sections,
-            again=[sentence(note, runs) for note in notes(result)],
-            again_facts=facts(
-                result,
-                ("measures", ", ".join(names)),
-                ("queries", queries),
-                ("settings", ", ".join(f"{k} {v}" for k, v in asked if v not in (None, False))),
-                ("a gain of 1 is grade", f"{result.top_grade:g}"),
-            ),
-            command=result.command,
+        return page_of(
+            result,
+            f"{names[0]} of {plural(len(result.lists), 'run')}",
+            lead_words(result.rows, names),
+            self._sections(),
+            ("measures", ", ".join(names)),
+            ("queries", queries),
+            ("settings", ", ".join(f"{k} {v}" for k, v in asked if v not in (None, False))),
+            ("a gain of 1 is grade", f"{result.top_grade:g}"),
+            said=self._said(),
         )
+
+    def _sections(self) -> Iterator[Section]:
+        yield Section(
+            "leaderboard",
+            "Leaderboard",
+            said=undefined_words(self.result.rows),
+            tables=[self._means_table()],
+            figures=self._figures(),
+        )
+        if self.result.per_query:
+            strips, tables = list(self._strips()), [self._queries_table()]
+            yield Section("queries", "Queries", figures=strips, tables=tables)
+        if self.result.truncation is not None:
+            yield truncation.View(self.result.truncation).section()
 
     def _means_table(self) -> PageTable:
         result = self.result
         columns = [Column("#"), Column("run"), *(Column(part) for part in result.by)]
         columns += [Column(name, _kind(name)) for name in result.measures]
         columns += [Column(n, "count") for n in ("queries", "nil", "missing", "truncated")]
-        rows = [_mean_cells(row) for row in result.rows]
+        rows: list[list[Cell]] = [
+            [
+                *(row.rank, row.run, *(value or "–" for value in row.slice.values())),
+                *row.scores.values(),
+                *(row.queries, row.nil_queries, row.missing, row.truncated),
+            ]
+            for row in result.rows
+        ]
         reading = "Scores are means over the queries for which they exist."
         return PageTable("runs", "Runs", reading, Grid(columns, rows), filters=result.by)
 
@@ -201,23 +198,13 @@ class View(view.View[RankResult]):
             cut = f", its first {MOST_QUERY_DOTS:,} queries"
         layer = points(name, "run", y_type="nominal", y_title=" ", sort=runs)
         layer["mark"] |= {"type": "tick", "thickness": 2, "opacity": 0.6}
-        layer["encoding"]["tooltip"] = [
-            {"field": "run", "type": "nominal"},
-            {"field": "query", "type": "nominal"},
-            {"field": layer["encoding"]["x"]["field"], "type": "quantitative"},
-        ]
+        layer["encoding"]["tooltip"] = tips(("run", "query"), (name,))
         yield Figure(
             "strips",
             f"{name} of each query: a tick is a query, {plural(len(runs), 'run')} shown{cut}.",
             chart("", data, [layer], height=max(80, 24 * len(runs))),
             title=f"{name} by query",
         )
-
-
-def _mean_cells(row: RankRow) -> list[Cell]:
-    slices = [value or "–" for value in row.slice.values()]
-    counts = (row.queries, row.nil_queries, row.missing, row.truncated)
-    return [row.rank, row.run, *slices, *row.scores.values(), *counts]
 
 
 def _kind(name: str) -> Kind:

@@ -9,9 +9,7 @@ from abstain.analyses.refusals import RefusalsResult
 from abstain.errors import plural
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.pages import plain_page
-from abstain.report.pieces import Page
-from abstain.report.scores import sentence
+from abstain.report.words import sentence
 
 
 class View(view.View[RefusalsResult]):
@@ -22,10 +20,6 @@ class View(view.View[RefusalsResult]):
         if self.result.confusion:
             return [self._confusion()]
         return [self._rules() if self.result.rules else self._hits(most)]
-
-    def page(self) -> Page:
-        """Every response."""
-        return plain_page(self, most=0)
 
     def title(self) -> str:
         """What its page is called."""

@@ -2,85 +2,91 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from abstain.analyses.score.result import Row, ScoreResult
 from abstain.errors import plural
-from abstain.measures import Measure
-from abstain.outcomes import Counts, CountsArray
+from abstain.outcomes import CountsArray
 from abstain.report import view
-from abstain.report.disagreement import disagreements
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.leaders import (
+    disagreements,
     dot_figures,
     lead_words,
     slice_figures,
     undefined_words,
 )
-from abstain.report.pieces import Page, PageTable, Section
+from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.rewards import decision_figure, leads_table, measure_facts, rewards_table
-from abstain.report.scores import policy_sentence, sentence
-from abstain.report.shared import again, blanks_table, facts, known_measure, slice_text
-from abstain.report.undefined import label, undefined_sentences
+from abstain.report.shared import again, known_measure, page_of, slice_text
+from abstain.report.words import label, policy_sentence, sentence, undefined_sentences
 from abstain.stats.intervals import METHODS
 
 ENDS = ("low", "high")
+OUTCOMES = ("right", "wrong", "blank")
+BAR = "right▕wrong▕blank"
 
 
 class View(view.View[ScoreResult]):
     """Rank, run, slice, scores, counts."""
 
+    @property
+    def _real(self) -> list[Row]:
+        """The rows of runs, without references."""
+        return [row for row in self.result.rows if not row.reference]
+
+    @property
+    def _runs(self) -> str:
+        return plural(len({row.run for row in self._real}), "run")
+
     def tables(self, *, candidates: bool = False, **options: Any) -> list[Grid]:
         """One table; `candidates` shows what the blanks would have been."""
-        result = self.result
-        columns = [
-            Column("#"),
-            Column("run"),
-            *(Column(result.slice_label(name)) for name in result.by),
-        ]
-        for name in result.measures:
-            columns.append(Column(name, "score"))
-            if result.interval_method is not None:
-                columns += [
-                    Column(f"{name} {end}", "score", joined=True, short=end) for end in ENDS
-                ]
-            if self._pays(name):
-                columns.append(Column(f"p* {name}", "score"))
-        columns.append(Column("right", "count"))
-        columns += [Column(name, "count", joined=True) for name in ("wrong", "blank")]
-        if candidates:
-            columns += [Column(f"blank, {name}", "count") for name in ("right", "wrong", "empty")]
-        columns.append(Column("right▕wrong▕blank", "bar"))
-        grid = Grid(columns, [], notes=self._notes())
-        slices = {slice_text(row) for row in result.rows}
-        last = None
-        for number, row in enumerate(result.rows):
-            if slice_text(row) != last and len(result.rows) > len(slices):
-                grid.breaks.add(number)
-            last = slice_text(row)
-            if row.reference:
-                grid.dim.add(number)
-            grid.rows.append(self._cells(row, candidates=candidates))
+        rows = self.result.rows
+        grid = Grid.of(self._columns(candidates=candidates), notes=self._notes(), dim=self._dim())
+        if len(rows) > len({slice_text(row) for row in rows}):
+            grid.breaks = self._breaks()
         return [grid]
+
+    def _dim(self) -> set[int]:
+        """The references."""
+        return {n for n, row in enumerate(self.result.rows) if row.reference}
+
+    def _breaks(self) -> set[int]:
+        """Where slices begin."""
+        slices = [slice_text(row) for row in self.result.rows]
+        return {n for n, own in enumerate(slices) if not n or own != slices[n - 1]}
+
+    def _columns(self, *, candidates: bool = False) -> Iterator[tuple[Column, list[Cell]]]:
+        """Every column with its cells, in the order of a terminal."""
+        result, rows = self.result, self.result.rows
+        yield Column("#"), [row.rank for row in rows]
+        yield Column("run"), [label(row.run, row.reference) for row in rows]
+        for name in result.by:
+            yield Column(result.slice_label(name)), [row.slice[name] or "–" for row in rows]
+        for name in result.measures:
+            yield Column(name, "score"), [row.scores[name] for row in rows]
+            if result.interval_method is not None:
+                spans = [row.intervals.get(name, (None, None)) for row in rows]
+                for at, end in enumerate(ENDS):
+                    column = Column(f"{name} {end}", "score", joined=True, short=end)
+                    yield column, [span[at] for span in spans]
+            if self._pays(name):
+                yield Column(f"p* {name}", "score"), [row.break_even.get(name) for row in rows]
+        counts = [row.counts for row in rows]
+        three = [(k.right, k.wrong, k.unanswered) for k in counts]
+        for at, name in enumerate(OUTCOMES):
+            yield Column(name, "count", joined=bool(at)), [own[at] for own in three]
+        if candidates:
+            for name in ("right", "wrong", "empty"):
+                blanks = [None if k.unsplit else getattr(k, f"unanswered_{name}") for k in counts]
+                yield Column(f"blank, {name}", "count"), blanks
+        yield Column(BAR, "bar"), list(three)
 
     def _pays(self, name: str) -> bool:
         return any(name in row.break_even for row in self.result.rows)
-
-    def _cells(self, row: Row, *, candidates: bool) -> list[Cell]:
-        k = row.counts
-        cells: list[Cell] = [
-            row.rank,
-            label(row.run, row.reference),
-            *(row.slice[name] or "–" for name in self.result.by),
-        ]
-        for name in self.result.measures:
-            cells.append(row.scores[name])
-            if self.result.interval_method is not None:
-                cells += row.intervals.get(name, (None, None))
-            if self._pays(name):
-                cells.append(row.break_even.get(name))
-        three = (k.right, k.wrong, k.unanswered)
-        return [*cells, *three, *(_split(k) if candidates else ()), three]
 
     # --------------------------------------------------------------------------- in words
 
@@ -88,14 +94,12 @@ class View(view.View[ScoreResult]):
         """What it takes to read the scores: what was counted, the policy, what is undefined."""
         result = self.result
         names = {row.run for row in result.rows}
-        real = [row for row in result.rows if not row.reference]
-        runs = plural(len({row.run for row in real}), "run")
         said: list[str] = []
         if result.questions is not None:
-            said.append(f"{runs}, {plural(result.questions, 'question')}.")
+            said.append(f"{self._runs}, {plural(result.questions, 'question')}.")
         said += [sentence(note, names) for note in result.notes]
         if result.questions is None and not result.by:
-            sizes = [row.counts.n for row in real]
+            sizes = [row.counts.n for row in self._real]
             said.append(f"The runs cover from {min(sizes):,.0f} to {max(sizes):,.0f} questions.")
         if not result.by:
             measures = [m for name in result.measures if (m := known_measure(name))]
@@ -121,17 +125,12 @@ class View(view.View[ScoreResult]):
             said += f", {result.trials:,} trials"
         if result.seed is not None:
             said += f", seed {result.seed}"
-        reasons: dict[str, int] = {}
-        for row in result.rows:
-            for reason in row.no_interval.values():
-                reasons[reason] = reasons.get(reason, 0) + 1
+        reasons = Counter(why for row in result.rows for why in row.no_interval.values())
         return [f"{said}.", *(f"{plural(n, 'interval')}: {why}." for why, n in reasons.items())]
 
     def line(self) -> str:
         """Runs, measures and the best score."""
-        result = self.result
-        runs = plural(len({row.run for row in result.rows if not row.reference}), "run")
-        return f"<ScoreResult: {runs}, {', '.join(result.measures)}>"
+        return f"<ScoreResult: {self._runs}, {', '.join(self.result.measures)}>"
 
     # ------------------------------------------------------------------------ charts, page
 
@@ -139,107 +138,70 @@ class View(view.View[ScoreResult]):
         """Scores with their intervals, or a heat map of slices."""
         return {figure.name: figure.spec for figure in self._figures()}
 
-    def _figures(self) -> list[Any]:
-        real = [row for row in self.result.rows if not row.reference]
-        whole = [row for row in real if not row.slice]
+    def _figures(self) -> list[Figure]:
+        whole = [row for row in self._real if not row.slice]
         names = list(self.result.measures)
-        return [*slice_figures(real, names), *dot_figures(whole, names)]
+        return [*slice_figures(self._real, names), *dot_figures(whole, names)]
 
     def page(self) -> Page:
         """The runs, what the measures reward, the slices."""
-        result = self.result
-        names = list(result.measures)
-        real = [row for row in result.rows if not row.reference]
-        whole = [row for row in real if not row.slice]
-        sections = [
-            Section(
-                "leaderboard",
-                "Leaderboard",
-                key=True,
-                said=undefined_words(list(result.rows)),
-                tables=[self._page_table()],
-                figures=self._figures(),
-            ),
-        ]
-        if (item := known_measure(names[0])) is not None:
-            rewarded = Section("measure", "What is rewarded", facts=measure_facts(item))
-            if whole:
-                _rewards(rewarded, whole, [m for n in names if (m := known_measure(n))])
-            sections.append(rewarded)
-        settings = [("questions", f"{result.questions:,}")] if result.questions is not None else []
-        if result.interval_method:
-            level = "" if result.level is None else f"{100 * result.level:g} %, "
-            settings.append(("intervals", f"{level}{result.interval_method}"))
-        return Page(
-            title=f"{names[0]} of {plural(len({row.run for row in real}), 'run')}",
-            lead=lead_words(list(real), names),
-            sections=sections,
-            again=[*again(result), *self._interval_words()],
-            again_facts=facts(result, ("measures", ", ".join(names)), *settings),
-            again_tables=blanks_table(result),
-            command=result.command,
+        result, names = self.result, list(self.result.measures)
+        method = result.interval_method
+        level = "" if result.level is None else f"{100 * result.level:g} %, "
+        return page_of(
+            result,
+            f"{names[0]} of {self._runs}",
+            lead_words(self._real, names),
+            self._sections(),
+            ("measures", ", ".join(names)),
+            ("questions", "" if result.questions is None else f"{result.questions:,}"),
+            ("intervals", f"{level}{method}" if method else ""),
+            said=[*again(result), *self._interval_words()],
         )
+
+    def _sections(self) -> Iterator[Section]:
+        yield Section(
+            "leaderboard",
+            "Leaderboard",
+            key=True,
+            said=undefined_words(self.result.rows),
+            tables=[self._page_table()],
+            figures=self._figures(),
+        )
+        known = [m for name in self.result.measures if (m := known_measure(name))]
+        if (item := known_measure(self.result.measures[0])) is not None:
+            rewarded = Section("measure", "What is rewarded", facts=measure_facts(item))
+            rows = [row for row in self._real if not row.slice]
+            if rows and all(row.counts.n for row in rows):
+                counts = CountsArray.of(row.counts for row in rows)
+                runs = [row.run for row in rows]
+                rewarded.figures = [decision_figure(runs, counts, range(len(runs)))]
+                rewarded.tables = [leads_table(runs, counts)]
+                rewarded.folded = [rewards_table(runs, counts, known)]
+            yield rewarded
 
     def _page_table(self) -> PageTable:
         """The first measure and the outcomes first; the others and their intervals when asked."""
         result = self.result
-        names, parts = list(result.measures), list(result.by)
-        spans = ENDS if result.interval_method is not None else ()
-        columns = [Column("#"), Column("run"), *(Column(part) for part in parts)]
-        columns += [Column(names[0], "score"), Column("outcomes", "bar")]
-        columns += [Column(f"{names[0]} {end}", "score") for end in spans]
-        columns += [Column(name, "score") for name in names[1:]]
-        columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
-        late = [f"{name} {end}" for name in names[1:] for end in spans]
-        late += [f"p* {name}" for name in names if self._pays(name)]
-        columns += [Column(name, "score") for name in late]
-        grid = Grid(columns, [])
-        last = None
-        for n, row in enumerate(result.rows):
-            k = row.counts
-            ends = {m: row.intervals.get(m, (None, None)) if spans else () for m in names}
-            here: list[Cell] = [
-                row.rank,
-                label(row.run, row.reference),
-                *(row.slice[p] or "–" for p in parts),
-                row.scores[names[0]],
-                (k.right, k.wrong, k.unanswered),
-                *ends[names[0]],
-                *(row.scores[name] for name in names[1:]),
-                *(k.right, k.wrong, k.unanswered),
-                *(end for name in names[1:] for end in ends[name]),
-                *(row.break_even.get(name) for name in names if self._pays(name)),
-            ]
-            if row.reference:
-                grid.dim.add(n)
-            if parts and slice_text(row) != last:
-                grid.breaks.add(n)
-                last = slice_text(row)
-            grid.rows.append(here)
-        reading = "Rows in italics are references to read scores by." if grid.dim else ""
+        (first, *others), by = result.measures, result.by
+        known = {column.name: (column, cells) for column, cells in self._columns()}
+        late = [f"{name} {end}" for name in others for end in ENDS]
+        late += [f"p* {name}" for name in result.measures]
+        slices = [result.slice_label(name) for name in by]
+        order = ["#", "run", *slices, first, BAR, *(f"{first} {end}" for end in ENDS)]
+        order += [*others, *OUTCOMES, *late]
+        named = {BAR: "outcomes", **dict(zip(slices, by, strict=True))}
+        columns = [
+            (replace(column, name=named.get(column.name, column.name)), cells)
+            for column, cells in (known[name] for name in order if name in known)
+        ]
+        grid = Grid.of(columns, dim=self._dim(), breaks=self._breaks() if by else set())
         return PageTable(
             "runs",
             "Runs",
-            reading,
+            "Rows in italics are references to read scores by." if grid.dim else "",
             grid,
-            filters=tuple(parts),
-            late=tuple(late),
-            beneath=tuple(parts),
-            ordered_by=None,
+            filters=by,
+            late=tuple(name for name in late if name in known),
+            beneath=by,
         )
-
-
-def _split(k: Counts) -> list[Cell]:
-    if k.unsplit:
-        return [None, None, None]
-    return [k.unanswered_right, k.unanswered_wrong, k.unanswered_empty]
-
-
-def _rewards(section: Section, rows: list[Row], measures: list[Measure]) -> None:
-    counts = CountsArray.of(row.counts for row in rows)
-    runs = [row.run for row in rows]
-    if not all(row.counts.n for row in rows):
-        return
-    section.figures = [decision_figure(runs, counts, range(len(runs)))]
-    section.tables = [leads_table(runs, counts)]
-    section.folded = [rewards_table(runs, counts, measures)]

@@ -8,8 +8,7 @@ from abstain.analyses.score.several import SeveralResult
 from abstain.errors import plural
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.scores import policy_sentence, sentence
-from abstain.report.undefined import undefined_sentences
+from abstain.report.words import policy_sentence, sentence, undefined_sentences
 
 
 class View(view.View[SeveralResult]):

@@ -8,7 +8,7 @@ from abstain.analyses.squad import SquadResult
 from abstain.errors import plural
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.undefined import undefined_sentences
+from abstain.report.words import undefined_sentences
 
 SCORES = ("exact", "F1")
 

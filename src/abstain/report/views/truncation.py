@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from abstain.analyses.truncation import Inversion, Pair, TruncationResult
+from abstain.analyses.truncation import Pair, TruncationResult
 from abstain.errors import plural
 from abstain.report import charts, view
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.shared import again, facts, known_measure, number
+from abstain.report.shared import known_measure, page_of
+from abstain.report.words import number
 
 NAMED = 20
 """Inverted pairs that a table names of each measure; JSON has them all."""
@@ -110,7 +111,10 @@ class View(view.View[TruncationResult]):
         columns += [Column("by", "score"), Column("by (primed)", "score")]
         pairs = self.result.pairs
         rows: list[list[Cell]] = [
-            [f"{pair.original} / {pair.primed}", i.first, i.second, *_gaps(i)]
+            [
+                *(f"{pair.original} / {pair.primed}", i.first, i.second),
+                *(i.first_ahead_by, i.second_ahead_by),
+            ]
             for pair in pairs
             for i in pair.inverted[:NAMED]
         ]
@@ -200,9 +204,7 @@ class View(view.View[TruncationResult]):
             for run, own in pair.scores.items()
         ]
         layer = charts.points("original", "primed", colour="measure")
-        kinds = {"run": "nominal", "measure": "nominal"}
-        kinds |= {"original": "quantitative", "primed": "quantitative"}
-        layer["encoding"]["tooltip"] = [{"field": n, "type": k} for n, k in kinds.items()]
+        layer["encoding"]["tooltip"] = charts.tips(("run", "measure"), ("original", "primed"))
         words = "; ".join(
             f"{p.original} and {p.primed}: Kendall's τ {number(p.kendall_tau, 3)}, "
             f"{plural(len(p.inverted), 'pair')} of runs turned round"
@@ -226,30 +228,18 @@ class View(view.View[TruncationResult]):
             ],
         )
 
-    def title(self) -> str:
-        """What the page is called."""
-        return f"Truncation of {plural(len(self.result.lengths), 'run')}"
-
     def page(self) -> Page:
         """The report alone."""
-        return Page(
-            title=self.title(),
-            lead=self.section().figures[0].caption if self.result.pairs else "",
-            sections=[self.section()],
-            again=again(self.result),
-            again_facts=facts(self.result, ("ends a list", self.result.nil)),
-            command=self.result.command,
-        )
+        section = self.section()
+        title = f"Truncation of {plural(len(self.result.lengths), 'run')}"
+        lead = section.figures[0].caption if self.result.pairs else ""
+        return page_of(self.result, title, lead, [section], ("ends a list", self.result.nil))
 
 
 def _length(name: str) -> Column:
     """A column of lengths; one after the limit stays beside the one before."""
     after = name.endswith(" after")
     return Column(name, "count", joined=after, short="after" if after else "")
-
-
-def _gaps(pair: Inversion) -> tuple[float, float]:
-    return pair.first_ahead_by, pair.second_ahead_by
 
 
 def _page_table(name: str, grid: Grid, title: str) -> PageTable:

@@ -10,9 +10,9 @@ from abstain.report import view
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.scores import policy_sentence, sentence
-from abstain.report.shared import again, blanks_table, facts
+from abstain.report.shared import page_of
 from abstain.report.thresholds import NOTHING, few, threshold_cell, threshold_text
+from abstain.report.words import policy_sentence, sentence
 
 BEST_OF_ONE = "best of one"
 """With thresholds by slice the best one threshold, in hindsight, is no limit to them."""
@@ -242,14 +242,13 @@ class View(view.View[TuneResult]):
             figures=[self._figure()],
             folded=[every],
         )
-        return Page(
-            title=f"The threshold to abstain at: {plural(len(result.runs), 'run')}",
-            lead=said[1] if len(said) > 1 else said[0],
-            sections=[section],
-            again=again(result),
-            again_facts=facts(result, ("questions", f"{result.questions:,}"), ("aim", self._aim())),
-            again_tables=blanks_table(result),
-            command=result.command,
+        return page_of(
+            result,
+            f"The threshold to abstain at: {plural(len(result.runs), 'run')}",
+            said[:2][-1],
+            [section],
+            ("questions", f"{result.questions:,}"),
+            ("aim", self._aim()),
         )
 
 

@@ -9,9 +9,7 @@ from abstain.analyses.validate.result import ValidateResult
 from abstain.errors import plural
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.pages import plain_page
-from abstain.report.pieces import Page
-from abstain.report.scores import sentence
+from abstain.report.words import sentence
 
 
 class View(view.View[ValidateResult]):
@@ -33,10 +31,6 @@ class View(view.View[ValidateResult]):
             notes.append(f"They explain {plural(folded, 'detail')}; set most to 0 to show them.")
         notes += [sentence(note) for note in self.result.notes]
         return [Grid([Column("place"), Column("problem")], rows, notes=notes, wrap=bool(problems))]
-
-    def page(self) -> Page:
-        """Every problem with its details."""
-        return plain_page(self, most=0)
 
     def title(self) -> str:
         """What its page is called."""

@@ -1,4 +1,4 @@
-"""`abstain report`."""
+"""A saved result as one HTML page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from abstain.cli.command import NEW_FILE, SHOWING, argument, command, option
+from abstain.cli import options
+from abstain.cli.command import SHOWING, argument, command, option
 from abstain.cli.showing import working
 from abstain.errors import UsageError
 
@@ -17,16 +18,10 @@ from abstain.errors import UsageError
     metavar="RESULTS.json",
     help="What score, rank, compare, curve or meta wrote as JSON, or a campaign's results.json.",
 )
-@option(
-    "-o",
-    "--output",
-    type=NEW_FILE,
-    writes=True,
-    metavar="FILE.html",
-    section=SHOWING,
-    help="The page to write, whole or not at all (default: beside the results).",
+@options.output(
+    "The page to write, whole or not at all (default: beside the results).", "FILE.html"
 )
-@option("--title", default="", show_default=False, section=SHOWING, help="The title of the page.")
+@option("--title TEXT", "The title of the page.", default="", show_default=False, section=SHOWING)
 def report(results: str, output: Path | None, title: str) -> None:
     """A saved result as one HTML page that needs no network.
 

@@ -1,8 +1,8 @@
-"""`abstain curve`."""
+"""When should it have stayed silent?"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,46 +32,35 @@ COUNTED = SHOWN[:3]
     "follow over the threshold (default: c@1)."
 )
 @option(
-    "--show",
+    "--show WHAT",
+    "summary, risk (risk and coverage), measure (over the threshold), reliability, "
+    "decision, roc, parts (knowing and choosing) or blanks (their quality).",
     type=Words(SHOWN),
     default="summary",
-    metavar="WHAT",
-    help="summary, risk (risk and coverage), measure (over the threshold), reliability, "
-    "decision, roc, parts (knowing and choosing) or blanks (their quality).",
 )
 @option(
-    "--points",
+    "--points N",
+    "At most so many points of a curve; 0: all.",
     type=click.IntRange(min=0),
     default=21,
-    metavar="N",
-    help="At most so many points of a curve; 0: all.",
 )
 @option(
-    "--histogram",
-    type=int,
-    metavar="BINS",
-    help="For runs that no memory holds: confidences counted in bins (a power of two, such as "
+    "--histogram BINS",
+    "For runs that no memory holds: confidences counted in bins (a power of two, such as "
     "1024), exact at their edges. With --show summary, risk or measure.",
-)
-@option(
-    "--bins",
     type=int,
-    default=10,
-    metavar="N",
-    help="Bins of the reliability diagram (an ECE names its own).",
 )
-@option("--equal-mass", is_flag=True, help="Equally full bins instead of equally wide ones.")
+@option("--bins N", "Bins of the reliability diagram (an ECE names its own).", default=10)
+@option("--equal-mass", "Equally full bins instead of equally wide ones.")
 @option(
-    "--decision",
-    type=Words(("confidence", "given")),
-    metavar="HOW",
-    help="Decision curve: runs act on their confidence (confidence, where they have one) or stay "
+    "--decision HOW",
+    "Decision curve: runs act on their confidence (confidence, where they have one) or stay "
     "as they are (given).",
+    type=Words(("confidence", "given")),
 )
 @option(
-    "--should-abstain",
-    metavar="ATTR",
-    help="An attribute that says yes where a question should be left blank, for --show blanks "
+    "--should-abstain ATTR",
+    "An attribute that says yes where a question should be left blank, for --show blanks "
     "(default: questions without a right answer).",
 )
 @options.level("The level of the bands.")
@@ -83,13 +72,9 @@ def curve(
     show: str,
     points: int,
     histogram: int | None,
-    bins: int,
-    equal_mass: bool,
     decision: Way | None,
-    should_abstain: str | None,
-    level: float,
-    seed: int,
     out: Showing,
+    **how: Any,
 ) -> None:
     """When should it have stayed silent? Runs over all thresholds of their confidence.
 
@@ -115,14 +100,6 @@ def curve(
             along = measures[0] if measures else "c@1"
             result = read.histogram(along, bins=histogram, points=points)
         else:
-            result = read.curve(
-                measures,
-                should_abstain=should_abstain,
-                bins=bins,
-                equal_mass=equal_mass,
-                decision=decision or show == "decision",
-                level=level,
-                points=points,
-                seed=seed,
-            )
+            decides = decision or show == "decision"
+            result = read.curve(measures, points=points, decision=decides, **how)
     out.show(result, show=show, points=points)

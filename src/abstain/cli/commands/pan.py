@@ -1,4 +1,4 @@
-"""`abstain pan`."""
+"""PAN's measures of authorship verification."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ from abstain.cli.showing import Showing, shows, working
 @command
 @argument("truth", metavar="TRUTH", help="truth.jsonl: id, same.")
 @argument("answers", nargs=-1, required=True, metavar="ANSWERS", help="answers.jsonl: id, value.")
-@option(
-    "--year",
-    type=int,
-    default=2023,
-    metavar="YEAR",
-    help="Whose overall: 2020 (four measures) to 2023 (with Brier).",
-)
+@option("--year YEAR", "Whose overall: 2020 (four measures) to 2023 (with Brier).", default=2023)
 @shows(page=True)
 def pan(truth: str, answers: tuple[str, ...], year: int, out: Showing) -> None:
     """PAN's measures of authorship verification: AUC, c@1, F1, F0.5u, Brier, overall.

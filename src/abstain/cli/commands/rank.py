@@ -1,4 +1,4 @@
-"""`abstain rank`."""
+"""Score rankings that may stop early."""
 
 from __future__ import annotations
 
@@ -32,54 +32,39 @@ COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
 @options.measures(
     "AP, NDCG@10, 'RBP(p=0.8)', 'P(rel=2)@10', NDCGt (NDCG'), …; the first one orders the runs."
 )
-@option("--nil", metavar="ID", help="The document id that ends a list: NIL, -1. It is no hit.")
+@option("--nil ID", "The document id that ends a list: NIL, -1. It is no hit.")
 @option(
-    "--limit",
+    "--limit N",
+    "How long a list could be: a shorter one was ended by its system, a longer one is cut.",
     type=click.IntRange(min=1),
-    metavar="N",
-    help="How long a list could be: a shorter one was ended by its system, a longer one is cut.",
 )
 @option(
     "--nil-as-answer",
-    is_flag=True,
-    help="As TREC 2001 had it: the NIL of --nil is a document, right where nothing is.",
+    "As TREC 2001 had it: the NIL of --nil is a document, right where nothing is.",
 )
 @option(
-    "--missing",
+    "--missing WHAT",
+    "A query that a run lacks: empty (an empty list, the default), error or skip.",
     type=Words(("empty", "error", "skip")),
-    metavar="WHAT",
-    help="A query that a run lacks: empty (an empty list, the default), error or skip.",
 )
 @option(
-    "--ties",
+    "--ties HOW",
+    "trec: by score, equal ones by falling document id; rank: by the rank column.",
     type=Words(("trec", "rank")),
     default="trec",
-    metavar="HOW",
-    help="trec: by score, equal ones by falling document id; rank: by the rank column.",
 )
 @option(
     "--trec-eval",
-    is_flag=True,
-    help="Average as trec_eval does: 0 where nothing is relevant, missing queries left out.",
+    "Average as trec_eval does: 0 where nothing is relevant, missing queries left out.",
 )
-@option(
-    "--top",
-    type=float,
-    metavar="GRADE",
-    help="The grade that is a gain of 1 (default: the largest judged).",
-)
+@option("--top GRADE", "The grade that is a gain of 1 (default: the largest judged).", type=float)
 @options.by("Slice by an attribute of --queries.")
-@option("--queries", type=FILE, metavar="FILE", help="A table: query and its attributes.")
-@option(
-    "--all-queries",
-    is_flag=True,
-    help="Score every query of --queries: one without judgments is a nil query.",
-)
-@option("--per-query", is_flag=True, help="Show each query's scores too.")
+@option("--queries FILE", "A table: query and its attributes.", type=FILE)
+@option("--all-queries", "Score every query of --queries: one without judgments is a nil query.")
+@option("--per-query", "Show each query's scores too.")
 @option(
     "--truncation",
-    is_flag=True,
-    help="Report what truncation does: lengths, original against primed scores, inverted pairs, "
+    "Report what truncation does: lengths, original against primed scores, inverted pairs, "
     "Kendall's τ.",
 )
 @shows(page=True, chart=True)

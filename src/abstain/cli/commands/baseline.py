@@ -1,4 +1,4 @@
-"""`abstain baseline`."""
+"""Write a reference run: random, first, blank…"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from abstain.cli import options
-from abstain.cli.command import NEW_FILE, SHOWING, Words, argument, command, option
+from abstain.cli.command import Words, argument, command, option
 from abstain.cli.reading import reading_options
 from abstain.judging.reading import Reading
 
@@ -25,16 +25,8 @@ KINDS = ("random", "first", "nca", "majority", "blank", "oracle")
 )
 @reading_options("format", "pick", "columns", otherwise="baseline reads a gold, not responses")
 @options.seed("Where the random draw begins.")
-@option("--run", metavar="NAME", help="What to call it (default: KIND).")
-@option(
-    "-o",
-    "--output",
-    type=NEW_FILE,
-    writes=True,
-    metavar="FILE",
-    section=SHOWING,
-    help="Its ending says the format; CSV on stdout.",
-)
+@option("--run NAME", "What to call it (default: KIND).", type=str)
+@options.output("Its ending says the format; CSV on stdout.")
 def baseline(
     gold: str, kind: str, reading: Reading, seed: int, run: str | None, output: Path | None
 ) -> None:

@@ -1,17 +1,14 @@
-"""`abstain score`."""
+"""Score runs against a gold."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from abstain.cli import options
 from abstain.cli.command import command, option
 from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
-
-if TYPE_CHECKING:
-    from abstain.stats.intervals import IntervalMethod
 
 LEVEL = 0.95
 
@@ -22,34 +19,25 @@ LEVEL = 0.95
 @options.by("Slice by an attribute; several are crossed.")
 @option(
     "--several",
-    is_flag=True,
-    help="Several answers a question, each a row with a confidence or a rank: K and MRR.",
+    "Several answers a question, each a row with a confidence or a rank: K and MRR.",
 )
 @options.interval
 @options.level(default=LEVEL)
 @options.seed("For intervals that draw at random.")
-@option("--references", is_flag=True, help="Add rows to read scores by: silence, luck, hindsight.")
-@option("--break-even", is_flag=True, help="Show p*: answering pays above that chance.")
-@option("--candidates", is_flag=True, help="Show blanks by whether their candidate was right.")
-@option(
-    "--skip-inconsistent",
-    is_flag=True,
-    help="With --counts: leave out rows that do not add up.",
-)
+@option("--references", "Add rows to read scores by: silence, luck, hindsight.")
+@option("--break-even", "Show p*: answering pays above that chance.")
+@option("--candidates", "Show blanks by whether their candidate was right.")
+@option("--skip-inconsistent", "With --counts: leave out rows that do not add up.")
 @shows(page=True, chart=True)
 def score(
     given: Input,
     measures: tuple[str, ...],
     by: tuple[str, ...],
     several: bool,
-    interval: IntervalMethod | bool,
-    level: float,
-    seed: int,
-    references: bool,
-    break_even: bool,
     candidates: bool,
     skip_inconsistent: bool,
     out: Showing,
+    **how: Any,
 ) -> None:
     """Score runs that may decline to answer.
 
@@ -64,15 +52,15 @@ def score(
     """
     if skip_inconsistent and given.kind != "counts":
         raise UsageError("--skip-inconsistent goes with --counts")
-    if not interval and (level != LEVEL or seed):
-        raise UsageError(f"{'--level' if level != LEVEL else '--seed'} goes with --interval")
+    if not how["interval"] and (how["level"] != LEVEL or how["seed"]):
+        raise UsageError(f"{'--level' if how['level'] != LEVEL else '--seed'} goes with --interval")
     if several:
         others = {
             "--counts": given.kind == "counts",
-            "--interval": interval,
+            "--interval": how["interval"],
             "--cluster": given.reading.cluster,
-            "--references": references,
-            "--break-even": break_even,
+            "--references": how["references"],
+            "--break-even": how["break_even"],
             "--candidates": candidates,
             "--align": given.reading.align != "id",
             "--engine": given.reading.engine,
@@ -85,13 +73,6 @@ def score(
         out.show(lists)
         return
     with working("counting…"):
-        result = given.evaluation(skip_inconsistent=skip_inconsistent).score(
-            measures,
-            by=by,
-            interval=interval,
-            level=level,
-            references=references,
-            break_even=break_even,
-            seed=seed,
-        )
+        read = given.evaluation(skip_inconsistent=skip_inconsistent)
+        result = read.score(measures, by=by, **how)
     out.show(result, candidates=candidates)

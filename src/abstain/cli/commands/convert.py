@@ -1,4 +1,4 @@
-"""`abstain convert`."""
+"""From one table format to another."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, Words, argument, command, option
 from abstain.cli.reading import reading_options
 from abstain.errors import UsageError, plural
@@ -26,14 +27,13 @@ from abstain.judging.reading import Reading
     otherwise="convert writes rows as they are, it does not judge them",
 )
 @option(
-    "--to",
-    "to_format",
+    "--to FORMAT",
+    "csv, tsv, jsonl, parquet or qa4mre.",
+    to="to_format",
     type=Words(("csv", "tsv", "jsonl", "parquet", "qa4mre")),
-    metavar="FORMAT",
     section=SHOWING,
-    help="csv, tsv, jsonl, parquet or qa4mre.",
 )
-@option("--force", is_flag=True, section=SHOWING, help="Overwrite OUT.")
+@options.force("Overwrite OUT.")
 def convert(
     source: str, target: Path, reading: Reading, to_format: str | None, force: bool
 ) -> None:

@@ -1,6 +1,8 @@
-"""`abstain audit`."""
+"""Does a published table agree with itself?"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import click
 
@@ -13,58 +15,38 @@ from abstain.judging.reading import OPTIONS
 
 @command
 @argument("files", nargs=-1, required=True, metavar="FILE", help="The tables to check.")
+@option("-n --questions N", "How many questions each row is over.", type=click.IntRange(min=1))
 @option(
-    "-n",
-    "--questions",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="How many questions each row is over.",
-)
-@option(
-    "--sizes",
-    multiple=True,
-    metavar="NAME=N|FILE",
-    help="How many questions the scores of a column are over: auxiliary=44, or a table with the "
+    "--sizes NAME=N|FILE",
+    "How many questions the scores of a column are over: auxiliary=44, or a table with the "
     "column questions. Repeatable.",
+    multiple=True,
 )
 @option(
-    "--with",
-    "companions",
+    "--with COUNTS",
+    "A table with the counts of the same runs. Repeatable.",
+    to="companions",
     type=FILE,
     multiple=True,
-    metavar="COUNTS",
-    help="A table with the counts of the same runs. Repeatable.",
 )
 @options.measure("What columns hold that are named only by their questions.", default="c@1")
 @option(
-    "-c",
-    "--column",
+    "-c --column NAME=COLUMN",
+    "The column that holds a count or a measure: right=R, c@1=score. Repeatable.",
     multiple=True,
-    metavar="NAME=COLUMN",
     section=READING,
-    help="The column that holds a count or a measure: right=R, c@1=score. Repeatable.",
 )
-@option("--from", "from_format", metavar="FORMAT", section=READING, help=OPTIONS["format"][2])
-@option("--ignore", multiple=True, metavar="COLUMN", help="A column to leave out. Repeatable.")
-@option(
-    "--most",
-    type=click.IntRange(min=0),
-    default=50,
-    metavar="N",
-    help="How many findings a table shows (0: all of them).",
-)
+@option("--from FORMAT", OPTIONS["format"][2], to="from_format", section=READING)
+@option("--ignore COLUMN", "A column to leave out. Repeatable.", multiple=True)
+@options.most("How many findings a table shows (0: all of them).")
 @shows(digits=False, page=True)
 def audit(
     files: tuple[str, ...],
-    questions: int | None,
-    sizes: tuple[str, ...],
-    companions: tuple[str, ...],
-    measure: str,
     column: tuple[str, ...],
     from_format: str | None,
-    ignore: tuple[str, ...],
     most: int,
     out: Showing,
+    **how: Any,
 ) -> None:
     """Does a published table agree with itself? Exit code 1 if something is wrong.
 
@@ -79,16 +61,7 @@ def audit(
     from abstain.analyses.audit import audit as audited
 
     with working("checking…"):
-        result = audited(
-            files,
-            questions=questions,
-            sizes=sizes,
-            measure=measure,
-            companions=companions,
-            columns=_columns(column),
-            ignore=ignore,
-            format=from_format,
-        )
+        result = audited(files, columns=_columns(column), format=from_format, **how)
     out.show(result, most=most)
     if not result.agrees:
         raise click.exceptions.Exit(EXIT_NO)

@@ -1,4 +1,4 @@
-"""`abstain measures`."""
+"""List the measures."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ def measures(out: Showing) -> None:
     """List the measures: formula, what a blank is credited, when answering pays."""
     from abstain.report.cards import measures_data, measures_grid
 
-    out.show_grids([measures_grid()], {"measures": measures_data()})
+    out.show_grid(measures_grid(), {"measures": measures_data()})

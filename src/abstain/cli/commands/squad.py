@@ -1,4 +1,4 @@
-"""`abstain squad`."""
+"""SQuAD 2's scores, with and without an answer."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from abstain.cli.showing import Showing, shows, working
 @argument("gold", metavar="DATA", help="The data set: dev-v2.0.json.")
 @argument("predictions", nargs=-1, required=True, metavar="PREDICTIONS", help="{question: text}.")
 @option(
-    "--na-prob",
+    "--na-prob FILE",
+    "{question: probability of no answer}; one a run.",
     type=FILE,
     multiple=True,
-    metavar="FILE",
-    help="{question: probability of no answer}; one a run.",
 )
 @option(
-    "--threshold",
+    "--threshold T",
+    "Hold an answer back where its no-answer probability is above this.",
     type=float,
-    metavar="T",
-    help="Hold an answer back where its no-answer probability is above this.",
 )
 @shows(page=True)
 def squad(

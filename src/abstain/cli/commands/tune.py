@@ -1,4 +1,4 @@
-"""`abstain tune`."""
+"""The threshold to abstain at."""
 
 from __future__ import annotations
 
@@ -27,98 +27,71 @@ if TYPE_CHECKING:
     alone="apply",
     without={"cluster": "--cluster: folds are of questions, not of clusters"},
 )
-@options.measure("Tune for a measure of counts (default: c@1).", "--maximise")
+@options.measure("Tune for a measure of counts (default: c@1).", to="maximise")
 @option(
-    "--risk",
+    "--risk ALPHA",
+    "Or: answer as much as keeps the share of wrong answers at most ALPHA.",
     type=float,
-    metavar="ALPHA",
-    help="Or: answer as much as keeps the share of wrong answers at most ALPHA.",
 )
 @options.level("With --risk: the chance with which the risk is kept (default: 0.9).", default=None)
 @option(
     "--next",
-    "next_questions",
-    is_flag=True,
-    help="With --risk: bound the share of wrong answers seen on the next questions, as many as "
+    "With --risk: bound the share of wrong answers seen on the next questions, as many as "
     "are judged on, and not only the risk behind it.",
+    to="next_questions",
 )
+@option("--tune-on ATTR=VALUE", "Tune on questions with this value, judge on the others.")
+@option("--test-gold FILE", "Tune on GOLD, judge on these other questions.", type=FILE)
 @option(
-    "--tune-on",
-    metavar="ATTR=VALUE",
-    help="Tune on questions with this value, judge on the others.",
-)
-@option(
-    "--test-gold",
-    type=FILE,
-    metavar="FILE",
-    help="Tune on GOLD, judge on these other questions.",
-)
-@option(
-    "--folds",
+    "--folds K",
+    "Cross-fitting: judge each of K parts with what the others say (default: 5).",
     type=int,
-    metavar="K",
-    help="Cross-fitting: judge each of K parts with what the others say (default: 5).",
 )
 @option(
-    "--repeats",
+    "--repeats N",
+    "Cross-fit so many times, with other parts each time.",
     type=click.IntRange(min=1),
     default=1,
-    metavar="N",
-    help="Cross-fit so many times, with other parts each time.",
 )
-@option("--by", metavar="ATTR", help="A threshold for each value of an attribute.")
+@option("--by ATTR", "A threshold for each value of an attribute.")
 @option(
-    "--shrink",
-    type=float,
-    metavar="N",
-    help="With --by: as many questions' worth of the whole are added to each slice, so that small "
+    "--shrink N",
+    "With --by: as many questions' worth of the whole are added to each slice, so that small "
     "ones follow the common threshold (default: 50).",
+    type=float,
 )
-@option("--run", metavar="NAME", help="Only this run of the table.")
+@option("--run NAME", "Only this run of the table.")
 @options.seed("For the random folds.")
 @option(
-    "--apply",
-    type=NEW_FILE,
-    metavar="FILE",
-    help="Apply the thresholds of a file that --threshold-file or -o FILE.json wrote: "
+    "--apply FILE",
+    "Apply the thresholds of a file that --threshold-file or -o FILE.json wrote: "
     "tune --apply FILE RUN --run-file OUT.",
+    type=NEW_FILE,
 )
 @option(
-    "--run-file",
-    type=NEW_FILE,
-    writes=True,
-    metavar="FILE",
-    section=SHOWING,
-    help="Write the run with its threshold applied, so that it stays silent; the ending says the "
+    "--run-file FILE",
+    "Write the run with its threshold applied, so that it stays silent; the ending says the "
     "format.",
-)
-@option(
-    "--threshold-file",
     type=NEW_FILE,
     writes=True,
-    metavar="FILE",
     section=SHOWING,
-    help="Write the threshold and how it was chosen, as JSON.",
+)
+@option(
+    "--threshold-file FILE",
+    "Write the threshold and how it was chosen, as JSON.",
+    type=NEW_FILE,
+    writes=True,
+    section=SHOWING,
 )
 @shows(page=True, chart=True)
 def tune(
     given: Input,
-    measure: str | None,
-    risk: float | None,
-    level: float | None,
-    next_questions: bool,
-    tune_on: str | None,
     test_gold: str | None,
-    folds: int | None,
-    repeats: int,
-    by: str | None,
-    shrink: float | None,
-    run: str | None,
-    seed: int,
     apply: Path | None,
     run_file: Path | None,
     threshold_file: Path | None,
     out: Showing,
+    **how: Any,
 ) -> None:
     """The threshold to abstain at: chosen on some questions, judged on others.
 
@@ -131,46 +104,22 @@ def tune(
     The score of the questions it was tuned on is never shown as a result, only as the optimism
     that was avoided.
     """
-    tuning: dict[str, Any] = {
-        "maximise": measure,
-        "risk": risk,
-        "level": level,
-        "next_questions": next_questions,
-        "tune_on": tune_on,
-        "test_gold": test_gold,
-        "folds": folds,
-        "repeats": repeats,
-        "by": by,
-        "shrink": shrink,
-        "run": run,
-        "seed": seed,
-    }
     if apply is not None:
-        _refuse_tuning(given, tuning, threshold_file, out)
+        said = {**how, "test_gold": test_gold, "threshold_file": threshold_file}
+        _refuse_tuning(given, said, out)
         _apply(apply, given, run_file)
         return
-    if level is not None and risk is None:
+    if how["level"] is not None and how["risk"] is None:
         raise UsageError("--level goes with --risk: it is the chance with which the risk is kept")
-    if shrink is not None and by is None:
+    if how["shrink"] is not None and how["by"] is None:
         raise UsageError("--shrink goes with --by: it is what small slices borrow")
     if run_file is not None and given.kind == "gold" and len(given.runs) > 1:
         raise UsageError("--run-file writes one run: name one, or use --threshold-file and --apply")
-    chosen = None if tune_on is None else options.pairs([tune_on], "--tune-on", "part=dev")
+    if how["tune_on"] is not None:
+        how["tune_on"] = options.pairs([how["tune_on"]], "--tune-on", "part=dev")
     with working("tuning…"):
-        read = _read(given, test_gold, chosen, folds)
-        result = read.tune(
-            maximise=measure,
-            risk=risk,
-            next_questions=next_questions,
-            level=0.9 if level is None else level,
-            tune_on=chosen,
-            folds=folds,
-            repeats=repeats,
-            by=by,
-            shrink=50.0 if shrink is None else shrink,
-            run=run,
-            seed=seed,
-        )
+        read = _read(given, test_gold, how)
+        result = read.tune(**{name: value for name, value in how.items() if value is not None})
     if run_file is not None:
         _write_run(read, result, given, run_file)
     if threshold_file is not None:
@@ -178,9 +127,7 @@ def tune(
     out.show(result)
 
 
-def _read(
-    given: Input, test_gold: str | None, tune_on: dict[str, str] | None, folds: int | None
-) -> Evaluation:
+def _read(given: Input, test_gold: str | None, how: dict[str, Any]) -> Evaluation:
     """The runs, judged against their gold and perhaps against one of its own to judge on."""
     from abstain.analyses.asking import both_golds
     from abstain.judging.sources import evaluate
@@ -189,25 +136,19 @@ def _read(
         return given.evaluation()
     if given.kind == "judged":
         raise UsageError("--test-gold needs a gold to tune on; --judged has none")
-    golds = both_golds(given.gold, test_gold, tune_on, folds)
+    golds = both_golds(given.gold, test_gold, how["tune_on"], how["folds"])
     return evaluate(golds, given.runs, given.reading)
 
 
-def _refuse_tuning(
-    given: Input, tuning: dict[str, Any], threshold_file: Path | None, out: Showing
-) -> None:
+def _refuse_tuning(given: Input, how: dict[str, Any], out: Showing) -> None:
     """Refuse what says how to tune where thresholds are applied."""
     reading = given.reading
+    told = ("risk", "level", "tune_on", "test_gold", "folds", "by", "shrink", "run", "seed")
     said = {
-        "--measure": tuning["maximise"],
-        "--next": tuning["next_questions"],
-        "--repeats": tuning["repeats"] > 1,
-        **{
-            f"--{name.replace('_', '-')}": tuning[name]
-            for name in ("risk", "level", "tune_on", "test_gold", "folds", "by", "shrink", "run")
-        },
-        "--seed": tuning["seed"],
-        "--threshold-file": threshold_file,
+        "--measure": how["maximise"],
+        "--next": how["next_questions"],
+        "--repeats": how["repeats"] > 1,
+        **{f"--{name.replace('_', '-')}": how[name] for name in (*told, "threshold_file")},
         "--judged": given.kind == "judged",
         "--policy": reading.policy,
         "--align": reading.align != "id",

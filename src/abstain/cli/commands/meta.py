@@ -1,4 +1,4 @@
-"""`abstain meta`."""
+"""Judge the measures: stability, sensitivity, power, agreement."""
 
 from __future__ import annotations
 
@@ -17,87 +17,60 @@ from abstain.cli.showing import Showing, shows
 
 @command
 @reads(
-    "judged",
-    "counts",
-    "scores",
+    *("judged", "counts", "scores"),
     runs="The runs, or the other files.",
     without={"cluster": "--cluster: meta draws questions, not clusters of them"},
 )
 @options.measures("A measure to judge (default: c@1, accuracy, UF).")
 @option(
-    "--part",
-    "parts",
+    "--part PART",
+    "stability, sensitivity, power or agreement (default: all). Repeatable.",
+    to="parts",
     type=Words(("stability", "sensitivity", "power", "agreement")),
     multiple=True,
-    metavar="PART",
-    help="stability, sensitivity, power or agreement (default: all). Repeatable.",
 )
+@option("--trials N", "Random subsets for each pair of runs, up to 100,000.", default=100)
+@option("--size C", "Questions in a subset (default: half of them).", type=int)
 @option(
-    "--trials",
-    type=int,
-    default=100,
-    metavar="N",
-    help="Random subsets for each pair of runs, up to 100,000.",
-)
-@option("--size", type=int, metavar="C", help="Questions in a subset (default: half of them).")
-@option(
-    "--fuzziness",
+    "--fuzziness F",
+    "Scores that differ by less than this share of the larger one tie (its absolute value; "
+    "default: 0.01 to 0.1). Repeatable.",
     type=float,
     multiple=True,
-    metavar="F",
-    help="Scores that differ by less than this share of the larger one tie (its absolute value; "
-    "default: 0.01 to 0.1). Repeatable.",
 )
 @option(
-    "--draws",
+    "--draws HOW",
+    "paired: each pair of runs draws its own subsets, as in the papers; shared: one for all "
+    "pairs, much quicker.",
     type=Words(("paired", "shared")),
     default="paired",
-    metavar="HOW",
-    help="paired: each pair of runs draws its own subsets, as in the papers; shared: one for all "
-    "pairs, much quicker.",
 )
 @options.level("How sure a conclusion has to be.")
+@option("--bins N", "Bins of the difference to list; the last one is open.", default=21)
 @option(
-    "--bins",
-    type=int,
-    default=21,
-    metavar="N",
-    help="Bins of the difference to list; the last one is open.",
-)
-@option(
-    "--width",
-    type=float,
-    metavar="W",
-    help="The width of a bin (default: 0.01; a hundredth of what the scores span if they are on "
+    "--width W",
+    "The width of a bin (default: 0.01; a hundredth of what the scores span if they are on "
     "another scale).",
+    type=float,
 )
 @option(
-    "--sizes",
+    "--sizes C",
+    "Sizes for the curve of required differences. Repeatable.",
     type=int,
     multiple=True,
-    metavar="C",
-    help="Sizes for the curve of required differences. Repeatable.",
 )
 @option(
-    "--difference",
+    "--difference X",
+    "The difference to advise on: how many questions it needs (default: 5 bins).",
     type=float,
-    metavar="X",
-    help="The difference to advise on: how many questions it needs (default: 5 bins).",
 )
-@option(
-    "--resamples",
-    type=int,
-    default=1000,
-    metavar="N",
-    help="Resamples and permutations of the tests of power.",
-)
+@option("--resamples N", "Resamples and permutations of the tests of power.", default=1000)
 @options.seed("For all draws.")
 @option(
-    "--threads",
+    "--threads N",
+    "0: one a processor. Results do not depend on it.",
     type=click.IntRange(min=0),
     default=0,
-    metavar="N",
-    help="0: one a processor. Results do not depend on it.",
 )
 @shows(chart=True, page=True)
 def meta(

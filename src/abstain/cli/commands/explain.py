@@ -1,4 +1,4 @@
-"""`abstain explain`."""
+"""Tell the story of one measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`abstain validate`."""
+"""Would these runs be accepted?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 import click
 
-from abstain.cli import EXIT_NO
+from abstain.cli import EXIT_NO, options
 from abstain.cli.command import command, option
 from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, shows, working
@@ -24,18 +24,11 @@ NO_VERDICT = "validate checks responses, it does not count them"
     },
 )
 @option(
-    "--max-runs",
+    "--max-runs N",
+    "How many runs a team may send (ids such as jucs1302enen).",
     type=click.IntRange(min=1),
-    metavar="N",
-    help="How many runs a team may send (ids such as jucs1302enen).",
 )
-@option(
-    "--most",
-    type=click.IntRange(min=0),
-    default=50,
-    metavar="N",
-    help="How many problems a table shows (0: all, with details).",
-)
+@options.most("How many problems a table shows (0: all, with details).")
 @shows(digits=False, page=True)
 def validate(given: Input, max_runs: int | None, most: int, out: Showing) -> None:
     """Would these runs be accepted? Every problem with its place; exit code 1 if there is one.

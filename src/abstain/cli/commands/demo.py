@@ -1,4 +1,4 @@
-"""`abstain demo`."""
+"""See it at work."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from abstain.cli.command import NEW_FILE, SHOWING, command, option
+from abstain.cli import options
+from abstain.cli.command import command
 from abstain.cli.showing import Showing, working
 
 TITLE = "QA4MRE 2013, rebuilt from its published tables"
@@ -20,16 +21,8 @@ ABOUT = (
 
 
 @command
-@option(
-    "-o",
-    "--output",
-    type=NEW_FILE,
-    default=Path("abstain-demo"),
-    metavar="DIR",
-    section=SHOWING,
-    help="The folder to write.",
-)
-@option("--force", is_flag=True, section=SHOWING, help="Replace the folder.")
+@options.output("The folder to write.", "DIR", writes=False, default=Path("abstain-demo"))
+@options.force("Replace the folder.")
 @click.pass_context
 def demo(context: click.Context, output: Path, force: bool) -> None:
     """Run the bundled campaign, QA4MRE 2013 rebuilt: 54 runs, 284 questions, every table.
@@ -37,7 +30,7 @@ def demo(context: click.Context, output: Path, force: bool) -> None:
     \b
     abstain demo -o demo
     """
-    from abstain.cli.campaign import write
+    from abstain.cli.commands.campaign import write
     from abstain.judging.sources import read
     from abstain.report.campaign.folder import whole_folder_free
 

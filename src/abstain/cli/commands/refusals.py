@@ -1,10 +1,10 @@
-"""`abstain refusals`."""
+"""Responses that decline, found in their text."""
 
 from __future__ import annotations
 
-import click
 import msgspec
 
+from abstain.cli import options
 from abstain.cli.command import FILE, argument, command, option
 from abstain.cli.reading import reading_options
 from abstain.cli.showing import Showing, shows, working
@@ -17,28 +17,15 @@ from abstain.judging.reading import Reading
     *("format", "pick", "columns", "policy"),
     otherwise="refusals looks at the text of responses, whatever the gold; say --languages",
 )
+@option("-l --languages LANGUAGES", "en,de,es,fr,it or all.", default="all")
+@option("--rules", "Show the rules instead, each with an example.")
 @option(
-    "-l",
-    "--languages",
-    default="all",
-    metavar="LANGUAGES",
-    help="en,de,es,fr,it or all.",
-)
-@option("--rules", is_flag=True, help="Show the rules instead, each with an example.")
-@option(
-    "--check",
-    type=FILE,
-    metavar="TABLE",
-    help="Hand-checked rows (question, true: right, wrong or blank; perhaps run): the table of "
+    "--check TABLE",
+    "Hand-checked rows (question, true: right, wrong or blank; perhaps run): the table of "
     "errors that `compare --judge-error` takes.",
+    type=FILE,
 )
-@option(
-    "--most",
-    type=click.IntRange(min=0),
-    default=50,
-    metavar="N",
-    help="How many texts a table shows (0: all of them).",
-)
+@options.most("How many texts a table shows (0: all of them).")
 @shows(digits=False, page=True)
 def refusals(
     files: tuple[str, ...],

@@ -1,0 +1,80 @@
+"""Is the difference between runs real?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from abstain.cli import options
+from abstain.cli.command import Words, command, option
+from abstain.cli.reading import Input, reads
+from abstain.cli.showing import Showing, shows, working
+from abstain.errors import UsageError
+
+
+@command
+@reads("judged", "scores", runs="The runs to compare, two or more.")
+@options.measure("What runs are compared by (default: c@1).")
+@option("--against RUN", "Compare each run with this one, corrected by max-T.")
+@option(
+    "--test TEST",
+    "randomisation, bootstrap, mcnemar or wilcoxon.",
+    type=Words(("randomisation", "bootstrap", "mcnemar", "wilcoxon")),
+    default="randomisation",
+)
+@option(
+    "--correction HOW",
+    "For many pairs: holm (the default), bh or none.",
+    type=Words(("holm", "bh", "none")),
+)
+@options.interval
+@options.level()
+@options.by("For two runs: which slices carry the difference.")
+@option(
+    "--trials N",
+    "Random trials, where a test is not exact.",
+    type=click.IntRange(100, 1_000_000),
+    default=10_000,
+)
+@options.seed("The seed of the trials.")
+@option("--detect X", "Plan for a difference of X: power, questions needed.", type=float)
+@option("--power P", "The power that a plan asks for.", default=0.8)
+@option(
+    "--judge-error TABLE",
+    "A judge's verdicts on a hand-checked sample: true, right, wrong, blank.",
+)
+@shows(chart=True)
+def compare(
+    given: Input,
+    measure: str | None,
+    by: tuple[str, ...],
+    judge_error: str | None,
+    interval: str | bool,
+    out: Showing,
+    **how: Any,
+) -> None:
+    """Is the difference between runs real? Intervals, tests, where it comes from, what it takes.
+
+    \b
+    abstain compare gold.csv a.csv b.csv
+    abstain compare gold.xml runs/*.xml --cluster test --correction bh
+    abstain compare --judged graded.csv -m F --against baseline
+    abstain compare --scores ap.csv --test wilcoxon
+
+    Runs are paired by question, on the questions that all of them have: a missing response is
+    excluded unless --policy says otherwise.
+    """
+    if given.kind == "scores":
+        if len(given.files) > 1:
+            raise UsageError("--scores takes one file")
+        if by or judge_error:
+            raise UsageError("--judge-error and --by do not go with --scores")
+    how["interval"] = interval if isinstance(interval, str) else None
+    with working("comparing…") as progress:
+        if given.kind == "scores":
+            result = given.scores().compare(measure, progress=progress, **how)
+        else:
+            how |= {"by": by, "judge_error": judge_error}
+            result = given.evaluation().compare(measure or "c@1", progress=progress, **how)
+    out.show(result)

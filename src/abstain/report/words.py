@@ -1,0 +1,100 @@
+"""Words that views share: names in a row, numbers, notes, the policy, scores that do not exist."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from abstain.outcomes import Effect, Policy, Why
+from abstain.report.grid import cell_text
+
+BLANK_RUN = "answer nothing"
+"""The reference that is the same beside every run."""
+
+
+def label(run: str, reference: str | None = None) -> str:
+    """A run, or the reference beside it.
+
+    >>> label("a"), label("a", "oracle"), label("a", "answer nothing")
+    ('a', 'a: oracle', 'answer nothing')
+    """
+    if reference == BLANK_RUN:
+        return BLANK_RUN
+    return f"{run}: {reference}" if reference else run
+
+
+def first_few(names: Iterable[str], most: int = 3) -> str:
+    """Names in a sentence, each once; of many the first and how many more there are.
+
+    >>> first_few("abba"), first_few("abcde")
+    ('a, b', 'a, b, c and 2 more')
+    """
+    unique = list(dict.fromkeys(names))
+    more = f" and {len(unique) - most} more" if len(unique) > most else ""
+    return ", ".join(unique[:most]) + more
+
+
+def undefined_sentences(found: Iterable[tuple[str, Mapping[str, str]]]) -> list[str]:
+    """For every measure that somebody lacks and every reason a sentence: who, measure → reason.
+
+    >>> undefined_sentences([("a", {"F": "nothing is right"}), ("b", {"F": "nothing is right"})])
+    ['F is undefined (–) where nothing is right: a, b.']
+    """
+    whose: dict[tuple[str, str], list[str]] = {}
+    for who, reasons in found:
+        for item in reasons.items():
+            whose.setdefault(item, []).append(who)
+    return [
+        f"{name} is undefined (–) where {reason}: {first_few(own)}."
+        for (name, reason), own in whose.items()
+    ]
+
+
+def policy_sentence(policy: Policy | Mapping[str, str], touched: Mapping[str, int]) -> str:
+    """The policy in words, with how many responses of each kind there were."""
+    effects = policy.to_dict() if isinstance(policy, Policy) else policy
+    parts = []
+    for why, effect in effects.items():
+        count = touched.get(why, 0)
+        if not count and (effect == Effect.STOP or why == Why.LIMIT):
+            continue
+        parts.append(f"{count:,} {why} → {effect}")
+    return "Policy: " + ", ".join(parts) + "."
+
+
+def sentence(note: str, names: Iterable[str] = ()) -> str:
+    """A note with a capital and a full stop; what is no plain word, or a given name, stays.
+
+    >>> sentence("some rows were left out"), sentence("c@1 is low"), sentence("bold won", ["bold"])
+    ('Some rows were left out.', 'c@1 is low.', 'bold won.')
+    """
+    plain = re.match(r"[a-z]+(['’-][a-z]+)*[,:]?(\s|$)", note)
+    named = any(re.match(rf"{re.escape(name)}\b", note) for name in names if name)
+    text = note[:1].upper() + note[1:] if plain and not named else note
+    return text if text.endswith((".", "!", "?")) else text + "."
+
+
+def listed(items: Sequence[str]) -> str:
+    """All items in a sentence.
+
+    >>> listed("a"), listed("abc")
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
+
+
+def count_text(value: float) -> str:
+    """A count in a sentence, whole however large it is.
+
+    >>> count_text(2_000_000.0), count_text(1.5)
+    ('2,000,000', '1.5')
+    """
+    return cell_text(value, "count", 0)
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number in a sentence."""
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:.{digits}f}".replace("-", "−")
