@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from pathlib import Path
+
+import numpy as np
+import polars as pl
 
 import abstain as ab
 from abstain.cli.app import COMMANDS
@@ -37,15 +41,43 @@ def test_the_top_level_has_five_modules() -> None:
     assert modules == {"__init__", "__main__", "errors", "outcomes", "testing"}
 
 
-def test_exactly_one_class_holds_runs_by_questions() -> None:
-    """`kinds`, `codes` or a matrix of outcomes as an attribute of a class: Evaluation alone."""
-    holders = []
-    for path in (ROOT / "src" / "abstain").rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        for line in text.splitlines():
-            if line.startswith("class ") and "Matrix" in line and "ScoreMatrix" not in line:
-                holders.append(f"{path.name}: {line}")
-    assert holders == []
+def test_one_class_keeps_runs_by_questions() -> None:
+    """Whatever is asked, `Evaluation` alone keeps a matrix of outcomes."""
+    runs, questions = 7, 37
+    rng = np.random.default_rng(0)
+    answers = rng.choice(["A", "B", ""], (runs, questions))
+    names = [f"q{n}" for n in range(questions)]
+    gold = pl.DataFrame({"question": names, "correct": ["A"] * questions, "topic": ["x"] * 37})
+    asked = ab.read(
+        gold,
+        {
+            f"run {n}": pl.DataFrame(
+                {"question": names, "answer": own, "confidence": rng.random(37)}
+            )
+            for n, own in enumerate(answers)
+        },
+    )
+    kept = [
+        asked.score(["c@1", "AUROC"], by="topic", interval=True),
+        asked.compare(trials=100),
+        asked.curve(),
+        asked.tune(folds=2),
+        asked.meta(trials=5, resamples=20),
+        asked.campaign(),
+        asked.validate(),
+    ]
+    holders = {
+        type(owner).__name__
+        for owner in gc.get_objects()
+        if str(type(owner).__module__).startswith("abstain.")
+        for held in gc.get_referents(owner)
+        for one in (
+            held.values() if type(held) is dict else (*held,) if type(held) is tuple else [held]
+        )
+        if isinstance(one, np.ndarray) and one.shape == (runs, questions) and one.dtype.kind in "iu"
+    }
+    assert len(kept) == 7
+    assert holders == {"Evaluation"}
 
 
 def test_importing_loads_neither_numpy_nor_polars(tmp_path: Path) -> None:
