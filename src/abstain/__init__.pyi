@@ -24,7 +24,7 @@ from abstain.analyses.curve.result import CurveResult as CurveResult
 from abstain.analyses.meta.result import MetaResult as MetaResult
 from abstain.analyses.pan import PanResult as PanResult
 from abstain.analyses.pan import pan as pan
-from abstain.analyses.rank.result import RankResult as RankResult
+from abstain.analyses.rank import RankResult as RankResult
 from abstain.analyses.refusals import RefusalsResult as RefusalsResult
 from abstain.analyses.refusals import refusals as refusals
 from abstain.analyses.result import Result as Result
