@@ -18,8 +18,7 @@ from abstain.judging.reading import reading_of
 from abstain.measures import Measure
 from abstain.measures.of_rankings import RankingMeasure
 from abstain.outcomes import Undefined
-from abstain.rankings.chosen import default_measures, ranking_measures
-from abstain.rankings.rankings import Rankings
+from abstain.rankings.rankings import Rankings, default_measures, ranking_measures
 from abstain.rankings.settings import ListSettings
 
 if TYPE_CHECKING:

@@ -17,14 +17,13 @@ from msgspec import structs
 from abstain.analyses.result import Facts, Result, number
 from abstain.judging.reading import reading_of
 from abstain.outcomes import Undefined
-from abstain.rankings.chosen import ranking_measures
+from abstain.rankings.rankings import Rankings, ranking_measures
 
 if TYPE_CHECKING:
     import polars as pl
 
     from abstain.measures.of_rankings import RankingMeasure
     from abstain.measures.ranked_lists import Floats, Ints
-    from abstain.rankings.rankings import Rankings
 
 BINS = 40
 """Lengths are counted one by one up to so many, in as many ranges beyond."""

@@ -15,15 +15,16 @@ import numpy as np
 import polars as pl
 
 from abstain.measures.ranked_lists import Floats, Ints
-from abstain.rankings.judgments import Judgments
-from abstain.rankings.keys import Keys, row_keys
-from abstain.rankings.order import Codes, block_starts, by_code, in_blocks
+from abstain.rankings.judgments import Codes, Judgments, Keys, row_keys
 from abstain.rankings.placing import (
     NOTHING_FOUND,
     Found,
     Placed,
     Rows,
     Texts,
+    block_starts,
+    by_code,
+    in_blocks,
     place,
     settle,
     together,
