@@ -56,8 +56,8 @@ from abstain.outcomes import Undefined as Undefined
 from abstain.outcomes import Why as Why
 from abstain.rankings.rankings import Rankings as Rankings
 from abstain.rankings.read import read_rankings as read_rankings
-from abstain.rankings.read_scores import read_scores as read_scores
 from abstain.rankings.scores import ScoreMatrix as ScoreMatrix
+from abstain.rankings.scores import read_scores as read_scores
 from abstain.report.view import View
 
 __version__: str

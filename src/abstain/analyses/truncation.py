@@ -17,13 +17,13 @@ from msgspec import structs
 from abstain.analyses.result import Facts, Result, number
 from abstain.judging.reading import reading_of
 from abstain.outcomes import Undefined
-from abstain.rankings.rankings import Rankings, ranking_measures
 
 if TYPE_CHECKING:
     import polars as pl
 
     from abstain.measures.of_rankings import RankingMeasure
     from abstain.measures.ranked_lists import Floats, Ints
+    from abstain.rankings.rankings import Rankings
 
 BINS = 40
 """Lengths are counted one by one up to so many, in as many ranges beyond."""
@@ -219,6 +219,8 @@ def _histogram(before: Ints, after: Ints) -> Histogram:
 
 
 def _pair(rankings: Rankings, original: str, primed: str) -> Pair:
+    from abstain.rankings.rankings import ranking_measures
+
     both = ranking_measures([original, primed])
     first, second = (_means(rankings, item) for item in both)
     tau = kendall_tau(first, second)

@@ -78,7 +78,8 @@ class Judgments:
         if nil is not None:
             documents = (qrels["doc"] != nil).to_numpy()
             judged, known = judged & documents, known | ~documents
-        self.unknown = self._without(codes[known], given)
+        counts = np.bincount(codes[known], minlength=given)[:given]
+        self.unknown = tuple(self.queries[i] for i in np.flatnonzero(counts == 0))
         """Queries of which the qrels say no more than that nothing was judged."""
         self.added = self.queries[given:]
         """Those of ``also`` that the qrels lack."""
@@ -97,11 +98,6 @@ class Judgments:
         lengths = np.bincount(codes[rows], minlength=len(names))
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         self.pool = Pool(offsets, grades[rows], largest if top is None else top)
-
-    def _without(self, codes: Codes, among: int) -> tuple[str, ...]:
-        """Those of the first queries that no code names."""
-        counts = np.bincount(codes, minlength=among)[:among]
-        return tuple(self.queries[i] for i in np.flatnonzero(counts == 0))
 
     def encode(self, queries: pl.Series, begins: Bools | None = None) -> Codes:
         """Numbers of queries; those not met before get the next ones.

@@ -34,6 +34,10 @@ class Rows:
         """What these rows are called."""
         return rows if self.number is None else self.number[rows]
 
+    def between(self, start: int, end: int) -> Rows:
+        """The rows from one place up to another."""
+        return Rows(self.codes[start:end], self.keys[start:end], self.scores[start:end])
+
 
 @dataclass(frozen=True)
 class Placed:
@@ -75,29 +79,27 @@ def together(parts: Sequence[Part]) -> Part:
     return type(parts[0])(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
 
 
-class Texts:
-    """A column of text in chunks as they came, which are never put together."""
+def text_in(chunks: Sequence[pl.Series]) -> TextOf:
+    """Looks up a column of text in chunks as they came, which are never put together."""
+    if len(chunks) == 1:
+        return chunks[0].gather
+    starts = np.cumsum([0, *(len(chunk) for chunk in chunks)])
 
-    def __init__(self, chunks: Sequence[pl.Series]) -> None:
-        self._chunks = chunks
-        self._starts = np.cumsum([0, *(len(chunk) for chunk in chunks)])
-
-    def gather(self, rows: Ints) -> pl.Series:
-        """The text of some rows."""
-        if len(self._chunks) == 1:
-            return self._chunks[0][rows]
+    def gather(rows: Ints) -> pl.Series:
         order = np.argsort(rows)
-        ends = np.searchsorted(rows, self._starts, sorter=order)
+        ends = np.searchsorted(rows, starts, sorter=order)
         parts = [
             chunk[rows[order[a:b]] - start]
             for chunk, start, (a, b) in zip(
-                self._chunks, self._starts[:-1], pairwise(ends.tolist()), strict=True
+                chunks, starts[:-1], pairwise(ends.tolist()), strict=True
             )
             if b > a
         ]
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
-        return pl.concat(parts)[back] if parts else self._chunks[0][:0]
+        return pl.concat(parts)[back] if parts else chunks[0][:0]
+
+    return gather
 
 
 def place(judgments: Judgments, rows: Rows, text_of: TextOf, *, given_ranks: bool) -> Placed:

@@ -99,14 +99,16 @@ class Rankings:
         """Each attribute's value for each query, and the queries that the table does not have."""
         if not names:
             return {}, ()
-        from abstain.rankings.tables import needs_queries, query_attributes, read_queries
+        from abstain.rankings.tables import needs_queries, read_queries
 
         if self._attributes is None:
             raise needs_queries("by")
         table = read_queries(self._attributes, names)
-        listed = set(table["query"])
-        strangers = tuple(query for query in self.queries if query not in listed)
-        return query_attributes(table, names, self.queries), strangers
+        wanted = pl.DataFrame({"query": self.queries}, schema={"query": pl.String})
+        joined = wanted.join(table, on="query", how="left", maintain_order="left")
+        strangers = wanted.join(table, on="query", how="anti", maintain_order="left")
+        found = {name: [value or None for value in joined[name].to_list()] for name in names}
+        return found, tuple(strangers["query"])
 
     # ------------------------------------------------------------------------------------ analyses
 

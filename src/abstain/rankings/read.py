@@ -81,11 +81,12 @@ def read_rankings(
     table: Table | None = None
     listed: list[str] = []
     if queries is not None or all_queries:
-        from abstain.rankings.tables import needs_queries, open_queries, read_queries
+        from abstain.io.frames import open_table, rename
+        from abstain.rankings.tables import needs_queries, read_queries
 
         if queries is None:
             raise needs_queries("all_queries")
-        table = open_queries(queries, columns=columns)
+        table = rename(open_table(queries, name="queries"), columns or {}, side="queries")
         listed = read_queries(table)["query"].to_list()
     opening = partial(open_source, columns=columns, format=format)
     gold = opening(qrels, side="gold")
@@ -213,29 +214,24 @@ def _refuse_missing(rankings: RankedLists) -> None:
             raise InputError(f"run {shown(run)} lacks {lacks}: {some_of(names)}")
 
 
-def _collect(source: Source, judgments: Judgments, *, by_rank: bool) -> dict[str, Collected]:
-    """What was found of each run in a source."""
-    try:
-        try:
-            return _collected(source, judgments, by_rank=by_rank, gather=False)
-        except ScatteredError:
-            return _collected(source, judgments, by_rank=by_rank, gather=True)
-    except RepeatedError as error:
-        raise _repeated(source, error) from None
-
-
-def _collected(
-    source: Source, judgments: Judgments, *, by_rank: bool, gather: bool
+def _collect(
+    source: Source, judgments: Judgments, *, by_rank: bool, gather: bool = False
 ) -> dict[str, Collected]:
+    """What was found of each run in a source; all its rows are gathered if they are scattered."""
     collectors: dict[str, Collector] = {}
     new = partial(Collector, judgments, given_ranks=by_rank, gather=gather)
-    for batch in source.batches(by_rank=by_rank, marks=MARKS):
-        for name, rows in _by_run(batch):
-            if name not in collectors:
-                collectors[name] = new()
-            collectors[name].add(rows)
-    found = collectors or {source.run: new()}  # an empty run answers nothing, and is a run
-    return {name: each.finish() for name, each in found.items()}
+    try:
+        for batch in source.batches(by_rank=by_rank, marks=MARKS):
+            for name, rows in _by_run(batch):
+                if name not in collectors:
+                    collectors[name] = new()
+                collectors[name].add(rows)
+        found = collectors or {source.run: new()}  # an empty run answers nothing, and is a run
+        return {name: each.finish() for name, each in found.items()}
+    except ScatteredError:
+        return _collect(source, judgments, by_rank=by_rank, gather=True)
+    except RepeatedError as error:
+        raise _repeated(source, error) from None
 
 
 def _repeated(source: Source, error: RepeatedError) -> InputError:

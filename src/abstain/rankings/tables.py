@@ -287,11 +287,6 @@ def needs_queries(argument: str) -> UsageError:
     return UsageError(f"{asked} needs a table of the queries: {needed}")
 
 
-def open_queries(data: Any, *, columns: Mapping[str, str] | None = None) -> Table:
-    """A table of queries, not read yet."""
-    return rename(open_table(data, name="queries"), columns or {}, side="queries")
-
-
 def read_queries(table: Table, by: Sequence[str] = ()) -> pl.DataFrame:
     """The column `query` and the wanted attributes, as text."""
     require(table, "query", "which names the query")
@@ -311,12 +306,3 @@ def read_queries(table: Table, by: Sequence[str] = ()) -> pl.DataFrame:
         query = shown(rows["query"][twice[0]])
         raise InputError(f"query {query} stands twice", place_in(table, rows, twice[0]))
     return rows.select("query", *by)
-
-
-def query_attributes(
-    table: pl.DataFrame, by: Sequence[str], queries: Sequence[str]
-) -> dict[str, list[str | None]]:
-    """Each attribute's value for each of the queries; None where the table has none."""
-    wanted = pl.DataFrame({"query": list(queries)}, schema={"query": pl.String})
-    joined = wanted.join(table, on="query", how="left", maintain_order="left")
-    return {name: [value or None for value in joined[name].to_list()] for name in by}
