@@ -115,8 +115,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     reader = _Reader(rows, picks)
     if opened.head(2) == b"PK":
         with Archive(opened) as archive:
-            header = _header(archive)
-            reader.take(header, _samples(archive, rows))
+            reader.take(_header(archive), _samples(archive, rows))
     else:
         log = document(opened, Log, what="Inspect log")
         if log.samples is None:
@@ -134,10 +133,9 @@ def _header(archive: Archive) -> Header:
         if name in archive.entries:
             place = Place(f"{archive.opened.name} ({name})")
             try:
-                data = archive.read(name)
+                return decode(archive.read(name), Header, place, what="Inspect header")
             except Damaged as error:
                 raise InputError(f"is damaged: it {error}", place) from None
-            return decode(data, Header, place, what="Inspect header")
     raise InputError(
         "is an archive without header.json, expected an Inspect log (.eval)", archive.opened.name
     )
@@ -261,10 +259,12 @@ class _Reader:
         if sample.error is not None:
             return "error", _message(sample.error), None
         raw = self._scores(sample).get(self.name if self.used else "")
-        score = _score(raw, place, _seen(self.header)) if raw is not None else None
-        verdict: str | None = None
-        reason = "there is no score"
-        if score is not None:
+        score, verdict, reason = None, None, "there is no score"
+        if raw is not None:
+            if not isinstance(raw, dict) or "value" not in raw:
+                seen = _seen(self.header)
+                raise InputError(f"has a score without a value, expected one ({seen})", place)
+            score = Score(raw["value"], raw.get("answer"), raw.get("explanation"))
             verdict = self._verdict(self._value(score, place), place)
             reason = plain_text(score.explanation) or "the score is not a number (NaN)"
         if sample.limit is not None and verdict != RIGHT:
@@ -365,12 +365,6 @@ def _wanted(ids: list[str], config: Config) -> list[str]:
 
 def _first(count: int, limit: Any) -> int:
     return min(count, limit) if isinstance(limit, int) and limit > 0 else count
-
-
-def _score(raw: Any, place: Place, seen: str) -> Score:
-    if not isinstance(raw, dict) or "value" not in raw:
-        raise InputError(f"has a score without a value, expected one ({seen})", place)
-    return Score(raw["value"], raw.get("answer"), raw.get("explanation"))
 
 
 def _completion(output: Output | None) -> str:
