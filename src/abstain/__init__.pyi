@@ -24,7 +24,7 @@ from abstain.analyses.curve.result import CurveResult as CurveResult
 from abstain.analyses.meta.result import MetaResult as MetaResult
 from abstain.analyses.pan import PanResult as PanResult
 from abstain.analyses.pan import pan as pan
-from abstain.analyses.rank.result import RankResult as RankResult
+from abstain.analyses.rank import RankResult as RankResult
 from abstain.analyses.refusals import RefusalsResult as RefusalsResult
 from abstain.analyses.refusals import refusals as refusals
 from abstain.analyses.result import Result as Result
@@ -56,8 +56,8 @@ from abstain.outcomes import Undefined as Undefined
 from abstain.outcomes import Why as Why
 from abstain.rankings.rankings import Rankings as Rankings
 from abstain.rankings.read import read_rankings as read_rankings
-from abstain.rankings.read_scores import read_scores as read_scores
 from abstain.rankings.scores import ScoreMatrix as ScoreMatrix
+from abstain.rankings.scores import read_scores as read_scores
 from abstain.report.view import View
 
 __version__: str

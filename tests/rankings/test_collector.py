@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.rankings import collector, judgments, keys
-from abstain.rankings.keys import Keys
-from abstain.rankings.order import Codes, by_code, by_score
+from abstain.rankings import collector, judgments
+from abstain.rankings.judgments import Codes, Keys
+from abstain.rankings.placing import by_code, by_score
 from abstain.rankings.tables import RankedTable
 from tests.rankings import slow
 from tests.rankings.given import frames, opened, rankings_of, values
@@ -96,16 +96,16 @@ def test_as_an_answer_it_is_a_document_like_others() -> None:
 
 
 def test_slots_of_many_keys_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keys, "KEPT", 1 << 8)
-    monkeypatch.setattr(keys._room, "slots", np.zeros(0, np.uint32))
+    monkeypatch.setattr(judgments, "KEPT", 1 << 8)
+    monkeypatch.setattr(judgments._room, "slots", np.zeros(0, np.uint32))
     many = np.arange(1000, dtype=np.uint64) << np.uint64(40)
-    rows, which = keys.KeyIndex(many).find(many[::-1])
+    rows, which = judgments.KeyIndex(many).find(many[::-1])
     assert sorted(zip(rows.tolist(), which.tolist(), strict=True)) == [
         (i, 999 - i) for i in range(1000)
     ]
-    assert len(keys._room.slots) == 0
-    assert keys.KeyIndex(many[:10]).all_differ
-    assert 0 < len(keys._room.slots) <= 1 << 8
+    assert len(judgments._room.slots) == 0
+    assert judgments.KeyIndex(many[:10]).all_differ
+    assert 0 < len(judgments._room.slots) <= 1 << 8
 
 
 @given(data=st.data(), gold=golds, run=runs, bits=st.sampled_from([0, 2, 64]))
@@ -117,7 +117,7 @@ def test_a_document_twice_is_found_wherever_it_is(
     rows = pl.concat([rows, rows[again].with_columns(pl.col("score") - 7)])
     order = data.draw(st.permutations(range(rows.height)))
 
-    def few(codes: Codes, hashes: Keys, full: Any = keys.row_keys) -> Any:
+    def few(codes: Codes, hashes: Keys, full: Any = judgments.row_keys) -> Any:
         return full(codes, hashes) & np.uint64((1 << bits) - 1)
 
     with monkeypatch.context() as patch:
@@ -135,10 +135,10 @@ def test_a_document_twice_is_found_wherever_it_is(
 )
 def test_keys_are_found_where_they_stand(held: list[int], wanted: list[int], spread: int) -> None:
     """Neighbours share a slot where keys are small; a slot may hold what was there before."""
-    index = keys.KeyIndex(np.array(held, np.uint64) * np.uint64(spread))
+    index = judgments.KeyIndex(np.array(held, np.uint64) * np.uint64(spread))
     assert index.all_differ == (len(set(held)) == len(held))
     held = list(dict.fromkeys(held))
-    index = keys.KeyIndex(np.array(held, np.uint64) * np.uint64(spread))
+    index = judgments.KeyIndex(np.array(held, np.uint64) * np.uint64(spread))
     rows, which = index.find(np.array(wanted, np.uint64) * np.uint64(spread))
     found = sorted(zip(which.tolist(), rows.tolist(), strict=True))
     assert found == [(i, held.index(key)) for i, key in enumerate(wanted) if key in held]

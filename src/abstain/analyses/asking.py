@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from abstain.analyses.curve.histogram import HistogramResult
     from abstain.analyses.curve.result import CurveResult, Way
     from abstain.analyses.meta.result import MetaResult, Part
-    from abstain.analyses.rank.result import RankResult
+    from abstain.analyses.rank import RankResult
     from abstain.analyses.score.result import ScoreResult
     from abstain.analyses.score.several import SeveralResult
     from abstain.analyses.tune.result import TuneResult

@@ -44,21 +44,18 @@ def pan_measures(same: npt.ArrayLike, value: npt.ArrayLike) -> dict[str, float]:
     tp = int((says & y).sum())
     fp = int((says & ~y).sum())
     fn = int((~says & answered & y).sum())
+    no_f1 = "of the problems answered, no answer and no truth is 'same'"
+    if not answered.any():
+        no_f1 = "no problem was answered"
     return {
         "AUC": _auc(y, v),
         "c@1": right / n * (1 + blank / n),
-        "F1": _ratio(2 * tp, 2 * tp + fp + fn, _no_f1(bool(answered.any()))),
+        "F1": _ratio(2 * tp, 2 * tp + fp + fn, no_f1),
         "F0.5u": _ratio(
             1.25 * tp, 1.25 * tp + 0.25 * (fn + blank) + fp, "no answer and no truth is 'same'"
         ),
         "Brier": 1 - float(np.mean((v - y) ** 2)),
     }
-
-
-def _no_f1(answered: bool) -> str:
-    if not answered:
-        return "no problem was answered"
-    return "of the problems answered, no answer and no truth is 'same'"
 
 
 def overall(scores: dict[str, float], year: int) -> float:

@@ -42,7 +42,7 @@ KINDS: dict[str, str] = {
     "tune": "tune.result:TuneResult",
     "meta": "meta.result:MetaResult",
     "campaign": "campaign.result:CampaignResult",
-    "rank": "rank.result:RankResult",
+    "rank": "rank:RankResult",
     "truncation": "truncation:TruncationResult",
     "validate": "validate.result:ValidateResult",
     "audit": "audit.result:AuditResult",

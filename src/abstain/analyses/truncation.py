@@ -7,7 +7,6 @@ between the two orderings (Table 3).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,10 +14,9 @@ import msgspec
 import numpy as np
 from msgspec import structs
 
-from abstain.analyses.result import Facts, Result
+from abstain.analyses.result import Facts, Result, number
 from abstain.judging.reading import reading_of
 from abstain.outcomes import Undefined
-from abstain.rankings.chosen import ranking_measures
 
 if TYPE_CHECKING:
     import polars as pl
@@ -221,6 +219,8 @@ def _histogram(before: Ints, after: Ints) -> Histogram:
 
 
 def _pair(rankings: Rankings, original: str, primed: str) -> Pair:
+    from abstain.rankings.rankings import ranking_measures
+
     both = ranking_measures([original, primed])
     first, second = (_means(rankings, item) for item in both)
     tau = kendall_tau(first, second)
@@ -228,18 +228,13 @@ def _pair(rankings: Rankings, original: str, primed: str) -> Pair:
         original=str(both[0]),
         primed=str(both[1]),
         scores={
-            run: Both(original=_plain(one), primed=_plain(two))
+            run: Both(original=number(one), primed=number(two))
             for run, one, two in zip(rankings.runs, first, second, strict=True)
         },
-        kendall_tau=_plain(tau),
+        kendall_tau=number(tau),
         undefined=tau.reason if isinstance(tau, Undefined) else None,
         inverted=tuple(inversions(rankings.runs, first, second)),
     )
-
-
-def _plain(value: Any) -> float | None:
-    """A number, or None where there is none."""
-    return None if math.isnan(value) else float(value)
 
 
 def _means(rankings: Rankings, item: RankingMeasure) -> Floats:

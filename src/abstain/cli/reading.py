@@ -83,7 +83,7 @@ class Input:
 
     def scores(self) -> ScoreMatrix:
         """The scores by topic, read."""
-        from abstain.rankings.read_scores import read_scores
+        from abstain.rankings.scores import read_scores
 
         own = self.reading
         return read_scores(

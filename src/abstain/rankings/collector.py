@@ -14,18 +14,19 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from abstain.measures.ranked_lists import Floats, Ints
-from abstain.rankings.judgments import Judgments
-from abstain.rankings.keys import Keys, row_keys
-from abstain.rankings.order import Codes, block_starts, by_code, in_blocks
+from abstain.measures.ranked_lists import Ints
+from abstain.rankings.judgments import Codes, Judgments, TextOf, row_keys
 from abstain.rankings.placing import (
     NOTHING_FOUND,
     Found,
     Placed,
     Rows,
-    Texts,
+    block_starts,
+    by_code,
+    in_blocks,
     place,
     settle,
+    text_in,
     together,
 )
 
@@ -76,21 +77,6 @@ class Collected(Found):
         return cls(found.code[order], found.rank[order], found.grade[order], lengths, nil_words)
 
 
-@dataclass(frozen=True)
-class _Batch:
-    """Some rows as they came."""
-
-    codes: Codes
-    keys: Keys
-    scores: Floats
-    docs: pl.Series
-
-    def between(self, start: int, end: int) -> _Batch:
-        """The rows from one place up to another."""
-        some = slice(start, end)
-        return _Batch(self.codes[some], self.keys[some], self.scores[some], self.docs[some])
-
-
 class Collector:
     """Takes one run's rows (query, doc, score, marks) and finds the judged documents' ranks."""
 
@@ -104,7 +90,7 @@ class Collector:
         self._judgments = judgments
         self._given_ranks = given_ranks
         self._gather = gather
-        self._kept: list[_Batch] = []
+        self._kept: list[tuple[Rows, pl.Series]] = []
         self._found: list[Found] = []
         self._nil_words = dict.fromkeys(nil_words(judgments.nil), False)
         self._lengths = np.zeros(len(judgments.queries), np.int64)
@@ -115,22 +101,22 @@ class Collector:
             return
         codes = self._judgments.encode(rows["query"], rows["begins"].to_numpy())
         docs, keys = rows["doc"], row_keys(codes, rows["hash"].to_numpy())
+        batch = Rows(codes, keys, rows["score"].to_numpy())
         for word, seen in self._nil_words.items():
             self._nil_words[word] = seen or bool((docs == word).any())
-        batch = _Batch(codes, keys, rows["score"].to_numpy(), docs)
-        if not self._gather and not in_blocks(batch.codes):
+        if not self._gather and not in_blocks(codes):
             if self._found:
                 raise ScatteredError
             self._gather = True
         if not self._gather:
-            if self._kept and self._kept[-1].codes[-1] != batch.codes[0]:
+            if self._kept and self._kept[-1][0].codes[-1] != codes[0]:
                 self._rank(*self._taken())
-            last = int(block_starts(batch.codes)[-1])
+            last = int(block_starts(codes)[-1])
             if last:
-                self._kept.append(batch.between(0, last))
+                self._kept.append((batch.between(0, last), docs[:last]))
                 self._rank(*self._taken())
-                batch = batch.between(last, rows.height)
-        self._kept.append(batch)  # the last query may go on in the next batch
+                batch, docs = batch.between(last, rows.height), docs[last:]
+        self._kept.append((batch, docs))  # the last query may go on in the next batch
 
     def finish(self) -> Collected:
         """All that was found."""
@@ -140,25 +126,26 @@ class Collector:
         seen = tuple(word for word, there in self._nil_words.items() if there)
         return Collected.of(self._found, self._lengths, seen)
 
-    def _taken(self) -> tuple[Rows, Texts]:
+    def _taken(self) -> tuple[Rows, TextOf]:
         kept, self._kept = self._kept, []
-        texts = Texts([batch.docs for batch in kept])
+        text_of = text_in([docs for _, docs in kept])
         if len(kept) == 1:
-            return Rows(kept[0].codes, kept[0].keys, kept[0].scores), texts
-        codes, keys, scores = zip(*((b.codes, b.keys, b.scores) for b in kept), strict=True)
+            return kept[0][0], text_of
+        codes, keys, scores = zip(*((b.codes, b.keys, b.scores) for b, _ in kept), strict=True)
         kept.clear()
         # column by column, so that no more than one is there twice
         all_scores = np.concatenate(scores)
         del scores
         all_keys = np.concatenate(keys)
         del keys
-        return Rows(np.concatenate(codes), all_keys, all_scores), texts
+        return Rows(np.concatenate(codes), all_keys, all_scores), text_of
 
-    def _rank(self, rows: Rows, texts: Texts) -> None:
+    def _rank(self, rows: Rows, text_of: TextOf) -> None:
         self._count(rows.codes)
-        self._settle([self._place(rows, texts)], texts)
+        placed = place(self._judgments, rows, text_of, given_ranks=self._given_ranks)
+        self._found.append(settle(self._judgments, placed, text_of))
 
-    def _rank_by_query(self, rows: Rows, texts: Texts) -> None:
+    def _rank_by_query(self, rows: Rows, text_of: TextOf) -> None:
         order = by_code(rows.codes)
         codes = rows.codes[order]
         starts = self._count(codes)
@@ -167,11 +154,12 @@ class Collector:
         def placed(bounds: tuple[int, int]) -> Placed:
             some = order[slice(*bounds)]
             chunk = Rows(codes[slice(*bounds)], rows.keys[some], rows.scores[some], some)
-            return self._place(chunk, texts)
+            return place(self._judgments, chunk, text_of, given_ranks=self._given_ranks)
 
         with ThreadPoolExecutor(max_workers=WORKERS) as pool:
             bounds = pairwise([*starts[chunks].tolist(), len(order)])
-            self._settle(list(pool.map(placed, bounds)), texts)
+            every = together(list(pool.map(placed, bounds)))
+        self._found.append(settle(self._judgments, every, text_of))
 
     def _count(self, codes: Codes) -> Ints:
         """Notes how many rows each query has, and gives where they start."""
@@ -184,9 +172,3 @@ class Collector:
             raise ScatteredError
         self._lengths[heads] = np.diff(starts, append=len(codes))
         return starts
-
-    def _place(self, rows: Rows, texts: Texts) -> Placed:
-        return place(self._judgments, rows, texts.gather, given_ranks=self._given_ranks)
-
-    def _settle(self, placed: list[Placed], texts: Texts) -> None:
-        self._found.append(settle(self._judgments, together(placed), texts.gather))

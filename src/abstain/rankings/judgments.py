@@ -1,22 +1,45 @@
-"""The qrels, ready to be looked up: queries become numbers, query and document one key."""
+"""The qrels, ready to be looked up: queries become numbers, query and document one key.
+
+A key is a 64-bit number. Two equal keys are only a hint: the document ids themselves decide.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from abstain.errors import UsageError
 from abstain.measures.ranked_lists import Bools, Floats, Ints, Pool, spread
-from abstain.rankings.keys import KeyIndex, Keys, find_any, row_keys
-from abstain.rankings.order import Codes, RepeatedError
+
+Codes = NDArray[np.uint32]
+"""The query of each row, as a number."""
+
+Keys = NDArray[np.uint64]
+"""The query and the document of each row, as a number."""
 
 NIL = -1.0
 """Stands for a grade where a row says that there is nothing more to find."""
 
 TextOf = Callable[[Ints], pl.Series]
 """The document ids of some rows."""
+
+ODD = np.uint64(0x9E3779B97F4A7C15)
+"""Spreads query numbers over 64 bits, so that a document hashes apart in two queries."""
+
+KEPT = 1 << 22
+"""Slots that are kept at most; more are made for one index and given back."""
+
+
+class RepeatedError(Exception):
+    """A document, or where ranks are asked for a rank, twice in one query."""
+
+    def __init__(self, query: str, *, doc: str | None = None, rank: int | None = None) -> None:
+        super().__init__(query, doc, rank)
+        self.query, self.doc, self.rank = query, doc, rank
 
 
 class Judgments:
@@ -55,7 +78,8 @@ class Judgments:
         if nil is not None:
             documents = (qrels["doc"] != nil).to_numpy()
             judged, known = judged & documents, known | ~documents
-        self.unknown = self._without(codes[known], given)
+        counts = np.bincount(codes[known], minlength=given)[:given]
+        self.unknown = tuple(self.queries[i] for i in np.flatnonzero(counts == 0))
         """Queries of which the qrels say no more than that nothing was judged."""
         self.added = self.queries[given:]
         """Those of ``also`` that the qrels lack."""
@@ -74,11 +98,6 @@ class Judgments:
         lengths = np.bincount(codes[rows], minlength=len(names))
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         self.pool = Pool(offsets, grades[rows], largest if top is None else top)
-
-    def _without(self, codes: Codes, among: int) -> tuple[str, ...]:
-        """Those of the first queries that no code names."""
-        counts = np.bincount(codes, minlength=among)[:among]
-        return tuple(self.queries[i] for i in np.flatnonzero(counts == 0))
 
     def encode(self, queries: pl.Series, begins: Bools | None = None) -> Codes:
         """Numbers of queries; those not met before get the next ones.
@@ -135,3 +154,79 @@ class Judgments:
         again = pairs.filter(~pl.struct(pl.all()).is_first_distinct())
         if again.height:
             raise RepeatedError(self.names()[again["code"][0]], doc=again["doc"][0])
+
+
+# ---------------------------------------------------------------------------- rows by their keys
+
+
+def row_keys(codes: Codes, hashes: Keys) -> Keys:
+    """A hash of each row's query and document, whose own hash is given."""
+    return hashes ^ (codes.astype(np.uint64) * ODD)
+
+
+class _Room(threading.local):
+    """Memory for slots, kept by each thread for the next rows: new memory would cost the gain."""
+
+    slots: NDArray[np.uint32] = np.zeros(0, np.uint32)
+
+
+_room = _Room()
+
+
+def _slots(size: int) -> NDArray[np.uint32]:
+    if size > KEPT:
+        return np.zeros(size, np.uint32)
+    if len(_room.slots) < size:
+        _room.slots = np.zeros(size, np.uint32)
+    return _room.slots
+
+
+class KeyIndex:
+    """Where each key stands among some rows.
+
+    Each row writes its number into the slot of its key, over any other. Only rows that do not
+    find themselves there share a slot with one that stayed: these few are sorted. An index is
+    good until its thread makes the next one, which takes its slots.
+    """
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+        self._bits = len(keys).bit_length() + 2
+        self._slots = _slots(1 << self._bits)
+        slots = self._slots_of(keys)
+        rows = np.arange(len(keys), dtype=np.uint32)
+        self._slots[slots] = rows
+        stayed = self._slots[slots]
+        lost = np.flatnonzero(stayed != rows)
+        order = np.argsort(keys[lost])
+        self._lost, self._lost_keys = lost[order], keys[lost[order]]
+        repeats = (keys[lost] == keys[stayed[lost]]).any()
+        self.all_differ = not (repeats or (self._lost_keys[1:] == self._lost_keys[:-1]).any())
+        """Is no key there twice?"""
+
+    def find(self, wanted: Keys) -> tuple[Ints, Ints]:
+        """Rows that have a wanted key, and which one; each key may be in one row only."""
+        # a slot that none of these rows wrote into holds any number
+        rows = np.minimum(self._slots[self._slots_of(wanted)], len(self._keys) - 1)
+        stayed: Bools = self._keys[rows] == wanted
+        others = np.flatnonzero(~stayed)
+        places = np.searchsorted(self._lost_keys, wanted[others])
+        there = places < len(self._lost)
+        others, places = others[there], places[there]
+        there = self._lost_keys[places] == wanted[others]
+        which = np.flatnonzero(stayed)
+        return (
+            np.concatenate((rows[which].astype(np.int64), self._lost[places[there]])),
+            np.concatenate((which, others[there])),
+        )
+
+    def _slots_of(self, keys: Keys) -> Keys:
+        return keys >> np.uint64(64 - self._bits)
+
+
+def find_any(keys: Keys, wanted: Keys) -> tuple[Ints, Ints]:
+    """The same where a key may be in several rows, which is next to never."""
+    these = pl.DataFrame({"key": keys, "row": np.arange(len(keys))})
+    those = pl.DataFrame({"key": wanted, "which": np.arange(len(wanted))})
+    found = these.join(those, on="key")
+    return found["row"].to_numpy(), found["which"].to_numpy()

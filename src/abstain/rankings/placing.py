@@ -17,17 +17,7 @@ import numpy as np
 import polars as pl
 
 from abstain.measures.ranked_lists import Bools, Floats, Ints, spread
-from abstain.rankings.judgments import Judgments, TextOf
-from abstain.rankings.keys import Keys
-from abstain.rankings.order import (
-    Codes,
-    RepeatedError,
-    block_starts,
-    by_score,
-    look_up,
-    places_of,
-    tied_groups,
-)
+from abstain.rankings.judgments import Codes, Judgments, Keys, RepeatedError, TextOf
 
 
 @dataclass(frozen=True)
@@ -43,6 +33,10 @@ class Rows:
     def numbers(self, rows: Ints) -> Ints:
         """What these rows are called."""
         return rows if self.number is None else self.number[rows]
+
+    def between(self, start: int, end: int) -> Rows:
+        """The rows from one place up to another."""
+        return Rows(self.codes[start:end], self.keys[start:end], self.scores[start:end])
 
 
 @dataclass(frozen=True)
@@ -85,29 +79,27 @@ def together(parts: Sequence[Part]) -> Part:
     return type(parts[0])(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
 
 
-class Texts:
-    """A column of text in chunks as they came, which are never put together."""
+def text_in(chunks: Sequence[pl.Series]) -> TextOf:
+    """Looks up a column of text in chunks as they came, which are never put together."""
+    if len(chunks) == 1:
+        return chunks[0].gather
+    starts = np.cumsum([0, *(len(chunk) for chunk in chunks)])
 
-    def __init__(self, chunks: Sequence[pl.Series]) -> None:
-        self._chunks = chunks
-        self._starts = np.cumsum([0, *(len(chunk) for chunk in chunks)])
-
-    def gather(self, rows: Ints) -> pl.Series:
-        """The text of some rows."""
-        if len(self._chunks) == 1:
-            return self._chunks[0][rows]
+    def gather(rows: Ints) -> pl.Series:
         order = np.argsort(rows)
-        ends = np.searchsorted(rows, self._starts, sorter=order)
+        ends = np.searchsorted(rows, starts, sorter=order)
         parts = [
             chunk[rows[order[a:b]] - start]
             for chunk, start, (a, b) in zip(
-                self._chunks, self._starts[:-1], pairwise(ends.tolist()), strict=True
+                chunks, starts[:-1], pairwise(ends.tolist()), strict=True
             )
             if b > a
         ]
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
-        return pl.concat(parts)[back] if parts else self._chunks[0][:0]
+        return pl.concat(parts)[back] if parts else chunks[0][:0]
+
+    return gather
 
 
 def place(judgments: Judgments, rows: Rows, text_of: TextOf, *, given_ranks: bool) -> Placed:
@@ -171,3 +163,68 @@ def _settled_ranks(placed: Placed, text_of: TextOf, last: str | None) -> Ints:
 
 def _ranks(places: Ints, starts: Ints) -> Ints:
     return places - starts[np.searchsorted(starts, places, "right") - 1] + 1
+
+
+# --------------------------------------------------- rank order, with as little sorting as it needs
+
+
+def block_starts(codes: Codes) -> Ints:
+    """Where a stretch of rows of one query begins."""
+    starts = np.ones(len(codes), bool)
+    np.not_equal(codes[1:], codes[:-1], out=starts[1:])
+    return np.flatnonzero(starts)
+
+
+def in_blocks(codes: Codes) -> bool:
+    """Do each query's rows stand together?"""
+    return len(block_starts(codes)) == np.count_nonzero(np.bincount(codes))
+
+
+def by_code(codes: Codes) -> Ints:
+    """A stable order by code; numpy sorts 16-bit numbers in linear time, so 16 bits at a time."""
+    order = np.argsort(codes.astype(np.uint16), kind="stable")
+    high = (codes >> np.uint32(16)).astype(np.uint16)
+    return order[np.argsort(high[order], kind="stable")] if high.any() else order
+
+
+def by_score(scores: Floats, starts: Ints) -> Ints | None:
+    """Each block by falling score, equal scores in any order; None if that is how they stand."""
+    rising = scores[1:] > scores[:-1]
+    rising[starts[1:] - 1] = False
+    if not rising.any():
+        return None
+    order = np.arange(len(scores))
+    lengths = np.diff(starts, append=len(scores))
+    # blocks of one length are the lines of a matrix; there are at most √(2·rows) lengths
+    for length in np.unique(lengths[lengths > 1]):
+        rows = starts[lengths == length, None] + np.arange(length)
+        order[rows] = np.take_along_axis(rows, np.argsort(-scores[rows], axis=1), axis=1)
+    return order
+
+
+def places_of(rows: Ints, order: Ints) -> Ints:
+    """Where a few of the rows stand in an order of all."""
+    marked = np.zeros(len(order), bool)
+    marked[rows] = True
+    places = np.flatnonzero(marked[order])
+    return look_up(rows, order[places], places)
+
+
+def look_up(wanted: Ints, keys: Ints, values: Ints) -> Ints:
+    """The value of each wanted key; every one is there."""
+    sorter = np.argsort(keys)
+    return values[sorter[np.searchsorted(keys, wanted, sorter=sorter)]]
+
+
+def tied_groups(changes: Bools, places: Ints) -> tuple[Ints, Ints, Bools]:
+    """Groups of several equal rows that hold one of the places: starts, lengths, places in one.
+
+    ``changes`` marks the rows that differ from the one before.
+    """
+    begins = np.append(changes, True)
+    tied = ~(begins[places] & begins[places + 1])
+    if not tied.any():
+        return places[:0], places[:0], tied
+    edges = np.flatnonzero(begins)
+    held = np.unique(np.searchsorted(edges, places[tied], "right") - 1)
+    return edges[held], edges[held + 1] - edges[held], tied

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,8 +11,9 @@ import numpy as np
 import polars as pl
 
 import abstain
-from abstain.errors import plural
-from abstain.rankings.chosen import default_measures, ranking_measures
+from abstain.errors import UsageError, plural, shown
+from abstain.measures import Measure, measure
+from abstain.measures.of_rankings import RankingMeasure
 
 if TYPE_CHECKING:
     from abstain.analyses.compare import compare as _compare
@@ -20,11 +22,19 @@ if TYPE_CHECKING:
     from abstain.analyses.truncation import truncation as _truncation
     from abstain.io.tables import Table
     from abstain.judging.reading import ReadingOptions
-    from abstain.measures import Measure
-    from abstain.measures.of_rankings import RankingMeasure
     from abstain.measures.ranked_lists import Bools, Floats, RankedLists
     from abstain.rankings.scores import ScoreMatrix
     from abstain.rankings.settings import ListSettings
+
+DEFAULT_MEASURES = ("AP", "NDCG@10", "P@10", "RR")
+PRIMED_MEASURES = ("AP'", "NDCG'", "RR'")
+"""Shown too where lists are known to stop."""
+
+MRR = re.compile(r"\s*mrr\s*(?=[(@]|$)", re.IGNORECASE)
+"""A name that belongs to a measure of confidence; who types it here means RR."""
+
+CUT = re.compile(r"(P|recall|success|map_cut|ndcg_cut)_(\d+)", re.IGNORECASE)
+"""What trec_eval calls P@10, R@10, Success@10, AP@10, NDCG@10."""
 
 
 class Rankings:
@@ -89,14 +99,16 @@ class Rankings:
         """Each attribute's value for each query, and the queries that the table does not have."""
         if not names:
             return {}, ()
-        from abstain.rankings.queries import QUERY, needs_queries, query_attributes, read_queries
+        from abstain.rankings.tables import needs_queries, read_queries
 
         if self._attributes is None:
             raise needs_queries("by")
         table = read_queries(self._attributes, names)
-        listed = set(table[QUERY])
-        strangers = tuple(query for query in self.queries if query not in listed)
-        return query_attributes(table, names, self.queries), strangers
+        wanted = pl.DataFrame({"query": self.queries}, schema={"query": pl.String})
+        joined = wanted.join(table, on="query", how="left", maintain_order="left")
+        strangers = wanted.join(table, on="query", how="anti", maintain_order="left")
+        found = {name: [value or None for value in joined[name].to_list()] for name in names}
+        return found, tuple(strangers["query"])
 
     # ------------------------------------------------------------------------------------ analyses
 
@@ -138,3 +150,43 @@ class Rankings:
         compare = abstain.Asked("compare")
         meta = abstain.Asked("meta")
         truncation = abstain.Asked("truncation")
+
+
+# ------------------------------------------------------------------------- measures by their names
+
+
+def default_measures(settings: ListSettings) -> tuple[str, ...]:
+    """What is scored where no measure is named."""
+    stops = settings.nil is not None or settings.limit is not None
+    return (*DEFAULT_MEASURES, *(PRIMED_MEASURES if stops else ()))
+
+
+def ranking_measures(
+    given: Sequence[str | Measure] | str | Measure,
+) -> tuple[RankingMeasure, ...]:
+    """The measures asked for, each once; what is no measure of rankings is refused."""
+    listed = [given] if isinstance(given, (str, Measure)) else list(given)
+    for text in listed:
+        if isinstance(text, str):
+            _refuse_other_names(text)
+    chosen = []
+    for item in dict.fromkeys(measure(text) for text in listed):
+        if not isinstance(item, RankingMeasure):
+            raise UsageError(
+                f"{item} is a measure of {item.definition.takes}, not of rankings "
+                "(`abstain measures` lists those)"
+            )
+        chosen.append(item)
+    if not chosen:
+        raise UsageError("name at least one measure")
+    return tuple(chosen)
+
+
+def _refuse_other_names(text: str) -> None:
+    """Names by which other tools call a measure: they are told ours."""
+    if MRR.match(text):
+        ours = MRR.sub("RR", text)
+        raise UsageError(f"MRR is a measure of confidence; of rankings it is the mean of {ours}")
+    if found := CUT.fullmatch(text.strip()):
+        ours = f"{found[1].removesuffix('_cut')}@{found[2]}"
+        raise UsageError(f"there is no measure {shown(text)}: here it is {measure(ours)}")

@@ -10,14 +10,14 @@ from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, UsageError, plural, shown, some_of
-from abstain.measures.ranked_lists import RankedLists
-from abstain.rankings.assemble import assemble
+from abstain.measures.ranked_lists import Pool, RankedLists
 from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError
-from abstain.rankings.judgments import Judgments
-from abstain.rankings.order import RepeatedError
+from abstain.rankings.judgments import NIL, Judgments, RepeatedError
+from abstain.rankings.placing import NOTHING_FOUND, Found, together
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.settings import Engine, ListSettings, Missing, Ties
 from abstain.rankings.sources import Source, TrecFile, open_source
@@ -81,11 +81,12 @@ def read_rankings(
     table: Table | None = None
     listed: list[str] = []
     if queries is not None or all_queries:
-        from abstain.rankings.queries import needs_queries, open_queries, read_queries
+        from abstain.io.frames import open_table, rename
+        from abstain.rankings.tables import needs_queries, read_queries
 
         if queries is None:
             raise needs_queries("all_queries")
-        table = open_queries(queries, columns=columns)
+        table = rename(open_table(queries, name="queries"), columns or {}, side="queries")
         listed = read_queries(table)["query"].to_list()
     opening = partial(open_source, columns=columns, format=format)
     gold = opening(qrels, side="gold")
@@ -177,7 +178,7 @@ def _load(
     found = [(tag, source, each) for source in runs for tag, each in collected(source).items()]
     names = _names([(tag, source) for tag, source, _ in found])
     named = list(zip(names, (each for *_, each in found), strict=True))
-    rankings = assemble(judgments, named, limit=settings.limit)
+    rankings = _assemble(judgments, named, limit=settings.limit)
     strangers = zip(rankings.unjudged, (source for _, source, _ in found), strict=True)
     places = (source.place_of(queries[0]) for queries, source in strangers if queries)
     return replace(rankings, remarks=tuple(_remarks(judgments)), unjudged_at=next(places, None))
@@ -213,29 +214,24 @@ def _refuse_missing(rankings: RankedLists) -> None:
             raise InputError(f"run {shown(run)} lacks {lacks}: {some_of(names)}")
 
 
-def _collect(source: Source, judgments: Judgments, *, by_rank: bool) -> dict[str, Collected]:
-    """What was found of each run in a source."""
-    try:
-        try:
-            return _collected(source, judgments, by_rank=by_rank, gather=False)
-        except ScatteredError:
-            return _collected(source, judgments, by_rank=by_rank, gather=True)
-    except RepeatedError as error:
-        raise _repeated(source, error) from None
-
-
-def _collected(
-    source: Source, judgments: Judgments, *, by_rank: bool, gather: bool
+def _collect(
+    source: Source, judgments: Judgments, *, by_rank: bool, gather: bool = False
 ) -> dict[str, Collected]:
+    """What was found of each run in a source; all its rows are gathered if they are scattered."""
     collectors: dict[str, Collector] = {}
     new = partial(Collector, judgments, given_ranks=by_rank, gather=gather)
-    for batch in source.batches(by_rank=by_rank, marks=MARKS):
-        for name, rows in _by_run(batch):
-            if name not in collectors:
-                collectors[name] = new()
-            collectors[name].add(rows)
-    found = collectors or {source.run: new()}  # an empty run answers nothing, and is a run
-    return {name: each.finish() for name, each in found.items()}
+    try:
+        for batch in source.batches(by_rank=by_rank, marks=MARKS):
+            for name, rows in _by_run(batch):
+                if name not in collectors:
+                    collectors[name] = new()
+                collectors[name].add(rows)
+        found = collectors or {source.run: new()}  # an empty run answers nothing, and is a run
+        return {name: each.finish() for name, each in found.items()}
+    except ScatteredError:
+        return _collect(source, judgments, by_rank=by_rank, gather=True)
+    except RepeatedError as error:
+        raise _repeated(source, error) from None
 
 
 def _repeated(source: Source, error: RepeatedError) -> InputError:
@@ -291,3 +287,74 @@ def _with_folder(source: Source) -> str:
 
 def _whole_path(source: Source) -> str:
     return source.run if source.path is None else source.path.encode(errors="replace").decode()
+
+
+# ---------------------------------------------------------------- missing queries, NIL, the limit
+
+
+def _assemble(
+    judgments: Judgments, runs: Sequence[tuple[str, Collected]], *, limit: int | None = None
+) -> RankedLists:
+    """Rankings of the runs for gold's queries, run by run.
+
+    Where a list ends (Table 2 of Liu et al. 2016): a NIL at rank i ends it after i − 1 documents; a
+    list shorter than the limit was ended by its system; a list that reaches the limit was not.
+    Where a NIL does not end its list it is a document in it, as in TREC 2001, with a gain of 1
+    where the query has no relevant document and none elsewhere.
+    """
+    queries, names = len(judgments.queries), judgments.names()
+    counts = [found.lengths[:queries] for _, found in runs]
+    returned = np.concatenate([np.zeros(0, np.int64), *counts])
+    found = _stacked([found for _, found in runs], queries)
+    row, rank, grade = found.code, found.rank, found.grade
+    is_nil = grade == NIL
+    pool = judgments.pool
+    if not judgments.nil_ends:
+        pool = _with_nil(pool)
+        kept = ~is_nil | judgments.pool.nothing()[row % max(queries, 1)]
+        grade = np.where(is_nil, pool.top, grade)[kept]
+        row, rank, is_nil = row[kept], rank[kept], is_nil[kept]
+    rankings = RankedLists(
+        runs=tuple(name for name, _ in runs),
+        queries=judgments.queries,
+        pool=pool,
+        depth=returned,
+        offsets=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(returned))))),
+        rank=rank,
+        grade=grade,
+        missing=returned == 0,
+        stopped=np.ones(len(returned), bool),
+        returned=returned,
+        nil=judgments.pool.nothing(),
+        unjudged=tuple(
+            tuple(names.gather(np.flatnonzero(found.lengths[queries:]) + queries))
+            for _, found in runs
+        ),
+        nil_words=tuple(dict.fromkeys(word for _, found in runs for word in found.nil_words)),
+    )
+    ends = np.full(len(returned), np.iinfo(np.int64).max)
+    if judgments.nil_ends:
+        ends[row[is_nil]] = rank[is_nil] - 1
+    if limit is not None:
+        reached = np.minimum(returned, ends) >= limit
+        rankings = replace(rankings, stopped=~reached)
+        ends = np.minimum(ends, limit)
+    return rankings.first(ends)
+
+
+def _stacked(runs: Sequence[Collected], queries: int) -> Found:
+    """The documents judged for gold's queries, run after run; each has its row as its code."""
+    parts = [NOTHING_FOUND]
+    for number, found in enumerate(runs):
+        gold = found.code < queries
+        row = found.code[gold] + number * queries
+        parts.append(Found(row, found.rank[gold], found.grade[gold]))
+    return together(parts)
+
+
+def _with_nil(pool: Pool) -> Pool:
+    """The pool with NIL as the one right answer where there is no other."""
+    top = pool.top or 1.0
+    nothing = pool.nothing()
+    grades = np.insert(pool.grade, pool.offsets[:-1][nothing], top)
+    return Pool(pool.offsets + np.concatenate(([0], np.cumsum(nothing))), grades, top)

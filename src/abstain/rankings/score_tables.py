@@ -347,8 +347,7 @@ def _numbers(column: pl.Series, table: Table, rows: pl.Series | None) -> Floats 
     if bad.any() and values.is_null().all():
         return None
     boundless = (values.abs() > LARGEST).fill_null(value=False) & ~values.is_nan()
-    expected = ("a number", f"a number within ±{LARGEST:g}")
-    for wrong, what in zip((bad, boundless), expected, strict=True):
+    for wrong, what in ((bad, "a number"), (boundless, f"a number within ±{LARGEST:g}")):
         if wrong.any():
             at = int(wrong.arg_true()[0])
             raise InputError(

@@ -69,14 +69,10 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
             if value not in known:
                 there_are = f"there are {', '.join(known)}"
                 raise UnknownNameError(f"value of {what}", value, known, hint=there_are)
-        return structs.replace(self, limit=_checked_limit(self.limit))
-
-
-def _checked_limit(limit: object) -> int | None:
-    if limit is None:
-        return None
-    if isinstance(limit, bool) or not isinstance(limit, Integral):
-        raise UsageError(f"the limit must be a whole number (got {limit!r})")
-    if not 1 <= int(limit) <= MOST_DOCUMENTS:
-        raise UsageError(f"the limit must be from 1 to {MOST_DOCUMENTS:.0e} (got {limit})")
-    return int(limit)
+        if self.limit is None:
+            return self
+        if isinstance(self.limit, bool) or not isinstance(self.limit, Integral):
+            raise UsageError(f"the limit must be a whole number (got {self.limit!r})")
+        if not 1 <= int(self.limit) <= MOST_DOCUMENTS:
+            raise UsageError(f"the limit must be from 1 to {MOST_DOCUMENTS:.0e} (got {self.limit})")
+        return structs.replace(self, limit=int(self.limit))

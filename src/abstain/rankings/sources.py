@@ -12,7 +12,7 @@ from abstain.io import trec
 from abstain.io.engines import check_engine
 from abstain.io.files import BOM, PARQUET, STDIN, Opened, bare_name, open_streamed
 from abstain.io.tables import format_of_name
-from abstain.rankings.order import RepeatedError
+from abstain.rankings.judgments import RepeatedError
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,4 +1,4 @@
-"""Judgments and runs that are tables: CSV, JSONL, Parquet, any dataframe, dicts of dicts."""
+"""Judgments, runs and queries that are tables: CSV, JSONL, Parquet, dataframes, dicts of dicts."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, Literal
 import narwhals as nw
 import polars as pl
 
-from abstain.errors import InputError, Place, option, shown
+from abstain.errors import InputError, Place, UsageError, nearest, option, shown
 from abstain.io import trec
 from abstain.io.columns import require, require_all, text_column
 from abstain.io.engines import moved
 from abstain.io.files import STDIN, bare_name
 from abstain.io.frames import collect, open_table, rename
 from abstain.io.tables import ROW, Table, read_in_pieces
-from abstain.rankings.order import RepeatedError
+from abstain.rankings.judgments import RepeatedError
 from abstain.rankings.sources import TREC, Origin, TrecFile
 
 BATCH = 1 << 17
@@ -276,3 +276,33 @@ def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> 
 def place_in(table: Table, rows: pl.DataFrame, index: int) -> Place:
     """Where a row of a table that was read is."""
     return table.place(rows[ROW][index] if ROW in rows.columns else index)
+
+
+# -------------------------------------------------------- queries and their attributes, to slice by
+
+
+def needs_queries(argument: str) -> UsageError:
+    """The error of who asks for attributes where there is no table of them."""
+    asked, needed = option(argument), option("queries", "FILE")
+    return UsageError(f"{asked} needs a table of the queries: {needed}")
+
+
+def read_queries(table: Table, by: Sequence[str] = ()) -> pl.DataFrame:
+    """The column `query` and the wanted attributes, as text."""
+    require(table, "query", "which names the query")
+    attributes = [c for c in table.columns if c != "query"]
+    for name in by:
+        if name not in attributes:
+            found = nearest(name, attributes)
+            have = ", ".join(attributes[:20]) or "none"
+            hint = f"nearest: {', '.join(found)}" if found else f"its attributes: {have}"
+            raise UsageError(f"{table.name} has no attribute '{name}' ({hint})")
+    rows = collect(chosen_columns(table, ("query", *by)), table.name)
+    blank = (rows["query"].is_null() | (rows["query"] == "")).arg_true()
+    if len(blank):
+        raise InputError("a query has no id", place_in(table, rows, blank[0]))
+    twice = (~rows["query"].is_first_distinct()).arg_true()
+    if len(twice):
+        query = shown(rows["query"][twice[0]])
+        raise InputError(f"query {query} stands twice", place_in(table, rows, twice[0]))
+    return rows.select("query", *by)

@@ -19,7 +19,7 @@ from abstain.report.view import View
 from abstain.report.words import policy_sentence, sentence
 
 if TYPE_CHECKING:
-    from abstain.analyses.rank.result import RankRow
+    from abstain.analyses.rank import RankRow
     from abstain.analyses.score.result import Row
 
 MOST_DOTS = 60

@@ -91,7 +91,7 @@ def rank(
     and perhaps run for the runs. A query that a run lacks is an empty list; one without relevant
     documents is scored by the primed measures (RR', RBP', NDCG', AP'; typed RRt, RBPt, …).
     """
-    from abstain.rankings.chosen import ranking_measures
+    from abstain.rankings.rankings import ranking_measures
     from abstain.rankings.read import read_rankings
 
     if measures:

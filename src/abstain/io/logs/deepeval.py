@@ -102,19 +102,14 @@ def _outcome(
                 "are known)",
                 place,
             )
-    passed = [_passed(metric, threshold) for metric in metrics]
-    for metric, own in zip(metrics, passed, strict=True):
-        if own is None:
+    passed = True
+    for metric in metrics:
+        told = metric.success if threshold is None else metric.score
+        if told is None:
             lacks = "'success'" if threshold is None else "'score'"
             return "unscored", f"{metric.name}: has no {lacks}"
-    return (RIGHT if all(passed) else WRONG), None
-
-
-def _passed(metric: MetricData, threshold: float | None) -> bool | None:
-    """Whether a metric passed; None where it does not say."""
-    if threshold is None:
-        return metric.success
-    return None if metric.score is None else metric.score >= threshold
+        passed &= told >= (1 if threshold is None else threshold)
+    return (RIGHT if passed else WRONG), None
 
 
 READER = Reader(

@@ -6,10 +6,13 @@ error, a limit that was reached and a score of NaN are blanks of their own kind.
 
 from __future__ import annotations
 
+import fnmatch
 import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+import msgspec
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io.archive import Archive, Damaged
@@ -26,16 +29,6 @@ from abstain.io.log_rows import (
     plain_text,
     verdict_of,
 )
-from abstain.io.logs._inspect_shapes import (
-    Header,
-    Log,
-    Output,
-    Sample,
-    Score,
-    Spec,
-    first,
-    wanted,
-)
 from abstain.io.readers import RIGHT_AT, Reader
 from abstain.io.tables import Table, first_line
 
@@ -47,14 +40,82 @@ MATCHERS = ("match", "includes", "exact", "f1", "pattern", "answer", "choice")
 """Scorers that compare texts: they know no refusal."""
 
 
+class Score(msgspec.Struct):
+    """What a scorer said of a sample."""
+
+    value: Any = None
+    answer: Any = None
+    explanation: Any = None
+
+
+class Message(msgspec.Struct):
+    content: Any = None
+
+
+class Choice(msgspec.Struct):
+    message: Message | None = None
+
+
+class Output(msgspec.Struct):
+    completion: Any = None
+    choices: list[Choice] = []
+    error: Any = None
+
+
+class Sample(msgspec.Struct):
+    """What is read of a sample; its messages and events are skipped."""
+
+    id: str | int
+    epoch: int = 1
+    target: Any = None
+    output: Output | None = None
+    scores: dict[str, Any] | None = None
+    score: Any = None
+    metadata: dict[str, Any] | None = None
+    error: Any = None
+    limit: Any = None
+
+
+class Dataset(msgspec.Struct):
+    samples: int | None = None
+    sample_ids: list[str | int] | None = None
+
+
+class Config(msgspec.Struct):
+    epochs: int | None = None
+    limit: Any = None
+    """So many samples, or from where to where."""
+    sample_id: Any = None
+    """Only these samples; `*` stands for anything."""
+
+
+class Spec(msgspec.Struct):
+    """What the header says of the evaluation."""
+
+    task: str = ""
+    model: str = ""
+    dataset: Dataset = msgspec.field(default_factory=Dataset)
+    config: Config = msgspec.field(default_factory=Config)
+    packages: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class Header(msgspec.Struct):
+    eval: Spec
+    version: int | None = None
+    status: str = "started"
+
+
+class Log(Header):
+    samples: list[Sample] | None = None
+
+
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """The samples of a log with their verdicts."""
     rows = LogRows(opened, "inspect")
     reader = _Reader(rows, picks)
     if opened.head(2) == b"PK":
         with Archive(opened) as archive:
-            header = _header(archive)
-            reader.take(header, _samples(archive, rows))
+            reader.take(_header(archive), _samples(archive, rows))
     else:
         log = document(opened, Log, what="Inspect log")
         if log.samples is None:
@@ -72,10 +133,9 @@ def _header(archive: Archive) -> Header:
         if name in archive.entries:
             place = Place(f"{archive.opened.name} ({name})")
             try:
-                data = archive.read(name)
+                return decode(archive.read(name), Header, place, what="Inspect header")
             except Damaged as error:
                 raise InputError(f"is damaged: it {error}", place) from None
-            return decode(data, Header, place, what="Inspect header")
     raise InputError(
         "is an archive without header.json, expected an Inspect log (.eval)", archive.opened.name
     )
@@ -115,7 +175,6 @@ class _Reader:
 
     def __init__(self, rows: LogRows, picks: Mapping[str, str]) -> None:
         self.rows = rows
-        self.picks = picks
         self.threshold = number_picked(picks, "right-at")
         self.partial = picks.get("partial")
         if self.partial not in (None, RIGHT, WRONG):
@@ -131,7 +190,6 @@ class _Reader:
         self.header = header
         self.several = (header.eval.config.epochs or 1) > 1
         self.rows.own = tuple(self._place("", 1))
-        waiting: list[tuple[Place, Sample]] = []
         for place, sample in samples:
             if sample.epoch > 1 and not self.several:
                 raise InputError(
@@ -139,15 +197,8 @@ class _Reader:
                     f"speaks of one epoch ({_seen(header)})",
                     place,
                 )
-            if self.used or self._scores(sample, place):
-                for earlier in waiting:
-                    self._add(*earlier)
-                waiting.clear()
-                self._add(place, sample)
-            else:
-                waiting.append((place, sample))
-        for earlier in waiting:
-            self._add(*earlier)
+            self._scores(sample)  # one that failed may choose the scorer too
+            self._add(place, sample)
         self._add_missing()
         if header.status != "success":
             self.rows.notes.append(f"the run did not end well: its status is '{header.status}'")
@@ -166,7 +217,7 @@ class _Reader:
             run=name, cluster="sample" if self.several else None, by_match=scorer in MATCHERS
         )
 
-    def _scores(self, sample: Sample, place: Place) -> dict[str, Any]:
+    def _scores(self, sample: Sample) -> dict[str, Any]:
         """The scores of a sample by name; the scorer is chosen by the first that has some."""
         found = dict(sample.scores or {})
         if not found and sample.score is not None:
@@ -207,11 +258,13 @@ class _Reader:
     def _outcome(self, sample: Sample, place: Place) -> tuple[str, str | None, Score | None]:
         if sample.error is not None:
             return "error", _message(sample.error), None
-        raw = self._scores(sample, place).get(self.name if self.used else "")
-        score = _score(raw, place, _seen(self.header)) if raw is not None else None
-        verdict: str | None = None
-        reason = "there is no score"
-        if score is not None:
+        raw = self._scores(sample).get(self.name if self.used else "")
+        score, verdict, reason = None, None, "there is no score"
+        if raw is not None:
+            if not isinstance(raw, dict) or "value" not in raw:
+                seen = _seen(self.header)
+                raise InputError(f"has a score without a value, expected one ({seen})", place)
+            score = Score(raw["value"], raw.get("answer"), raw.get("explanation"))
             verdict = self._verdict(self._value(score, place), place)
             reason = plain_text(score.explanation) or "the score is not a number (NaN)"
         if sample.limit is not None and verdict != RIGHT:
@@ -278,7 +331,7 @@ class _Reader:
     def _add_missing(self) -> None:
         dataset, config = self.header.eval.dataset, self.header.eval.config
         epochs = config.epochs or 1
-        ids = wanted([str(i) for i in dataset.sample_ids or ()], config)
+        ids = _wanted([str(i) for i in dataset.sample_ids or ()], config)
         strangers = {own for own, _ in self.told} - set(ids)
         if ids and not strangers:
             announced = [(i, e) for i in ids for e in range(1, epochs + 1)]
@@ -290,7 +343,7 @@ class _Reader:
                     f"lacks {len(lacking):,} of {plural(len(announced), 'sample')}"
                 )
             return
-        expected = len(ids) or first(dataset.samples or 0, config.limit)
+        expected = len(ids) or _first(dataset.samples or 0, config.limit)
         if expected * epochs > len(self.told):
             self.rows.notes.append(
                 f"has {len(self.told):,} of {expected * epochs:,} samples, and does not "
@@ -298,10 +351,20 @@ class _Reader:
             )
 
 
-def _score(raw: Any, place: Place, seen: str) -> Score:
-    if not isinstance(raw, dict) or "value" not in raw:
-        raise InputError(f"has a score without a value, expected one ({seen})", place)
-    return Score(raw["value"], raw.get("answer"), raw.get("explanation"))
+def _wanted(ids: list[str], config: Config) -> list[str]:
+    """The samples that were to be run: older versions list the whole data set."""
+    if config.sample_id is not None:
+        named = config.sample_id if isinstance(config.sample_id, list) else [config.sample_id]
+        return [own for own in ids if any(fnmatch.fnmatchcase(own, str(n)) for n in named)]
+    limit = config.limit
+    if isinstance(limit, list) and len(limit) == 2 and all(isinstance(n, int) for n in limit):
+        start, end = max(limit[0], 0), limit[1]
+        return ids if len(ids) <= end - start else ids[start:end]
+    return ids[: _first(len(ids), limit)]
+
+
+def _first(count: int, limit: Any) -> int:
+    return min(count, limit) if isinstance(limit, int) and limit > 0 else count
 
 
 def _completion(output: Output | None) -> str:
@@ -309,13 +372,11 @@ def _completion(output: Output | None) -> str:
         return ""
     if isinstance(output.completion, str):
         return output.completion.strip()
-    content = (
-        output.choices[0].message.content if output.choices and output.choices[0].message else ""
-    )
+    message = output.choices[0].message if output.choices else None
+    content = message.content if message else ""
     if isinstance(content, list):
-        content = "\n".join(
-            str(part["text"]) for part in content if isinstance(part, dict) and part.get("text")
-        )
+        texts = (part.get("text") for part in content if isinstance(part, dict))
+        content = "\n".join(str(text) for text in texts if text)
     return plain_text(content)
 
 

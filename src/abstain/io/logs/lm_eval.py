@@ -50,14 +50,14 @@ Record = dict[str, Any]
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """The documents of one filter with the verdicts of one metric."""
-    chosen, lines = _rows(opened, picks.get("filter"))
-    metric = _metric(chosen[0], picks.get("metric"), opened.name)
+    chosen = _rows(opened, picks.get("filter"))
+    metric = _metric(chosen[0][1], picks.get("metric"), opened.name)
     threshold = number_picked(picks, "right-at")
     rows = LogRows(opened, "lm-eval")
     task = NAME.match(Path(opened.name).stem)
     told: set[str] = set()
-    hashed = all(isinstance(record.get("doc_hash"), str) for record in chosen)
-    for line, record in zip(lines, chosen, strict=True):
+    hashed = all(isinstance(record.get("doc_hash"), str) for _, record in chosen)
+    for line, record in chosen:
         place = Place(opened.name, line)
         if str(record["doc_id"]) in told:
             raise InputError(f"document {shown(str(record['doc_id']))} stands twice", place)
@@ -65,18 +65,17 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         key = str(record["doc_hash"])[:HASH] if hashed else str(record["doc_id"])
         question = rows.again(key)
         _add(rows, question, record, metric, threshold, place, task["task"] if task else None)
-    if metric != "acc" and any(_choices(record["filtered_resps"]) for record in chosen):
+    if metric != "acc" and any(_choices(record["filtered_resps"]) for _, record in chosen):
         rows.notes.append(
             f"the log does not say which option {metric} picks: no answer and no confidence is read"
         )
     return rows.table(run=_run(opened), by_match=True)
 
 
-def _rows(opened: Opened, wanted: str | None) -> tuple[list[Record], list[int]]:
+def _rows(opened: Opened, wanted: str | None) -> list[tuple[int, Record]]:
     """The rows of the filter asked for, or of the only one, with their lines."""
     filters: dict[str, None] = {}
-    kept: list[Record] = []
-    lines: list[int] = []
+    kept: list[tuple[int, Record]] = []
     for line, record in records(opened, dict[str, Any], what=WHAT):
         place = Place(opened.name, line)
         for name in ("doc_id", "filtered_resps"):
@@ -85,12 +84,11 @@ def _rows(opened: Opened, wanted: str | None) -> tuple[list[Record], list[int]]:
         own = str(record.get("filter", "none"))
         filters[own] = None
         if wanted in (None, own):
-            kept.append(_slim(record))
-            lines.append(line)
+            kept.append((line, _slim(record)))
     if not filters:
         raise InputError(f"has no rows, expected {WHAT}", opened.name)
     one_of(list(filters), wanted, what="filter", name=opened.name)
-    return kept, lines
+    return kept
 
 
 def _slim(record: Record) -> Record:
@@ -173,9 +171,8 @@ def _choices(responses: Any) -> list[float] | None:
         return None
     found = []
     for item in responses:
-        if not isinstance(item, list) or len(item) != 2:
-            return None
-        if str(item[1]) not in ("True", "False"):
+        pair = isinstance(item, list) and len(item) == 2
+        if not pair or str(item[1]) not in ("True", "False"):
             return None
         try:
             found.append(float(item[0]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from abstain.errors import InputError, Place, option, plural, shown
@@ -35,14 +36,22 @@ VERDICTS = {"choice", "score", "accuracy"}
 Event = dict[str, Any]
 
 
+@dataclass(slots=True)
+class Sample:
+    """What a recording says of a sample."""
+
+    line: int
+    """Where its verdict is, or what comes first of it."""
+    said: list[str] = field(default_factory=list)
+    failed: str = ""
+    verdict: Event | None = None
+
+
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """The samples of one recording with their verdicts."""
     spec: Event | None = None
     report: Event | None = None
-    verdicts: dict[str, tuple[int, Event]] = {}
-    sampled: dict[str, list[str]] = {}
-    failed: dict[str, str] = {}
-    order: dict[str, int] = {}
+    samples: dict[str, Sample] = {}
     rows = LogRows(opened, "openai-evals")
     for line, event in _events(opened, rows.notes):
         if "spec" in event:
@@ -50,7 +59,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         elif "final_report" in event:
             report = event["final_report"] if isinstance(event["final_report"], dict) else {}
         else:
-            _take(event, Place(opened.name, line), verdicts, sampled, failed, order)
+            _take(event, Place(opened.name, line), samples)
     if spec is None:
         raise InputError(
             "has no 'spec', with which a recording of openai/evals begins (versions 1 to 3 are "
@@ -59,15 +68,15 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         )
     threshold = number_picked(picks, "right-at")
     right = frozenset(filter(None, picks.get("right", "").split("+")))
-    for own, line in order.items():
-        place = Place(opened.name, verdicts.get(own, (line, {}))[0])
-        outcome, cells = _outcome(own, verdicts, failed, threshold, right, place)
-        texts = sampled.get(own) or [""]  # where a model grades, its text comes after the answer
-        graded = "choice" in verdicts.get(own, (0, {}))[1]
+    for own, sample in samples.items():
+        outcome, cells = _outcome(sample, threshold, right, Place(opened.name, sample.line))
+        texts = sample.said or [""]  # where a model grades, its text comes after the answer
+        graded = "choice" in (sample.verdict or {})
         said = cells.pop("said", None) or texts[0 if graded else -1]
-        rows.add(own, outcome, line=place.line, said=said, **cells)
-    _check(rows, report, verdicts)
-    by_match = all("correct" in event for _, event in verdicts.values())
+        rows.add(own, outcome, line=sample.line, said=said, **cells)
+    verdicts = [own.verdict for own in samples.values() if own.verdict is not None]
+    _check(rows, report, len(verdicts))
+    by_match = all("correct" in verdict for verdict in verdicts)
     return rows.table(run=_run(spec), by_match=by_match)
 
 
@@ -95,48 +104,37 @@ def _is_cut(opened: Opened, line: int) -> bool:
     return False
 
 
-def _take(
-    event: Event,
-    place: Place,
-    verdicts: dict[str, tuple[int, Event]],
-    sampled: dict[str, list[str]],
-    failed: dict[str, str],
-    order: dict[str, int],
-) -> None:
+def _take(event: Event, place: Place, samples: dict[str, Sample]) -> None:
     kind, own, data = event.get("type"), event.get("sample_id"), event.get("data")
     if not isinstance(kind, str):
         raise InputError("has no 'type', expected an event such as match or sampling", place)
     if not isinstance(own, str):
         return  # what is recorded for the whole run
     data = data if isinstance(data, dict) else {}
-    order.setdefault(own, place.line or 0)
+    sample = samples.setdefault(own, Sample(place.line or 0))
     if kind == "sampling":
-        sampled.setdefault(own, []).append(_first(data.get("sampled")))
+        said = data.get("sampled")
+        sample.said.append(plain_text(said[0] if isinstance(said, list) and said else said))
     elif kind == "error":
-        failed[own] = plain_text(data.get("message")) or "the sample failed"
+        sample.failed = plain_text(data.get("message")) or "the sample failed"
     elif kind == "match" or (kind == "metrics" and VERDICTS & data.keys()):
-        if own in verdicts:
+        if sample.verdict is not None:
             raise InputError(
-                f"is a second verdict on sample {shown(own)} (first: line {verdicts[own][0]}), "
+                f"is a second verdict on sample {shown(own)} (first: line {sample.line}), "
                 "expected one",
                 place,
             )
-        verdicts[own] = (place.line or 0, data)
+        sample.line, sample.verdict = place.line or 0, data
 
 
 def _outcome(
-    own: str,
-    verdicts: Mapping[str, tuple[int, Event]],
-    failed: Mapping[str, str],
-    threshold: float | None,
-    right: frozenset[str],
-    place: Place,
+    sample: Sample, threshold: float | None, right: frozenset[str], place: Place
 ) -> tuple[str, dict[str, Any]]:
-    if own not in verdicts:
-        if own in failed:
-            return "error", {"reason": first_line(failed[own])}
+    data = sample.verdict
+    if data is None:
+        if sample.failed:
+            return "error", {"reason": first_line(sample.failed)}
         return "unscored", {"reason": "the recording has no verdict on it"}
-    data = verdicts[own][1]
     expected = data.get("expected")
     listed = expected if isinstance(expected, list) else [expected]
     cells: dict[str, Any] = {
@@ -169,7 +167,7 @@ def _outcome(
     return verdict or "unscored", cells
 
 
-def _check(rows: LogRows, report: Event | None, verdicts: Mapping[str, Any]) -> None:
+def _check(rows: LogRows, report: Event | None, verdicts: int) -> None:
     """Say what the recording lacks, or where its own accuracy is another."""
     if report is None:
         rows.notes.append("the recording has no final report: it did not end well")
@@ -177,15 +175,11 @@ def _check(rows: LogRows, report: Event | None, verdicts: Mapping[str, Any]) -> 
     own = report.get("accuracy")
     if isinstance(own, (int, float)) and verdicts:
         right = rows.outcomes[RIGHT]
-        if abs(as_float(own) - right / len(verdicts)) > 1e-9:
+        if abs(as_float(own) - right / verdicts) > 1e-9:
             rows.notes.append(
                 f"its own accuracy is {as_float(own):g}, but {right:,} of "
-                f"{plural(len(verdicts), 'verdict')} are right"
+                f"{plural(verdicts, 'verdict')} are right"
             )
-
-
-def _first(sampled: Any) -> str:
-    return plain_text(sampled[0] if isinstance(sampled, list) and sampled else sampled)
 
 
 def _run(spec: Event) -> str | None:

@@ -96,15 +96,15 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         first.setdefault(same, question)
         unchecked += own.test_case is not None and not case.asserts and own.success
         outcome, reason, said = _outcome(own, threshold)
-        kinds = [str(a.get("type")) for a in case.asserts or () if isinstance(a, dict)]
-        by_match &= all(kind.removeprefix("not-") in EXACT for kind in kinds)
+        asserts = [a for a in case.asserts or () if isinstance(a, dict)]
+        by_match &= all(str(a.get("type")).removeprefix("not-") in EXACT for a in asserts)
         rows.add(
             question,
             outcome,
             run=run,
             said=said,
             reason=reason,
-            correct=_correct(case),
+            correct=accepted(a.get("value") for a in asserts if a.get("type") == "equals"),
             own={"test": first[same], "description": case.description},
             attributes=case.metadata,
         )
@@ -179,14 +179,6 @@ def _outcome(own: Result, threshold: float | None) -> tuple[str, str | None, str
     if response.get("isRefusal") is True:
         return "declined", None, said
     return ("empty" if not said else WRONG), None, said
-
-
-def _correct(case: TestCase) -> list[str]:
-    return accepted(
-        a.get("value")
-        for a in case.asserts or ()
-        if isinstance(a, dict) and a.get("type") == "equals"
-    )
 
 
 READER = Reader(

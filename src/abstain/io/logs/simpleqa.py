@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from abstain.errors import InputError, Place, nearest, option, shown
+from abstain.errors import InputError, nearest, option, shown
 from abstain.io.files import Opened
 from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, numbered, plain_text
 from abstain.io.readers import Reader
@@ -118,7 +118,9 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         outcome = grade_of(text) if text is not None else _flagged(row, flags)
         reason = None
         if outcome is None:
-            reason = _unread(row, text, flags)
+            reason = "the flags read " + ", ".join(f"{f} {row[f]}" for f in flags)
+            if text is not None:
+                reason = f"the grade reads {shown(text, most=40)}"
             unread.append((row[ROW], reason))
         said = plain_text(row[answer]) if answer else ""
         question = plain_text(row[own]) if own else str(number + 1)
@@ -140,9 +142,11 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         )
     if unread:
         at, reason = unread[0]
+        place = raw.place(at)
+        where = f"row {place.row}" if place.line is None else f"line {place.line}"
         rows.notes.append(
             f"{len(unread):,} of {rows.height:,} grades leave it open: unscored (expected "
-            f"{KNOWN_FORMS}; the first, {_where(raw.place(at))}: {reason})"
+            f"{KNOWN_FORMS}; the first, {where}: {reason})"
         )
     return rows.table()
 
@@ -159,16 +163,6 @@ def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | Non
 def _flagged(row: Mapping[str, Any], flags: list[str]) -> str | None:
     true = [FLAGS[f] for f in flags if str(row[f]).strip().lower() in ("true", "1", "1.0", "yes")]
     return true[0] if len(true) == 1 else None
-
-
-def _unread(row: Mapping[str, Any], text: str | None, flags: list[str]) -> str:
-    if text is not None:
-        return f"the grade reads {shown(text, most=40)}"
-    return "the flags read " + ", ".join(f"{f} {row[f]}" for f in flags)
-
-
-def _where(place: Place) -> str:
-    return f"line {place.line}" if place.line is not None else f"row {place.row}"
 
 
 def _confidence(row: Mapping[str, Any], raw: Table) -> float | None:

@@ -60,6 +60,11 @@ class Question:
     golds: tuple[str, ...]
     title: str
 
+    def cells(self) -> dict[str, Any]:
+        """What a row says of it."""
+        kind = HAS if self.golds else NONE
+        return {"correct": list(self.golds), "own": {"kind": kind, "title": self.title}}
+
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """Predictions judged by the data set; or the data set, whose questions are a gold."""
@@ -108,10 +113,7 @@ def _add(
 ) -> None:
     held = bool(said) and threshold is not None and chance is not None and chance > threshold
     given = "" if held else (said or "")
-    cells: dict[str, Any] = {
-        "correct": list(own.golds),
-        "own": {"kind": HAS if own.golds else NONE, "title": own.title},
-    }
+    cells = own.cells()
     if chance is not None:  # how sure it is of what it says, which may be that there is no answer
         cells["confidence"] = 1 - chance if given or (held and own.golds) else chance
     if said is None:
@@ -134,12 +136,7 @@ def _add(
 def _questions(opened: Opened) -> Table:
     rows = LogRows(opened, "squad")
     for own in read_data(opened):
-        rows.add(
-            own.id,
-            RIGHT,
-            correct=list(own.golds),
-            own={"kind": HAS if own.golds else NONE, "title": own.title},
-        )
+        rows.add(own.id, RIGHT, **own.cells())
     return rows.gold("answer")
 
 

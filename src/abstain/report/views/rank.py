@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import structs
 
-from abstain.analyses.rank.result import QueryRow, RankResult
+from abstain.analyses.rank import QueryRow, RankResult
 from abstain.errors import UsageError, option, plural
 from abstain.report import view
 from abstain.report.charts import chart, points, tips

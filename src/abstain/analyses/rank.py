@@ -1,0 +1,344 @@
+"""`rank`: the means of every run, by slices, with all that it takes to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+import numpy as np
+from msgspec import structs
+
+from abstain.analyses.result import Facts, Result, number, ranked
+from abstain.analyses.truncation import TruncationResult, ends_of
+from abstain.analyses.truncation import truncation as truncation_of
+from abstain.errors import plural, some_of
+from abstain.judging.reading import reading_of
+from abstain.measures import Measure
+from abstain.measures.of_rankings import RankingMeasure
+from abstain.outcomes import Undefined
+from abstain.rankings.rankings import Rankings, default_measures, ranking_measures
+from abstain.rankings.settings import ListSettings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from abstain.measures.ranked_lists import Ints, RankedLists
+
+FIRST = 4
+"""Names of unjudged queries that a result keeps."""
+NOT_IN_RUN = "the run has none of these queries"
+TAKEN = {"#", "rank", "run", "query", "queries", "nil", "nil_queries", "missing", "truncated"}
+"""Headings that are there anyway."""
+COUNTS = ("queries", "nil_queries", "missing", "truncated")
+FLAGS = ("nil", "missing", "truncated")
+
+
+class RankRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """One run in one slice: its means."""
+
+    run: str
+    slice: dict[str, str | None]
+    rank: str = ""
+    queries: int
+    """Those counted: not the missing ones where these are skipped."""
+    nil_queries: int
+    missing: int
+    unjudged: int
+    """Queries of the run that the judgments do not have."""
+    truncated: int
+    """Lists that the system ended itself."""
+    scores: dict[str, float | None]
+    undefined: dict[str, str]
+    """Why the scores that do not exist do not."""
+    left_out: dict[str, int] = {}
+    """How many queries a mean leaves out because the measure is undefined there."""
+
+    def score(self, name: str) -> float:
+        """A score; where it does not exist a NaN that knows why."""
+        found = self.scores[name]
+        return Undefined(self.undefined.get(name, "undefined")) if found is None else found
+
+    @property
+    def intervals(self) -> dict[str, tuple[float | None, float | None]]:
+        """None: means of rankings have them in `compare`."""
+        return {}
+
+    @property
+    def reference(self) -> str | None:
+        """None: it is a run."""
+        return None
+
+
+class QueryRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """One run on one query."""
+
+    run: str
+    slice: dict[str, str | None] = {}
+    query: str
+    scores: dict[str, float | None]
+    undefined: dict[str, str] = {}
+    nil: bool
+    """Whether nothing is relevant."""
+    missing: bool
+    truncated: bool
+
+
+class Lists(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A run's lists, counted by how they end."""
+
+    run: str
+    lists: int
+    """Those that count."""
+    missing: int
+    truncated: int
+    """Ended by the system itself."""
+    by_nil: int
+    """Ended by a NIL."""
+    at_limit: int
+
+
+class Unjudged(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Queries of the runs that the judgments do not have."""
+
+    queries: int
+    first: tuple[str, ...]
+    """The first few."""
+    place: str = ""
+    """Where the first one is."""
+
+
+class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="rank"):
+    """Scores of rankings, with all that it takes to read them."""
+
+    TABLES: ClassVar[tuple[str, ...]] = ("main", "queries")
+
+    measures: tuple[str, ...]
+    by: tuple[str, ...] = ()
+    queries: int
+    nil_queries: int
+    top_grade: float
+    """The grade that is a gain of 1."""
+    graded: bool = False
+    """Whether something relevant is judged below the top grade."""
+    settings: ListSettings
+    lists: tuple[Lists, ...]
+    """How each run's lists end, in the order given."""
+    nothing_relevant: dict[str, int]
+    """For each measure, how many queries have no document that is relevant to it."""
+    full_for_nothing: dict[str, int] = {}
+    """For each primed measure, how many of these queries' lists reach the limit: they found nothing
+    and did not stop either."""
+    unjudged: Unjudged | None = None
+    nil_words: tuple[str, ...] = ()
+    """Documents that look like a NIL and are not the one that was named."""
+    rows: tuple[RankRow, ...] = msgspec.field(name="results")
+    per_query: tuple[QueryRow, ...] = ()
+    """Each query's scores, where they are asked for."""
+    truncation: TruncationResult | None = None
+
+    def check(self) -> None:
+        """Every row has the scores and slices that were asked for."""
+        if not self.rows:
+            raise ValueError("has no results, expected at least one run")
+        if not self.measures:
+            raise ValueError("has no measures, expected at least one")
+        rows: list[RankRow | QueryRow] = [*self.rows, *self.per_query]
+        for at, row in enumerate(rows, 1):
+            if list(row.scores) != list(self.measures) or list(row.slice) != list(self.by):
+                raise ValueError(f"result {at} has other scores or slices than are asked for")
+        if list(self.nothing_relevant) != list(self.measures):
+            raise ValueError("'nothing_relevant' has other measures than are asked for")
+
+    def slice_label(self, name: str) -> str:
+        """The heading of a slice attribute, told apart from the columns that are there anyway."""
+        return f"{name} (slice)" if name in TAKEN | set(self.measures) else name
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        """Means: a row a run and slice. Queries: a row a run and query."""
+        import polars as pl
+
+        rows: tuple[Any, ...] = self.rows if table == "main" else self.per_query
+        names = ("rank", "run") if table == "main" else ("run", "query")
+        counts: dict[str, Any] = dict.fromkeys(COUNTS, pl.Int64)
+        if table != "main":
+            counts = dict.fromkeys(FLAGS, pl.Boolean)
+        series = [
+            pl.Series(name, [getattr(row, name) for row in rows], pl.String) for name in names
+        ]
+        for name in self.by:
+            own = [row.slice[name] for row in rows]
+            series.append(pl.Series(self.slice_label(name), own, pl.String))
+        for name in self.measures:
+            series.append(pl.Series(name, [row.scores[name] for row in rows], pl.Float64))
+        for name, kind in counts.items():
+            series.append(pl.Series(name, [getattr(row, name) for row in rows], kind))
+        return pl.DataFrame(series)
+
+
+# ------------------------------------------------------------------------------------- scoring
+
+
+def rank(
+    rankings: Rankings,
+    measures: Sequence[str | Measure] | str | Measure = (),
+    *,
+    by: Sequence[str] | str = (),
+    per_query: bool = False,
+    truncation: bool = False,
+) -> RankResult:
+    """Score rankings: means by slice, each query's scores and a report on truncation if asked."""
+    by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+    chosen = ranking_measures(measures or default_measures(rankings.settings))
+    lists = rankings.lists
+    slices, strangers = rankings.attributes(by)
+    scored = [_Scored(item, rankings) for item in chosen]
+    parts: dict[tuple[str | None, ...], list[int]] = {}
+    for query in range(len(lists.queries)):
+        parts.setdefault(tuple(values[query] for values in slices.values()), []).append(query)
+    rows: list[RankRow] = []
+    single: list[QueryRow] = []
+    for part in sorted(parts, key=lambda values: [(v is None, v or "") for v in values]):
+        queries = np.array(parts[part])
+        where = dict(zip(slices, part, strict=True))
+        means = [_mean(rankings, run, where, queries, scored) for run in range(len(lists.runs))]
+        ordered = ranked(means, str(chosen[0]), higher_is_better=chosen[0].higher_is_better)
+        rows += ordered
+        if per_query:
+            for row in ordered:
+                single += _query_rows(rankings, row, queries, scored)
+    report = truncation_of(rankings) if truncation else None
+    grade, full = lists.pool.grade, ~lists.by_run(lists.stopped)
+    nothing = {item: lists.pool.nothing(lowest_grade(item)) for item in chosen}
+    primed = {m: (full & own).sum() for m, own in nothing.items() if m.definition.knows_end}
+    return RankResult(
+        reading=reading_of(rankings.reading),
+        notes=(*rankings.notes, *_without_attributes(strangers, by)),
+        measures=tuple(str(item) for item in chosen),
+        by=by,
+        queries=len(lists.queries),
+        nil_queries=int(lists.nil.sum()),
+        top_grade=float(lists.pool.top),
+        graded=bool(((grade > 0) & (grade < lists.pool.top)).any()),
+        settings=rankings.settings,
+        lists=_lists_of(rankings),
+        nothing_relevant={str(item): int(own.sum()) for item, own in nothing.items()},
+        full_for_nothing={str(item): int(count) for item, count in primed.items() if count},
+        unjudged=_unjudged(lists),
+        nil_words=lists.nil_words,
+        rows=tuple(rows),
+        per_query=tuple(single),
+        truncation=None if report is None else structs.replace(report, reading=None, notes=()),
+    )
+
+
+def _without_attributes(names: Sequence[str], by: Sequence[str]) -> list[str]:
+    """A remark on the queries that cannot be sliced because the table does not have them."""
+    if not names:
+        return []
+    count = plural(len(names), "query", "queries")
+    return [f"{count} not in the table of queries, so without {', '.join(by)}: {some_of(names)}"]
+
+
+class _Scored:
+    """A measure's scores, runs × queries; where they do not exist, NaN and the reasons."""
+
+    def __init__(self, item: RankingMeasure, rankings: Rankings) -> None:
+        self.item, self.lists = item, rankings.lists
+        self.table = rankings.values(item)
+
+    @cached_property
+    def reasons(self) -> list[str | None]:
+        return self.item.reasons(self.lists)
+
+    def why(self, run: int, query: int) -> str:
+        """Why a run has no score for a query."""
+        return self.reasons[run * len(self.lists.queries) + query] or "undefined"
+
+
+def _mean(
+    rankings: Rankings,
+    run: int,
+    where: dict[str, str | None],
+    queries: Ints,
+    scored: Sequence[_Scored],
+) -> RankRow:
+    """A run's means over some queries."""
+    lists = rankings.lists
+    counted = queries[rankings.counted[run, queries]]
+    scores: dict[str, float | None] = {}
+    undefined: dict[str, str] = {}
+    left_out: dict[str, int] = {}
+    for each in scored:
+        name = str(each.item)
+        values = each.table[run, counted]
+        known = values[~np.isnan(values)]
+        if len(known):
+            scores[name] = float(known.sum() if each.item.definition.total else known.mean())
+        else:
+            scores[name] = None
+            undefined[name] = each.why(run, int(counted[0])) if len(values) else NOT_IN_RUN
+        if len(known) < len(values):
+            left_out[name] = len(values) - len(known)
+    return RankRow(
+        run=lists.runs[run],
+        slice=where,
+        queries=len(counted),
+        nil_queries=int(lists.nil[counted].sum()),
+        missing=int(lists.by_run(lists.missing)[run, queries].sum()),
+        unjudged=len(lists.unjudged[run]),
+        truncated=int(lists.by_run(lists.stopped)[run, counted].sum()),
+        scores=scores,
+        undefined=undefined,
+        left_out=left_out,
+    )
+
+
+def _query_rows(
+    rankings: Rankings, mean: RankRow, queries: Ints, scored: Sequence[_Scored]
+) -> list[QueryRow]:
+    """A row for each query that the mean is taken over."""
+    lists = rankings.lists
+    run = lists.runs.index(mean.run)
+    nil = lists.nil.tolist()
+    missing = lists.by_run(lists.missing)[run].tolist()
+    stopped = lists.by_run(lists.stopped)[run].tolist()
+    values = [(str(each.item), each, each.table[run].tolist()) for each in scored]
+    rows = []
+    for q in queries[rankings.counted[run, queries]].tolist():
+        scores = {name: number(own[q]) for name, _, own in values}
+        rows.append(
+            QueryRow(
+                run=mean.run,
+                slice=mean.slice,
+                query=lists.queries[q],
+                scores=scores,
+                undefined={n: each.why(run, q) for n, each, _ in values if scores[n] is None},
+                nil=nil[q],
+                missing=missing[q],
+                truncated=stopped[q],
+            )
+        )
+    return rows
+
+
+def _lists_of(rankings: Rankings) -> tuple[Lists, ...]:
+    """How each run's lists end."""
+    missing = rankings.lists.by_run(rankings.lists.missing).sum(axis=1).tolist()
+    ends = zip(rankings.runs, missing, ends_of(rankings), strict=True)
+    return tuple(Lists(run=run, missing=gone, **own) for run, gone, own in ends)
+
+
+def lowest_grade(item: RankingMeasure) -> float | None:
+    """The lowest grade that counts for a measure; None if every one above 0 does."""
+    return item.arguments.get("rel")
+
+
+def _unjudged(lists: RankedLists) -> Unjudged | None:
+    """Queries of the runs that the judgments do not have."""
+    names = list(dict.fromkeys(name for run in lists.unjudged for name in run))
+    if not names:
+        return None
+    place = "" if lists.unjudged_at is None else str(lists.unjudged_at)
+    return Unjudged(queries=len(names), first=tuple(names[:FIRST]), place=place)

@@ -1,5 +1,0 @@
-"""Rankings, scored."""
-
-from abstain.analyses.rank.scoring import rank
-
-__all__ = ["rank"]
