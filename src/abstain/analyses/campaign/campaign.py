@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from msgspec import structs
 
-from abstain.analyses.campaign.pairs import fourfold_of
+from abstain.analyses.campaign.overview import fourfold_of
 from abstain.analyses.campaign.result import (
     Breakdown,
     CampaignResult,

@@ -13,7 +13,7 @@ from abstain.analyses.campaign.stability import MOST_CELLS
 from abstain.errors import plural
 from abstain.outcomes import Counts
 from abstain.report.campaign.charts import campaign_figures
-from abstain.report.campaign.question_cards import question_decks
+from abstain.report.campaign.questions import question_decks
 from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.tables import EXTRA
 from abstain.report.charts import chart, points, tips
@@ -85,11 +85,12 @@ def _leaderboard(c: Overview, table: PageTable) -> PageTable:
 
 def _scores(c: Overview) -> list[Figure]:
     """Every score with its interval."""
+    name = c.result.measure
     rows = [
-        (c.runs[i], None if np.isnan(c.scores[i]) else float(c.scores[i]), *c.intervals[i])
-        for i in c.order
+        (row.run, row.scores.get(name), *row.intervals.get(name, (None, None)))
+        for row in c.result.rows
     ]
-    return score_figure("scores", rows, str(c.measure))
+    return score_figure("scores", rows, name)
 
 
 def _tiles(c: Overview) -> list[tuple[str, str]]:
@@ -105,8 +106,8 @@ def _tiles(c: Overview) -> list[tuple[str, str]]:
 
 def _again(c: Overview) -> list[tuple[str, str]]:
     facts = [("ranked by", str(c.measure)), ("seed", str(c.result.seed))]
-    if c.test:
-        facts.append(("pass mark", f"{c.pass_mark:g}"))
+    if c.result.test_by:
+        facts.append(("pass mark", f"{c.result.pass_mark:g}"))
     if (s := c.result.comparison) is not None:
         facts.append(("intervals", f"{100 * s.level:g} %, {s.interval_method}"))
         exact = all(pair.exact for pair in s.pairs)
@@ -147,7 +148,7 @@ def slice_variants(c: Overview, grid: Grid) -> list[Variant]:
     for attribute in _roomy(c, len(grid.rows)):
         s = c.slices[attribute]
         runs = c.sliced[attribute].table
-        scores = c.slice_scores(attribute)
+        scores = c.slice_scores[attribute]
         references = {name: parts[attribute] for name, (_, parts) in c.baselines.items()}
         for part, name in enumerate(s.names):
             ranks = places(scores[:, part], higher_is_better=c.measure.higher_is_better)

@@ -1,0 +1,128 @@
+"""The questions of a campaign: all in a table, and on cards those worth a look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.errors import plural
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.pieces import Card, Choice, Deck, PageTable
+
+if TYPE_CHECKING:
+    from abstain.analyses.campaign.overview import Overview
+    from abstain.outcomes import IntArray
+
+CARDS = 3
+MOST_OPTIONS = 8
+LONGEST = 600
+
+
+def question_table(c: Overview) -> PageTable:
+    """Every question, the hardest first: how many runs had it right, wrong, blank."""
+    (right, wrong, _), questions = c.tried, c.questions
+    shown = [n for n in (c.result.topic_by, c.result.test_by) if n]
+    columns = [Column("question"), *(Column(n) for n in shown)]
+    columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
+    more = _question_details(c)
+    columns += [Column(name) for name in more]
+    hardest = hardest_first(right, wrong)
+    cells: list[list[Cell]] = [questions["question"][hardest].to_list()]
+    cells += [questions[n].fill_null("")[hardest].to_list() for n in shown]
+    cells += [block[hardest].tolist() for block in c.tried]
+    cells += [[column[i] for i in hardest] for column in more.values()]
+    nobody = int((right == 0).sum())
+    return PageTable(
+        "questions",
+        "Questions",
+        f"How many of {plural(len(c.runs), 'run')} had each question right, the hardest first "
+        f"(with as many right, the one that more had wrong). Right in no run: {nobody} of "
+        f"{plural(len(right), 'question')} ({100 * nobody / len(right):.1f} %)."
+        + (" Answers: an answer and, in brackets, how many runs gave it." if c.choices else ""),
+        Grid.of(zip(columns, cells, strict=True)),
+    )
+
+
+def hardest_first(right: IntArray, wrong: IntArray) -> IntArray:
+    """Questions by how few runs had them right, then by how many had them wrong."""
+    return np.lexsort((np.arange(len(right)), -wrong, right))
+
+
+def _question_details(c: Overview) -> dict[str, list[str]]:
+    """What is right, what the runs answered, and the question's text where the gold has one."""
+    questions = c.questions
+    details: dict[str, list[str]] = {}
+    if c.choices:
+        nothing = questions["nothing_right"].to_list()
+        accepted = questions["accepted"].to_list()
+        details["correct"] = [
+            "none" if none else " | ".join(texts)
+            for none, texts in zip(nothing, accepted, strict=True)
+        ]
+        details["answers given"] = [
+            ", ".join(f"{answer} ({count})" for answer, count in c.choices.get(i, [])[:5])
+            for i in range(questions.height)
+        ]
+    if "text" in questions.columns:
+        details["text"] = [text or "" for text in questions["text"].to_list()]
+    return details
+
+
+# ------------------------------------------------------------------------------------- cards
+
+
+def question_decks(c: Overview) -> list[Deck]:
+    """The hardest, the easiest, the most blanked, with what runs chose."""
+    right, wrong, blank = c.tried
+    place = np.arange(len(right))
+    hardest = hardest_first(right, wrong)[:CARDS]
+    easiest = np.lexsort((place, wrong, -right))[:CARDS]
+    blanked = [int(i) for i in np.lexsort((place, -blank))[:CARDS] if blank[i]]
+    kinds = [
+        ("Hardest", hardest.tolist()),
+        ("Easiest", easiest.tolist()),
+        ("Most often left blank", blanked),
+    ]
+    return [Deck(title, tuple(_card(c, i) for i in chosen)) for title, chosen in kinds if chosen]
+
+
+def _card(c: Overview, i: int) -> Card:
+    row = c.questions.row(i, named=True)
+    right, wrong, blank = (int(n[i]) for n in c.tried)
+    about = [f"{name} {row[name]}" for name in c.slices if row.get(name)]
+    text = str(row.get("text") or "")
+    return Card(
+        heading=str(row["question"]),
+        about=", ".join(about[:4]),
+        text=text if len(text) <= LONGEST else text[: LONGEST - 1] + "…",
+        said=f"{right} right, {wrong} wrong, {blank} blank of {plural(len(c.runs), 'run')}.",
+        choices=tuple(_choices(c, i, row)),
+    )
+
+
+def _choices(c: Overview, i: int, row: dict[str, object]) -> list[Choice]:
+    """Every option with its text; what was answered besides comes after them."""
+    given = dict(c.choices.get(i, []))
+    accepted = row.get("accepted")
+    correct = {str(a) for a in accepted} if isinstance(accepted, list) else set()
+    options = row.get("options")
+    listed = [str(o) for o in options] if isinstance(options, list) else []
+    texts = row.get("option_texts")
+    named = dict(zip(listed, texts, strict=False)) if isinstance(texts, list) else {}
+    if row.get("nothing_right"):
+        correct = {a for a in given if a.lower() in correct} or {"none"}
+    wanted = [*listed, *(a for a in given if a not in listed)]
+    wanted += [a for a in sorted(correct) if a not in wanted]
+    shown = wanted[: max(MOST_OPTIONS, len(listed))]
+    total = max(1, len(c.runs))
+    return [
+        Choice(
+            label=option,
+            text=str(named.get(option) or ""),
+            count=given.get(option, 0),
+            share=given.get(option, 0) / total,
+            right=option in correct,
+        )
+        for option in shown
+    ]
