@@ -348,7 +348,7 @@ def _try(own: Figures, chosen: Sequence[str]) -> list[tuple[int, tuple[Change, .
         changes = [own.sheet.change(own.row, own.sheet.counts[r], str(here[r])) for r in roles]
         for score in free:
             value = float(score.values_of(here))
-            if value != value or score.printed.rounds(value):
+            if value != value or score.printed.meets(value, value):
                 break
             new = score.printed.like(value)
             changes.append(own.sheet.change(own.row, score.column, new))

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
     from abstain.stats.ties import Marks
 
+ROLE = "role"
+"""The attribute that tells main questions from auxiliary ones."""
+
 
 @dataclass(frozen=True)
 class Overview:
@@ -64,16 +67,8 @@ class Overview:
     @cached_property
     def questions(self) -> pl.DataFrame:
         """The questions with their attributes."""
-        own = self.result.questions
-        columns = [pl.Series(n, v, dtype=pl.String) for n, v in own.attributes.items()]
-        texts = pl.List(pl.String)
-        columns.append(pl.Series("accepted", own.accepted, dtype=texts))
-        if own.options:
-            columns.append(pl.Series("options", own.options, dtype=texts))
-        if own.option_texts:
-            columns.append(pl.Series("option_texts", own.option_texts, dtype=texts))
-        columns.append(pl.Series("nothing_right", own.nothing_right, dtype=pl.Boolean))
-        return pl.DataFrame(columns)
+        attributes = self.result.questions.attributes
+        return pl.DataFrame(attributes, schema=dict.fromkeys(attributes, pl.String))
 
     @cached_property
     def tried(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -131,11 +126,6 @@ class Overview:
         columns = {name: [row.info.get(name) for row in rows] for name in names}
         schema = dict.fromkeys(("run", *names), pl.String)
         return pl.DataFrame({"run": self.runs, **columns}, schema=schema)
-
-    @cached_property
-    def choices(self) -> dict[int, list[tuple[str, int]]]:
-        """For each question, the answers given and how many runs gave them."""
-        return {i: list(own) for i, own in enumerate(self.result.questions.choices) if own}
 
 
 def _counts(outcomes: Sequence[Sequence[object]]) -> CountsArray:
@@ -229,3 +219,14 @@ def twins_of(
             f"{shown(lost['auxiliary_of'][0])}, which is not in the gold"
         )
     return joined["main"].to_numpy(), joined["at"].to_numpy(), joined
+
+
+def with_role(questions: pl.DataFrame) -> pl.DataFrame:
+    """Mark questions as main or auxiliary where the gold says which belong to which."""
+    if "auxiliary_of" not in questions.columns or ROLE in questions.columns:
+        return questions
+    auxiliary = pl.col("auxiliary_of").fill_null("") != ""
+    if not questions.select(auxiliary.any()).item():
+        return questions
+    role = pl.when(auxiliary).then(pl.lit("auxiliary")).otherwise(pl.lit("main")).alias(ROLE)
+    return questions.with_columns(role)

@@ -32,6 +32,7 @@ def question_table(c: Overview) -> PageTable:
     cells += [questions[n].fill_null("")[hardest].to_list() for n in shown]
     cells += [block[hardest].tolist() for block in c.tried]
     cells += [[column[i] for i in hardest] for column in more.values()]
+    brackets = " Answers: an answer and, in brackets, how many runs gave it."
     nobody = int((right == 0).sum())
     return PageTable(
         "questions",
@@ -39,7 +40,7 @@ def question_table(c: Overview) -> PageTable:
         f"How many of {plural(len(c.runs), 'run')} had each question right, the hardest first "
         f"(with as many right, the one that more had wrong). Right in no run: {nobody} of "
         f"{plural(len(right), 'question')} ({100 * nobody / len(right):.1f} %)."
-        + (" Answers: an answer and, in brackets, how many runs gave it." if c.choices else ""),
+        + (brackets if "correct" in more else ""),
         Grid.of(zip(columns, cells, strict=True)),
     )
 
@@ -51,21 +52,18 @@ def hardest_first(right: IntArray, wrong: IntArray) -> IntArray:
 
 def _question_details(c: Overview) -> dict[str, list[str]]:
     """What is right, what the runs answered, and the question's text where the gold has one."""
-    questions = c.questions
+    own = c.result.questions
     details: dict[str, list[str]] = {}
-    if c.choices:
-        nothing = questions["nothing_right"].to_list()
-        accepted = questions["accepted"].to_list()
+    if any(own.choices):
         details["correct"] = [
             "none" if none else " | ".join(texts)
-            for none, texts in zip(nothing, accepted, strict=True)
+            for none, texts in zip(own.nothing_right, own.accepted, strict=True)
         ]
         details["answers given"] = [
-            ", ".join(f"{answer} ({count})" for answer, count in c.choices.get(i, [])[:5])
-            for i in range(questions.height)
+            ", ".join(f"{answer} ({count})" for answer, count in given[:5]) for given in own.choices
         ]
-    if "text" in questions.columns:
-        details["text"] = [text or "" for text in questions["text"].to_list()]
+    if "text" in own.attributes:
+        details["text"] = [text or "" for text in own.attributes["text"]]
     return details
 
 
@@ -97,31 +95,29 @@ def _card(c: Overview, i: int) -> Card:
         about=", ".join(about[:4]),
         text=text if len(text) <= LONGEST else text[: LONGEST - 1] + "…",
         said=f"{right} right, {wrong} wrong, {blank} blank of {plural(len(c.runs), 'run')}.",
-        choices=tuple(_choices(c, i, row)),
+        choices=tuple(_choices(c, i)),
     )
 
 
-def _choices(c: Overview, i: int, row: dict[str, object]) -> list[Choice]:
+def _choices(c: Overview, i: int) -> list[Choice]:
     """Every option with its text; what was answered besides comes after them."""
-    given = dict(c.choices.get(i, []))
-    accepted = row.get("accepted")
-    correct = {str(a) for a in accepted} if isinstance(accepted, list) else set()
-    options = row.get("options")
-    listed = [str(o) for o in options] if isinstance(options, list) else []
-    texts = row.get("option_texts")
-    named = dict(zip(listed, texts, strict=False)) if isinstance(texts, list) else {}
-    if row.get("nothing_right"):
+    own = c.result.questions
+    given = dict(own.choices[i] if own.choices else ())
+    correct = set(own.accepted[i])
+    listed = (own.options[i] if own.options else None) or []
+    texts = (own.option_texts[i] if own.option_texts else None) or []
+    named = dict(zip(listed, texts, strict=False))
+    if own.nothing_right[i]:
         correct = {a for a in given if a.lower() in correct} or {"none"}
     wanted = [*listed, *(a for a in given if a not in listed)]
     wanted += [a for a in sorted(correct) if a not in wanted]
     shown = wanted[: max(MOST_OPTIONS, len(listed))]
-    total = max(1, len(c.runs))
     return [
         Choice(
             label=option,
-            text=str(named.get(option) or ""),
+            text=named.get(option, ""),
             count=given.get(option, 0),
-            share=given.get(option, 0) / total,
+            share=given.get(option, 0) / len(c.runs),
             right=option in correct,
         )
         for option in shown

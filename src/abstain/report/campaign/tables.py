@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.analyses.campaign.campaign import ROLE
-from abstain.analyses.campaign.overview import Overview, Pairs
+from abstain.analyses.campaign.overview import ROLE, Overview, Pairs
 from abstain.errors import plural
 from abstain.measures import measure
 from abstain.outcomes import Counts, CountsArray
