@@ -42,7 +42,7 @@ ABSTAIN = """
 import os
 os.environ["XDG_CACHE_HOME"] = {cache!r}
 from abstain.analyses.campaign import run_campaign
-from abstain.report.campaign.folder import write_campaign
+from abstain.report.views.campaign import write_campaign
 campaign = run_campaign({gold!r}, [{runs!r}])
 write_campaign(campaign, {folder!r}, force=True)
 assert campaign.matrix.outcomes.size == {size}

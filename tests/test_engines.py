@@ -304,7 +304,7 @@ def test_a_campaign_is_the_same_from_every_engine(engine: EngineName, tmp_path: 
     assert result.runs == expected.runs == ["r0", "r1", "r2", "r3"]
     told, other = (plain(own.result.to_dict()) for own in (result, expected))
     assert told == other
-    assert result.choices == expected.choices
+    assert result.result.questions.choices == expected.result.questions.choices
     counted = slow_counts(gold, table)
     names = result.slices["topic"].names
     for i, name in enumerate(result.runs):

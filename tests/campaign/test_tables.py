@@ -321,8 +321,8 @@ def test_intervals_are_those_of_each_run_by_itself(
     assert (c.result.comparison.questions == c.result.comparison.questions_in_all) == (
         policy is None
     )
-    for i, found in enumerate(c.intervals):
-        alone = interval(c.measure, c.overall[i])
-        assert found == (alone.low, alone.high)
+    for row in c.result.rows:
+        alone = interval(c.measure, row.counts)
+        assert row.intervals["c@1"] == (alone.low, alone.high)
     pairs = len(c.runs) * (len(c.runs) - 1) // 2
     assert calls[-1] == (pairs, pairs)

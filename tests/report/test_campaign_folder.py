@@ -14,8 +14,8 @@ import abstain as ab
 from abstain.analyses.campaign.overview import Overview
 from abstain.cli import run
 from abstain.errors import InputError, UsageError
-from abstain.report.campaign.folder import write_campaign
 from abstain.report.campaign.summary import sentences
+from abstain.report.views.campaign import write_campaign
 from tests.campaign.asked import overview
 from tests.campaign.slow import make
 
@@ -133,7 +133,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Mon
     def fail(*_: object, **__: object) -> str:
         raise RuntimeError("the disk caught fire")
 
-    monkeypatch.setattr("abstain.report.campaign.folder.campaign_page", fail)
+    monkeypatch.setattr("abstain.report.views.campaign.campaign_page", fail)
     with pytest.raises(RuntimeError):
         write_campaign(c, tmp_path / "out")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["gold.csv", "runs.csv"]
@@ -247,7 +247,7 @@ def test_an_old_folder_survives_a_failed_replacement(
             raise OSError(28, "No space left on device")
         replace(source, target)
 
-    monkeypatch.setattr("abstain.report.campaign.folder.os.replace", fail_once)
+    monkeypatch.setattr("abstain.report.views.campaign.os.replace", fail_once)
     with pytest.raises(InputError, match="No space left"):
         write_campaign(c, tmp_path / "out", force=True)
     assert "the old one" in (tmp_path / "out" / "summary.md").read_text()

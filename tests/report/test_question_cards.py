@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from abstain.analyses.campaign.overview import Overview
-from abstain.report.campaign.question_cards import question_decks
+from abstain.report.campaign.questions import question_decks
 from tests.campaign.asked import overview
 
 GOLD = """question,correct,options,text,option_texts,topic

@@ -2,13 +2,12 @@
 
 printed     a number in print is a range
 sheet       a table with its columns understood, and how many questions each is over
-rows        counts and scores of a row (constraints), and corrections of it
+rows        counts and scores of a row against each other, and corrections of it
 attainable  scores that no whole outcome gives
 columns     columns that add up others, sums mended together, percentages
 summaries   totals, means, medians, deviations
 auditing    all of it, and the same value in several tables
-findings    what was found so far
-result      what was found, as data
+result      what was found, so far and as data
 """
 
 from abstain.analyses.audit.auditing import audit

@@ -12,13 +12,20 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from abstain.analyses.audit.constraints import Score, complete, counts_of, sums_of
-from abstain.analyses.audit.findings import ATTAINABLE, Audit
-from abstain.analyses.audit.rows import number_of_questions, row_counts
+from abstain.analyses.audit.result import ATTAINABLE, Audit
+from abstain.analyses.audit.rows import (
+    OPEN,
+    Score,
+    complete,
+    counts_of,
+    number_of_questions,
+    row_counts,
+    scores_of,
+    sums_of,
+)
 from abstain.analyses.audit.sheet import ALL, ScoreColumn, Sheet
 from abstain.errors import plural
 from abstain.measures import Measure
-from abstain.measures.definition import SPLIT_UNKNOWN
 from abstain.outcomes import Counts, CountsArray
 
 LIMIT = 2_000_000
@@ -78,7 +85,9 @@ def check_attainable(sheet: Sheet, known: Mapping[tuple[str, ...], Counts], audi
                 counts.setdefault("questions", n)
             bounds = _bounds(n, run, counts)
             good: list[Score] = []
-            for score in _open_scores(sheet, row, slice, counts):
+            for score, reason in scores_of(sheet, row, slice, counts):
+                if reason != OPEN:  # it was checked with the printed counts
+                    continue
                 if not _few(score.of.measure, bounds):
                     audit.note(
                         f"{sheet.name}: {score.column} is not tried against every outcome of "
@@ -100,18 +109,6 @@ def check_attainable(sheet: Sheet, known: Mapping[tuple[str, ...], Counts], audi
         rows = tried.get(column.column, [])
         if failed[column.column] and SUSPECT * failed[column.column] >= len(rows):
             _other_sizes(sheet, column, rows, questions, audit)
-
-
-def _open_scores(sheet: Sheet, row: int, slice: str, counts: Mapping[str, int]) -> list[Score]:
-    """The scores of a row that its printed counts leave open: others were checked with them."""
-    found = []
-    for column in sheet.of(slice):
-        number = sheet.number(row, column.column)
-        known = counts_of(counts, candidates=column.measure.definition.needs_candidates)
-        open_ = known is None or column.measure.why_undefined(known) == SPLIT_UNKNOWN.reason
-        if number is not None and open_:
-            found.append(Score(column, number))
-    return found
 
 
 def _bounds(n: int, run: Counts | None, counts: Mapping[str, int]) -> Bounds:

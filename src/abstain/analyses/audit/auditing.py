@@ -9,9 +9,8 @@ from typing import TypeAlias
 
 from abstain.analyses.audit.attainable import check_attainable, known_runs
 from abstain.analyses.audit.columns import check_linear, check_percentages, column_sums
-from abstain.analyses.audit.findings import READABLE, TABLES, Audit
 from abstain.analyses.audit.printed import Printed, is_missing
-from abstain.analyses.audit.result import AuditResult
+from abstain.analyses.audit.result import READABLE, TABLES, Audit, AuditResult
 from abstain.analyses.audit.rows import check_rows
 from abstain.analyses.audit.sheet import Settings, Sheet, read_sizes
 from abstain.analyses.audit.summaries import check_summaries
@@ -95,9 +94,9 @@ def _check_across(sheets: Sequence[Sheet], audit: Audit) -> None:
     for sheet in sheets:
         pairs: dict[tuple[str, str, str], list[tuple[Value, Value]]] = {}
         here: dict[tuple[object, ...], Value] = {}
-        repeated = _repeated(sheet)
+        times = Counter(sheet.key(row) for row in range(len(sheet.texts)))
         for row in range(len(sheet.texts)):
-            if sheet.key(row) in repeated:
+            if times[sheet.key(row)] > 1:
                 continue
             for column in sheet.figures:
                 number = sheet.number(row, column)
@@ -147,8 +146,3 @@ def _same(theirs: Printed, ours: Printed) -> bool:
     if ours.decimals == theirs.decimals:
         return ours.value == theirs.value
     return ours.meets(theirs.low, theirs.high)
-
-
-def _repeated(sheet: Sheet) -> set[tuple[str, ...]]:
-    keys = Counter(sheet.key(row) for row in range(len(sheet.texts)))
-    return {key for key, times in keys.items() if times > 1}

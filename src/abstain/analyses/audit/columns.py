@@ -12,9 +12,8 @@ from fractions import Fraction
 from itertools import permutations
 from typing import TypeAlias
 
-from abstain.analyses.audit.findings import PERCENTAGES, SUMS, Audit
 from abstain.analyses.audit.printed import Printed, edits
-from abstain.analyses.audit.result import Change, Correction
+from abstain.analyses.audit.result import PERCENTAGES, SUMS, Audit, Correction
 from abstain.analyses.audit.sheet import PERCENT_WORDS, Sheet
 
 WHOLES = ("all", "total", "sum", "overall")
@@ -68,9 +67,8 @@ def _corrections(
         value = _value(sheet, cell) + next(iter(shifts))
         if len(shifts) > 1 or len(involved) > len(failed) or value < 0:
             continue
-        old = sheet.texts[cell[0]][cell[1]]
-        change = Change(sheet.row_name(cell[0]), cell[1], old, str(value))
-        found.append((edits(old, str(value)), Correction((change,), len(involved))))
+        change = sheet.change(*cell, str(value))
+        found.append((edits(change.old, change.new), Correction((change,), len(involved))))
     fewest = min((cost for cost, _ in found), default=0)
     most = max((fix.checks for cost, fix in found if cost == fewest), default=0)
     return [fix for cost, fix in found if cost == fewest and fix.checks == most]

@@ -47,17 +47,13 @@ class Printed:
         return self.decimals == 0 and not self.percent
 
     def meets(self, low: float | Fraction, high: float | Fraction) -> bool:
-        """Whether some number between two bounds rounds to it."""
-        slack = TOLERANCE * max(1.0, abs(float(self.value)))
-        return float(self.low) - slack <= float(high) and float(low) <= float(self.high) + slack
+        """Whether some number between two bounds rounds to it.
 
-    def rounds(self, value: float | Fraction) -> bool:
-        """Whether a number rounds to it.
-
-        >>> read_or_none("0.59").rounds(0.5868), read_or_none("0.58").rounds(0.5868)
+        >>> read_or_none("0.59").meets(0.5868, 0.5868), read_or_none("0.58").meets(0.5868, 0.5868)
         (True, False)
         """
-        return self.meets(value, value)
+        slack = TOLERANCE * max(1.0, abs(float(self.value)))
+        return float(self.low) - slack <= float(high) and float(low) <= float(self.high) + slack
 
     def truncates(self, value: float | Fraction) -> bool:
         """Whether a number gives it when its further decimals are cut off.

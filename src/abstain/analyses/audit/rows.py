@@ -1,6 +1,7 @@
 """Counts and scores of each row against each other, and the smallest correction of a row.
 
-A correction changes one cell if it can, two if it must; of those, the fewest digits.
+A correction changes one cell if it can, two if it must; of those, the fewest digits. Values are
+whole arrays, so that the search for it tries every value of a cell at once.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeAlias
 
-from abstain.analyses.audit.constraints import Score, Sum, complete, counts_of, sums_of
-from abstain.analyses.audit.findings import COUNTS, SCORES, Audit
-from abstain.analyses.audit.printed import Printed, edits
-from abstain.analyses.audit.result import Change, Correction
-from abstain.analyses.audit.sheet import ALL, Sheet
+from abstain.analyses.audit.printed import TOLERANCE, Printed, edits
+from abstain.analyses.audit.result import COUNTS, SCORES, Audit, Change, Correction
+from abstain.analyses.audit.sheet import ALL, ScoreColumn, Sheet
+from abstain.judging.given_counts import SPLIT
 from abstain.measures.definition import SPLIT_UNKNOWN
+from abstain.outcomes import Counts, CountsArray
 
+OPEN = SPLIT_UNKNOWN.reason
+"""Why a score that asks for more counts than a row prints is not known."""
 LARGEST = 2**53
 CORRECTED = 200
 """Rows for which a correction is looked for."""
@@ -25,6 +28,148 @@ GRID = 1_000_000
 """A pair of cells is tried in full up to so many pairs of values; beyond, near misprints."""
 MOST = 100
 """Corrections that are kept; a row that has more says too little to be corrected."""
+
+
+Values: TypeAlias = Mapping[str, Any]
+"""Counts by role (right, wrong, …, questions): whole numbers or arrays of them."""
+
+
+# ------------------------------------------------------------------ what must hold within a row
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Some counts together are another one (or, where some are not printed, at most that)."""
+
+    parts: tuple[str, ...]
+    whole: str
+    exact: bool = True
+
+    def holds(self, values: Values) -> Any:
+        """Whether it holds."""
+        total = sum(values[part] for part in self.parts)
+        return total == values[self.whole] if self.exact else total <= values[self.whole]
+
+    def text(self, values: Values) -> str:
+        """What the parts make instead."""
+        total = sum(values[part] for part in self.parts)
+        parts = " + ".join(f"{values[part]} {_spoken(part)}" for part in self.parts)
+        made = f" = {total}" if len(self.parts) > 1 else ""
+        verb = "not" if self.exact else "more than"
+        return f"{parts}{made}, {verb} {values[self.whole]} {_spoken(self.whole)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A printed score is its measure of the counts, rounded."""
+
+    of: ScoreColumn
+    printed: Printed
+
+    @property
+    def column(self) -> str:
+        """The column that shows it."""
+        return self.of.column
+
+    @property
+    def candidates(self) -> bool:
+        """Whether its measure asks for the candidates behind blanks."""
+        return self.of.measure.definition.needs_candidates
+
+    def values_of(self, values: Values) -> Any:
+        """The scores of arrays of counts, as they would be printed."""
+        import numpy as np
+
+        table = complete(values, candidates=self.candidates)
+        assert table is not None
+        scores = self.of.measure(CountsArray(np.maximum(table, 0))) * self.of.scale
+        return np.where((table >= 0).all(axis=-1), scores, np.nan)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest score that rounds to it."""
+        low, high = (float(end / self.of.scale) for end in (self.printed.low, self.printed.high))
+        return low - TOLERANCE, high + TOLERANCE
+
+    def holds(self, values: Values) -> Any:
+        """Whether it holds."""
+        low, high = self.range
+        scores = self.values_of(values) / self.of.scale
+        return (low <= scores) & (scores <= high)
+
+
+def sums_of(roles: Sequence[str]) -> list[Sum]:
+    """Every sum that the printed counts of a row must keep."""
+    has = set(roles)
+    parts = tuple(p for p in SPLIT if p in has)
+    found: list[Sum] = []
+    answers = tuple(r for r in ("right", "wrong") if r in has)
+    if "answered" in has and answers:
+        found.append(Sum(answers, "answered", exact=len(answers) == 2))
+    if "unanswered" in has and parts:
+        found.append(Sum(parts, "unanswered", exact=len(parts) == len(SPLIT)))
+    if "questions" in has:
+        blanks = ("unanswered",) if "unanswered" in has else parts
+        known = "unanswered" in has or len(parts) == len(SPLIT)
+        if "answered" in has:
+            found.append(Sum(("answered", *blanks), "questions", exact=known))
+        if answers:
+            exact = known and len(answers) == 2
+            found.append(Sum((*answers, *blanks), "questions", exact=exact))
+        if blanks and not answers and "answered" not in has:
+            found.append(Sum(blanks, "questions", exact=False))
+    return found
+
+
+def complete(values: Values, *, candidates: bool) -> Any:
+    """The six counts of a row as the last axis of an array, or None where they are not known.
+
+    Of two ways to the same number, the one that is printed is taken.
+    """
+    import numpy as np
+
+    has = values.keys()
+    split = [values[p] for p in SPLIT if p in has]
+    questions, answered = values.get("questions"), values.get("answered")
+    unanswered = values.get("unanswered")
+    if unanswered is None and len(split) == len(SPLIT):
+        unanswered = sum(split)
+    if answered is None and "right" in has and "wrong" in has:
+        answered = values["right"] + values["wrong"]
+    if unanswered is None and questions is not None and answered is not None:
+        unanswered = questions - answered
+    if answered is None and questions is not None and unanswered is not None:
+        answered = questions - unanswered
+    right, wrong = values.get("right"), values.get("wrong")
+    if right is None and wrong is not None and answered is not None:
+        right = answered - wrong
+    if wrong is None and right is not None and answered is not None:
+        wrong = answered - right
+    if right is None or wrong is None or unanswered is None:
+        return None
+    if candidates and len(split) == len(SPLIT):
+        blanks = [*split, 0]
+    elif candidates and "unanswered_right" in has:  # no measure tells UW from UE
+        blanks = [values["unanswered_right"], unanswered - values["unanswered_right"], 0, 0]
+    else:
+        blanks = [0, 0, 0, unanswered]
+    six = np.broadcast_arrays(*(np.asarray(v) for v in (right, wrong, *blanks)))
+    return np.stack(six, axis=-1)
+
+
+def counts_of(values: Values, *, candidates: bool) -> Counts | None:
+    """The counts of one row, if they are all known and none is negative."""
+    table = complete(values, candidates=candidates)
+    if table is None or (table < 0).any():
+        return None
+    return Counts(*(int(number) for number in table))
+
+
+def _spoken(role: str) -> str:
+    return role.replace("_", " ")
+
+
+# ------------------------------------------------------------------------------------ checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +184,6 @@ class Figures:
     """With the number of questions, where that is known otherwise."""
     sums: Sequence[Sum]
     scores: Sequence[Score]
-
-    def change(self, column: str, new: str) -> Change:
-        """A cell of the row that would read otherwise."""
-        sheet, row = self.sheet, self.row
-        return Change(sheet.row_name(row), column, sheet.texts[row][column], new)
 
 
 def number_of_questions(sheet: Sheet, audit: Audit) -> int | None:
@@ -95,8 +235,12 @@ def check_rows(sheet: Sheet, audit: Audit) -> None:
             counts.setdefault("questions", questions)
         if not counts:
             continue
-        scores = _scores(sheet, row, counts, audit) if kind is None else []
-        own = Figures(sheet, row, printed, counts, sums_of(list(counts)), scores)
+        scores = scores_of(sheet, row, ALL, counts) if kind is None else []
+        for score, reason in scores:
+            if reason not in (None, OPEN):
+                audit.find(SCORES, sheet, row, score.column, f"undefined: {reason}")
+        given = [score for score, reason in scores if reason is None]
+        own = Figures(sheet, row, printed, counts, sums_of(list(counts)), given)
         corrected += _check(own, audit, correct=corrected < CORRECTED)
 
 
@@ -134,22 +278,17 @@ def _is_count(number: Printed) -> bool:
     return number.value.denominator == 1 and 0 <= number.value <= LARGEST
 
 
-def _scores(sheet: Sheet, row: int, counts: Mapping[str, int], audit: Audit) -> list[Score]:
-    """The scores of a row that its counts determine."""
-    found: list[Score] = []
-    for column in sheet.of(ALL):
+def scores_of(
+    sheet: Sheet, row: int, slice: str, counts: Mapping[str, int]
+) -> list[tuple[Score, str | None]]:
+    """The scores of a row, each with why its counts do not give it: None where they do."""
+    found: list[tuple[Score, str | None]] = []
+    for column in sheet.of(slice):
         number = sheet.number(row, column.column)
-        needs = column.measure.definition.needs_candidates
-        tally = counts_of(counts, candidates=needs)
-        if number is None or tally is None:
-            continue
-        reason = column.measure.why_undefined(tally)
-        if reason == SPLIT_UNKNOWN.reason:
-            continue
-        if reason is not None:
-            audit.find(SCORES, sheet, row, column.column, f"undefined: {reason}")
-            continue
-        found.append(Score(column, number))
+        if number is not None:
+            score = Score(column, number)
+            known = counts_of(counts, candidates=score.candidates)
+            found.append((score, OPEN if known is None else column.measure.why_undefined(known)))
     return found
 
 
@@ -206,12 +345,13 @@ def _try(own: Figures, chosen: Sequence[str]) -> list[tuple[int, tuple[Change, .
     found: list[tuple[int, tuple[Change, ...]]] = []
     for hit in hits[: 10 * MOST]:
         here = dict(counts) | {role: int(values[role][hit]) for role in roles}
-        changes = [own.change(own.sheet.counts[r], str(here[r])) for r in roles]
+        changes = [own.sheet.change(own.row, own.sheet.counts[r], str(here[r])) for r in roles]
         for score in free:
             value = float(score.values_of(here))
-            if value != value or score.printed.rounds(value):
+            if value != value or score.printed.meets(value, value):
                 break
-            changes.append(own.change(score.column, score.printed.like(value)))
+            new = score.printed.like(value)
+            changes.append(own.sheet.change(own.row, score.column, new))
         else:
             found.append((sum(edits(c.old, c.new) for c in changes), tuple(changes)))
     return found

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from abstain.analyses.audit.printed import Printed, is_missing, read_or_none
+from abstain.analyses.audit.result import Change
 from abstain.errors import InputError, Place, UnknownNameError, UsageError, option
 from abstain.io.tables import ROW, Table, read_table
 from abstain.judging.given_counts import NUMBERS, TOTALS
@@ -98,8 +99,6 @@ class Sheet:
         self.figures = tuple(c for c in columns if c not in self.labels)
         self.kinds: list[str | None] = [self._kind(i) for i in range(len(self.texts))]
         self.body = [i for i, kind in enumerate(self.kinds) if kind is None]
-        self.deviations: list[set[str]] = []
-        """Which kinds of deviation each printed one could be, as the rows are checked."""
         self.counts = self._count_columns()
         for i, column in ((i, c) for i in self.body for c in self.counts.values()):
             number = self.cells[i][column]
@@ -121,6 +120,10 @@ class Sheet:
         texts = self.texts[row]
         chosen = self.key_columns if self.key_columns else self.labels
         return " ".join(texts[c] for c in chosen if texts[c]) or f"row {row + 1}"
+
+    def change(self, row: int, column: str, new: str) -> Change:
+        """A cell that would read otherwise."""
+        return Change(self.row_name(row), column, self.texts[row][column], new)
 
     @cached_property
     def key_columns(self) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from statistics import mean, median
 from typing import TypeAlias
 
 from abstain.analyses.audit.columns import Linear
-from abstain.analyses.audit.findings import SUMMARIES, Audit
 from abstain.analyses.audit.printed import Printed
+from abstain.analyses.audit.result import SUMMARIES, Audit
 from abstain.analyses.audit.sheet import Sheet, kind_of
 from abstain.errors import plural
 
@@ -25,6 +25,7 @@ Way: TypeAlias = Callable[[Sequence[Printed]], Range]
 def check_summaries(sheet: Sheet, audit: Audit) -> list[Linear]:
     """Check every summary row; whole totals are handed on, to be corrected with other sums."""
     totals: list[Linear] = []
+    deviations: list[set[str]] = []
     for row, kind in enumerate(sheet.kinds):
         if kind is None:
             continue
@@ -40,8 +41,11 @@ def check_summaries(sheet: Sheet, audit: Audit) -> list[Linear]:
             if choices and kind == "total":
                 totals += _total(sheet, row, column, choices)
             elif choices:
-                _check(sheet, row, column, kind, printed, choices, audit)
-    _say_deviation(sheet, audit)
+                fitting = _check(sheet, row, column, kind, printed, choices, audit)
+                if kind == "deviation" and fitting:
+                    deviations.append(fitting)
+    if deviations and (both := set.intersection(*deviations)):
+        audit.note(f"{sheet.name}: the deviations fit the {' and the '.join(sorted(both))}.")
     return totals
 
 
@@ -94,7 +98,8 @@ def _check(
     printed: Printed,
     choices: list[list[int]],
     audit: Audit,
-) -> None:
+) -> set[str]:
+    """Check a summary of one of some groups of rows; the names of what it could be."""
     audit.check(SUMMARIES, sheet, [(row, column), *((i, column) for g in choices for i in g)])
     ranges: list[tuple[str, int, Range]] = []
     for group in choices:
@@ -102,10 +107,8 @@ def _check(
         if kind != "deviation" or len(rows) > 1:
             ranges += [(name, len(rows), way(rows)) for name, way in WAYS[kind]]
     fitting = {name for name, _, between in ranges if printed.meets(*between)}
-    if kind == "deviation":
-        sheet.deviations.append(fitting)
     if fitting or not ranges:
-        return
+        return fitting
     low, high = ranges[0][2]
     middle = (Fraction(low) + Fraction(high)) / 2
     said = [
@@ -113,14 +116,7 @@ def _check(
         for name, count, between in ranges
     ]
     audit.find_misfit(SUMMARIES, sheet, row, column, middle, "; ".join(said))
-
-
-def _say_deviation(sheet: Sheet, audit: Audit) -> None:
-    """Say which of the two deviations the rows show, where they tell."""
-    fitting = [names for names in sheet.deviations if names]
-    both = set.intersection(*fitting) if fitting else set()
-    if both:
-        audit.note(f"{sheet.name}: the deviations fit the {' and the '.join(sorted(both))}.")
+    return fitting
 
 
 def _text(between: Range, printed: Printed) -> str:

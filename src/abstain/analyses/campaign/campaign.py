@@ -11,15 +11,15 @@ import numpy as np
 import polars as pl
 from msgspec import structs
 
-from abstain.analyses.campaign.pairs import fourfold_of
+from abstain.analyses.campaign.overview import fourfold_of, with_role
 from abstain.analyses.campaign.result import (
     Breakdown,
     CampaignResult,
     CampaignRow,
     Questions,
     ReferenceRun,
+    Stability,
 )
-from abstain.analyses.campaign.stability import rank_stability
 from abstain.analyses.compare import compare
 from abstain.analyses.result import ranked
 from abstain.analyses.score.intervals import interval_rows
@@ -36,19 +36,20 @@ from abstain.judging.sources import GoldRuns
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import EXCLUDED, OUTCOMES, RIGHT, WRONG, Counts, reasons_named
 from abstain.stats.intervals import check_level, check_method
+from abstain.stats.resampling.cells import of_outcomes
+from abstain.stats.resampling.sources import random_multiplicities, stream
 
 if TYPE_CHECKING:
     from abstain.analyses.compare.result import CompareResult
     from abstain.analyses.curve.result import CurveResult
-    from abstain.analyses.score.result import Ends
-    from abstain.outcomes import Array
+    from abstain.outcomes import Array, IntArray
     from abstain.stats.intervals import IntervalMethod
 
 MOST_SLICES = 60
 """An attribute with more values than this is an id or a text, not a slice."""
 
-MOST_CHOICES = 5_000_000
-"""Responses up to which the answers given to each question are counted."""
+MOST_CELLS = 5_000_000
+"""Responses beyond which an overview does without answers, curves and resampled ranks."""
 
 MOST_CURVES = 6
 """Runs whose confidence an overview looks at: the best that state one."""
@@ -59,11 +60,15 @@ MOST_COMPARED = 100
 OF_CONFIDENCE = ("AUROC", "AURC", "ECE", "Brier")
 BYTE = 255
 
+MANY_CELLS = 1_000_000
+TRIALS, FEW_TRIALS = 1_000, 200
+HELD = 1 << 22
+"""Numbers that a block of trials may hold."""
+
 HIDDEN = (
     *("auxiliary_of", "text", "option_texts", "simplified", "simplification"),
     *("doc_id", "sample", "description"),
 )
-ROLE = "role"
 SCORED = ("run", "slice", "rank", "numbers", "scores", "undefined", "blanks")
 """What a row has as `score` made it."""
 
@@ -123,7 +128,6 @@ def campaign(
     asked = {attribute: slices_of(questions, attribute) for attribute in attributes}
     made = {"level": level, "seed": seed}
     comparison = _comparison(evaluation, chosen, interval=method, progress=progress, **made)
-    spans: dict[str, Ends] = {}
     groups: dict[str, str] = {}
     if comparison is not None and comparison.grouped:
         groups = {row.run: row.group for row in comparison.rows}
@@ -160,20 +164,9 @@ def campaign(
         breakdowns=tuple(_breakdown(evaluation, own, order) for own in asked.values()),
         references=tuple(_references(evaluation, list(asked.values()), seed)) if references else (),
         comparison=comparison,
-        stability=rank_stability(evaluation, chosen, order, seed),
+        stability=_stability(evaluation, chosen, order, seed),
         curves=_curves(evaluation, order, chosen),
     )
-
-
-def with_role(questions: pl.DataFrame) -> pl.DataFrame:
-    """Mark questions as main or auxiliary where the gold says which belong to which."""
-    if "auxiliary_of" not in questions.columns or ROLE in questions.columns:
-        return questions
-    auxiliary = pl.col("auxiliary_of").fill_null("") != ""
-    if not questions.select(auxiliary.any()).item():
-        return questions
-    role = pl.when(auxiliary).then(pl.lit("auxiliary")).otherwise(pl.lit("main")).alias(ROLE)
-    return questions.with_columns(role)
 
 
 def _attributes(
@@ -276,7 +269,7 @@ def _questions(evaluation: Evaluation, questions: pl.DataFrame) -> Questions:
         for name in ("options", "option_texts")
         if name in questions.columns
     }
-    small = evaluation.codes.size <= MOST_CHOICES
+    small = evaluation.codes.size <= MOST_CELLS
     return Questions(
         attributes={name: questions[name].to_list() for name in ("question", *_texts(questions))},
         right=_per_question(evaluation, RIGHT),
@@ -333,13 +326,13 @@ def _references(evaluation: Evaluation, slices: Sequence[Slices], seed: int) -> 
 
     gold = evaluation.source.gold
     assert gold is not None
-    found: list[ReferenceRun] = []
+    found: list[tuple[str, Array, list[Array]]] = []
     if can_guess(gold):
         luck = chances(gold)
         table = np.zeros((len(gold), len(fields(Counts))))
         table[:, RIGHT], table[:, WRONG] = luck, 1 - luck
         sums = [own.sums(table) for own in slices]
-        found.append(_reference("random (expected)", table.sum(axis=0), sums))
+        found.append(("random (expected)", table.sum(axis=0), sums))
     made = all_baselines(gold, seed=seed)
     responses = pl.concat([b.responses.with_columns(run=pl.lit(b.title)) for b in made])
     reading = Reading(match=evaluation.reading.match, policy=evaluation.reading.policy)
@@ -348,22 +341,21 @@ def _references(evaluation: Evaluation, slices: Sequence[Slices], seed: int) -> 
     sliced = [judged.sliced(own).table for own in slices]
     for b in made:
         i = judged.runs.index(b.title)
-        found.append(_reference(b.title, overall.table[i], [own[i] for own in sliced]))
-    return found
-
-
-def _reference(name: str, counts: Array, slices: Sequence[Array]) -> ReferenceRun:
+        found.append((b.title, overall.table[i], [own[i] for own in sliced]))
     width = len(OUTCOMES)
-    return ReferenceRun(
-        name=name,
-        counts=counts[:width].tolist(),
-        slices=[own[:, :width].T.tolist() for own in slices],
-    )
+    return [
+        ReferenceRun(
+            name=name,
+            counts=counts[:width].tolist(),
+            slices=[own[:, :width].T.tolist() for own in parts],
+        )
+        for name, counts, parts in found
+    ]
 
 
 def _curves(evaluation: Evaluation, order: Sequence[int], measure: Measure) -> CurveResult | None:
     """The curves of the best runs that state a confidence; None where none of them does."""
-    if evaluation.codes.size > MOST_CHOICES or not evaluation.states_confidence:
+    if evaluation.codes.size > MOST_CELLS or not evaluation.states_confidence:
         return None
     able = np.asarray(~np.isnan(evaluation.confidence).all(axis=1))
     chosen = [evaluation.runs[i] for i in order if able[i]][:MOST_CURVES]
@@ -371,3 +363,52 @@ def _curves(evaluation: Evaluation, order: Sequence[int], measure: Measure) -> C
         return None
     found = evaluation.only(runs=chosen).curve([*OF_CONFIDENCE, measure])
     return structs.replace(found, reading=None, notes=(), policy={}, touched={})
+
+
+# ------------------------------------- would other questions have ranked the runs the same?
+
+
+def _stability(
+    evaluation: Evaluation, measure: Measure, order: Sequence[int], seed: int
+) -> Stability | None:
+    """Ranks over resamples, runs in a given order; None for one run or too many responses."""
+    codes = evaluation.codes
+    runs, questions = codes.shape
+    if runs < 2 or codes.size > MOST_CELLS:
+        return None
+    trials = TRIALS if codes.size <= MANY_CELLS else FEW_TRIALS
+    source = of_outcomes(list(evaluation.runs), codes, [measure])
+    sign = 1 if measure.higher_is_better else -1
+    step = max(1, HELD // max(questions, 3 * runs))
+    found = np.empty((trials, runs), np.int64)
+    for number, start in enumerate(range(0, trials, step)):
+        rows = min(step, trials - start)
+        weights = random_multiplicities(stream(seed, 7, number), rows, questions)
+        found[start : start + rows] = ranks(sign * source.weighed(weights)[0].T)
+    low, high = np.quantile(found, (0.025, 0.975), axis=0, method="inverted_cdf")
+    first = (found == 1).mean(axis=0)
+    return Stability(
+        trials=trials,
+        seed=seed,
+        low=low[order].tolist(),
+        high=high[order].tolist(),
+        first=first[order].tolist(),
+    )
+
+
+def ranks(scores: Array) -> IntArray:
+    """Rank 1 for the highest of each row; equal scores share the better rank.
+
+    >>> ranks(np.array([[0.2, 0.5, 0.5, np.nan]])).tolist()
+    [[3, 1, 1, 4]]
+    """
+    values = np.round(np.nan_to_num(-scores, nan=np.inf), 12)
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=1)
+    place = np.arange(values.shape[1])
+    begins = np.ones(values.shape, bool)
+    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    shared = np.maximum.accumulate(np.where(begins, place, 0), axis=1)
+    found = np.empty(values.shape, np.int64)
+    np.put_along_axis(found, order, shared + 1, axis=1)
+    return found

@@ -9,16 +9,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from abstain.analyses.campaign.pairs import Pairs, find_pairs
 from abstain.analyses.campaign.result import CampaignResult
-from abstain.judging.slices import Slices, slices_of
+from abstain.errors import InputError, shown
+from abstain.judging.slices import Slices, natural, slices_of
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import Counts, CountsArray
+from abstain.outcomes import RIGHT, Counts, CountsArray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
+
     from abstain.outcomes import Array, IntArray
+    from abstain.stats.ties import Marks
+
+ROLE = "role"
+"""The attribute that tells main questions from auxiliary ones."""
 
 
 @dataclass(frozen=True)
@@ -61,31 +67,14 @@ class Overview:
     @cached_property
     def questions(self) -> pl.DataFrame:
         """The questions with their attributes."""
+        attributes = self.result.questions.attributes
+        return pl.DataFrame(attributes, schema=dict.fromkeys(attributes, pl.String))
+
+    @cached_property
+    def tried(self) -> tuple[IntArray, IntArray, IntArray]:
+        """For each question, in how many runs it was right, wrong, left blank."""
         own = self.result.questions
-        columns = [pl.Series(n, v, dtype=pl.String) for n, v in own.attributes.items()]
-        texts = pl.List(pl.String)
-        columns.append(pl.Series("accepted", own.accepted, dtype=texts))
-        if own.options:
-            columns.append(pl.Series("options", own.options, dtype=texts))
-        if own.option_texts:
-            columns.append(pl.Series("option_texts", own.option_texts, dtype=texts))
-        columns.append(pl.Series("nothing_right", own.nothing_right, dtype=pl.Boolean))
-        return pl.DataFrame(columns)
-
-    @cached_property
-    def right(self) -> IntArray:
-        """For each question, in how many runs it was right."""
-        return np.array(self.result.questions.right, np.int64)
-
-    @cached_property
-    def wrong(self) -> IntArray:
-        """For each question, in how many runs it was wrong."""
-        return np.array(self.result.questions.wrong, np.int64)
-
-    @cached_property
-    def blank(self) -> IntArray:
-        """For each question, in how many runs it was left blank."""
-        return np.array(self.result.questions.blank, np.int64)
+        return np.array(own.right), np.array(own.wrong), np.array(own.blank)
 
     @cached_property
     def slices(self) -> dict[str, Slices]:
@@ -102,27 +91,9 @@ class Overview:
         }
 
     @cached_property
-    def _slice_scores(self) -> dict[str, Array]:
+    def slice_scores(self) -> dict[str, Array]:
+        """For each attribute, the measure by run and slice."""
         return {name: self.measure(counts) for name, counts in self.sliced.items()}
-
-    def slice_scores(self, attribute: str) -> Array:
-        """The measure by run and slice of an attribute."""
-        return self._slice_scores[attribute]
-
-    @property
-    def topic(self) -> str | None:
-        """The attribute of topics, where there are some."""
-        return self.result.topic_by
-
-    @property
-    def test(self) -> str | None:
-        """The attribute of reading tests, where there are some."""
-        return self.result.test_by
-
-    @property
-    def pass_mark(self) -> float:
-        """A reading test is passed with this score."""
-        return self.result.pass_mark
 
     @cached_property
     def baselines(self) -> dict[str, tuple[Counts, dict[str, CountsArray]]]:
@@ -140,9 +111,12 @@ class Overview:
     def pairs(self) -> Pairs | None:
         """Main questions and their auxiliary twins, where the gold has some."""
         rows = [self.result.rows[i].pairs for i in self._by_name]
-        if any(row is None for row in rows):
+        found = None if None in rows else twins_of(self.questions)
+        if found is None:
             return None
-        return find_pairs(self.questions, self.right, np.array(rows, np.int64))
+        main, auxiliary, joined = found
+        right, _, _ = self.tried
+        return Pairs(joined, right[main], right[auxiliary], np.array(rows, np.int64))
 
     @cached_property
     def runs_info(self) -> pl.DataFrame:
@@ -153,24 +127,106 @@ class Overview:
         schema = dict.fromkeys(("run", *names), pl.String)
         return pl.DataFrame({"run": self.runs, **columns}, schema=schema)
 
-    @cached_property
-    def choices(self) -> dict[int, list[tuple[str, int]]]:
-        """For each question, the answers given and how many runs gave them."""
-        return {i: list(own) for i, own in enumerate(self.result.questions.choices) if own}
-
-    @cached_property
-    def intervals(self) -> list[tuple[float | None, float | None]]:
-        """Low and high of each run's score."""
-        name = self.result.measure
-        return [self.result.rows[i].intervals.get(name, (None, None)) for i in self._by_name]
-
-    @cached_property
-    def groups(self) -> dict[str, str]:
-        """The letters of each run; empty where there are none to give."""
-        return {row.run: row.group for row in self.result.rows if row.group}
-
 
 def _counts(outcomes: Sequence[Sequence[object]]) -> CountsArray:
     """Counts from numbers by outcome, whatever is behind that axis; nothing is unsplit."""
     table = np.moveaxis(np.array(outcomes), 0, -1)
     return CountsArray(np.concatenate([table, np.zeros_like(table[..., :1])], axis=-1))
+
+
+# ------------------------------------------------- main questions and their auxiliary twins
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Main questions and their auxiliary twins: what does taking one inference away change?
+
+    An auxiliary question asks the same as its main one with one difficulty removed: a hypernym, a
+    synonymous noun phrase or a verbal entailment made plain, in the question or in the answers.
+    """
+
+    attributes: pl.DataFrame
+    main_right: IntArray
+    """In how many runs each main question was right."""
+    auxiliary_right: IntArray
+    fourfold: IntArray
+    """For each run: both right, main only, auxiliary only, neither."""
+
+    @cached_property
+    def everything(self) -> Marks:
+        """All pairs, as marks."""
+        return np.ones(len(self.main_right), bool)
+
+    def levels(self, attribute: str) -> dict[str, Marks]:
+        """The values of an attribute of the auxiliary questions, each with its pairs."""
+        if attribute not in self.attributes.columns:
+            return {}
+        column = self.attributes[attribute].fill_null("")
+        values = sorted((v for v in column.unique() if v), key=natural)
+        return {value: (column == value).to_numpy() for value in values}
+
+    def tally(self, chosen: Marks) -> PairTally:
+        """Right responses over all runs in the chosen pairs."""
+        main, auxiliary = self.main_right[chosen], self.auxiliary_right[chosen]
+        better = int((auxiliary > main).sum())
+        return PairTally(int(main.sum()), int(auxiliary.sum()), better, int(chosen.sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class PairTally:
+    """Some of the pairs, over all runs."""
+
+    main_right: int
+    auxiliary_right: int
+    better: int
+    """Pairs whose auxiliary question got more right than its main one."""
+    pairs: int
+
+    @property
+    def change(self) -> float | None:
+        """Percent more right on the auxiliary questions; None where nothing was right before."""
+        if self.main_right == 0:
+            return None
+        return 100 * (self.auxiliary_right - self.main_right) / self.main_right
+
+
+def fourfold_of(questions: pl.DataFrame, codes: npt.NDArray[np.uint8]) -> IntArray | None:
+    """For each run how many pairs it had both right, main only, auxiliary only, neither."""
+    found = twins_of(questions)
+    if found is None:
+        return None
+    a, b = codes[:, found[0]] == RIGHT, codes[:, found[1]] == RIGHT
+    four = np.stack([(a & b), (a & ~b), (~a & b), (~a & ~b)], axis=-1)
+    return np.asarray(four.sum(axis=1), np.int64)
+
+
+def twins_of(
+    questions: pl.DataFrame,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], pl.DataFrame] | None:
+    """The positions of main questions and of their auxiliary twins, and the twins themselves."""
+    if "auxiliary_of" not in questions.columns:
+        return None
+    indexed = questions.with_row_index("at").with_columns(pl.col("at").cast(pl.Int64))
+    twins = indexed.filter(pl.col("auxiliary_of").fill_null("") != "")
+    if twins.is_empty():
+        return None
+    known = indexed.select(pl.col("question").alias("auxiliary_of"), pl.col("at").alias("main"))
+    joined = twins.join(known, on="auxiliary_of", how="left", maintain_order="left")
+    lost = joined.filter(pl.col("main").is_null())
+    if lost.height:
+        raise InputError(
+            f"question {shown(lost['question'][0])} is auxiliary of "
+            f"{shown(lost['auxiliary_of'][0])}, which is not in the gold"
+        )
+    return joined["main"].to_numpy(), joined["at"].to_numpy(), joined
+
+
+def with_role(questions: pl.DataFrame) -> pl.DataFrame:
+    """Mark questions as main or auxiliary where the gold says which belong to which."""
+    if "auxiliary_of" not in questions.columns or ROLE in questions.columns:
+        return questions
+    auxiliary = pl.col("auxiliary_of").fill_null("") != ""
+    if not questions.select(auxiliary.any()).item():
+        return questions
+    role = pl.when(auxiliary).then(pl.lit("auxiliary")).otherwise(pl.lit("main")).alias(ROLE)
+    return questions.with_columns(role)

@@ -14,6 +14,8 @@ from abstain.analyses.score.result import Number, Row
 from abstain.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
 
@@ -118,19 +120,11 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
         runs, asked = len(self.rows), len(self.questions.right)
         if not runs or not asked:
             raise ValueError("has no runs or no questions")
-        lengths = [len(self.questions.wrong), len(self.questions.blank)]
-        lengths += [len(column) for column in self.questions.attributes.values()]
-        lengths += [len(self.questions.accepted), len(self.questions.nothing_right)]
-        lengths += [
-            len(own)
-            for own in (
-                self.questions.options,
-                self.questions.option_texts,
-                self.questions.choices,
-            )
-            if own
-        ]
-        if "question" not in self.questions.attributes or set(lengths) != {asked}:
+        q = self.questions
+        lists: list[Sequence[object]] = [q.wrong, q.blank, q.accepted, q.nothing_right]
+        lists += q.attributes.values()
+        lists += [own for own in (q.options, q.option_texts, q.choices) if own]
+        if "question" not in q.attributes or {len(own) for own in lists} != {asked}:
             raise ValueError("the questions lack something that others have")
         for own in self.breakdowns:
             sizes = {(len(matrix), *{len(row) for row in matrix}) for matrix in own.outcomes}

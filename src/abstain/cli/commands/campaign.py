@@ -61,7 +61,7 @@ def campaign(
     \b
     abstain campaign gold.xml runs/*.xml -o overview --runs-info runs.csv
     """
-    from abstain.report.campaign.folder import whole_folder_free
+    from abstain.report.views.campaign import whole_folder_free
 
     whole_folder_free(output, force=force)
     with working("judging and comparing…") as progress:
@@ -73,7 +73,7 @@ def campaign(
 
 def write(result: CampaignResult, output: Path, out: Showing, *, force: bool) -> None:
     """The folder; on the terminal the leaderboard and the summary, and where the rest is."""
-    from abstain.report.campaign.folder import write_campaign
+    from abstain.report.views.campaign import write_campaign
 
     with working("writing…"):
         told = structs.replace(result, command=out.command)

@@ -32,7 +32,7 @@ def demo(context: click.Context, output: Path, force: bool) -> None:
     """
     from abstain.cli.commands.campaign import write
     from abstain.judging.sources import read
-    from abstain.report.campaign.folder import whole_folder_free
+    from abstain.report.views.campaign import whole_folder_free
 
     whole_folder_free(output, force=force)
     with (

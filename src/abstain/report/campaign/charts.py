@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.analyses.campaign.pairs import levels, tally_pairs
 from abstain.errors import plural
 from abstain.report.campaign.headings import kinds_of_simplification
 from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, points, tips
@@ -42,11 +41,11 @@ def campaign_figures(c: Overview) -> dict[str, Figure]:
 
 
 def _tests(c: Overview) -> Iterator[Figure]:
-    if c.test is None or len(c.slices[c.test].names) > 80:
+    if c.result.test_by is None or len(c.slices[c.result.test_by].names) > 80:
         return
-    names = c.slices[c.test].names
-    scores = c.slice_scores(c.test)
-    passed = at_least(scores, c.pass_mark)
+    names = c.slices[c.result.test_by].names
+    scores = c.slice_scores[c.result.test_by]
+    passed = at_least(scores, c.result.pass_mark)
     chosen = c.order[:MOST_RUNS]
     rows = [
         {
@@ -76,23 +75,20 @@ def _tests(c: Overview) -> Iterator[Figure]:
     for axis in ("x", "y"):
         mark["encoding"][axis] = {k: heat["encoding"][axis][k] for k in ("field", "type", "sort")}
     for layer in (heat, mark):  # a dot lies on its cell and says the same
-        layer["encoding"]["tooltip"] = [
-            {"field": heat["encoding"][of]["field"], "type": heat["encoding"][of]["type"]}
-            for of in ("y", "x", "color")
-        ]
+        layer["encoding"]["tooltip"] = tips(("run", "test"), (str(c.measure),))
     caption = (
-        f"{c.measure} of every reading test; a dot marks a test passed with {c.pass_mark:g} or "
-        f"more: {int(passed.sum()):,} of {scores.size:,} test papers were."
+        f"{c.measure} of every reading test; a dot marks a test passed with {c.result.pass_mark:g} "
+        f"or more: {int(passed.sum()):,} of {scores.size:,} test papers were."
     )
     spec = chart("", rows, [heat, mark], height=max(160, 15 * len(chosen)))
     yield Figure("tests", caption, spec, title=f"{c.measure} of runs on reading tests")
 
 
 def _topics(c: Overview) -> Iterator[Figure]:
-    if c.topic is None or not 1 < len(c.slices[c.topic].names) <= 30:
+    if c.result.topic_by is None or not 1 < len(c.slices[c.result.topic_by].names) <= 30:
         return
-    names = c.slices[c.topic].names
-    scores = c.slice_scores(c.topic)
+    names = c.slices[c.result.topic_by].names
+    scores = c.slice_scores[c.result.topic_by]
     rows = [
         {"topic": name, "score": round(float(scores[i, part]), 4), "run": c.runs[i]}
         for part, name in enumerate(names)
@@ -104,7 +100,7 @@ def _topics(c: Overview) -> Iterator[Figure]:
     layer["encoding"]["x"]["axis"] = {"tickCount": 6}
     layer["mark"] |= {"opacity": 0.45, "size": 40}
     layer["encoding"]["tooltip"] = [
-        {"field": "run", "type": "nominal"},
+        *tips(("run",), ()),
         {"field": "score", "type": "quantitative", "title": str(c.measure)},
     ]
     layer["transform"] = [{"filter": "isValid(datum.score)"}]
@@ -122,12 +118,8 @@ def _topics(c: Overview) -> Iterator[Figure]:
         high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
         caption += f": highest for {names[high]} ({means[high]:.2f}), lowest for {names[low]} "
         caption += f"({means[low]:.2f})"
-    yield Figure(
-        "topics",
-        f"{caption}.",
-        chart("", rows, [layer, mean], height=44 * len(names)),
-        title="Runs on topics",
-    )
+    spec = chart("", rows, [layer, mean], height=44 * len(names))
+    yield Figure("topics", f"{caption}.", spec, title="Runs on topics")
 
 
 def _kinds(c: Overview) -> Iterator[Figure]:
@@ -152,8 +144,7 @@ def _kinds(c: Overview) -> Iterator[Figure]:
     }
     layer["encoding"]["order"] = {"field": "place", "type": "quantitative"}
     layer["encoding"]["tooltip"] = [
-        {"field": "type", "type": "nominal"},
-        {"field": "outcome", "type": "nominal"},
+        *tips(("type", "outcome"), ()),
         {"field": "percent", "type": "quantitative", "format": ".1f"},
     ]
     shares = total[:, 0] / np.maximum(1, total.sum(axis=1))
@@ -162,21 +153,16 @@ def _kinds(c: Overview) -> Iterator[Figure]:
         f"Responses of all runs by question type: {s.names[high]} was most often right "
         f"({100 * shares[high]:.1f} %), {s.names[low]} least ({100 * shares[low]:.1f} %)."
     )
-    yield Figure(
-        "types",
-        caption,
-        chart("", rows, [layer], height=34 * len(s.names)),
-        title="Outcomes by kind of question",
-    )
+    spec = chart("", rows, [layer], height=34 * len(s.names))
+    yield Figure("types", caption, spec, title="Outcomes by kind of question")
 
 
 def _pairs(c: Overview) -> Iterator[Figure]:
     if c.pairs is None:
         return
-    everything = np.ones(len(c.pairs), bool)
-    rows = []
-    for kind, inside in [("all", everything), *levels(c.pairs, "simplification")]:
-        t = tally_pairs(c.pairs, inside)
+    kinds, rows = c.pairs.levels("simplification"), []
+    for kind, inside in [("all", c.pairs.everything), *kinds.items()]:
+        t = c.pairs.tally(inside)
         rows += [
             {"pairs": f"{kind} ({t.pairs})", "question": "main", "right": t.main_right},
             {"pairs": f"{kind} ({t.pairs})", "question": "auxiliary", "right": t.auxiliary_right},
@@ -192,23 +178,18 @@ def _pairs(c: Overview) -> Iterator[Figure]:
         "scale": {"domain": ["main", "auxiliary"], "range": ["#7f7f7f", "#0072b2"]},
     }
     layer["encoding"]["y"]["sort"] = None
-    t = tally_pairs(c.pairs, everything)
+    t = c.pairs.tally(c.pairs.everything)
     caption = (
         f"Right responses on main questions ({t.main_right:,}) and on their simplified twins "
-        f"({t.auxiliary_right:,})."
-        + kinds_of_simplification([kind for kind, _ in levels(c.pairs, "simplification")])
+        f"({t.auxiliary_right:,})." + kinds_of_simplification(kinds)
     )
-    yield Figure(
-        "pairs",
-        caption,
-        chart("", rows, [layer], height=52 * (len(rows) // 2)),
-        title="Right on main and auxiliary questions",
-    )
+    spec = chart("", rows, [layer], height=52 * (len(rows) // 2))
+    yield Figure("pairs", caption, spec, title="Right on main and auxiliary questions")
 
 
 def question_curve(c: Overview) -> Figure:
     """How many questions were right in how many runs."""
-    right = c.right
+    right, _, _ = c.tried
     counts = np.bincount(right, minlength=len(c.runs) + 1)
     rows = [
         {"runs": k, "questions": int(n), "from": k - 0.4, "to": k + 0.4}
@@ -227,9 +208,5 @@ def question_curve(c: Overview) -> Figure:
         f"{plural(int(counts[0]), 'question was', 'questions were')} right in no run, and "
         f"the median question was right in {np.median(right):g} of {plural(len(c.runs), 'run')}."
     )
-    return Figure(
-        "questions",
-        caption,
-        chart("", rows, [layer], height=220),
-        title="How hard the questions were",
-    )
+    spec = chart("", rows, [layer], height=220)
+    return Figure("questions", caption, spec, title="How hard the questions were")

@@ -7,7 +7,7 @@ terminal and a paper say blank, the one word for a question that was left withou
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from abstain.report.grid import Grid
@@ -174,7 +174,7 @@ def _summary(name: str) -> str:
     return text[:1].lower() + text[1:].rstrip(".")
 
 
-def kinds_of_simplification(kinds: Sequence[str]) -> str:
+def kinds_of_simplification(kinds: Collection[str]) -> str:
     """A sentence on kinds that are named by an abbreviation.
 
     >>> kinds_of_simplification(["hyp", "nps"])

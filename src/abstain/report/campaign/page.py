@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.analyses.campaign.campaign import MOST_CELLS
 from abstain.analyses.campaign.overview import Overview
-from abstain.analyses.campaign.stability import MOST_CELLS
 from abstain.errors import plural
 from abstain.outcomes import Counts
-from abstain.report.campaign.charts import campaign_figures
-from abstain.report.campaign.question_cards import question_decks
+from abstain.report.campaign.charts import MOST_RUNS, campaign_figures
+from abstain.report.campaign.questions import question_decks
 from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.tables import EXTRA
 from abstain.report.charts import chart, points, tips
@@ -44,7 +44,7 @@ def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) 
     figures = campaign_figures(c)
     known = {table.name: table for table in tables}
     had_some = [sum(why in row.blanks for row in result.rows) for why in result.policy]
-    known["leaderboard"] = _with_unsliced(c, _leaderboard(c, known["leaderboard"]))
+    known["leaderboard"] = _leaderboard(c, known["leaderboard"])
     return Page(
         title=result.title,
         lead=said[1],
@@ -73,23 +73,18 @@ def _leaderboard(c: Overview, table: PageTable) -> PageTable:
     order.insert(score + 1, bar)
     order += late
     grid = given.chosen(order)
+    room = _roomy(c, len(grid.rows))
+    out = [f"{name} ({len(s.names):,} parts)" for name, s in c.slices.items() if name not in room]
+    said = f" No slices to choose here by {', '.join(out)}, for want of room: a table has them."
     return replace(
         table,
         grid=grid,
+        reading=table.reading + (said if out else ""),
         late=DETAILS,
-        variants=tuple(slice_variants(c, grid)),
+        variants=tuple(slice_variants(c, grid, room)),
         ordered_by=order.index(score),
         best_is_low=not c.measure.higher_is_better,
     )
-
-
-def _scores(c: Overview) -> list[Figure]:
-    """Every score with its interval."""
-    rows = [
-        (c.runs[i], None if np.isnan(c.scores[i]) else float(c.scores[i]), *c.intervals[i])
-        for i in c.order
-    ]
-    return score_figure("scores", rows, str(c.measure))
 
 
 def _tiles(c: Overview) -> list[tuple[str, str]]:
@@ -105,8 +100,8 @@ def _tiles(c: Overview) -> list[tuple[str, str]]:
 
 def _again(c: Overview) -> list[tuple[str, str]]:
     facts = [("ranked by", str(c.measure)), ("seed", str(c.result.seed))]
-    if c.test:
-        facts.append(("pass mark", f"{c.pass_mark:g}"))
+    if c.result.test_by:
+        facts.append(("pass mark", f"{c.result.pass_mark:g}"))
     if (s := c.result.comparison) is not None:
         facts.append(("intervals", f"{100 * s.level:g} %, {s.interval_method}"))
         exact = all(pair.exact for pair in s.pairs)
@@ -115,16 +110,6 @@ def _again(c: Overview) -> list[tuple[str, str]]:
         if s.cluster:
             facts.append(("clusters", s.cluster))
     return facts
-
-
-def _with_unsliced(c: Overview, table: PageTable) -> PageTable:
-    """The leaderboard, saying which attributes it has no room for."""
-    room = _roomy(c, len(table.grid.rows))
-    out = [f"{name} ({len(s.names):,} parts)" for name, s in c.slices.items() if name not in room]
-    if not out:
-        return table
-    said = f"No slices to choose here by {', '.join(out)}, for want of room: a table has them."
-    return replace(table, reading=f"{table.reading} {said}")
 
 
 def _roomy(c: Overview, rows: int) -> list[str]:
@@ -138,49 +123,33 @@ def _roomy(c: Overview, rows: int) -> list[str]:
     return found
 
 
-def slice_variants(c: Overview, grid: Grid) -> list[Variant]:
-    """The leaderboard over each part of the questions, as far as a page has room for it."""
+def slice_variants(c: Overview, grid: Grid, attributes: list[str]) -> Iterator[Variant]:
+    """The leaderboard over each slice of the questions that some attributes make."""
     names = [column.name for column in grid.columns]
-    run_at = names.index("run")
-    where = {run: i for i, run in enumerate(c.runs)}
-    found: list[Variant] = []
-    for attribute in _roomy(c, len(grid.rows)):
-        s = c.slices[attribute]
-        runs = c.sliced[attribute].table
-        scores = c.slice_scores(attribute)
-        references = {name: parts[attribute] for name, (_, parts) in c.baselines.items()}
-        for part, name in enumerate(s.names):
-            ranks = places(scores[:, part], higher_is_better=c.measure.higher_is_better)
-            table, values, numbers = [], [], []
-            for n, row in enumerate(grid.rows):
-                own = str(row[run_at])
-                if n in grid.dim:
-                    table.append(references[own].table[part])
-                    values.append(float(c.measure(references[own])[part]))
-                    numbers.append("")
-                else:
-                    table.append(runs[where[own], part])
-                    values.append(float(scores[where[own], part]))
-                    numbers.append(ranks[where[own]])
-            counts = np.array(table, np.float64)
-            found.append(Variant(attribute, name, _sliced_cells(names, counts, numbers, values, c)))
-    return found
-
-
-def _sliced_cells(
-    names: list[str], counts: np.ndarray, ranks: list[str], scores: list[float], c: Overview
-) -> dict[int, list[Cell]]:
-    right, wrong, blank = counts[:, 0], counts[:, 1], counts[:, 2:].sum(axis=1)
-    three = np.round(np.stack([right, wrong, blank], axis=1), 2).tolist()
-    by_name: dict[str, list[Cell]] = {
-        "#": list(ranks),
-        str(c.measure): list(scores),
-        "outcomes": [(a, b, d) for a, b, d in three],
-        "right": [row[0] for row in three],
-        "wrong": [row[1] for row in three],
-        "unanswered": [row[2] for row in three],
-    }
-    return {names.index(name): cells for name, cells in by_name.items()}
+    runs = {run: i for i, run in enumerate(c.runs)}
+    references = {name: i for i, name in enumerate(c.baselines, len(runs))}
+    order = [
+        (references if n in grid.dim else runs)[str(row[names.index("run")])]
+        for n, row in enumerate(grid.rows)
+    ]
+    for attribute in attributes:
+        own = [parts[attribute] for _, parts in c.baselines.values()]
+        scores = np.stack([*c.slice_scores[attribute], *map(c.measure, own)])[order]
+        table = np.stack([*c.sliced[attribute].table, *(counts.table for counts in own)])[order]
+        blank = table[..., 2:].sum(axis=-1)
+        three = np.round(np.stack([table[..., 0], table[..., 1], blank], axis=-1), 2)
+        for part, name in enumerate(c.slices[attribute].names):
+            score = c.slice_scores[attribute][:, part]
+            ranks = places(score, higher_is_better=c.measure.higher_is_better) + [""] * len(own)
+            outcomes = three[:, part].astype(float).tolist()
+            cells: dict[str, list[Cell]] = {
+                "#": [ranks[i] for i in order],
+                str(c.measure): scores[:, part].tolist(),
+                "outcomes": [(right, wrong, blank) for right, wrong, blank in outcomes],
+            }
+            for at, outcome in enumerate(("right", "wrong", "unanswered")):
+                cells[outcome] = [row[at] for row in outcomes]
+            yield Variant(attribute, name, {names.index(n): cells[n] for n in cells})
 
 
 def _sections(
@@ -201,7 +170,12 @@ def _sections(
 
     first = section("leaderboard", "Leaderboard", "", "leaderboard", "teams")
     first.said, first.more, first.key = (said[0], *said[2:5]), said[5:], True
-    first.figures = _scores(c)
+    name = c.result.measure
+    scores = [
+        (row.run, row.scores.get(name), *row.intervals.get(name, (None, None)))
+        for row in c.result.rows
+    ]
+    first.figures = score_figure("scores", scores, name)
     rewards = section("measure", "What is rewarded", "decision", "", short="Rewards")
     rewards.facts = measure_facts(c.measure)
     rewards.tables = [leads_table(c.runs, c.overall)]
@@ -222,9 +196,6 @@ def _sections(
 
 
 # ------------------------------------------------- confidence, and whether the ranking would stand
-
-
-MOST_RUNS = 60
 
 
 def confidence_sections(c: Overview) -> list[Section]:
@@ -253,10 +224,9 @@ def stability_section(c: Overview) -> Section:
                 "`abstain meta` does it."
             ]
         return section
-    best = c.order[0]
     section.said = [
         f"In {100 * s.first[0]:.1f} % of {s.trials:,} resamples of the questions (seed "
-        f"{s.seed}) {c.runs[best]} is first, alone or with others.",
+        f"{s.seed}) {c.result.rows[0].run} is first, alone or with others.",
         _movers(c, s),
     ]
     section.figures = [_figure(c, s)]
@@ -265,12 +235,11 @@ def stability_section(c: Overview) -> Section:
 
 
 def _movers(c: Overview, s: Stability) -> str:
-    widths = {c.runs[i]: s.high[at] - s.low[at] for at, i in enumerate(c.order)}
-    run = max(c.runs, key=lambda name: widths[name])
-    at = [c.runs[i] for i in c.order].index(run)
-    still = sum(width == 0 for width in widths.values())
+    rows, widths = c.result.rows, [high - low for low, high in zip(s.low, s.high, strict=True)]
+    at = min(range(len(rows)), key=lambda at: (-widths[at], rows[at].run))
+    still = widths.count(0)
     return (
-        f"The rank of {run} is the least certain, from {s.low[at]} to {s.high[at]}; "
+        f"The rank of {rows[at].run} is the least certain, from {s.low[at]} to {s.high[at]}; "
         f"{plural(still, 'run keeps', 'runs keep')} one rank in 95 % of the resamples."
     )
 
@@ -319,10 +288,9 @@ def _ticks(last: int) -> list[int]:
 def _table(c: Overview, s: Stability) -> PageTable:
     columns = [Column("run"), Column("rank"), Column("from", "count")]
     columns += [Column("to", "count"), Column("first in %", "percent")]
-    ranks = places(c.scores, higher_is_better=c.measure.higher_is_better)
     rows: list[list[Cell]] = [
-        [c.runs[i], ranks[i], s.low[at], s.high[at], 100 * s.first[at]]
-        for at, i in enumerate(c.order)
+        [row.run, row.rank, s.low[at], s.high[at], 100 * s.first[at]]
+        for at, row in enumerate(c.result.rows)
     ]
     reading = f"95 % of {s.trials:,} resamples lie between from and to."
     return PageTable("ranks", "Every rank", reading, Grid(columns, rows))

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from abstain.analyses.campaign.overview import Overview
-from abstain.analyses.campaign.pairs import tally_pairs
 from abstain.errors import plural
 from abstain.measures import measure
 from abstain.outcomes import Counts
@@ -39,10 +38,10 @@ def _what_was_run(c: Overview) -> str:
     if "team" in c.runs_info.columns and (teams := c.runs_info["team"].drop_nulls().n_unique()):
         text += f" of {plural(teams, 'team')}"
     text += f" responded to {plural(c.questions.height, 'question')}"
-    if c.test:
-        text += f" in {plural(len(c.slices[c.test].names), 'reading test')}"
-    if c.topic:
-        text += f" on {plural(len(c.slices[c.topic].names), 'topic')}"
+    if c.result.test_by:
+        text += f" in {plural(len(c.slices[c.result.test_by].names), 'reading test')}"
+    if c.result.topic_by:
+        text += f" on {plural(len(c.slices[c.result.topic_by].names), 'topic')}"
     return text + "."
 
 
@@ -108,12 +107,12 @@ def _references(c: Overview) -> Iterator[str]:
 
 
 def _reading(c: Overview) -> Iterator[str]:
-    if c.test is None:
+    if c.result.test_by is None:
         return
     passed = tests_passed(c)
-    tests = len(c.slices[c.test].names)
+    tests = len(c.slices[c.result.test_by].names)
     best = int(passed.max())
-    text = f"A test is passed with a {c.measure} of {c.pass_mark:g}: "
+    text = f"A test is passed with a {c.measure} of {c.result.pass_mark:g}: "
     if best == 0:
         yield text + f"no run passed any of the {plural(tests, 'test')}."
         return
@@ -128,9 +127,9 @@ def _reading(c: Overview) -> Iterator[str]:
 
 def _parts(c: Overview) -> Iterator[str]:
     for attribute, s in c.slices.items():
-        if attribute == c.test or len(s.names) < 2:
+        if attribute == c.result.test_by or len(s.names) < 2:
             continue
-        means = over_runs(c.slice_scores(attribute))["mean"]
+        means = over_runs(c.slice_scores[attribute])["mean"]
         if np.isnan(means).all():
             continue
         high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
@@ -141,7 +140,7 @@ def _parts(c: Overview) -> Iterator[str]:
 
 
 def _questions(c: Overview) -> Iterator[str]:
-    right = c.right
+    right, _, _ = c.tried
     size = len(right)
     nobody, everybody = int((right == 0).sum()), int((right == len(c.runs)).sum())
     yield (
@@ -180,7 +179,7 @@ def _blanks(c: Overview) -> Iterator[str]:
 def _pairs(c: Overview) -> Iterator[str]:
     if c.pairs is None:
         return
-    t = tally_pairs(c.pairs, np.ones(len(c.pairs), bool))
+    t = c.pairs.tally(c.pairs.everything)
     change = "" if t.change is None else f", {t.change:+.0f} %"
     yield (
         f"In {plural(t.pairs, 'pair')} of a main and an auxiliary question, the main ones were "

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.analyses.campaign.campaign import ROLE
-from abstain.analyses.campaign.overview import Overview
+from abstain.analyses.campaign.overview import ROLE, Overview, Pairs
 from abstain.errors import plural
 from abstain.measures import measure
 from abstain.outcomes import Counts, CountsArray
-from abstain.report.campaign.grouped import (
-    groups,
-    left_out,
-    pair_tables,
-    safe,
-    short,
-    teams,
-)
-from abstain.report.campaign.headings import explained
+from abstain.report.campaign.headings import explained, kinds_of_simplification
+from abstain.report.campaign.questions import question_table
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import PageTable
 from abstain.stats.averages import over_runs
-from abstain.stats.ties import at_least, places
+from abstain.stats.ties import at_least
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from abstain.outcomes import Array, IntArray
+    from abstain.outcomes import Array
 
 EXTRA = ("forced-accuracy", "correctly-discarded")
 """Measures that a leaderboard has besides the one that orders it."""
@@ -39,14 +31,14 @@ EXTRA = ("forced-accuracy", "correctly-discarded")
 def all_tables(c: Overview) -> list[PageTable]:
     """Every table that the data allow, in the order of an overview paper."""
     tables = [leaderboard(c)]
-    if c.topic:
-        tables.append(by_part(c, c.topic, "topics", f"{c.measure} by topic"))
-    if c.test:
-        tables.append(by_part(c, c.test, "tests", f"{c.measure} by reading test"))
+    if c.result.topic_by:
+        tables.append(by_part(c, c.result.topic_by, "topics", f"{c.measure} by topic"))
+    if c.result.test_by:
+        tables.append(by_part(c, c.result.test_by, "tests", f"{c.measure} by reading test"))
         tables.append(reading(c))
     if subsets := subset_table(c):
         tables.append(subsets)
-    others = [name for name in c.slices if name not in (c.topic, c.test)]
+    others = [name for name in c.slices if name not in (c.result.topic_by, c.result.test_by)]
     for name in others:
         tables.append(by_part(c, name, f"by_{safe(name)}", f"{c.measure} by {name}"))
     tables += [attribute_table(c, name) for name in c.slices]
@@ -75,6 +67,24 @@ def _named_apart(tables: Sequence[PageTable]) -> list[PageTable]:
     return named
 
 
+def left_out(*scores: Array) -> str:
+    """A sentence on scores that do not exist, which no mean, median or deviation holds."""
+    lacking = sum(int(np.count_nonzero(np.isnan(block))) for block in scores)
+    if not lacking:
+        return ""
+    return f" Undefined (–) and so left out of what sums up: {plural(lacking, 'score')}."
+
+
+def safe(name: str) -> str:
+    """A name that a file may have."""
+    return "".join(sign if sign.isalnum() else "_" for sign in name.lower())[:40]
+
+
+def short(text: str, most: int = 400) -> str:
+    """A list in a sentence, cut where it is long."""
+    return text if len(text) <= most else text[: most - 1].rsplit(",", 1)[0] + " …"
+
+
 # ---------------------------------------------------------------- question answering perspective
 
 
@@ -84,14 +94,14 @@ def leaderboard(c: Overview) -> PageTable:
     info = [n for n in ("team", "language") if n in c.runs_info.columns]
     columns = [Column("#"), Column("run"), Column(str(c.measure), "score")]
     columns += [Column("low", "score"), Column("high", "score")]
-    groups = c.groups
+    groups = any(row.group for row in c.result.rows)
     columns += [Column("group")] if groups else []
     columns.append(Column("outcomes", "bar"))
     columns.append(Column("answered", "count"))
     names = ("right", "wrong", "unanswered", "unans. right", "unans. wrong", "unans. empty")
     columns += [Column(n, "count") for n in names]
     columns += [Column(str(m), "score") for m in extra]
-    if c.test:
+    if c.result.test_by:
         columns.append(Column("tests passed", "count"))
     columns += [Column(n) for n in info]
 
@@ -105,25 +115,26 @@ def leaderboard(c: Overview) -> PageTable:
             *((k.right, k.wrong, k.unanswered), k.answered, k.right, k.wrong, k.unanswered),
             *(k.unanswered_right, k.unanswered_wrong, k.unanswered_empty),
             *(m(k) for m in extra),
-            *([passed] if c.test else []),
+            *([passed] if c.result.test_by else []),
             *known,
         ]
 
-    better = c.measure.higher_is_better
-    ranks = places(c.scores, higher_is_better=better)
     passed = tests_passed(c)
     entries: list[tuple[float, bool, list[Cell]]] = []
-    for i in c.order:
-        score, run = float(c.scores[i]), c.runs[i]
-        more = [*c.intervals[i], groups.get(run, ""), *(c.runs_info[n][i] or "" for n in info)]
-        row = cells(ranks[i], run, score, c.overall[i], int(passed[i]), *more)
+    for i, own in zip(c.order, c.result.rows, strict=True):
+        ends = own.intervals.get(c.result.measure, (None, None))
+        more = [*ends, own.group, *(own.info.get(n) or "" for n in info)]
+        score = float(c.scores[i])
+        row = cells(own.rank, own.run, score, c.overall[i], int(passed[i]), *more)
         entries.append((score, False, row))
     for name, (k, parts) in c.baselines.items():
-        own = at_least(c.measure(parts[c.test]), c.pass_mark).sum() if c.test else 0
-        value = c.measure(k)
-        row = cells("", name, value, k, int(own), None, None, "", *("" for _ in info))
+        value, reached = c.measure(k), 0
+        if c.result.test_by:
+            papers = c.measure(parts[c.result.test_by])
+            reached = int(at_least(papers, c.result.pass_mark).sum())
+        row = cells("", name, value, k, reached, None, None, "", *("" for _ in info))
         entries.append((value, True, row))
-    sign = -1 if better else 1
+    sign = -1 if c.measure.higher_is_better else 1
     entries.sort(key=lambda e: (np.isnan(e[0]), sign * float(np.nan_to_num(e[0])), e[1]))
     dim = {n for n, (_, is_reference, _) in enumerate(entries) if is_reference}
     return PageTable(
@@ -139,20 +150,20 @@ def leaderboard(c: Overview) -> PageTable:
 
 def tests_passed(c: Overview) -> npt.NDArray[np.int64]:
     """How many reading tests each run passed."""
-    if c.test is None:
+    if c.result.test_by is None:
         return np.zeros(len(c.runs), np.int64)
-    passed = at_least(c.slice_scores(c.test), c.pass_mark)
+    passed = at_least(c.slice_scores[c.result.test_by], c.result.pass_mark)
     return np.asarray(np.count_nonzero(passed, axis=1), np.int64)
 
 
 def reading(c: Overview) -> PageTable:
     """The measure of each reading test, summed up by run: overall and by topic."""
-    assert c.test is not None
-    scores = c.slice_scores(c.test)
-    tests = c.slices[c.test]
+    assert c.result.test_by is not None
+    scores = c.slice_scores[c.result.test_by]
+    tests = c.slices[c.result.test_by]
     parts: list[tuple[str, npt.NDArray[np.bool_]]] = [("all", np.ones(len(tests.names), bool))]
-    if c.topic:
-        topics = c.slices[c.topic]
+    if c.result.topic_by:
+        topics = c.slices[c.result.topic_by]
         for number, name in enumerate(topics.names):
             inside = np.unique(tests.part_of[(topics.part_of == number) & (tests.part_of >= 0)])
             chosen = np.zeros(len(tests.names), bool)
@@ -173,7 +184,7 @@ def reading(c: Overview) -> PageTable:
         "reading",
         "Reading perspective",
         f"{c.measure} of each of the {len(tests.names)} reading tests, summed up by run. A test "
-        f"is passed with {c.pass_mark:g} or more." + left_out(scores),
+        f"is passed with {c.result.pass_mark:g} or more." + left_out(scores),
         Grid(columns, rows),
     )
 
@@ -183,7 +194,7 @@ def reading(c: Overview) -> PageTable:
 
 def by_part(c: Overview, attribute: str, name: str, title: str) -> PageTable:
     """Runs × parts of an attribute, with mean, median and deviation over the runs."""
-    scores = np.concatenate([c.scores[:, None], c.slice_scores(attribute)], axis=1)
+    scores = np.concatenate([c.scores[:, None], c.slice_scores[attribute]], axis=1)
     columns = [Column("run"), Column("all", "score")]
     columns += [Column(part, "score") for part in c.slices[attribute].names]
     grid = _summed_up(c, columns, scores)
@@ -219,7 +230,7 @@ def subset_table(c: Overview) -> PageTable | None:
         return None
     chosen.sort(key=lambda item: (item[1] != ROLE, item[0] == "auxiliary"))
     columns = [Column("run"), Column("all", "score"), *(Column(n, "score") for n, _, _ in chosen)]
-    scores = np.stack([c.scores, *(c.slice_scores(a)[:, part] for _, a, part in chosen)], axis=-1)
+    scores = np.stack([c.scores, *(c.slice_scores[a][:, part] for _, a, part in chosen)], axis=-1)
     grid = _summed_up(c, columns, scores)
     sizes = ", ".join(f"{n} {int(c.slices[a].sizes[part])}" for n, a, part in chosen)
     reading_text = f"Questions: {sizes}." + left_out(scores)
@@ -230,7 +241,7 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
     """Each part of an attribute over all runs: share right and blank, mean score, best."""
     s = c.slices[attribute]
     counts = c.sliced[attribute]
-    scores = c.slice_scores(attribute)
+    scores = c.slice_scores[attribute]
     total = CountsArray(counts.table.sum(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
         right, unanswered = (100 * share / total.n for share in (total.right, total.unanswered))
@@ -253,51 +264,110 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
     )
 
 
-def question_table(c: Overview) -> PageTable:
-    """Every question, the hardest first: how many runs had it right, wrong, blank."""
-    right, questions = c.right, c.questions
-    shown = [n for n in (c.topic, c.test) if n]
-    columns = [Column("question"), *(Column(n) for n in shown)]
-    columns += [Column(n, "count") for n in ("right", "wrong", "blank")]
-    more = _question_details(c)
-    columns += [Column(name) for name in more]
-    hardest = hardest_first(right, c.wrong)
-    cells: list[list[Cell]] = [questions["question"][hardest].to_list()]
-    cells += [questions[n].fill_null("")[hardest].to_list() for n in shown]
-    cells += [block[hardest].tolist() for block in (right, c.wrong, c.blank)]
-    cells += [[column[i] for i in hardest] for column in more.values()]
-    nobody = int((right == 0).sum())
-    return PageTable(
-        "questions",
-        "Questions",
-        f"How many of {plural(len(c.runs), 'run')} had each question right, the hardest first "
-        f"(with as many right, the one that more had wrong). Right in no run: {nobody} of "
-        f"{plural(len(right), 'question')} ({100 * nobody / len(right):.1f} %)."
-        + (" Answers: an answer and, in brackets, how many runs gave it." if c.choices else ""),
-        Grid.of(zip(columns, cells, strict=True)),
+# ---------------------------------------------------------------------------- groups of runs
+
+
+def teams(c: Overview) -> Iterator[PageTable]:
+    """The best run of each team against its others."""
+    if "team" not in c.runs_info.columns or c.runs_info["team"].drop_nulls().is_empty():
+        return
+    rows: list[list[Cell]] = []
+    members: dict[str, list[int]] = {}
+    for i in c.order:
+        members.setdefault(c.runs_info["team"][i] or "–", []).append(i)
+    for team, own in members.items():
+        rest = c.scores[own[1:]]
+        there = rest[~np.isnan(rest)]
+        rows.append(
+            [
+                *(team, len(own), c.runs[own[0]], float(c.scores[own[0]])),
+                float(there.mean()) if there.size else None,
+                float(there.min()) if there.size else None,
+            ]
+        )
+    columns = [Column("team"), Column("runs", "count"), Column("best run")]
+    columns += [Column(n, "score") for n in (str(c.measure), "mean of the others", "lowest")]
+    title = "The best run of each team against its others"
+    reading_text = f"{c.measure} over all questions." + left_out(c.scores)
+    yield PageTable("teams", title, reading_text, Grid(columns, rows))
+
+
+def groups(c: Overview) -> Iterator[PageTable]:
+    """Runs in groups by each attribute of the runs: mean, median, deviation, best."""
+    for attribute in c.runs_info.columns:
+        values = c.runs_info[attribute]
+        if attribute in ("run", "team") or not 1 < values.drop_nulls().n_unique() <= 30:
+            continue
+        rows: list[list[Cell]] = []
+        for value in sorted(values.drop_nulls().unique().to_list()):
+            own = [i for i in c.order if values[i] == value]
+            summary = over_runs(c.scores[own])
+            best = own[0]
+            cells: list[Cell] = [value, len(own), *(float(v) for v in summary.values())]
+            rows.append([*cells, float(c.scores[best]), c.runs[best]])
+        columns = [Column(attribute), Column("runs", "count")]
+        columns += [Column(w, "score") for w in ("mean", "median", "st. dev.", "best")]
+        columns.append(Column("best run"))
+        yield PageTable(
+            f"runs_by_{safe(attribute)}",
+            f"Runs by {attribute}",
+            f"{c.measure} over all questions." + left_out(c.scores),
+            Grid(columns, rows),
+        )
+
+
+# ------------------------------------------------- main questions and their auxiliary twins
+
+
+def pair_tables(c: Overview, pairs: Pairs) -> Iterator[PageTable]:
+    """What the simplified twins of main questions show."""
+    kinds = pairs.levels("simplification")
+    parts = pairs.levels("simplified") or {"": pairs.everything}
+    for part, inside in parts.items():
+        title = f"Main and auxiliary questions, {part} simplified" if part else "Main and auxiliary"
+        yield PageTable(
+            f"pairs_{safe(part)}".rstrip("_"),
+            title,
+            f"Right responses of all {len(c.runs)} runs on {int(inside.sum())} main questions and "
+            "on their auxiliary twins, in percent more; pairs whose auxiliary question got more "
+            "right." + kinds_of_simplification(kinds),
+            _pair_grid(c, pairs, inside),
+        )
+    columns = [Column("run"), *(Column(n, "count") for n in _FOUR)]
+    rows: list[list[Cell]] = [[c.runs[i], *map(int, pairs.fourfold[i])] for i in c.order]
+    rows.append(["all runs", *map(int, pairs.fourfold.sum(axis=0))])
+    yield PageTable(
+        "pairs_runs",
+        "Main and auxiliary questions by run",
+        "Auxiliary only: the run knows the answer but lacks the inference that the auxiliary "
+        "question spares it.",
+        Grid(columns, rows, dim={len(rows) - 1}),
     )
 
 
-def hardest_first(right: IntArray, wrong: IntArray) -> IntArray:
-    """Questions by how few runs had them right, then by how many had them wrong."""
-    return np.lexsort((np.arange(len(right)), -wrong, right))
+_FOUR = ("both right", "main only", "auxiliary only", "neither")
 
 
-def _question_details(c: Overview) -> dict[str, list[str]]:
-    """What is right, what the runs answered, and the question's text where the gold has one."""
-    questions = c.questions
-    details: dict[str, list[str]] = {}
-    if c.choices:
-        nothing = questions["nothing_right"].to_list()
-        accepted = questions["accepted"].to_list()
-        details["correct"] = [
-            "none" if none else " | ".join(texts)
-            for none, texts in zip(nothing, accepted, strict=True)
-        ]
-        details["answers given"] = [
-            ", ".join(f"{answer} ({count})" for answer, count in c.choices.get(i, [])[:5])
-            for i in range(questions.height)
-        ]
-    if "text" in questions.columns:
-        details["text"] = [text or "" for text in questions["text"].to_list()]
-    return details
+def _pair_grid(c: Overview, pairs: Pairs, inside: npt.NDArray[np.bool_]) -> Grid:
+    kinds = [("all", pairs.everything), *pairs.levels("simplification").items()]
+    columns = [Column("by"), Column("level")]
+    for kind, _ in kinds:
+        columns += [Column(f"{kind}: main", "count"), Column(f"{kind}: auxiliary", "count")]
+        columns += [Column(f"{kind}: change %", "count")]
+        columns += [Column(f"{kind}: better", "count"), Column(f"{kind}: pairs", "count")]
+    grid = Grid(columns, [])
+    for attribute in [
+        n for n in ("type", c.result.topic_by) if n and n in pairs.attributes.columns
+    ]:
+        grid.breaks.add(len(grid.rows))
+        values = c.slices[attribute].names if attribute in c.slices else []
+        chosen = pairs.levels(attribute)
+        for level in [*values, "TOTAL"]:
+            mask = inside if level == "TOTAL" else inside & chosen.get(level, ~pairs.everything)
+            cells: list[Cell] = [attribute, level]
+            for _, of_kind in kinds:
+                t = pairs.tally(mask & of_kind)
+                change = None if t.change is None else round(t.change)
+                cells += [t.main_right, t.auxiliary_right, change, t.better, t.pairs]
+            grid.rows.append(cells)
+    return grid

@@ -21,7 +21,7 @@ class View(view.View[AuditResult]):
             *(Column("place"), Column("row"), Column("column"), Column("printed")),
             *(Column("what follows"), Column("correction")),
         ]
-        shown = self._shown(most)
+        shown = self.result.findings[: most or None]
         rows: list[list[Cell]] = [
             [str(f.place), f.row, f.column, f.printed, f.follows, _corrections(f)] for f in shown
         ]
@@ -30,7 +30,7 @@ class View(view.View[AuditResult]):
     def on_terminal(self, *, most: int = 50, **options: Any) -> list[Grid]:
         """Two columns, the second wrapped to its width."""
         rows: list[list[Cell]] = []
-        shown = self._shown(most)
+        shown = self.result.findings[: most or None]
         for f in shown:
             mend = f" Correction: {text}." if (text := _corrections(f)) else ""
             rows.append([str(f.place), f"{f.row}, {f.column} {f.printed}: {f.follows}.{mend}"])
@@ -44,9 +44,6 @@ class View(view.View[AuditResult]):
     def line(self) -> str:
         """How many files and findings."""
         return f"<AuditResult: {plural(len(self.result.files), 'file')}, {self._verdict()}>"
-
-    def _shown(self, most: int) -> tuple[Finding, ...]:
-        return self.result.findings[:most] if most else self.result.findings
 
     def _verdict(self) -> str:
         result = self.result
