@@ -23,7 +23,7 @@ from abstain.rankings.chosen import ranking_measures
 if TYPE_CHECKING:
     import polars as pl
 
-    from abstain.measures.of_rankings import RankingMeasure
+    from abstain.measures.kinds import RankingMeasure
     from abstain.measures.ranked_lists import Floats, Ints
     from abstain.rankings.rankings import Rankings
 

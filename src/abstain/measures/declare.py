@@ -13,7 +13,10 @@ from typing import Any, Protocol, TypedDict, TypeVar, Unpack
 
 from abstain.errors import UsageError, shown
 from abstain.measures.definition import (
+    NO_ANSWERS,
+    NO_CONFIDENCE,
     NO_QUESTIONS,
+    NONE_ASKED,
     SPLIT_UNKNOWN,
     Bounds,
     Definition,
@@ -27,9 +30,8 @@ from abstain.measures.definition import (
     Undefinedness,
     Uses,
 )
+from abstain.measures.kinds import of_shares
 from abstain.measures.lazy import numpy as np
-from abstain.measures.of_answers import NO_ANSWERS, NO_CONFIDENCE, NONE_ASKED
-from abstain.measures.of_counts import of_shares
 from abstain.measures.registry import define
 
 F = TypeVar("F", bound=Callable[..., Numeric])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from abstain.errors import UsageError, shown
 from abstain.measures import Measure, measure
-from abstain.measures.of_rankings import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 from abstain.rankings.settings import ListSettings
 
 DEFAULT_MEASURES = ("AP", "NDCG@10", "P@10", "RR")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from abstain.io.tables import Table
     from abstain.judging.reading import ReadingOptions
     from abstain.measures import Measure
-    from abstain.measures.of_rankings import RankingMeasure
+    from abstain.measures.kinds import RankingMeasure
     from abstain.measures.ranked_lists import Bools, Floats, RankedLists
     from abstain.rankings.scores import ScoreMatrix
     from abstain.rankings.settings import ListSettings

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.analyses.compare.common import Common
-from abstain.analyses.compare.options import Options, Progress
-from abstain.analyses.compare.work import Work, compared
+from abstain.analyses.compare.work import Options, Progress, Work, compared
 from abstain.errors import UsageError, option
 from abstain.measures import Measure
-from abstain.stats.hypotheses import bootstrap_p
+from abstain.stats.hypotheses import Flips, bootstrap_p, max_t
 from abstain.stats.intervals import DEFAULT, Interval
 from abstain.stats.of_confidence import (
     BLOCK,
+    Scale,
+    difference_interval,
     draws,
     left_out,
     method_of,
@@ -32,10 +32,9 @@ from abstain.stats.of_confidence import (
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue, extreme, p_of
 from abstain.stats.swapped_answers import answers_of, used_by
-from abstain.stats.swaps import Flips, max_t
-from abstain.stats.unbounded import Scale, difference_interval
 
 if TYPE_CHECKING:
+    from abstain.analyses.compare.comparing import Common
     from abstain.analyses.compare.result import CompareResult
     from abstain.outcomes import Array, CountsArray, IntArray
     from abstain.stats.swapped_answers import MeansOfTwo, TwoRuns

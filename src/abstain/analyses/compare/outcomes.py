@@ -15,16 +15,21 @@ from abstain.analyses.compare.bounds import (
     never_checked,
     read_confusion,
 )
-from abstain.analyses.compare.common import Common
-from abstain.analyses.compare.options import Options
 from abstain.analyses.compare.result import CompareResult, ends, number
 from abstain.analyses.compare.transitions import origin_of
-from abstain.analyses.compare.work import Work, compared
+from abstain.analyses.compare.work import Options, Work, compared
 from abstain.errors import UsageError, option
 from abstain.measures import Measure
-from abstain.stats.delta_method import delta, logit, standard_error
-from abstain.stats.functional import THREE, cells_of, difference
-from abstain.stats.hypotheses import bootstrap_p, mcnemar
+from abstain.stats.functional import THREE, cells_of, delta, difference, logit, standard_error
+from abstain.stats.hypotheses import (
+    Flips,
+    bootstrap_p,
+    cluster_statistics,
+    common_swaps,
+    max_t,
+    mcnemar,
+    randomise_clusters,
+)
 from abstain.stats.intervals import (
     DEFAULT,
     OF_ONE_PROPORTION,
@@ -34,14 +39,20 @@ from abstain.stats.intervals import (
     resampled,
 )
 from abstain.stats.planning import check_plan
-from abstain.stats.randomisation import PValue, randomise
-from abstain.stats.studentised import CLOSE as CLOSE_STUDENTISED
-from abstain.stats.studentised import after_swaps, statistic, swappable, swapped_tables
-from abstain.stats.swaps import Flips, cluster_statistics, common_swaps, max_t, randomise_clusters
+from abstain.stats.randomisation import (
+    CLOSE_STUDENTISED,
+    PValue,
+    after_swaps,
+    randomise,
+    statistic,
+    swappable,
+    swapped_tables,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.analyses.compare.comparing import Common
     from abstain.outcomes import Array, IntArray
 
 AT_ONCE = 1 << 16

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.analyses.compare.options import Options
-from abstain.analyses.compare.work import Work, compared
+from abstain.analyses.compare.work import Options, Work, compared
 from abstain.errors import UsageError
 from abstain.rankings.scores import ScoreMatrix
-from abstain.stats.hypotheses import bootstrap_p, wilcoxon
+from abstain.stats.hypotheses import Flips, bootstrap_p, counted_scores, max_t, wilcoxon
 from abstain.stats.intervals import Interval, between, levels_from_jackknife, resampled
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue
-from abstain.stats.swaps import Flips, counted_scores, max_t
 
 if TYPE_CHECKING:
     from abstain.analyses.compare.result import CompareResult

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from abstain.analyses.rank.result import Lists, Unjudged
 from abstain.analyses.truncation import ends_of
-from abstain.measures.of_rankings import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 
 if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Bools, RankedLists

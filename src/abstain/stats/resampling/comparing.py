@@ -15,8 +15,18 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from abstain.stats.comparisons import SAME, Gap, Ratio, gap_of, histogram
-from abstain.stats.resampling.draws import Block, Plan, all_pairs, batches, subsets
+from abstain.stats.resampling.draws import (
+    SAME,
+    Block,
+    Gap,
+    Plan,
+    Ratio,
+    all_pairs,
+    batches,
+    gap_of,
+    histogram,
+    subsets,
+)
 from abstain.stats.resampling.sensitivity import ROOM, SwapTally, bins_for, swaps_of
 from abstain.stats.resampling.sources import Source
 
