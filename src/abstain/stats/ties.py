@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from abstain.outcomes import Array
@@ -20,22 +21,16 @@ if TYPE_CHECKING:
 
 def same(scores: Array | Sequence[float], value: float) -> Marks:
     """Which scores equal a value; one that does not exist equals none."""
-    import numpy as np
-
     return _close(np.asarray(scores, np.float64), value)
 
 
 def at_least(scores: Array | Sequence[float], value: float) -> Marks:
     """Which scores reach a value."""
-    import numpy as np
-
     return (np.asarray(scores, np.float64) >= value) | same(scores, value)
 
 
 def above(scores: Array | Sequence[float], value: float) -> Marks:
     """Which scores are higher than a value."""
-    import numpy as np
-
     return (np.asarray(scores, np.float64) > value) & ~same(scores, value)
 
 
@@ -45,8 +40,6 @@ def places(scores: Array | Sequence[float], *, higher_is_better: bool = True) ->
     >>> places([0.5, 0.7, 0.5])
     ['2=', '1', '2=']
     """
-    import numpy as np
-
     values = np.asarray(scores, np.float64)
     best_first = np.argsort(-values if higher_is_better else values)  # what is not a number last
     best_first = best_first[: np.count_nonzero(~np.isnan(values))]
@@ -61,8 +54,6 @@ def places(scores: Array | Sequence[float], *, higher_is_better: bool = True) ->
 
 
 def _close(a: Array, b: Array | float) -> Marks:
-    import numpy as np
-
     return np.isclose(a, b, rtol=1e-12, atol=1e-15)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from abstain.outcomes import CANDIDATES, EXCLUDED, KINDS, Policy, Why, blank_kin
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
 from abstain.stats.intervals import check_method
+from abstain.stats.planning import check_plan
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -100,19 +101,23 @@ def compare(
     chosen = named(measure or DEFAULT_MEASURE)
     confident = chosen.definition.takes == "confidence"
     chosen = chosen if confident else count_measure(chosen)
-    options = options.with_method(check_method(options.method))
+    options = replace(options, method=check_method(options.method))
     rules = asked.reading.rules(missing="excluded")
     common = common_questions(asked, rules, attributes=by, confident=confident)
-    if not confident:
-        return compare_outcomes(common, chosen, options, by=by, judge_error=judge_error)
     of_confidence = f"{chosen} is a measure of confidence"
-    if judge_error is not None:
+    if confident and judge_error is not None:
         raise UsageError(f"{option('judge_error')} corrects counts, and {of_confidence}")
-    if by:
+    if confident and by:
         raise UsageError(
             f"{option('by')} divides the difference of a measure of counts; {of_confidence}"
         )
-    return compare_confidence(common, chosen, options)
+    low, high = chosen.bounds
+    check_plan(detect=detect, power=power, level=level, widest=high - low)
+    if test == "wilcoxon":
+        raise UsageError("wilcoxon is for per-query scores; take randomisation here")
+    if confident:
+        return compare_confidence(common, chosen, options)
+    return compare_outcomes(common, chosen, options, by=by, judge_error=judge_error)
 
 
 # ---------------------------------------------------------------------------- common questions

@@ -15,9 +15,10 @@ from abstain.analyses.compare.bounds import (
     never_checked,
     read_confusion,
 )
-from abstain.analyses.compare.result import CompareResult, ends, number
+from abstain.analyses.compare.result import CompareResult, ends
 from abstain.analyses.compare.transitions import origin_of
 from abstain.analyses.compare.work import Options, Work, compared
+from abstain.analyses.result import finite
 from abstain.errors import UsageError, option
 from abstain.measures import Measure
 from abstain.stats.functional import THREE, cells_of, delta, difference, logit, standard_error
@@ -38,7 +39,6 @@ from abstain.stats.intervals import (
     interval,
     resampled,
 )
-from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import (
     CLOSE_STUDENTISED,
     PValue,
@@ -71,11 +71,7 @@ def compare_outcomes(
     judge_error: Any = None,
 ) -> CompareResult:
     """Compare paired runs."""
-    widest = chosen.bounds[1] - chosen.bounds[0]
-    check_plan(detect=options.detect, power=options.power, level=options.level, widest=widest)
     runs = common.evaluation.runs
-    if options.test == "wilcoxon":
-        raise UsageError("wilcoxon is for per-query scores; take randomisation here")
     if options.test == "mcnemar" and common.whole.cluster is not None:
         raise UsageError("McNemar's test knows no clusters; take randomisation")
     if by and len(runs) != 2:
@@ -99,6 +95,7 @@ class OutcomeWork(Work):
     ) -> None:
         self.common, self.chosen, self.options = common, chosen, options
         self.by, self.confusion = by, confusion
+        self.made: Any = {name: getattr(options, name) for name in ("level", "trials", "seed")}
         view = common.evaluation
         self.measure, self.runs, self.questions = str(chosen), list(view.runs), len(view)
         self.codes, self.cells = view.codes, cells_of(chosen)
@@ -192,9 +189,7 @@ class OutcomeWork(Work):
                     own,
                     clusters=None if groups is None else groups[k],
                     method=method,
-                    level=options.level,
-                    trials=options.trials,
-                    seed=options.seed,
+                    **self.made,
                 )
                 for k, own in enumerate(cells)
             ]
@@ -206,9 +201,7 @@ class OutcomeWork(Work):
             self.counts[run],
             clusters=self._by_cluster(self.codes[run], 6),
             method=self.options.method,
-            level=self.options.level,
-            trials=self.options.trials,
-            seed=self.options.seed,
+            **self.made,
         )
 
     def errors_to_plan_with(self, errors: Array) -> Array:
@@ -317,7 +310,7 @@ class OutcomeWork(Work):
             unknown = int(self.unknown[run])
             low, high = bounds_of(self.chosen, self.known[run], unknown)
             found |= {"unknown": unknown, "all_ways": all_ways(self.chosen, unknown)}
-            found["bounds"] = {self.measure: (number(low), number(high))}
+            found["bounds"] = {self.measure: (finite(low), finite(high))}
         if self.confusion is not None:
             score, span = correct_for_judge(
                 self.chosen,
@@ -327,7 +320,7 @@ class OutcomeWork(Work):
                 level=self.options.level,
                 seed=self.options.seed,
             )
-            found["corrected"] = {self.measure: number(score)}
+            found["corrected"] = {self.measure: finite(score)}
             found["corrected_intervals"] = {self.measure: ends(span)}
         return found
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
+import polars as pl
 
-from abstain.analyses.result import Facts, Result, written
+from abstain.analyses.result import Facts, Result, finite, written
 from abstain.analyses.score.result import Ends, Number, counts_of
 from abstain.outcomes import Counts
 from abstain.stats.planning import Plan
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from abstain.stats.intervals import Interval
 
 
@@ -239,8 +237,6 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     def _frame(self, table: str) -> pl.DataFrame:
         """A row a pair; or a run, a transition, a slice, a question that contributes."""
-        import polars as pl
-
         text, whole, real = pl.String, pl.Int64, pl.Float64
         schema: dict[str, Any]
         rows: list[tuple[Any, ...]]
@@ -282,11 +278,6 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
         return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def number(value: float | None) -> float | None:
-    """A number as results hold it: None where it does not exist."""
-    return None if value is None or not math.isfinite(value) else float(value)
-
-
 def ends(found: Interval) -> Ends:
     """An interval as results hold it."""
-    return number(found.low), number(found.high)
+    return finite(found.low), finite(found.high)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from abstain.analyses.compare.result import CompareResult, Pair, RunRow, ends, number
+from abstain.analyses.compare.result import CompareResult, Pair, RunRow, ends
+from abstain.analyses.result import finite
 from abstain.errors import UnknownNameError, UsageError, option
 from abstain.outcomes import Undefined
 from abstain.stats.hypotheses import adjust
@@ -59,18 +60,10 @@ class Options:
         """The error that the level leaves."""
         return 1 - self.level
 
-    def finds(self, p: float) -> bool:
-        """Whether a p, corrected, says that there is a difference."""
-        return p <= self.alpha + CLOSE
-
     @property
     def corrected_by(self) -> str:
         """What p-values are corrected by."""
         return "max-T" if self.against is not None else self.correction or "holm"
-
-    def with_method(self, method: str) -> Options:
-        """The same with another method of intervals."""
-        return replace(self, method=method)
 
     def check(self) -> None:
         """Refuse names that nobody knows, with those that there are, and numbers out of range."""
@@ -212,7 +205,7 @@ def compared(work: Work) -> CompareResult:
         trials=options.trials,
         seed=options.seed,
         higher_is_better=work.higher_is_better,
-        widest=number(work.widest),
+        widest=finite(work.widest),
         grouped=groups is not None,
         rows=rows,
         pairs=pairs,
@@ -229,18 +222,18 @@ def _pairs(work: Work, spans: Sequence[Interval], errors: Array) -> tuple[Pair, 
     lost = work.undefined_swaps()
     found = []
     for k, (i, j) in enumerate(work.wanted):
-        corrected = number(adjusted[k])
+        corrected = finite(adjusted[k])
         found.append(
             Pair(
                 run=work.runs[i],
                 against=work.runs[j],
-                difference=number(work.differences[k]),
+                difference=finite(work.differences[k]),
                 interval=ends(spans[k]),
                 no_interval="" if undefined[k] else spans[k].why_not,
-                standard_error=number(errors[k]),
-                p=number(p[k]),
+                standard_error=finite(errors[k]),
+                p=finite(p[k]),
                 p_adjusted=corrected,
-                differs=None if corrected is None else options.finds(corrected),
+                differs=None if corrected is None else corrected <= options.alpha + CLOSE,
                 exact=bool(tested[k].exact),
                 questions=work.questions,
                 undefined_swaps=int(lost[k]),
@@ -267,7 +260,7 @@ def _row(work: Work, run: int, groups: dict[str, str]) -> RunRow:
     undefined = {name: score.reason} if isinstance(score, Undefined) else {}
     return RunRow(
         run=work.runs[run],
-        scores={name: number(score)},
+        scores={name: finite(score)},
         undefined=undefined,
         intervals={name: ends(span)},
         no_interval={name: span.why_not} if span.why_not and not math.isnan(score) else {},

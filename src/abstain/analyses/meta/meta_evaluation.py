@@ -274,17 +274,14 @@ def _of_counts(
         )
     names = (*OUTCOMES, "unsplit")
     table = np.array([[[getattr(cells[r, q], n) for n in names] for q in shared] for r in runs])
-    return _counted(runs, table, measures), tuple(notes)
-
-
-def _counted(runs: Sequence[str], table: Array, measures: Sequence[Measure]) -> Source:
-    """Counts of one outcome a question are outcomes, which are quicker."""
     unsplit = table[..., -1].any()
     fine = any(m.definition.needs_candidates for m in measures)
+    source: Source = of_counts(runs, table, measures)
     if (table.sum(axis=-1) == 1).all() and not (unsplit and fine):
+        # counts of one outcome a question are outcomes, which are quicker
         outcomes = table.argmax(axis=-1).astype(np.uint8)
-        return of_outcomes(runs, np.where(outcomes == EXCLUDED, BLANK, outcomes), measures)
-    return of_counts(runs, table, measures)
+        source = of_outcomes(runs, np.where(outcomes == EXCLUDED, BLANK, outcomes), measures)
+    return source, tuple(notes)
 
 
 def _missing_note(evaluation: Evaluation) -> list[str]:

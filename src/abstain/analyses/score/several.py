@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from abstain.analyses.result import Facts, Result, defined, ranked
+from abstain.analyses.result import Facts, Result, check_rows, defined, ranked
 from abstain.analyses.score.scoring import chosen_measures, slices_by
 from abstain.errors import InputError, UsageError, option, shown
 from abstain.io.frames import collect
@@ -83,11 +83,7 @@ class SeveralResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     def check(self) -> None:
         """Every row has the scores and slices that were asked for."""
-        if not self.rows:
-            raise ValueError("has no results, expected at least one run")
-        for at, row in enumerate(self.rows, 1):
-            if list(row.scores) != list(self.measures) or list(row.slice) != list(self.by):
-                raise ValueError(f"result {at} has other scores or slices than are asked for")
+        check_rows(self.rows, self.measures, self.by)
 
     def _frame(self, table: str) -> pl.DataFrame:
         """One row a run and slice."""
