@@ -28,9 +28,9 @@ from abstain.stats.hypotheses import (
     wilcoxon,
 )
 from abstain.stats.intervals import resampled
-from abstain.stats.letters import letter_groups, letters
 from abstain.stats.planning import plan
 from abstain.stats.randomisation import exact_p, randomise
+from abstain.stats.standings import letter_groups, letters
 from tests.compare import slow
 from tests.compare.asked import judged
 

@@ -102,7 +102,7 @@ def ranked(rows: Iterable[R], name: str, *, higher_is_better: bool = True) -> li
 
     Ties share their rank; a reference has none.
     """
-    from abstain.stats.ties import places
+    from abstain.stats.standings import places
 
     sign = -1 if higher_is_better else 1
 

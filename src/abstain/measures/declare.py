@@ -219,16 +219,12 @@ def _declaring(
             "latex": facts.get("latex") or rf"\text{{{formula}}}",
             "source": facts.get("source") or f"declared in {function.__module__}",
             "function": function,
-            "bounds": bounds if callable(bounds) else _fixed(*bounds),
+            "bounds": bounds if callable(bounds) else lambda **_: bounds,
         }
         define(Definition(**known | own | derived(function)))
         return function
 
     return declare
-
-
-def _fixed(low: float, high: float) -> Callable[..., tuple[float, float]]:
-    return lambda **_: (low, high)
 
 
 def _of_both(function: Callable[..., Numeric]) -> tuple[Shares, Callable[..., Numeric]]:

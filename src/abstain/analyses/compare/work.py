@@ -16,9 +16,9 @@ from abstain.errors import UnknownNameError, UsageError, option
 from abstain.outcomes import Undefined
 from abstain.stats.hypotheses import adjust
 from abstain.stats.intervals import Interval, check_level
-from abstain.stats.letters import letter_groups, letters
 from abstain.stats.planning import Plan, least_units, plan
 from abstain.stats.randomisation import PValue
+from abstain.stats.standings import letter_groups, letters
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray

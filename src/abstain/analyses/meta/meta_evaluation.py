@@ -219,7 +219,12 @@ def source_of(
     """What can be scored on any draw of the questions, and what is to be said of it."""
     listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
     if isinstance(asked, ScoreMatrix):
-        return _of_matrix(asked, listed)
+        found = (
+            asked.only(measures=[str(name) for name in listed]) if listed else asked
+        ).complete()
+        scores = dict(zip(found.measures, found.values, strict=True))
+        directions = [1 if higher else -1 for higher in found.higher_is_better]
+        return of_scores(found.runs, scores, directions), found.notes
     chosen = list(dict.fromkeys(count_measure(name) for name in listed or DEFAULT_MEASURES))
     if asked.kind == "counts":
         return _of_counts(asked, chosen)
@@ -230,19 +235,6 @@ def source_of(
             f"questions are drawn one by one, though they are clustered by {asked.reading.cluster}"
         )
     return of_outcomes(asked.runs, codes, chosen), tuple(notes)
-
-
-def _of_matrix(
-    matrix: ScoreMatrix, measures: Sequence[str | Measure]
-) -> tuple[Source, tuple[str, ...]]:
-    chosen = matrix.only(measures=[str(name) for name in measures]) if measures else matrix
-    found = chosen.complete()
-    source = of_scores(
-        found.runs,
-        dict(zip(found.measures, found.values, strict=True)),
-        directions=[1 if higher else -1 for higher in found.higher_is_better],
-    )
-    return source, found.notes
 
 
 def _of_counts(

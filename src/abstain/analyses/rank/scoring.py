@@ -25,7 +25,7 @@ from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
 from abstain.rankings.chosen import default_measures, ranking_measures
 from abstain.rankings.rankings import Rankings
-from abstain.stats.ties import places
+from abstain.stats.standings import places
 
 if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Ints

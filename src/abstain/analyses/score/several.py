@@ -115,7 +115,12 @@ def several(
     Of judged rows a column `answer` shows repeats, and a column `known` says how many right answers
     a question has: those beyond are repeats. Without it a question counts as having one.
     """
-    chosen = _chosen(measures)
+    chosen = chosen_measures(measures)
+    for item in chosen:
+        if not item.definition.several:
+            raise UsageError(
+                f"several answers a question are for {' and '.join(MEASURES)}, not for {item}"
+            )
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
     reading = evaluation.reading
     if reading.align != "id":
@@ -178,16 +183,6 @@ def _of_rows(source: JudgedRows, by: Sequence[str]) -> Lists:
         rows = rows.with_columns(answer=pl.lit(""))
         notes.append("no column 'answer' shows repeats: there are none")
     return rows, questions, known, notes
-
-
-def _chosen(measures: Sequence[str | Measure] | str | Measure) -> tuple[Measure, ...]:
-    chosen = chosen_measures(measures)
-    for item in chosen:
-        if not item.definition.several:
-            raise UsageError(
-                f"several answers a question are for {' and '.join(MEASURES)}, not for {item}"
-            )
-    return chosen
 
 
 def _rows(judged: Judged) -> pl.DataFrame:

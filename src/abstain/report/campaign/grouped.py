@@ -13,7 +13,7 @@ from abstain.errors import plural
 from abstain.report.campaign.headings import kinds_of_simplification
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import PageTable
-from abstain.stats.averages import over_runs
+from abstain.stats.standings import over_runs
 
 if TYPE_CHECKING:
     import numpy.typing as npt

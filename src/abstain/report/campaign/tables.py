@@ -24,8 +24,7 @@ from abstain.report.campaign.grouped import (
 from abstain.report.campaign.headings import explained
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import PageTable
-from abstain.stats.averages import over_runs
-from abstain.stats.ties import at_least, places
+from abstain.stats.standings import at_least, over_runs, places
 
 if TYPE_CHECKING:
     import numpy.typing as npt

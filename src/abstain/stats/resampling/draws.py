@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import starmap
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -39,7 +40,6 @@ Share: TypeAlias = tuple[float, float]
 FEW = 8
 BATCHES, FEWEST_BATCHES = 100, 20
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -171,26 +171,25 @@ def in_blocks(
     """
     blocks = list(enumerate(cut(length, max(1, step))))
     threads = 1 if len(blocks) < alone else plan.threads
-    for done, result in enumerate(threaded(blocks, lambda item: work(*item), threads), 1):
+    for done, result in enumerate(_threaded(blocks, work, threads), 1):
         if plan.progress:
             plan.progress(doing, share[0] + share[1] * done / len(blocks))
         yield result
 
 
-def threaded(
-    items: Iterable[Item], work: Callable[[Item], Result], threads: int = 0
+def _threaded(
+    blocks: list[tuple[int, slice]], work: Callable[[int, slice], Result], threads: int
 ) -> Iterator[Result]:
-    """What `work` makes of each item, in order, with a few at work at a time."""
+    """What `work` makes of each block, in order, with a few at work at a time."""
     count = threads or os.cpu_count() or 1
-    listed = list(items)
-    if count == 1 or len(listed) == 1:
-        yield from map(work, listed)
+    if count == 1 or len(blocks) == 1:
+        yield from starmap(work, blocks)
         return
     waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(count) as pool:
         try:
-            for item in listed:
-                waiting.append(pool.submit(work, item))
+            for block in blocks:
+                waiting.append(pool.submit(work, *block))
                 if len(waiting) > 2 * count:
                     yield waiting.popleft().result()
             while waiting:
