@@ -219,7 +219,7 @@ def _declaring(
             "latex": facts.get("latex") or rf"\text{{{formula}}}",
             "source": facts.get("source") or f"declared in {function.__module__}",
             "function": function,
-            "bounds": bounds if callable(bounds) else lambda **_: bounds,
+            "bounds": bounds if callable(bounds) else lambda **_: tuple(bounds),
         }
         define(Definition(**known | own | derived(function)))
         return function
