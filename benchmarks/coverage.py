@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from abstain.measures import measure
-from abstain.stats.delta_method import delta, logit
-from abstain.stats.functional import Functional, influence, one_run
+from abstain.stats.functional import Functional, delta, influence, logit, one_run
 from abstain.stats.intervals import cell_interval
 
 Array = npt.NDArray[np.float64]

@@ -50,7 +50,7 @@ def main() -> int:
             return [Curve.of(answers_of(*one)) for one in zip(own, confidence, strict=True)]
 
         def scored(make: Callable[[], list[Curve]] = curves) -> object:
-            return [item.along(c_at_1) for item in make()]
+            return [c_at_1(item.counts) for item in make()]
 
         jobs: dict[str, Callable[[], object]] = {
             "one sort": sort,

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from abstain.measures import measure
+from abstain.stats.hypotheses import Flips
 from abstain.stats.of_confidence import Sample, sample_of
 from abstain.stats.swapped_answers import answers_of
-from abstain.stats.swaps import Flips
 
 QUESTIONS, TRIALS, LEVEL, CLOSE = 200, 299, 0.05, 1e-9
 MEASURES = ("Brier", "log-score", "AUROC", "AURC", "AUGRC", "E-AURC", "PRR", "Pearson-r")

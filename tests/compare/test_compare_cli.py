@@ -15,8 +15,7 @@ import pytest
 from scipy import stats
 
 import abstain as ab
-from abstain.stats.delta_method import standard_error
-from abstain.stats.functional import difference
+from abstain.stats.functional import difference, standard_error
 from tests.compare import slow
 from tests.compare.asked import judged, scores, told
 from tests.helpers import Here
@@ -406,9 +405,9 @@ def test_bounded_memory_of_many_topics() -> None:
 
 def test_a_reference_takes_no_table_of_all_pairs() -> None:
     """400 runs: joint counts of each with one, not of every run with every other."""
-    from abstain.analyses.compare.common import common_questions
-    from abstain.analyses.compare.options import Options
+    from abstain.analyses.compare.comparing import common_questions
     from abstain.analyses.compare.outcomes import OutcomeWork
+    from abstain.analyses.compare.work import Options
 
     right = np.random.default_rng(0).integers(0, 2, size=400 * 50)
     rows = pl.DataFrame(

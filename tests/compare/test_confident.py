@@ -15,13 +15,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain as ab
-from abstain.analyses.compare.options import MOST_DRAWN
+from abstain.analyses.compare.work import MOST_DRAWN
 from abstain.errors import UsageError
 from abstain.measures.influence import influence_of
-from abstain.stats.of_confidence import Sample, sample_of
+from abstain.stats.hypotheses import Flips
+from abstain.stats.of_confidence import Sample, Scale, difference_interval, sample_of
 from abstain.stats.swapped_answers import MeansOfAnswers, SortedAnswers
-from abstain.stats.swaps import Flips
-from abstain.stats.unbounded import Scale, difference_interval
 from tests.compare import slow_confident as slow
 from tests.compare.asked import judged, looks, scores, told
 from tests.compare.slow_confident import Response

@@ -15,18 +15,22 @@ from scipy import stats
 import abstain as ab
 from abstain.stats.functional import cells_of, difference
 from abstain.stats.hypotheses import (
+    Flips,
     adjust,
     benjamini_hochberg,
     bootstrap_p,
+    common_swaps,
     holm,
+    max_t,
     mcnemar,
+    randomise_clusters,
+    randomise_scores,
     wilcoxon,
 )
 from abstain.stats.intervals import resampled
-from abstain.stats.letters import letter_groups, letters
 from abstain.stats.planning import plan
 from abstain.stats.randomisation import exact_p, randomise
-from abstain.stats.swaps import Flips, common_swaps, max_t, randomise_clusters, randomise_scores
+from abstain.stats.standings import letter_groups, letters
 from tests.compare import slow
 from tests.compare.asked import judged
 
@@ -221,14 +225,14 @@ def test_equal_precision_at_unequal_coverage_is_no_difference(clustered: bool) -
 def test_statistics_are_the_same_listed_or_not_and_in_parts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from abstain.stats import studentised
+    from abstain.stats import randomisation
 
     joint = np.stack([small_joint(3, 80) for _ in range(50)]).astype(float)
-    listed = studentised.statistic(ab.measure("precision"), joint)
-    monkeypatch.setattr(studentised, "MOST_LISTED", 0)
-    assert studentised.statistic(ab.measure("precision"), joint) == pytest.approx(listed)
-    monkeypatch.setattr(studentised, "AT_ONCE", 7)
-    assert studentised.statistic(ab.measure("precision"), joint) == pytest.approx(listed)
+    listed = randomisation.statistic(ab.measure("precision"), joint)
+    monkeypatch.setattr(randomisation, "MOST_LISTED", 0)
+    assert randomisation.statistic(ab.measure("precision"), joint) == pytest.approx(listed)
+    monkeypatch.setattr(randomisation, "AT_ONCE", 7)
+    assert randomisation.statistic(ab.measure("precision"), joint) == pytest.approx(listed)
 
 
 def test_randomisation_of_precision_has_power() -> None:

@@ -17,8 +17,18 @@ from abstain.cli import options
 from abstain.errors import UsageError
 from abstain.measures import definitions
 from abstain.outcomes import Counts
-from abstain.stats.delta_method import degrees_of_freedom, delta, effective, logit, standard_error
-from abstain.stats.functional import THREE, cells_of, difference, influence, one_run
+from abstain.stats.functional import (
+    THREE,
+    cells_of,
+    degrees_of_freedom,
+    delta,
+    difference,
+    effective,
+    influence,
+    logit,
+    one_run,
+    standard_error,
+)
 from abstain.stats.intervals import (
     METHODS,
     Interval,

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from abstain.analyses.compare import options
+from abstain.analyses.compare import work
 from abstain.errors import UsageError
 from tests.compare.asked import scores as compared
 
@@ -108,7 +108,7 @@ def test_max_t_flip_by_flip() -> None:
 
 
 def test_scores_hold_only_so_many_trials(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(options, "MOST_DRAWN", 1000)
+    monkeypatch.setattr(work, "MOST_DRAWN", 1000)
     with pytest.raises(UsageError, match="take trials=500 or fewer"):
         compared(frame(RNG.random((2, 20))), against="x")
 

@@ -13,8 +13,8 @@ import pytest
 import abstain as ab
 from abstain.analyses.compare.bounds import never_checked, read_confusion
 from abstain.errors import InputError, UsageError
-from abstain.stats import swaps as swaps_module
-from abstain.stats.swaps import Flips, randomise_clusters
+from abstain.stats import hypotheses as swaps_module
+from abstain.stats.hypotheses import Flips, randomise_clusters
 from tests.compare.asked import judged, looks, scores, told
 from tests.helpers import Here
 
@@ -319,9 +319,9 @@ def test_clusters_flip_alike_kept_or_not(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_max_t_says_how_many_trials_it_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    from abstain.analyses.compare import options
+    from abstain.analyses.compare import work
 
-    monkeypatch.setattr(options, "MOST_DRAWN", 1000)
+    monkeypatch.setattr(work, "MOST_DRAWN", 1000)
     frame = graded(dict.fromkeys("xyz", "ab-"))
     with pytest.raises(UsageError, match="take trials=500 or fewer"):
         judged(frame, against="x")

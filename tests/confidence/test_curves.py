@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.analyses.curve.analysis import decompose, reliability
-from abstain.analyses.curve.curves import Curve, evenly
+from abstain.analyses.curve.curves import Curve, evenly, top
 from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
 from tests.confidence.data import Row, answers, curves, informed, read_rows, slow_counts
@@ -24,7 +24,7 @@ rows = st.lists(st.tuples(st.sampled_from(OUTCOMES), level), min_size=1, max_siz
 @given(own=rows, name=st.sampled_from(["c@1", "F", "credit(t=0.5)", "S(t=0.75)", "coverage"]))
 def test_every_point_is_the_run_at_that_threshold(own: list[Row], name: str) -> None:
     (curve,) = curves(read_rows({"a": own}))
-    scores = curve.along(ab.measure(name))
+    scores = ab.measure(name)(curve.counts)
     for i, threshold in enumerate(curve.thresholds):
         if math.isnan(threshold):
             continue
@@ -53,12 +53,12 @@ def test_the_order_of_rows_changes_no_point(own: list[Row], seed: object) -> Non
 def test_the_best_point_is_the_best_and_answers_most() -> None:
     own: list[Row] = [("right", 0.9), ("wrong", 0.5), ("wrong", 0.4), ("wrong", 0.3)]
     (curve,) = curves(read_rows({"a": own}))
-    best = curve.best(ab.measure("c@1"))
+    best = top(ab.measure("c@1")(curve.counts), ab.measure("c@1"))
     assert best is not None
     # 1 right of 4 with 3 blanks: 0.25 · 1.75; any more answers only add wrong ones
-    assert curve.along(ab.measure("c@1"))[best] == pytest.approx(0.25 * 1.75)
+    assert ab.measure("c@1")(curve.counts)[best] == pytest.approx(0.25 * 1.75)
     assert curve.thresholds[best] == 0.9
-    tie = curve.best(ab.measure("accuracy"))
+    tie = top(ab.measure("accuracy")(curve.counts), ab.measure("accuracy"))
     assert tie is not None
     assert curve.answered[tie] == 4
 
@@ -66,7 +66,7 @@ def test_the_best_point_is_the_best_and_answers_most() -> None:
 def test_a_lower_is_better_measure_has_its_best_point_too() -> None:
     own: list[Row] = [("right", 0.9), ("wrong", 0.1)]
     (curve,) = curves(read_rows({"a": own}))
-    best = curve.best(ab.measure("over-abstention"))
+    best = top(ab.measure("over-abstention")(curve.counts), ab.measure("over-abstention"))
     assert best is not None
     assert curve.answered[best] == 2  # 0 from one answer on; of equal ones that which answers most
 

@@ -15,8 +15,8 @@ from abstain.measures import Measure, Undefinedness, definitions
 from abstain.measures.checks import check
 from abstain.measures.registry import example_measure
 from abstain.stats.functional import cells_of
+from abstain.stats.hypotheses import Flips, randomise_clusters
 from abstain.stats.randomisation import randomise
-from abstain.stats.swaps import Flips, randomise_clusters
 from tests.helpers import ROOT
 
 SOURCES = ROOT / "src" / "abstain"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.measures import definitions
-from abstain.measures.of_rankings import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 
 RANKING = definitions("ranking")
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.measures.of_rankings import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 from tests.rankings import slow
 from tests.rankings.given import rankings_of, values
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from abstain.analyses.baselines import BaselineKind
     from abstain.analyses.campaign.result import CampaignResult
-    from abstain.analyses.compare.options import Correction, Progress, Test
     from abstain.analyses.compare.result import CompareResult
+    from abstain.analyses.compare.work import Correction, Progress, Test
     from abstain.analyses.curve.histogram import HistogramResult
     from abstain.analyses.curve.result import CurveResult, Way
     from abstain.analyses.meta.result import MetaResult, Part

@@ -16,7 +16,7 @@ from abstain.analyses.truncation import truncation as truncation_of
 from abstain.errors import plural, some_of
 from abstain.judging.reading import reading_of
 from abstain.measures import Measure
-from abstain.measures.of_rankings import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 from abstain.outcomes import Undefined
 from abstain.rankings.rankings import Rankings, default_measures, ranking_measures
 from abstain.rankings.settings import ListSettings

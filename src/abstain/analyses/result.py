@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -86,12 +86,23 @@ def defined(
     return {name: number(value) for name, value in values.items()}, reasons
 
 
+def check_rows(rows: Sequence[Any], measures: Sequence[str], by: Sequence[str]) -> None:
+    """Refuse rows of other scores or slices than were asked for, and none at all."""
+    if not rows:
+        raise ValueError("has no results, expected at least one run")
+    if not measures:
+        raise ValueError("has no measures, expected at least one")
+    for at, row in enumerate(rows, 1):
+        if list(row.scores) != list(measures) or list(row.slice) != list(by):
+            raise ValueError(f"result {at} has other scores or slices than are asked for")
+
+
 def ranked(rows: Iterable[R], name: str, *, higher_is_better: bool = True) -> list[R]:
     """Rows from the best score to the worst, then those without one, each with its rank.
 
     Ties share their rank; a reference has none.
     """
-    from abstain.stats.ties import places
+    from abstain.stats.standings import places
 
     sign = -1 if higher_is_better else 1
 
@@ -154,13 +165,9 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The result as JSON, written too where a path is given; `load` gives it back."""
-        from abstain.io.files import write_text
         from abstain.io.json_text import json_of
 
-        text = json_of(self)
-        if path is not None:
-            write_text(Path(path), text)
-        return text
+        return _kept(json_of(self), path)
 
     # ------------------------------------------------------------------------------- looks
 
@@ -179,12 +186,7 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
 
     def page(self, path: str | os.PathLike[str] | None = None, *, title: str = "") -> str:
         """The result as one HTML page, written too where a path is given."""
-        from abstain.io.files import write_text
-
-        text = abstain.view_of(self).html(title=title)
-        if path is not None:
-            write_text(Path(path), text)
-        return text
+        return _kept(abstain.view_of(self).html(title=title), path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it in the form that the name ends in: .json .csv .md .tex .txt .html .svg .png."""
@@ -192,6 +194,15 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
 
     def check(self) -> None:
         """Refuse, with a ValueError, what types cannot say; a loaded result is checked by it."""
+
+
+def _kept(text: str, path: str | os.PathLike[str] | None) -> str:
+    """A text, written too where a path is given."""
+    from abstain.io.files import write_text
+
+    if path is not None:
+        write_text(Path(path), text)
+    return text
 
 
 # ------------------------------------------------------------------------------------- loading

@@ -21,7 +21,7 @@ from abstain.outcomes import Undefined
 if TYPE_CHECKING:
     import polars as pl
 
-    from abstain.measures.of_rankings import RankingMeasure
+    from abstain.measures.kinds import RankingMeasure
     from abstain.measures.ranked_lists import Floats, Ints
     from abstain.rankings.rankings import Rankings
 

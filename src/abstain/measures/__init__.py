@@ -13,7 +13,7 @@ from abstain.measures.definition import (
     Proportion,
     Undefinedness,
 )
-from abstain.measures.of_counts import Measure
+from abstain.measures.kinds import Measure
 from abstain.measures.registry import count_measure, definitions, list_measures, measure
 
 __all__ = [

@@ -17,7 +17,7 @@ from abstain.measures.lazy import numpy as np
 from abstain.outcomes import Counts, CountsArray
 
 if TYPE_CHECKING:
-    from abstain.measures.of_counts import Measure
+    from abstain.measures.kinds import Measure
     from abstain.outcomes import Array
 
 CLOSE = 1e-9

@@ -13,7 +13,10 @@ from typing import Any, Protocol, TypedDict, TypeVar, Unpack
 
 from abstain.errors import UsageError, shown
 from abstain.measures.definition import (
+    NO_ANSWERS,
+    NO_CONFIDENCE,
     NO_QUESTIONS,
+    NONE_ASKED,
     SPLIT_UNKNOWN,
     Bounds,
     Definition,
@@ -27,9 +30,8 @@ from abstain.measures.definition import (
     Undefinedness,
     Uses,
 )
+from abstain.measures.kinds import of_shares
 from abstain.measures.lazy import numpy as np
-from abstain.measures.of_answers import NO_ANSWERS, NO_CONFIDENCE, NONE_ASKED
-from abstain.measures.of_counts import of_shares
 from abstain.measures.registry import define
 
 F = TypeVar("F", bound=Callable[..., Numeric])
@@ -217,16 +219,12 @@ def _declaring(
             "latex": facts.get("latex") or rf"\text{{{formula}}}",
             "source": facts.get("source") or f"declared in {function.__module__}",
             "function": function,
-            "bounds": bounds if callable(bounds) else _fixed(*bounds),
+            "bounds": bounds if callable(bounds) else lambda **_: tuple(bounds),
         }
         define(Definition(**known | own | derived(function)))
         return function
 
     return declare
-
-
-def _fixed(low: float, high: float) -> Callable[..., tuple[float, float]]:
-    return lambda **_: (low, high)
 
 
 def _of_both(function: Callable[..., Numeric]) -> tuple[Shares, Callable[..., Numeric]]:

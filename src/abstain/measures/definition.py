@@ -103,6 +103,20 @@ NOTHING_BLANK = Undefinedness(lambda k: k.unanswered == 0, "no question was left
 SPLIT_UNKNOWN = Undefinedness(
     lambda k: k.unsplit > 0, "whether the candidates of the unanswered were right is not known"
 )
+NONE_ASKED = Undefinedness(lambda a: a.questions == 0, NO_QUESTIONS.reason)
+NO_ANSWERS = Undefinedness(lambda a: a.size == 0, "there is no answer")
+NO_CONFIDENCE = Undefinedness(lambda a: a.count(a.stated) == 0, "no answer has a confidence")
+SOME_WITHOUT = Undefinedness(
+    lambda a: a.shown.count(~a.shown.stated) > 0, "some answers have no confidence to weigh them by"
+)
+ALL_RIGHT = Undefinedness(lambda a: a.count(a.right) == a.size, "every answer is right")
+ALL_WRONG = Undefinedness(lambda a: a.count(a.right) == 0, "every answer is wrong")
+
+TIES = "tied answers: the mean over every order of them"
+ONE_POINT = "one point for each distinct confidence: tied answers are answered together"
+MISSING_LAST = "answers without a confidence are the least sure"
+WITHOUT_LEFT_OUT = "answers without a confidence are left out"
+"""What the conventions of several measures say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from abstain.errors import UsageError
 from abstain.measures.answers import Groups, harmonic_numbers, least_area
+from abstain.measures.kinds import Measure
 from abstain.measures.lazy import numpy as np
-from abstain.measures.of_counts import Measure
 
 if TYPE_CHECKING:
     from abstain.measures.answers import BoolArray, Resamples

@@ -13,9 +13,7 @@ from importlib import import_module
 
 from abstain.errors import UnknownNameError, UsageError, nearest, shown
 from abstain.measures.definition import Definition, Takes
-from abstain.measures.of_answers import ConfidenceMeasure
-from abstain.measures.of_counts import Measure
-from abstain.measures.of_rankings import RankingMeasure
+from abstain.measures.kinds import ConfidenceMeasure, Measure, RankingMeasure
 
 GROUP = "abstain.measures"
 """The entry points of packages that declare measures."""

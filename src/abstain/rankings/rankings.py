@@ -13,7 +13,7 @@ import polars as pl
 import abstain
 from abstain.errors import UsageError, plural, shown
 from abstain.measures import Measure, measure
-from abstain.measures.of_rankings import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 
 if TYPE_CHECKING:
     from abstain.analyses.compare import compare as _compare

@@ -9,8 +9,8 @@ from abstain.errors import plural
 from abstain.report.compare_words import units
 from abstain.report.shared import known_measure
 from abstain.stats import intervals
+from abstain.stats.hypotheses import EXACT_UNITS
 from abstain.stats.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
-from abstain.stats.swaps import EXACT_UNITS
 
 MOST_ODD = 3
 SHORT = 0.0005

@@ -6,14 +6,13 @@ import math
 
 import numpy as np
 
-from abstain.analyses.compare.options import MOST_TRIALS
 from abstain.analyses.compare.result import CompareResult, Origin, Pair
+from abstain.analyses.compare.work import MOST_TRIALS
 from abstain.errors import plural
 from abstain.measures import Proportion, measure
 from abstain.report.words import first_few, undefined_sentences
-from abstain.stats.hypotheses import CORRECTIONS
+from abstain.stats.hypotheses import CORRECTIONS, EXACT_UNITS
 from abstain.stats.planning import least_units
-from abstain.stats.swaps import EXACT_UNITS
 
 MOST_QUESTIONS = 5
 SAME = 1e-12

@@ -12,7 +12,7 @@ from abstain.report.charts import cells, chart
 from abstain.report.pieces import Figure
 from abstain.report.shared import ScoredRow, higher_is_better, score_figure, slice_text, tally_of
 from abstain.report.words import count_text, label, listed, number, undefined_sentences
-from abstain.stats.ties import following, same
+from abstain.stats.standings import following, same
 
 if TYPE_CHECKING:
     from abstain.analyses.score.result import Row

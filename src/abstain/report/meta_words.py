@@ -10,7 +10,7 @@ from abstain.analyses.meta.parts import MANY
 from abstain.analyses.meta.result import MetaResult, Need, Sensitivity
 from abstain.errors import plural
 from abstain.report.words import first_few, listed, number
-from abstain.stats.comparisons import SAME
+from abstain.stats.resampling.draws import SAME
 from abstain.stats.resampling.sensitivity import WIDTH
 
 COEFFICIENT = {"tau_b": "Kendall τ-b", "tau_ap": "τ_AP", "spearman": "Spearman ρ", "rbo": "RBO"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from abstain.analyses.rank import RankResult, lowest_grade
 from abstain.errors import plural, shown, some_of
-from abstain.measures.of_rankings import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 from abstain.report.shared import known_measure
 
 

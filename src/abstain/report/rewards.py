@@ -13,7 +13,7 @@ from abstain.report.cards import signature
 from abstain.report.charts import chart, lines, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, PageTable
-from abstain.stats.leads import Lead, leads
+from abstain.stats.standings import Lead, leads
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, CountsArray

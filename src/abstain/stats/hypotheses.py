@@ -1,22 +1,38 @@
-"""Classical paired tests, and p-values of many comparisons adjusted.
+"""Paired tests, and p-values of many comparisons adjusted.
 
-McNemar for right against not right, Wilcoxon for scores; Holm, or Benjamini and Hochberg.
+Randomisation of whole clusters, of scores, and of many runs against one. McNemar for right against
+not right, Wilcoxon for scores. Holm, or Benjamini and Hochberg.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.measures import Measure
 from abstain.stats.agreement import rounded
-from abstain.stats.randomisation import PValue
-from abstain.stats.swaps import EXACT_UNITS, Flips, randomise_scores
+from abstain.stats.randomisation import (
+    AT_ONCE,
+    BLOCK_BYTES,
+    CLOSE,
+    CLOSE_STUDENTISED,
+    PValue,
+    extreme,
+    of_clusters,
+    p_of,
+    score_difference,
+)
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
 
+EXACT_UNITS = 16
+CLOSE_SCORES = 1e-9
+"""Of the largest difference: sums nearer than this are equal."""
+MOST_KEPT = 1 << 24
+"""Numbers kept for all runs at once."""
 DECIMALS = 9
 MOST_EXACT = 50
 CORRECTIONS = {
@@ -24,6 +40,127 @@ CORRECTIONS = {
     "bh": "corrected by Benjamini and Hochberg",
     "none": "not corrected",
 }
+
+
+class Flips:
+    """Rows of ±1, one a cluster: all of them where there are few (up to a change of all signs).
+
+    They are made block by block, the same each time: memory stays bounded.
+    """
+
+    def __init__(self, groups: int, *, trials: int, seed: int) -> None:
+        self.groups, self.seed = groups, seed
+        self.exact = groups <= EXACT_UNITS
+        self.trials = 1 << max(groups - 1, 0) if self.exact else trials
+
+    def blocks(self) -> Iterator[Array]:
+        """The rows (some, groups), block by block."""
+        if self.exact:
+            codes = np.arange(self.trials)
+            yield np.asarray(1.0 - 2.0 * (codes[:, None] >> np.arange(self.groups) & 1), np.float64)
+            return
+        generator = np.random.default_rng([self.seed, 99])
+        block = max(1, min(AT_ONCE, BLOCK_BYTES // (8 * self.groups)))
+        for start in range(0, self.trials, block):
+            shape = (min(block, self.trials - start), self.groups)
+            tossed = generator.integers(0, 2, size=shape, dtype=np.int8)
+            yield np.asarray(tossed * 2.0 - 1.0, np.float64)
+
+    def __matmul__(self, table: Array) -> Array:
+        """The rows times a table of clusters (groups, k)."""
+        return np.concatenate([signs @ table for signs in self.blocks()])
+
+
+def randomise_clusters(
+    measure: Measure,
+    tables: Array,
+    wanted: Sequence[tuple[int, int]],
+    flips: Flips,
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[PValue]:
+    """p of pairs by swapping whole clusters; `tables` (runs, groups, k) holds cell counts.
+
+    What the flips make of a run is the same in all its pairs, and is kept where memory allows.
+    """
+    divided = measure.definition.studentised
+    sums = tables.sum(axis=1)
+    kept = not divided and flips.trials * sums.size <= MOST_KEPT
+    flipped = [flips @ own for own in tables] if kept else []
+    found = []
+    for i, j in wanted:
+        if divided:
+            drawn, seen = cluster_statistics(measure, tables[i], tables[j], flips)
+        else:
+            moved = flipped[i] - flipped[j] if kept else flips @ (tables[i] - tables[j])
+            drawn = _moved(measure, sums[i] + sums[j], moved)
+            seen = float(score_difference(measure, sums[i], sums[j]))
+        close = CLOSE_STUDENTISED if divided else CLOSE
+        found.append(_counted(drawn, seen, exact=flips.exact, close=close))
+        progress(1)
+    return found
+
+
+def cluster_statistics(
+    measure: Measure, own: Array, other: Array, flips: Flips
+) -> tuple[Array, float]:
+    """A difference over its standard error (trials) by swaps of whole clusters, and as seen."""
+    drawn = [of_clusters(measure, own, other, signs) for signs in flips.blocks()]
+    seen = of_clusters(measure, own, other, np.ones((1, flips.groups)))
+    return np.concatenate(drawn), float(seen[0])
+
+
+def _moved(measure: Measure, total: Array, moved: Array) -> Array:
+    """Differences when both runs have so much in total, and `moved` is their difference."""
+    half = (total + moved) / 2
+    return score_difference(measure, total - half, half)
+
+
+def randomise_scores(differences: Array, flips: Flips) -> PValue:
+    """p of a mean of paired differences (already summed by cluster where there are some)."""
+    return counted_scores((flips @ differences[:, None])[:, 0], differences, exact=flips.exact)
+
+
+def counted_scores(drawn: Array, differences: Array, *, exact: bool) -> PValue:
+    """p from the sums after flips; what differs by less than rounding is equal."""
+    close = CLOSE_SCORES * float(np.abs(differences).max(initial=0))
+    return _counted(drawn, float(differences.sum()), exact=exact, close=close)
+
+
+def _counted(drawn: Array, seen: float, *, exact: bool, close: float = CLOSE) -> PValue:
+    hits = int(np.count_nonzero(extreme(drawn, seen, close)))
+    return PValue(float(p_of(hits, len(drawn), exact=exact)), exact=exact)
+
+
+def max_t(drawn: Array, seen: Array, *, exact: bool, close: float = CLOSE) -> Array:
+    """Adjusted p of many runs against one, by the largest standardised difference of each trial.
+
+    `drawn` (trials, runs) holds the differences after common swaps, `seen` those observed: the
+    correlation that a shared reference brings is in the trials (Westfall and Young 1993).
+    """
+    known = ~np.isnan(seen)
+    found = np.full(len(seen), np.nan)
+    if not known.any():
+        return found
+    drawn, seen = np.nan_to_num(drawn[:, known], nan=np.inf), np.abs(seen[known])
+    finite = np.where(np.isinf(drawn), 0, drawn)
+    spread = np.sqrt((finite**2).mean(axis=0))
+    scale = np.where(spread > CLOSE, spread, 1)
+    largest = (np.abs(drawn) / scale).max(axis=1)
+    hits = np.array([np.count_nonzero(extreme(largest, z, close)) for z in seen / scale])
+    found[known] = p_of(hits, len(drawn), exact=exact)
+    return found
+
+
+def common_swaps(measure: Measure, runs: Sequence[Array], reference: Array, flips: Flips) -> Array:
+    """Differences (trials, runs) from a reference when the same clusters are swapped for all."""
+    rows = flips @ np.concatenate([own - reference for own in runs], axis=1)
+    moved = np.split(rows, len(runs), axis=1)
+    totals = [(own + reference).sum(axis=0) for own in runs]
+    found = [_moved(measure, *each) for each in zip(totals, moved, strict=True)]
+    return np.stack(found, axis=1)
+
+
+# --------------------------------------------------------------------------- classical tests
 
 
 def mcnemar(only_one: int, only_other: int) -> float:

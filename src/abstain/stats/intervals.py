@@ -15,8 +15,7 @@ import numpy as np
 from abstain.errors import UnknownNameError, UsageError
 from abstain.measures import Measure, Proportion
 from abstain.outcomes import Counts, CountsArray
-from abstain.stats.delta_method import delta, effective, logit
-from abstain.stats.functional import Functional, cells_of, one_run
+from abstain.stats.functional import Functional, cells_of, delta, effective, logit, one_run
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array

@@ -21,8 +21,7 @@ from abstain.measures import MeanOf, Measure
 from abstain.measures.answers import Answers, Resamples
 from abstain.measures.influence import influence_of
 from abstain.stats.functional import JEFFREYS
-from abstain.stats.of_confidence import Sample, blocks_of
-from abstain.stats.unbounded import Scale, towards
+from abstain.stats.of_confidence import Sample, Scale, blocks_of, towards
 
 if TYPE_CHECKING:
     import numpy.typing as npt

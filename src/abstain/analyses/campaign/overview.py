@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from abstain.outcomes import Array, IntArray
-    from abstain.stats.ties import Marks
+    from abstain.stats.standings import Marks
 
 ROLE = "role"
 """The attribute that tells main questions from auxiliary ones."""

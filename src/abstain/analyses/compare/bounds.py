@@ -11,8 +11,7 @@ import numpy as np
 from abstain.errors import InputError, Place, UsageError, shown
 from abstain.measures import Measure
 from abstain.outcomes import CountsArray
-from abstain.stats.delta_method import effective
-from abstain.stats.functional import JEFFREYS, cells_of, one_run
+from abstain.stats.functional import JEFFREYS, cells_of, effective, one_run
 from abstain.stats.intervals import Interval
 
 if TYPE_CHECKING:

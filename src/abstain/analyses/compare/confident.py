@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.analyses.compare.common import Common
-from abstain.analyses.compare.options import Options, Progress
-from abstain.analyses.compare.work import Work, compared
+from abstain.analyses.compare.work import Options, Progress, Work, compared
 from abstain.errors import UsageError, option
 from abstain.measures import Measure
-from abstain.stats.hypotheses import bootstrap_p
+from abstain.stats.hypotheses import Flips, bootstrap_p, max_t
 from abstain.stats.intervals import DEFAULT, Interval
 from abstain.stats.of_confidence import (
     BLOCK,
+    Scale,
+    difference_interval,
     draws,
     left_out,
     method_of,
@@ -29,15 +29,13 @@ from abstain.stats.of_confidence import (
     sample_of,
     why_none,
 )
-from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue, extreme, p_of
 from abstain.stats.swapped_answers import answers_of, used_by
-from abstain.stats.swaps import Flips, max_t
-from abstain.stats.unbounded import Scale, difference_interval
 
 if TYPE_CHECKING:
+    from abstain.analyses.compare.comparing import Common
     from abstain.analyses.compare.result import CompareResult
-    from abstain.outcomes import Array, CountsArray, IntArray
+    from abstain.outcomes import Array, IntArray
     from abstain.stats.swapped_answers import MeansOfTwo, TwoRuns
 
 CLOSE = 1e-9
@@ -48,17 +46,7 @@ MOST_SORTED = 1 << 22
 
 
 def compare_confidence(common: Common, chosen: Measure, options: Options) -> CompareResult:
-    """Compare paired runs by a measure of confidence."""
-    _refuse(chosen, options)
-    return compared(_Confident(common, chosen, options))
-
-
-def _refuse(chosen: Measure, options: Options) -> None:
-    """What a sequence cannot be asked for, each in one line."""
-    low, high = chosen.bounds
-    check_plan(detect=options.detect, power=options.power, level=options.level, widest=high - low)
-    if options.test == "wilcoxon":
-        raise UsageError("wilcoxon is for per-query scores; take randomisation here")
+    """Compare paired runs by a measure of confidence; what it cannot do is refused in one line."""
     if options.test == "mcnemar":
         raise UsageError(
             f"McNemar's test looks at right and wrong, and {chosen} is a measure of confidence; "
@@ -72,6 +60,7 @@ def _refuse(chosen: Measure, options: Options) -> None:
             raise UsageError(
                 f"{biased}: there is no standard error to plan with ({option('detect')})"
             )
+    return compared(_Confident(common, chosen, options))
 
 
 class _Steps:
@@ -93,7 +82,7 @@ class _Confident(Work):
     def __init__(self, common: Common, chosen: Measure, options: Options) -> None:
         self.common, self.chosen, self.measure = common, chosen, str(chosen)
         self.smooth = options.method == DEFAULT
-        self.options = options = options.with_method(method_of(chosen, options.method))
+        self.options = options = replace(options, method=method_of(chosen, options.method))
         view = common.evaluation
         clusters = view.clusters()
         self.samples = [
@@ -101,6 +90,7 @@ class _Confident(Work):
             for own, sure in zip(view.codes, view.confidence, strict=True)
         ]
         self.runs, self.questions = list(view.runs), len(view)
+        self.counts, (_, self.unknown) = view.overall(), common.unknown()
         score: Callable[..., float] = chosen
         self.scores = [score(sample.answers) for sample in self.samples]
         self.higher_is_better = chosen.higher_is_better
@@ -245,16 +235,6 @@ class _Confident(Work):
             "unknown": int(self.unknown[run]),
             "unstated": int(gone) if gone < answers.size else 0,
         }
-
-    @cached_property
-    def counts(self) -> CountsArray:
-        """The counts of each run."""
-        return self.common.evaluation.overall()
-
-    @cached_property
-    def unknown(self) -> IntArray:
-        """Responses of each run that are unknown."""
-        return self.common.unknown()[1]
 
     def facts(self) -> dict[str, Any]:
         """What a result says of how a sequence was tested."""

@@ -15,16 +15,22 @@ from abstain.analyses.compare.bounds import (
     never_checked,
     read_confusion,
 )
-from abstain.analyses.compare.common import Common
-from abstain.analyses.compare.options import Options
-from abstain.analyses.compare.result import CompareResult, ends, number
+from abstain.analyses.compare.result import CompareResult, ends
 from abstain.analyses.compare.transitions import origin_of
-from abstain.analyses.compare.work import Work, compared
+from abstain.analyses.compare.work import Options, Work, compared
+from abstain.analyses.result import finite
 from abstain.errors import UsageError, option
 from abstain.measures import Measure
-from abstain.stats.delta_method import delta, logit, standard_error
-from abstain.stats.functional import THREE, cells_of, difference
-from abstain.stats.hypotheses import bootstrap_p, mcnemar
+from abstain.stats.functional import THREE, cells_of, delta, difference, logit, standard_error
+from abstain.stats.hypotheses import (
+    Flips,
+    bootstrap_p,
+    cluster_statistics,
+    common_swaps,
+    max_t,
+    mcnemar,
+    randomise_clusters,
+)
 from abstain.stats.intervals import (
     DEFAULT,
     OF_ONE_PROPORTION,
@@ -33,15 +39,20 @@ from abstain.stats.intervals import (
     interval,
     resampled,
 )
-from abstain.stats.planning import check_plan
-from abstain.stats.randomisation import PValue, randomise
-from abstain.stats.studentised import CLOSE as CLOSE_STUDENTISED
-from abstain.stats.studentised import after_swaps, statistic, swappable, swapped_tables
-from abstain.stats.swaps import Flips, cluster_statistics, common_swaps, max_t, randomise_clusters
+from abstain.stats.randomisation import (
+    CLOSE_STUDENTISED,
+    PValue,
+    after_swaps,
+    randomise,
+    statistic,
+    swappable,
+    swapped_tables,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.analyses.compare.comparing import Common
     from abstain.outcomes import Array, IntArray
 
 AT_ONCE = 1 << 16
@@ -60,11 +71,7 @@ def compare_outcomes(
     judge_error: Any = None,
 ) -> CompareResult:
     """Compare paired runs."""
-    widest = chosen.bounds[1] - chosen.bounds[0]
-    check_plan(detect=options.detect, power=options.power, level=options.level, widest=widest)
     runs = common.evaluation.runs
-    if options.test == "wilcoxon":
-        raise UsageError("wilcoxon is for per-query scores; take randomisation here")
     if options.test == "mcnemar" and common.whole.cluster is not None:
         raise UsageError("McNemar's test knows no clusters; take randomisation")
     if by and len(runs) != 2:
@@ -88,6 +95,7 @@ class OutcomeWork(Work):
     ) -> None:
         self.common, self.chosen, self.options = common, chosen, options
         self.by, self.confusion = by, confusion
+        self.made: Any = {name: getattr(options, name) for name in ("level", "trials", "seed")}
         view = common.evaluation
         self.measure, self.runs, self.questions = str(chosen), list(view.runs), len(view)
         self.codes, self.cells = view.codes, cells_of(chosen)
@@ -181,9 +189,7 @@ class OutcomeWork(Work):
                     own,
                     clusters=None if groups is None else groups[k],
                     method=method,
-                    level=options.level,
-                    trials=options.trials,
-                    seed=options.seed,
+                    **self.made,
                 )
                 for k, own in enumerate(cells)
             ]
@@ -195,9 +201,7 @@ class OutcomeWork(Work):
             self.counts[run],
             clusters=self._by_cluster(self.codes[run], 6),
             method=self.options.method,
-            level=self.options.level,
-            trials=self.options.trials,
-            seed=self.options.seed,
+            **self.made,
         )
 
     def errors_to_plan_with(self, errors: Array) -> Array:
@@ -306,7 +310,7 @@ class OutcomeWork(Work):
             unknown = int(self.unknown[run])
             low, high = bounds_of(self.chosen, self.known[run], unknown)
             found |= {"unknown": unknown, "all_ways": all_ways(self.chosen, unknown)}
-            found["bounds"] = {self.measure: (number(low), number(high))}
+            found["bounds"] = {self.measure: (finite(low), finite(high))}
         if self.confusion is not None:
             score, span = correct_for_judge(
                 self.chosen,
@@ -316,7 +320,7 @@ class OutcomeWork(Work):
                 level=self.options.level,
                 seed=self.options.seed,
             )
-            found["corrected"] = {self.measure: number(score)}
+            found["corrected"] = {self.measure: finite(score)}
             found["corrected_intervals"] = {self.measure: ends(span)}
         return found
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
+import polars as pl
 
-from abstain.analyses.result import Facts, Result, written
+from abstain.analyses.result import Facts, Result, finite, written
 from abstain.analyses.score.result import Ends, Number, counts_of
 from abstain.outcomes import Counts
 from abstain.stats.planning import Plan
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from abstain.stats.intervals import Interval
 
 
@@ -239,39 +237,35 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     def _frame(self, table: str) -> pl.DataFrame:
         """A row a pair; or a run, a transition, a slice, a question that contributes."""
-        import polars as pl
-
-        text, whole, real = pl.String, pl.Int64, pl.Float64
         schema: dict[str, Any]
         rows: list[tuple[Any, ...]]
         found = self.origin
         match table:
             case "runs":
-                names = ["run", self.measure, "low", "high", "group", *self.rows[0].numbers]
-                schema = dict(zip(names, [text, real, real, real, text], strict=False))
-                schema |= dict.fromkeys(self.rows[0].numbers, whole)
+                schema = {"run": str, **dict.fromkeys((self.measure, "low", "high"), float)}
+                schema |= {"group": str, **dict.fromkeys(self.rows[0].numbers, int)}
                 rows = [
                     (r.run, r.score, *r.interval, r.group, *r.numbers.values()) for r in self.rows
                 ]
             case "transitions":
-                schema = {"from": text, "to": text, "questions": whole, "worth": real}
+                schema = {"from": str, "to": str, "questions": int, "worth": float}
                 every = found.transitions.items() if found else ()
                 rows = [(*name.split(" → "), own.questions, own.worth) for name, own in every]
             case "slices":
-                schema = {"attribute": text, "slice": text, "questions": whole}
                 names = ["score", "score_against", "difference", "contribution"]
-                schema |= dict.fromkeys(names, real)
+                schema = {"attribute": str, "slice": str, "questions": int}
+                schema |= dict.fromkeys(names, float)
                 rows = [
                     (s.attribute, s.name, s.questions, *(getattr(s, name) for name in names))
                     for s in (found.slices if found else ())
                 ]
             case "contributions":
-                schema = {"question": text, "contribution": real}
+                schema = {"question": str, "contribution": float}
                 rows = list(found.contributions.items()) if found else []
             case _:
                 names = ["difference", "low", "high", "standard_error", "p", "p_adjusted"]
-                schema = {"run": text, "against": text, **dict.fromkeys(names, real)}
-                schema["differs"] = pl.Boolean
+                schema = {"run": str, "against": str, **dict.fromkeys(names, float)}
+                schema["differs"] = bool
                 rows = [
                     (
                         *(p.run, p.against, p.difference, *p.interval),
@@ -282,11 +276,6 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
         return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def number(value: float | None) -> float | None:
-    """A number as results hold it: None where it does not exist."""
-    return None if value is None or not math.isfinite(value) else float(value)
-
-
 def ends(found: Interval) -> Ends:
     """An interval as results hold it."""
-    return number(found.low), number(found.high)
+    return finite(found.low), finite(found.high)

@@ -7,20 +7,19 @@ made once for all runs, and each pair reads two columns.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.analyses.compare.options import Options
-from abstain.analyses.compare.work import Work, compared
+from abstain.analyses.compare.work import Options, Work, compared
 from abstain.errors import UsageError
 from abstain.rankings.scores import ScoreMatrix
-from abstain.stats.hypotheses import bootstrap_p, wilcoxon
+from abstain.stats.hypotheses import Flips, bootstrap_p, counted_scores, max_t, wilcoxon
 from abstain.stats.intervals import Interval, between, levels_from_jackknife, resampled
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue
-from abstain.stats.swaps import Flips, counted_scores, max_t
 
 if TYPE_CHECKING:
     from abstain.analyses.compare.result import CompareResult
@@ -39,7 +38,7 @@ def compare_scores(matrix: ScoreMatrix, options: Options) -> CompareResult:
         raise UsageError("McNemar's test is for right and wrong; scores take wilcoxon")
     if options.test == "wilcoxon" and matrix.cluster is not None:
         raise UsageError("Wilcoxon's test knows no clusters; take randomisation")
-    return compared(_Scores(matrix, options.with_method(method)))
+    return compared(_Scores(matrix, replace(options, method=method)))
 
 
 class _Scores(Work):
@@ -94,6 +93,8 @@ class _Scores(Work):
         return self._interval(run, None)[0]
 
     def _interval(self, i: int, j: int | None) -> tuple[Interval, float]:
+        from scipy.special import stdtrit
+
         method, level = self.options.method, self.options.level
         if self.groups < 2:
             what = "topic" if self.clusters is None else "cluster"
@@ -103,8 +104,8 @@ class _Scores(Work):
         mean = float(totals.sum() / n)
         error = _error(totals - mean * self.sizes, n)
         if method == "delta":
-            low, high = _by_t(mean, error, self.groups, level)
-            return Interval(low, high, method), error
+            reach = float(stdtrit(self.groups - 1, (1 + level) / 2)) * error
+            return Interval(mean - reach, mean + reach, method), error
         drawn = self.resampled
         values = drawn[:, i] if j is None else drawn[:, i] - drawn[:, j]
         tails = (1 - level) / 2, (1 + level) / 2
@@ -158,10 +159,3 @@ def _error(sums: Array, n: float) -> float:
     """SE² = G/(G−1) Σ_g (Σ_{i∈g} (x_i − mean))² / n²."""
     groups = len(sums)
     return math.sqrt(groups / (groups - 1) * float((sums**2).sum())) / n
-
-
-def _by_t(mean: float, error: float, groups: int, level: float) -> tuple[float, float]:
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(groups - 1, (1 + level) / 2)) * error
-    return mean - reach, mean + reach

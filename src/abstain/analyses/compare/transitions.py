@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.analyses.compare.result import Move, Origin, SliceShare, number
+from abstain.analyses.compare.result import Move, Origin, SliceShare
+from abstain.analyses.result import finite
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.slices import Slices
 from abstain.measures import Measure
@@ -71,13 +72,13 @@ def origin_of(
     return Origin(
         transitions={
             f"{a} → {b}": Move(
-                questions=int(found.transitions[i, j]), worth=number(found.worth[i, j])
+                questions=int(found.transitions[i, j]), worth=finite(found.worth[i, j])
             )
             for i, a in enumerate(THREE.names)
             for j, b in enumerate(THREE.names)
         },
-        knowing=number(found.knowing),
-        abstaining=number(found.abstaining),
+        knowing=finite(found.knowing),
+        abstaining=finite(found.abstaining),
         without_candidate=found.without_candidate,
         slices=slices,
         reversals=reversals,
@@ -179,10 +180,10 @@ def in_slices(
                     SliceShare(
                         slice={each.attribute: name},
                         questions=int(inside.sum()),
-                        score=number(ours),
-                        score_against=number(theirs),
-                        difference=number(ours - theirs),
-                        contribution=number(contributions[inside].sum()),
+                        score=finite(ours),
+                        score_against=finite(theirs),
+                        difference=finite(ours - theirs),
+                        contribution=finite(contributions[inside].sum()),
                     )
                 )
         found.sort(key=lambda s: (s.contribution is None, -abs(s.contribution or 0), s.name))

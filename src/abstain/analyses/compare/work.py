@@ -1,30 +1,98 @@
-"""What all comparisons do, whatever they are made from: pairs, corrections, groups, a plan."""
+"""What all comparisons share, whatever they are made from: options, pairs, groups, a plan."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from abstain.analyses.compare.options import Options
-from abstain.analyses.compare.result import CompareResult, Pair, RunRow, ends, number
+from abstain.analyses.compare.result import CompareResult, Pair, RunRow, ends
+from abstain.analyses.result import finite
 from abstain.errors import UnknownNameError, UsageError, option
 from abstain.outcomes import Undefined
 from abstain.stats.hypotheses import adjust
-from abstain.stats.intervals import Interval
-from abstain.stats.letters import letter_groups, letters
+from abstain.stats.intervals import Interval, check_level
 from abstain.stats.planning import Plan, least_units, plan
 from abstain.stats.randomisation import PValue
+from abstain.stats.standings import letter_groups, letters
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
 
+Test: TypeAlias = Literal["randomisation", "bootstrap", "mcnemar", "wilcoxon"]
+Correction: TypeAlias = Literal["holm", "bh", "none"]
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told how much of the work is done, and how much there is."""
+
+LEAST_TRIALS, MOST_TRIALS = 100, 1_000_000
 MOST_PAIRS = 20_000
 MOST_NAMED = 6
+MOST_DRAWN = 50_000_000
+"""Scores or differences held at once, in trials times runs."""
+CLOSE = 1e-12
 LEAST_DETECTED = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a comparison is made."""
+
+    against: str | None = None
+    """The run that all others are compared with, corrected by max-T; None: all pairs."""
+    test: Test = "randomisation"
+    correction: Correction | None = None
+    """For all pairs, Holm's unless said."""
+    method: str = ""
+    """Of intervals; what is empty stands for the default of the measure."""
+    level: float = 0.95
+    trials: int = 10_000
+    seed: int = 0
+    detect: float | None = None
+    power: float = 0.8
+    progress: Progress = lambda _, __: None
+
+    @property
+    def alpha(self) -> float:
+        """The error that the level leaves."""
+        return 1 - self.level
+
+    @property
+    def corrected_by(self) -> str:
+        """What p-values are corrected by."""
+        return "max-T" if self.against is not None else self.correction or "holm"
+
+    def check(self) -> None:
+        """Refuse names that nobody knows, with those that there are, and numbers out of range."""
+        _one_of("test", self.test, get_args(Test))
+        if self.correction is not None:
+            _one_of("correction", self.correction, get_args(Correction))
+        if self.against is not None and self.correction is not None:
+            raise UsageError(
+                f"{option('correction', self.correction)} is for all pairs; "
+                f"{option('against')} has max-T, leave one of them out"
+            )
+        if not LEAST_TRIALS <= self.trials <= MOST_TRIALS:
+            raise UsageError(
+                f"trials are between {LEAST_TRIALS:,} and {MOST_TRIALS:,} (got {self.trials:,})"
+            )
+        check_level(self.level)
+
+    def check_held(self, columns: int, what: str) -> None:
+        """Refuse more trials than can be held at once, each with so many columns."""
+        if self.trials * columns > MOST_DRAWN:
+            raise UsageError(
+                f"{self.trials:,} trials of {columns:,} {what} are too many to hold; take "
+                f"{option('trials', MOST_DRAWN // columns)} or fewer"
+            )
+
+
+def _one_of(what: str, name: str, known: tuple[str, ...]) -> None:
+    if name not in known:
+        raise UnknownNameError(what, name, known, hint=f"there are {', '.join(known)}")
 
 
 class Work:
@@ -137,7 +205,7 @@ def compared(work: Work) -> CompareResult:
         trials=options.trials,
         seed=options.seed,
         higher_is_better=work.higher_is_better,
-        widest=number(work.widest),
+        widest=finite(work.widest),
         grouped=groups is not None,
         rows=rows,
         pairs=pairs,
@@ -154,18 +222,18 @@ def _pairs(work: Work, spans: Sequence[Interval], errors: Array) -> tuple[Pair, 
     lost = work.undefined_swaps()
     found = []
     for k, (i, j) in enumerate(work.wanted):
-        corrected = number(adjusted[k])
+        corrected = finite(adjusted[k])
         found.append(
             Pair(
                 run=work.runs[i],
                 against=work.runs[j],
-                difference=number(work.differences[k]),
+                difference=finite(work.differences[k]),
                 interval=ends(spans[k]),
                 no_interval="" if undefined[k] else spans[k].why_not,
-                standard_error=number(errors[k]),
-                p=number(p[k]),
+                standard_error=finite(errors[k]),
+                p=finite(p[k]),
                 p_adjusted=corrected,
-                differs=None if corrected is None else options.finds(corrected),
+                differs=None if corrected is None else corrected <= options.alpha + CLOSE,
                 exact=bool(tested[k].exact),
                 questions=work.questions,
                 undefined_swaps=int(lost[k]),
@@ -192,7 +260,7 @@ def _row(work: Work, run: int, groups: dict[str, str]) -> RunRow:
     undefined = {name: score.reason} if isinstance(score, Undefined) else {}
     return RunRow(
         run=work.runs[run],
-        scores={name: number(score)},
+        scores={name: finite(score)},
         undefined=undefined,
         intervals={name: ends(span)},
         no_interval={name: span.why_not} if span.why_not and not math.isnan(score) else {},

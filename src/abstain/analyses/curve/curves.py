@@ -72,14 +72,6 @@ class Curve:
         table[:, 4] = self.questions - right - wrong
         return CountsArray(table)
 
-    def along(self, measure: Measure) -> Array:
-        """A measure of counts at each point."""
-        return measure(self.counts)
-
-    def best(self, measure: Measure) -> int | None:
-        """The point with the best score; of several the one that answers most."""
-        return top(self.along(measure), measure)
-
     def points_at(self, levels: Array) -> npt.NDArray[np.int64]:
         """The point that each threshold, of this curve or not, leads to."""
         return np.searchsorted(-self.thresholds, -levels, side="right") - 1
@@ -108,7 +100,7 @@ class Curve:
 
 
 def top(scores: Array, measure: Measure) -> int | None:
-    """The last place of the best score; None where there is none."""
+    """The last place of the best score, which answers most; None where there is none."""
     ordered = scores * (1 if measure.higher_is_better else -1)
     if np.isnan(ordered).all():
         return None

@@ -15,7 +15,7 @@ import polars as pl
 
 from abstain.analyses.curve.analysis import held_points
 from abstain.analyses.curve.curves import Curve, top
-from abstain.analyses.curve.result import Points
+from abstain.analyses.curve.result import POINT, Points, curve_columns, stacked
 from abstain.analyses.result import Facts, Result, finite
 from abstain.errors import UsageError, option
 from abstain.judging.judge import KIND
@@ -81,8 +81,6 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
 
     def thinned(self, table: str, points: int = 0) -> pl.DataFrame:
         """As `to_frame`, with at most so many points of each curve; 0: all that are held."""
-        from abstain.analyses.curve.tables import POINT, curve_columns, stacked
-
         if table == "points":
             blocks = (
                 (own.run, curve_columns(own.points.thin(points), own.questions, self.along))
@@ -171,7 +169,7 @@ def _binned(
         level: Array = np.where(filled == bins + 1, np.nan, (bins - filled) / bins)
         groups = Groups(level, np.cumsum(wrong + right), np.cumsum(right))
         curve = Curve.from_groups(groups, sum(numbers))
-        scores = curve.along(along)
+        scores = along(curve.counts)
         held = held_points(curve, scores, points)
         if (at := top(scores, along)) is not None:
             best, threshold = float(scores[at]), finite(curve.thresholds[at])

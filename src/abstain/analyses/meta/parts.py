@@ -19,10 +19,10 @@ from abstain.analyses.meta.result import (
     StabilityPoint,
     SwapBin,
 )
+from abstain.analyses.result import number
 from abstain.stats.agreement import COEFFICIENTS, rounded
-from abstain.stats.comparisons import SAME, plain
 from abstain.stats.resampling.comparing import StabilityTally
-from abstain.stats.resampling.draws import Plan, all_pairs
+from abstain.stats.resampling.draws import SAME, Plan, all_pairs
 from abstain.stats.resampling.power import (
     exceeding,
     honest_difference,
@@ -46,10 +46,10 @@ def stability_of(measure: str, tally: StabilityTally) -> Stability:
     """The curve of one measure."""
     columns = (
         tally.fuzziness,
-        plain(tally.error),
-        plain(tally.upsets.errors()),
-        plain(tally.ties.values()),
-        plain(tally.ties.errors()),
+        map(number, tally.error),
+        map(number, tally.upsets.errors()),
+        map(number, tally.ties.values()),
+        map(number, tally.ties.errors()),
     )
     return Stability(
         measure=measure,
@@ -70,7 +70,9 @@ def sensitivity_of(measure: str, size: int, tally: SwapTally) -> Sensitivity:
     reaching, tied = (0, 0) if at is None else tally.reaching(at)
     highest = float(tally.highest) if np.isfinite(tally.highest) else None
     low, high = (None, None) if at is None else tally.required_range()
-    bins = zip(tally.counts.tolist(), plain(tally.rates), plain(tally.rates_se), strict=True)
+    bins = zip(
+        tally.counts.tolist(), map(number, tally.rates), map(number, tally.rates_se), strict=True
+    )
     comparable = required is not None and highest is not None and highest > 0
     return Sensitivity(
         measure=measure,

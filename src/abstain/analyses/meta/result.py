@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import msgspec
+import polars as pl
 from msgspec import structs
 
 from abstain.analyses.result import Facts, Result
 from abstain.errors import shown
 from abstain.stats.resampling.draws import Draws
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Part: TypeAlias = Literal["stability", "sensitivity", "power", "agreement"]
 
@@ -199,8 +197,6 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
 
     def _frame(self, table: str) -> pl.DataFrame:
         """Every number in one long table, or the table of one part."""
-        import polars as pl
-
         if table == "main":
             text = ("part", "measure", "other", "quantity")
             schema = {name: pl.String if name in text else pl.Float64 for name in LONG}

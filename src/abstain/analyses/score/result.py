@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
+import polars as pl
 
-from abstain.analyses.result import Facts, Result, written
+from abstain.analyses.result import Facts, Result, check_rows, written
 from abstain.outcomes import OUTCOMES, Counts, Undefined
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Number: TypeAlias = int | float
 Ends: TypeAlias = tuple[float | None, float | None]
@@ -81,13 +79,8 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
 
     def check(self) -> None:
         """Every row has the scores and slices of the first."""
-        if not self.rows:
-            raise ValueError("has no results, expected at least one run")
-        if not self.measures:
-            raise ValueError("has no measures, expected at least one")
-        for number, row in enumerate(self.rows, 1):
-            if list(row.scores) != list(self.measures) or list(row.slice) != list(self.by):
-                raise ValueError(f"result {number} has other scores or slices than are asked for")
+        check_rows(self.rows, self.measures, self.by)
+        for row in self.rows:
             counts_of(row.numbers)
 
     def slice_label(self, name: str) -> str:
@@ -96,7 +89,6 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
 
     def _frame(self, table: str) -> pl.DataFrame:
         """One row a run and slice: rank, run, slice attributes, scores, counts."""
-        import polars as pl
 
         def column(name: str, kind: Any, values: Iterable[Any]) -> pl.Series:
             return pl.Series(name, list(values), dtype=kind, strict=False)

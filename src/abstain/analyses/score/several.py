@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from abstain.analyses.result import Facts, Result, defined, ranked
+from abstain.analyses.result import Facts, Result, check_rows, defined, ranked
 from abstain.analyses.score.scoring import chosen_measures, slices_by
 from abstain.errors import InputError, UsageError, option, shown
 from abstain.io.frames import collect
@@ -83,11 +83,7 @@ class SeveralResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     def check(self) -> None:
         """Every row has the scores and slices that were asked for."""
-        if not self.rows:
-            raise ValueError("has no results, expected at least one run")
-        for at, row in enumerate(self.rows, 1):
-            if list(row.scores) != list(self.measures) or list(row.slice) != list(self.by):
-                raise ValueError(f"result {at} has other scores or slices than are asked for")
+        check_rows(self.rows, self.measures, self.by)
 
     def _frame(self, table: str) -> pl.DataFrame:
         """One row a run and slice."""
@@ -119,7 +115,12 @@ def several(
     Of judged rows a column `answer` shows repeats, and a column `known` says how many right answers
     a question has: those beyond are repeats. Without it a question counts as having one.
     """
-    chosen = _chosen(measures)
+    chosen = chosen_measures(measures)
+    for item in chosen:
+        if not item.definition.several:
+            raise UsageError(
+                f"several answers a question are for {' and '.join(MEASURES)}, not for {item}"
+            )
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
     reading = evaluation.reading
     if reading.align != "id":
@@ -182,16 +183,6 @@ def _of_rows(source: JudgedRows, by: Sequence[str]) -> Lists:
         rows = rows.with_columns(answer=pl.lit(""))
         notes.append("no column 'answer' shows repeats: there are none")
     return rows, questions, known, notes
-
-
-def _chosen(measures: Sequence[str | Measure] | str | Measure) -> tuple[Measure, ...]:
-    chosen = chosen_measures(measures)
-    for item in chosen:
-        if not item.definition.several:
-            raise UsageError(
-                f"several answers a question are for {' and '.join(MEASURES)}, not for {item}"
-            )
-    return chosen
 
 
 def _rows(judged: Judged) -> pl.DataFrame:

@@ -117,7 +117,11 @@ def apply_thresholds(
         rows = rows.filter(pl.col(RUN) == only)
     _refuse_duplicates(rows, table)
     sure = _confidence(rows, table)
-    questions = None if gold is None else _questions(gold, thresholds, how)
+    questions = None
+    if gold is not None:
+        standard = gold if isinstance(gold, Gold) else read_gold(gold, how)
+        standard.check_attributes([t.per for t in thresholds.values() if t.per is not None])
+        questions = standard.frame
     if how.detect_refusals:
         rows = _without_refusals(rows, questions, how.align)
     slices = _slices(rows, thresholds, questions, how.align, table)
@@ -184,12 +188,6 @@ def _confidence(rows: pl.DataFrame, table: Table) -> pl.Series:
         value = text.filter(rows[ROW] == at)[0]
         raise InputError(bad_confidence(value), table.place(at))
     return sure
-
-
-def _questions(gold: Any, thresholds: Mapping[str, Threshold], reading: Reading) -> pl.DataFrame:
-    standard = gold if isinstance(gold, Gold) else read_gold(gold, reading)
-    standard.check_attributes([t.per for t in thresholds.values() if t.per is not None])
-    return standard.frame
 
 
 def _sure_enough(

@@ -118,7 +118,7 @@ class Maximise:
     def choose(self, curve: Curve, ahead: Curve | int = 0) -> float:
         """The best threshold of a curve, in hindsight; what is ahead has no say."""
         reached = curve.reached()
-        best = reached.best(self.measure)
+        best = top(self.measure(reached.counts), self.measure)
         return SILENCE if best is None else _midway(reached.thresholds, best)
 
     def hindsight(self, curve: Curve) -> float:

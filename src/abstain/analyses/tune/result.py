@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+import polars as pl
 
 from abstain.analyses.result import Facts, Result
 from abstain.analyses.tune.choose import Threshold
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy.typing as npt
-    import polars as pl
 
     BoolArray = npt.NDArray[np.bool_]
 
@@ -195,8 +195,6 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
 
     def _frame(self, table: str) -> pl.DataFrame:
         """One row a run, or one row a part of it."""
-        import polars as pl
-
         whole = table == "main"
         rows = [
             {

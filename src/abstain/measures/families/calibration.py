@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from abstain.measures.answers import Answers
 from abstain.measures.declare import confident
-from abstain.measures.definition import MeanOf, Numeric, Parameter
+from abstain.measures.definition import WITHOUT_LEFT_OUT, MeanOf, Numeric, Parameter
 from abstain.measures.lazy import numpy as np
-from abstain.measures.of_answers import WITHOUT_LEFT_OUT
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 from abstain.measures import influence
 from abstain.measures.answers import Answers, least_area
 from abstain.measures.declare import confident
-from abstain.measures.definition import Numeric, Parameter
-from abstain.measures.lazy import numpy as np
-from abstain.measures.of_answers import (
+from abstain.measures.definition import (
     ALL_RIGHT,
     ALL_WRONG,
     MISSING_LAST,
@@ -22,7 +20,10 @@ from abstain.measures.of_answers import (
     NO_CONFIDENCE,
     ONE_POINT,
     TIES,
+    Numeric,
+    Parameter,
 )
+from abstain.measures.lazy import numpy as np
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 from abstain.measures import influence
 from abstain.measures.answers import Answers
 from abstain.measures.declare import confident
-from abstain.measures.definition import MeanOf, Numeric, Undefinedness
-from abstain.measures.lazy import numpy as np
-from abstain.measures.of_answers import (
+from abstain.measures.definition import (
     ALL_RIGHT,
     ALL_WRONG,
     MISSING_LAST,
@@ -22,7 +20,11 @@ from abstain.measures.of_answers import (
     SOME_WITHOUT,
     TIES,
     WITHOUT_LEFT_OUT,
+    MeanOf,
+    Numeric,
+    Undefinedness,
 )
+from abstain.measures.lazy import numpy as np
 
 if TYPE_CHECKING:
     from abstain.measures.answers import BoolArray

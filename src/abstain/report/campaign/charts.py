@@ -12,8 +12,7 @@ from abstain.report.campaign.headings import kinds_of_simplification
 from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, points, tips
 from abstain.report.pieces import Figure
 from abstain.report.rewards import MOST_LINES, decision_figure
-from abstain.stats.averages import over_runs
-from abstain.stats.ties import at_least
+from abstain.stats.standings import at_least, over_runs
 
 if TYPE_CHECKING:
     from abstain.analyses.campaign.overview import Overview

@@ -23,7 +23,7 @@ from abstain.report.rewards import leads_table, measure_facts, rewards_table
 from abstain.report.shared import blanks_table, score_figure
 from abstain.report.views.curve import View as CurveView
 from abstain.report.words import policy_sentence, sentence
-from abstain.stats.ties import places
+from abstain.stats.standings import places
 
 if TYPE_CHECKING:
     from abstain.analyses.campaign.result import Stability

@@ -15,8 +15,7 @@ from abstain.report.campaign.tables import tests_passed
 from abstain.report.compare_method import how
 from abstain.report.compare_words import verdict
 from abstain.report.words import listed
-from abstain.stats.averages import over_runs
-from abstain.stats.ties import above, following, same
+from abstain.stats.standings import above, following, over_runs, same
 
 
 def sentences(c: Overview) -> Iterator[str]:

@@ -16,8 +16,7 @@ from abstain.report.campaign.headings import explained, kinds_of_simplification
 from abstain.report.campaign.questions import question_table
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import PageTable
-from abstain.stats.averages import over_runs
-from abstain.stats.ties import at_least
+from abstain.stats.standings import at_least, over_runs
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -46,7 +46,6 @@ class Outcomes(Source):
 
     @property
     def questions(self) -> int:
-        """How many there are."""
         return int(self.codes.shape[1])
 
     @property
@@ -117,7 +116,6 @@ class Outcomes(Source):
         return self._of_cells(np.moveaxis(drawn, -1, 0))
 
     def permuted(self, rng: Rng, trials: int) -> Array:
-        """Scores after the runs swapped their outcomes at random, question by question."""
         moved = np.repeat(self.codes.T[None], trials, axis=0)
         rng.permuted(moved, axis=2, out=moved)
         tallies = np.stack(

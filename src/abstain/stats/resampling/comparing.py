@@ -10,13 +10,22 @@ the share of comparisons that the minority direction of each pair wins; ties are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from abstain.stats.comparisons import SAME, Gap, Ratio, gap_of, histogram
-from abstain.stats.resampling.draws import Block, Plan, all_pairs, batches, subsets
+from abstain.stats.resampling.draws import (
+    SAME,
+    Block,
+    Gap,
+    Plan,
+    Ratio,
+    all_pairs,
+    batches,
+    gap_of,
+    histogram,
+    subsets,
+)
 from abstain.stats.resampling.sensitivity import ROOM, SwapTally, bins_for, swaps_of
 from abstain.stats.resampling.sources import Source
 
@@ -27,6 +36,10 @@ if TYPE_CHECKING:
 
 FUZZINESS = tuple(round(0.01 * k, 2) for k in range(1, 11))
 
+Wins: TypeAlias = "tuple[slice, IntArray, IntArray, IntArray, int]"
+"""Some pairs; how often either run wins, by pair and by batch (each × directions × fuzziness; the
+second direction is an upset, a win of the run that is behind on all questions); how many
+comparisons exist in each batch, and how many do not."""
 Compared: TypeAlias = "tuple[Wins | None, tuple[IntArray, int] | None, float]"
 """What a block says of a measure, with its highest score."""
 Use: TypeAlias = "Callable[[Block], list[Compared]]"
@@ -126,21 +139,6 @@ class Comparing:
 # ---------------------------------------------------------------------------------- stability
 
 
-@dataclass(frozen=True, slots=True)
-class Wins:
-    """What some pairs of one measure say."""
-
-    pairs: slice
-    by_pair: IntArray
-    """Pairs × directions × fuzziness."""
-    by_batch: IntArray
-    """Batches × directions × fuzziness; the second direction is an upset, a win of the run that
-    is behind on all questions."""
-    defined: IntArray
-    """Batches: comparisons that exist."""
-    left_out: int
-
-
 def wins_of(
     x: Array,
     y: Array,
@@ -171,7 +169,7 @@ def wins_of(
         gone = np.bincount(batch, weights=gap.missing.sum(axis=0)).astype(np.int64)
         defined = defined - gone
     left_out = x.size - int(defined.sum())
-    return Wins(pairs, _at_least(by_pair), _at_least(by_batch), defined, left_out)
+    return pairs, _at_least(by_pair), _at_least(by_batch), defined, left_out
 
 
 def _reached(
@@ -209,10 +207,11 @@ class StabilityTally:
 
     def add(self, wins: Wins) -> None:
         """Some pairs of the chunk of trials that is being drawn."""
-        self.by_pair[wins.pairs] += wins.by_pair
-        by_batch, defined = self.chunk or (0, 0)
-        self.chunk = by_batch + wins.by_batch, defined + wins.defined
-        self.left_out += wins.left_out
+        pairs, by_pair, by_batch, defined, left_out = wins
+        self.by_pair[pairs] += by_pair
+        before = self.chunk or (0, 0)
+        self.chunk = before[0] + by_batch, before[1] + defined
+        self.left_out += left_out
 
     def close(self) -> None:
         """All pairs of the chunk are in: its batches say how much trials differ."""

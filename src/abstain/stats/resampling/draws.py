@@ -1,4 +1,4 @@
-"""Trials in blocks: bounded memory, any number of threads, the same numbers.
+"""Trials in blocks, and what is compared there: bounded memory, any threads, the same numbers.
 
 Each block has a random stream of its own, named by the seed and the block's place. What is cut
 into blocks depends on the data alone, so neither threads nor their order can change a result.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import starmap
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -26,6 +27,8 @@ Draws: TypeAlias = Literal["paired", "shared"]
 ResamplingProgress: TypeAlias = Callable[[str, float], None]
 """Told what is being done and which share of it is."""
 
+SAME = 1e-12
+"""Differences of rounding: scores nearer than this share of a measure's scale are equal."""
 BLOCK = 1 << 15
 """Comparisons in a block: what stays in a processor's cache."""
 HELD = 1 << 22
@@ -37,7 +40,6 @@ Share: TypeAlias = tuple[float, float]
 FEW = 8
 BATCHES, FEWEST_BATCHES = 100, 20
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -169,26 +171,25 @@ def in_blocks(
     """
     blocks = list(enumerate(cut(length, max(1, step))))
     threads = 1 if len(blocks) < alone else plan.threads
-    for done, result in enumerate(threaded(blocks, lambda item: work(*item), threads), 1):
+    for done, result in enumerate(_threaded(blocks, work, threads), 1):
         if plan.progress:
             plan.progress(doing, share[0] + share[1] * done / len(blocks))
         yield result
 
 
-def threaded(
-    items: Iterable[Item], work: Callable[[Item], Result], threads: int = 0
+def _threaded(
+    blocks: list[tuple[int, slice]], work: Callable[[int, slice], Result], threads: int
 ) -> Iterator[Result]:
-    """What `work` makes of each item, in order, with a few at work at a time."""
+    """What `work` makes of each block, in order, with a few at work at a time."""
     count = threads or os.cpu_count() or 1
-    listed = list(items)
-    if count == 1 or len(listed) == 1:
-        yield from map(work, listed)
+    if count == 1 or len(blocks) == 1:
+        yield from starmap(work, blocks)
         return
     waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(count) as pool:
         try:
-            for item in listed:
-                waiting.append(pool.submit(work, item))
+            for block in blocks:
+                waiting.append(pool.submit(work, *block))
                 if len(waiting) > 2 * count:
                     yield waiting.popleft().result()
             while waiting:
@@ -201,3 +202,79 @@ def threaded(
 def cut(length: int, step: int) -> Iterator[slice]:
     for start in range(0, length, step):
         yield slice(start, min(length, start + step))
+
+
+# ------------------------------------------------------------------------------- comparisons
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """How far apart the runs of some pairs are in some trials: pairs × trials."""
+
+    size: Array
+    """|x − y|, and 0 where one of the scores does not exist."""
+    ahead: npt.NDArray[np.bool_]
+    """The first run is, by more than rounding."""
+    behind: npt.NDArray[np.bool_]
+    missing: npt.NDArray[np.bool_] | None
+    """Where a score does not exist; None: nowhere."""
+
+    @property
+    def differs(self) -> npt.NDArray[np.bool_]:
+        """One of the runs is ahead."""
+        return self.ahead | self.behind
+
+
+def gap_of(x: Array, y: Array, same: float) -> Gap:
+    """The gap between scores; what is at most `same` is no difference."""
+    size = x - y
+    ahead, behind = size > same, size < -same
+    np.abs(size, out=size)
+    missing = np.isnan(size)
+    if not missing.any():
+        return Gap(size, ahead, behind, None)
+    size[missing] = 0
+    return Gap(size, ahead, behind, missing)
+
+
+def histogram(keys: npt.NDArray[np.integer], *shape: int) -> IntArray:
+    """How often each key comes up, as an array of the shape that the keys count through."""
+    counted = np.bincount(keys.ravel(), minlength=int(np.prod(shape)))
+    return counted.reshape(shape)
+
+
+class Ratio:
+    """A ratio of sums over batches of trials, with its Monte Carlo error.
+
+    Trials are independent, what happens within one is not (pairs share runs, and perhaps
+    questions): the error comes from how much batches differ,
+    SE² = B/(B−1) Σ (a_b − r·b_b)² / (Σ b_b)².
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.batches = 0
+        self.above, self.below = np.zeros(shape), np.zeros(shape)
+        self.squares = np.zeros((3, *shape))
+
+    def add(self, above: IntArray, below: IntArray) -> None:
+        """Sums of some batches: batches × the shape of the ratios."""
+        a, b = np.broadcast_arrays(above.astype(np.float64), below.astype(np.float64))
+        self.batches += len(a)
+        self.above += a.sum(axis=0)
+        self.below += b.sum(axis=0)
+        for square, (p, q) in zip(self.squares, ((a, a), (a, b), (b, b)), strict=True):
+            square += (p * q).sum(axis=0)
+
+    def values(self) -> Array:
+        """The ratios; nan where there is nothing to divide by."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.above / self.below
+
+    def errors(self) -> Array:
+        """Their Monte Carlo errors; nan for a single batch."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            r = self.above / self.below
+            aa, ab, bb = self.squares
+            spread = np.maximum(aa - 2 * r * ab + r * r * bb, 0)
+            scale = self.batches / (self.batches - 1) if self.batches > 1 else np.nan
+            return np.asarray(np.sqrt(scale * spread) / self.below)

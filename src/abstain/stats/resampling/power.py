@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.stats.comparisons import SAME
-from abstain.stats.resampling.draws import BLOCK, HELD, Plan, all_pairs, in_blocks, permutations
+from abstain.stats.resampling.draws import (
+    BLOCK,
+    HELD,
+    SAME,
+    Plan,
+    all_pairs,
+    in_blocks,
+    permutations,
+)
 from abstain.stats.resampling.sensitivity import EDGE
 from abstain.stats.resampling.sources import Pairs, Scores, Source, random_multiplicities, stream
 

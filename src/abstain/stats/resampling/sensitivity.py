@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.errors import UsageError, option
-from abstain.stats.comparisons import Gap, Ratio, histogram
+from abstain.stats.resampling.draws import Gap, Ratio, histogram
 
 if TYPE_CHECKING:
     import numpy.typing as npt

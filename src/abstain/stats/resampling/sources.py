@@ -87,11 +87,9 @@ class Weighed(Source):
 
     @property
     def questions(self) -> int:
-        """How many there are."""
         return int(self.features.shape[1])
 
     def weighed(self, weights: npt.NDArray[Any]) -> Array:
-        """Scores on weighed questions: trials × questions to measures × runs × trials."""
         trials = len(weights)
         flat = self.features.transpose(1, 0, 2).reshape(self.questions, -1)
         sums = (weights.astype(np.float64) @ flat).reshape(trials, len(self.runs), -1)
@@ -99,13 +97,11 @@ class Weighed(Source):
         return self.finish(np.concatenate([sums, size], axis=-1)).swapaxes(1, 2)
 
     def cost(self) -> int:
-        """What a trial of a pair takes, in numbers held: blocks are cut by it."""
         return self.questions
 
     def subsets(
         self, rng: Rng, pairs: Pairs, *, trials: int, size: int, disjoint: bool
     ) -> tuple[Drawn, Drawn | None]:
-        """Every pair's own random subsets, and disjoint ones of the same size."""
         count = len(pairs[0])
         parts = random_parts(rng, count * trials, self.questions, size, disjoint=disjoint)
         shape = (count, trials, self.questions)
@@ -113,13 +109,11 @@ class Weighed(Source):
         return drawn[0], drawn[1] if disjoint else None
 
     def resamples(self, rng: Rng, pairs: Pairs, *, trials: int) -> Drawn:
-        """Every pair's own draws with replacement, as many as there are questions."""
         count = len(pairs[0])
         weights = random_multiplicities(rng, count * trials, self.questions)
         return self._of_pairs(weights.reshape(count, trials, self.questions), pairs)
 
     def permuted(self, rng: Rng, trials: int) -> Array:
-        """Scores after the runs swapped their cells at random, question by question."""
         order = rng.random((trials, self.questions, len(self.runs))).argsort(axis=2)
         sums = [
             np.take_along_axis(self.features[None, ..., k].swapaxes(1, 2), order, axis=2).sum(

@@ -1,4 +1,4 @@
-"""A measure of counts: a formula with its parameters, and what it makes of blanks."""
+"""Measures by what they take, and how each is called: counts, answers, rankings."""
 
 from __future__ import annotations
 
@@ -7,12 +7,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 from abstain.errors import UsageError
-from abstain.measures.definition import Definition, Numeric, Shares, Tally, number_text
+from abstain.measures.answers import Answers
+from abstain.measures.definition import (
+    Definition,
+    Numeric,
+    Shares,
+    Tally,
+    number_text,
+)
 from abstain.measures.lazy import numpy as np
 from abstain.outcomes import Counts, CountsArray, Undefined
 
 if TYPE_CHECKING:
     from abstain.measures.answers import Answers
+    from abstain.measures.ranked_lists import Floats, RankedLists
     from abstain.outcomes import Array
 
 
@@ -151,3 +159,85 @@ def of_shares(function: Shares) -> Callable[..., Numeric]:
         return function(k.right / k.n, k.wrong / k.n, k.unanswered / k.n, **arguments)
 
     return of_tally
+
+
+class ConfidenceMeasure(Measure):
+    """A measure of answers with a confidence: a function of two sequences.
+
+    >>> from abstain.measures import measure
+    >>> measure("AUROC")([1, 1, 0, 0], [0.9, 0.6, 0.6, 0.2])
+    0.875
+    >>> measure("AUROC")([1, 1], [0.9, 0.6])
+    undefined (every answer is right)
+    """
+
+    def __call__(  # type: ignore[override]
+        self, right: Any, confidence: Any = None, **more: Any
+    ) -> Numeric:
+        """The score of `Answers`, or of right (1, 0) and confidence; rows of a matrix each."""
+        if isinstance(right, Answers):
+            return self._of_answers(right)
+        if confidence is None:
+            raise UsageError(
+                f"{self} takes whether each answer is right and the confidence of each "
+                f"(got {type(right).__name__} alone); for files there is `abstain curve`"
+            )
+        if np.ndim(right) == 2:
+            if np.shape(right) != np.shape(confidence):
+                raise UsageError("expected as many confidences as answers")
+            rows = zip(right, confidence, strict=True)
+            return np.array([self._of_answers(Answers.of(r, c, **more)) for r, c in rows])
+        return self._of_answers(Answers.of(right, confidence, **more))
+
+    def _of_answers(self, answers: Answers) -> Numeric:
+        if answers.times is None:
+            return self._one(self.definition.function, answers)
+        return self._many(self.definition.function, answers, np.shape(answers.questions))
+
+
+class RankingMeasure(Measure):
+    """A measure of rankings: a pure function of the gains listed and of what there was to find.
+
+    >>> from abstain.measures import measure
+    >>> round(measure("NDCG'")([1, 0, 1], pool=3), 3)
+    0.698
+    >>> measure("AP")([0, 0], pool=0)
+    undefined (the query has no relevant document)
+    """
+
+    def __call__(  # type: ignore[override]
+        self,
+        gains: Sequence[float],
+        *,
+        pool: int | Sequence[float] | None = None,
+        top: float | None = None,
+    ) -> float:
+        """The score of one ranking, given by its gains in order.
+
+        `pool` is how many documents there were to find, or their gains; `top` is the grade
+        that counts as a gain of 1 (default: the largest, if above 1).
+        """
+        if isinstance(gains, (Counts, CountsArray)):
+            raise UsageError(f"{self} is a measure of rankings, not of counts: see `abstain rank`")
+        if pool is None:
+            raise UsageError(
+                f"{self} needs to know what there was to find: pool=3, or the gains, pool=[1, 1, 1]"
+            )
+        from abstain.measures.ranked_lists import one
+
+        rankings = one(gains, pool, top=top)
+        reason = self.reasons(rankings)[0]
+        return float(self.values(rankings)[0]) if reason is None else Undefined(reason)
+
+    def values(self, rankings: RankedLists) -> Floats:
+        """The score of each row of some rankings; nan where it does not exist."""
+        values: Floats = self.definition.function(rankings, **self.arguments)
+        return values
+
+    def reasons(self, rankings: RankedLists) -> list[str | None]:
+        """Why the score of each row does not exist; None where it does."""
+        reasons: list[str | None] = [None] * rankings.size
+        for rule in self.definition.undefined:
+            for row in rule.when(rankings, **self.arguments).nonzero()[0]:
+                reasons[row] = rule.reason
+        return reasons
