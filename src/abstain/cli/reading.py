@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from abstain.cli.command import READING, Words, argument, option
+from abstain.cli.command import READING, F, Words, argument, option
 from abstain.cli.options import pairs
 from abstain.errors import UnknownNameError, UsageError
 from abstain.judging import reading as fields
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation
     from abstain.rankings.scores import ScoreMatrix
 
-F = TypeVar("F", bound=Callable[..., Any])
 COLUMNS = (
     *("question", "correct", "options", "answer", "answered", "candidate", "confidence", "why"),
     *("run", "rank", "known", "outcome", "grade", "right", "wrong", "unanswered"),
