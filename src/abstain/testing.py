@@ -177,9 +177,16 @@ def assert_at_least(
     """
     __tracebackhide__ = True
     try:
-        gate = _gate(
-            run, gold, measure, threshold, confidence, baseline, by, interval, grades, reading
-        )
+        chosen = count_measure(measure)
+        _check(chosen, threshold, confidence)
+        how = structs.replace(reading_of(reading), grades=dict(grades or {}))
+        standard = None if gold is None else read_gold(gold, how)
+        own = _read(run, standard, how)
+        # A passing gate needs no baseline, but says at once that one is broken.
+        before = None if baseline is None else _read(baseline, standard, how)
+        gate = _gate(own, chosen, threshold, confidence, interval)
+        if not gate.passed:
+            gate = _explained(gate, chosen, own, before, by, interval)
     except AbstainError as error:
         raise error.with_traceback(None) from None  # one line: nobody looks for the fault inside
     for tell in listeners:
@@ -190,30 +197,19 @@ def assert_at_least(
 
 
 def _gate(
-    run: Any,
-    gold: Any,
-    measure: str | Measure,
+    own: Evaluation,
+    measure: Measure,
     threshold: float,
     confidence: float,
-    baseline: Any,
-    by: Sequence[str] | str | None,
     interval: IntervalMethod,
-    grades: Mapping[str, str] | None,
-    reading: ReadingOptions,
 ) -> Gate:
-    chosen = count_measure(measure)
-    _check(chosen, threshold, confidence)
-    how = structs.replace(reading_of(reading), grades=dict(grades or {}))
-    standard = None if gold is None else read_gold(gold, how)
-    own = _read(run, standard, how)
-    # A passing gate needs no baseline, but says at once that one is broken.
-    before = None if baseline is None else _read(baseline, standard, how)
-    result = own.score([chosen], interval=interval, level=2 * confidence - 1)
+    """The score of the one run that was read, held against the threshold."""
+    result = own.score([measure], interval=interval, level=2 * confidence - 1)
     _refuse_several(own, "run")
     (row,) = result.rows
-    name = str(chosen)
+    name = str(measure)
     low, high = (math.nan if end is None else end for end in row.intervals[name])
-    gate = Gate(
+    return Gate(
         row.run,
         name,
         threshold,
@@ -225,9 +221,6 @@ def _gate(
         cluster=result.cluster,
         why_no_interval=row.no_interval.get(name, ""),
     )
-    if gate.passed:
-        return gate
-    return _explained(gate, chosen, own, before, by, interval)
 
 
 def _read(run: Any, gold: Gold | None, reading: Reading) -> Evaluation:

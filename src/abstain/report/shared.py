@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from abstain.analyses.result import Result
 from abstain.errors import AbstainError
 from abstain.measures import Measure, measure
-from abstain.outcomes import Counts, Policy
+from abstain.outcomes import Counts
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.view import View
+from abstain.report.view import Charts
 from abstain.report.words import policy_sentence, sentence
 
 if TYPE_CHECKING:
@@ -58,10 +58,7 @@ def again(saved: Result) -> list[str]:
     """The policy and the notes of a result, as sentences."""
     said = []
     if saved.policy:
-        try:
-            said.append(policy_sentence(Policy.of(saved.policy), saved.touched))
-        except AbstainError:  # of another version
-            said.append("Policy: " + ", ".join(f"{k} → {v}" for k, v in saved.policy.items()) + ".")
+        said.append(policy_sentence(saved.policy, saved.touched))
     rows: Any = getattr(saved, "rows", ())
     names = {str(row.run) for row in rows if hasattr(row, "run")}
     notes = [note for note in saved.notes if not note.startswith("Policy: ")]
@@ -153,7 +150,7 @@ def score_figure(
     return [Figure(name, caption, spec, title=f"{measure} by run")]
 
 
-# ------------------------------------------------- what any kind gets from its tables and charts
+# ---------------------------------------------------------------------------- in a notebook
 
 
 MOST_ROWS = 60
@@ -166,23 +163,9 @@ STYLE = (
 )
 
 
-def plain_page(view: View[Any]) -> Page:
-    """A page of a result's tables, whole, with their notes, and its charts."""
-    grids = view.tables(most=0)
-    tables = [
-        PageTable(f"table-{n}", grid.title or "Results", "", grid, page_size=50)
-        for n, grid in enumerate(grids, 1)
-    ]
-    figures = [Figure(name, name, spec, title=name) for name, spec in view.charts().items()]
-    said = [note for grid in grids for note in grid.notes]
-    section = Section("results", "Results", said=said, tables=tables, figures=figures)
-    return page_of(view.result, view.title(), said[0] if said else "", [section])
-
-
-def notebook(view: View[Any]) -> str:
+def notebook(grids: Iterable[Grid], charts: Charts) -> str:
     """The tables as HTML without a script, and the main chart as a picture."""
-    parts = [_table(grid) for grid in view.tables()]
-    charts = view.charts()
+    parts = [_table(grid) for grid in grids]
     if charts:
         import vl_convert
 

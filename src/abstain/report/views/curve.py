@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from abstain.analyses.curve.result import CurveResult, RunCurve
 from abstain.errors import UnknownNameError, plural
 from abstain.report import view
 from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts, decision_words
-from abstain.report.grid import Cell, Column, Grid
+from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.shared import known_measure, page_of
-from abstain.report.thresholds import few, frame_grid, missing_notes, threshold_text
-from abstain.report.words import number, policy_sentence, sentence
+from abstain.report.words import (
+    NONE,
+    few,
+    number,
+    policy_sentence,
+    sentence,
+    threshold_cell,
+    threshold_text,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SHOWN = ("summary", *CurveResult.TABLES[1:])
 """What `--show` knows."""
@@ -237,3 +247,58 @@ def _named(name: str) -> str:
         return name
     unsaid = [f"{k}={v:g}" for k, v in item.arguments.items() if f"{k}=" not in name]
     return f"{name} ({', '.join(unsaid)})" if unsaid else name
+
+
+# --------------------------------------------------------------- tables of curves, in bins or not
+
+
+def frame_grid(frame: pl.DataFrame, *, apart: bool = False, on_page: bool = False) -> Grid:
+    """A table of curves: the types of its columns say what they are.
+
+    With `apart` every run is a block. A page has thresholds among the numbers, to sort by, and
+    tells what no threshold reaches from what does not exist.
+    """
+    import polars as pl
+
+    kinds: dict[Any, Kind] = {pl.String(): "text", pl.Int64(): "count"}
+    if frame.is_empty():
+        frame = frame.select("run")
+    columns = [Column(name, kinds.get(kind, "score")) for name, kind in frame.schema.items()]
+    if not on_page:
+        columns = [Column("threshold") if c.name == "threshold" else c for c in columns]
+    rows = frame.rows(named=True)
+    return Grid(
+        columns,
+        [[_cell(name, row, on_page=on_page) for name in row] for row in rows],
+        breaks={n for n in range(1, len(rows)) if apart and rows[n]["run"] != rows[n - 1]["run"]},
+    )
+
+
+def _cell(name: str, row: Mapping[str, Any], *, on_page: bool) -> Cell:
+    value: Cell = row[name]
+    if name != "threshold":
+        return value
+    if not on_page:
+        return threshold_cell(row[name])
+    if value is not None:
+        return threshold_text(row[name])
+    return UNDEFINED if row.get("coverage", 0.0) is None else f"{NONE}, even without confidence"
+
+
+def missing_notes(stated: Iterable[tuple[str, int, int]]) -> list[str]:
+    """What to know of answers without a confidence: run, how many have one, how many there are.
+
+    >>> missing_notes([("a", 2, 2), ("b", 1, 2), ("c", 0, 2)])[1]
+    "run 'c' has no confidence: there is no curve of it"
+    """
+    said = []
+    for run, some, have in stated:
+        if 0 < some < have:
+            said.append(
+                f"run '{run}': {plural(have - some, 'answer')} without a confidence, taken "
+                "as the least sure"
+            )
+        elif not some:
+            what = "confidence" if have else "answer"
+            said.append(f"run '{run}' has no {what}: there is no curve of it")
+    return said

@@ -22,7 +22,7 @@ from abstain.report.leaders import (
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.rewards import decision_figure, leads_table, measure_facts, rewards_table
 from abstain.report.shared import again, known_measure, page_of, slice_text
-from abstain.report.words import label, policy_sentence, sentence, undefined_sentences
+from abstain.report.words import label, policy_sentence, sentence
 from abstain.stats.intervals import METHODS
 
 ENDS = ("low", "high")
@@ -73,7 +73,7 @@ class View(view.View[ScoreResult]):
                 for at, end in enumerate(ENDS):
                     column = Column(f"{name} {end}", "score", joined=True, short=end)
                     yield column, [span[at] for span in spans]
-            if self._pays(name):
+            if any(name in row.break_even for row in rows):
                 yield Column(f"p* {name}", "score"), [row.break_even.get(name) for row in rows]
         counts = [row.counts for row in rows]
         three = [(k.right, k.wrong, k.unanswered) for k in counts]
@@ -84,9 +84,6 @@ class View(view.View[ScoreResult]):
                 blanks = [None if k.unsplit else getattr(k, f"unanswered_{name}") for k in counts]
                 yield Column(f"blank, {name}", "count"), blanks
         yield Column(BAR, "bar"), list(three)
-
-    def _pays(self, name: str) -> bool:
-        return any(name in row.break_even for row in self.result.rows)
 
     # --------------------------------------------------------------------------- in words
 
@@ -107,8 +104,7 @@ class View(view.View[ScoreResult]):
         said += self._interval_words()
         if result.policy:
             said.append(policy_sentence(result.policy, result.touched))
-        lacking = ((label(row.run, row.reference), row.undefined) for row in result.rows)
-        return [*said, *undefined_sentences(lacking)]
+        return [*said, *undefined_words(result.rows)]
 
     def _interval_words(self) -> list[str]:
         """How the intervals were made, and why some do not exist."""

@@ -11,8 +11,14 @@ from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.shared import page_of
-from abstain.report.thresholds import NOTHING, few, threshold_cell, threshold_text
-from abstain.report.words import policy_sentence, sentence
+from abstain.report.words import (
+    NOTHING,
+    few,
+    policy_sentence,
+    sentence,
+    threshold_cell,
+    threshold_text,
+)
 
 BEST_OF_ONE = "best of one"
 """With thresholds by slice the best one threshold, in hindsight, is no limit to them."""
