@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from abstain.analyses.curve.result import CurveResult, RunCurve
+from abstain.analyses.curve.result import CurveResult
 from abstain.errors import UnknownNameError, plural
 from abstain.report import view
 from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts, decision_words
@@ -111,7 +111,14 @@ class View(view.View[CurveResult]):
         ]
 
     def _measure_notes(self) -> list[str]:
-        return [_top(own, self.result.along) for own in self.result.runs if own.best is not None]
+        return [
+            f"{own.run}: {self.result.along} has its top, {own.best:.4f}, at coverage "
+            f"{own.coverage:.3f} (threshold {threshold_text(own.best_threshold)}); it stands at "
+            f"{math.nan if own.as_submitted is None else own.as_submitted:.4f} with "
+            f"coverage {own.counts.answered / max(own.counts.n, 1):.3f}."
+            for own in self.result.runs
+            if own.best is not None and own.coverage is not None
+        ]
 
     def _reliability_notes(self) -> list[str]:
         result = self.result
@@ -227,17 +234,6 @@ class View(view.View[CurveResult]):
         if top.as_submitted is not None:
             text += f"; as submitted it has {number(top.as_submitted)}"
         return text + "."
-
-
-def _top(own: RunCurve, along: str) -> str:
-    assert own.best is not None
-    assert own.coverage is not None
-    return (
-        f"{own.run}: {along} has its top, {own.best:.4f}, at coverage {own.coverage:.3f} "
-        f"(threshold {threshold_text(own.best_threshold)}); it stands at "
-        f"{math.nan if own.as_submitted is None else own.as_submitted:.4f} with "
-        f"coverage {own.counts.answered / max(own.counts.n, 1):.3f}."
-    )
 
 
 def _named(name: str) -> str:

@@ -15,11 +15,17 @@ from abstain.measures.of_rankings import RankingMeasure
 from abstain.report import view
 from abstain.report.charts import chart, points, tips
 from abstain.report.grid import Cell, Column, Grid, Kind
-from abstain.report.leaders import dot_figures, lead_words, slice_figures, undefined_words
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.shared import known_measure, page_of
+from abstain.report.shared import (
+    dot_figures,
+    known_measure,
+    lead_words,
+    page_of,
+    slice_figures,
+    undefined_words,
+)
 from abstain.report.views import truncation
-from abstain.report.words import sentence, undefined_sentences
+from abstain.report.words import sentence
 
 ALL = "all"
 """In place of a query's name: the mean over all of them; in brackets where one is called so."""
@@ -72,8 +78,10 @@ class View(view.View[RankResult]):
         names = {row.query for row in result.per_query}
         while overall in names:
             overall = f"({overall})"
-        single = self._by_run()
-        grid = Grid(columns, [], notes=self._notes())
+        single: dict[tuple[str, tuple[str | None, ...]], list[QueryRow]] = {}
+        for one in result.per_query:
+            single.setdefault((one.run, tuple(one.slice.values())), []).append(one)
+        grid = Grid(columns, [], notes=[*self._said(), *undefined_words(result.rows)])
         last: tuple[object, ...] | None = None
         for row in result.rows:
             part = (*row.slice.values(), row.run if result.per_query else None)
@@ -89,17 +97,6 @@ class View(view.View[RankResult]):
             cells += [row.queries] if result.by else []
             grid.rows.append([*cells, *(getattr(row, name) for name in counts)])
         return grid
-
-    def _by_run(self) -> dict[tuple[str, tuple[str | None, ...]], list[QueryRow]]:
-        """The rows of single queries, by run and slice."""
-        found: dict[tuple[str, tuple[str | None, ...]], list[QueryRow]] = {}
-        for row in self.result.per_query:
-            found.setdefault((row.run, tuple(row.slice.values())), []).append(row)
-        return found
-
-    def _notes(self) -> list[str]:
-        rows = self.result.rows
-        return [*self._said(), *undefined_sentences((row.run, row.undefined) for row in rows)]
 
     def _said(self) -> list[str]:
         runs = {own.run for own in self.result.lists}
@@ -226,7 +223,10 @@ def _list_notes(result: RankResult) -> Iterator[str]:
     yield _queries(result, measures)
     yield from _too_low(result, measures)
     yield _missing(result)
-    yield from _unjudged(result)
+    if (found := result.unjudged) is not None:
+        count = plural(found.queries, "query", "queries")
+        first = f"; first: {found.place}" if found.place else ""
+        yield f"not judged: {count} of the runs ({some_of(found.first)}{first}), not scored"
     if settings.nil is not None or settings.limit is not None:
         yield _ends(result)
         yield from _full_for_nothing(result, measures)
@@ -305,14 +305,6 @@ def _missing(result: RankResult) -> str:
     return f"missing queries, {becomes}{how}: {runs}"
 
 
-def _unjudged(result: RankResult) -> Iterator[str]:
-    found = result.unjudged
-    if found is not None:
-        count = plural(found.queries, "query", "queries")
-        first = f"; first: {found.place}" if found.place else ""
-        yield f"not judged: {count} of the runs ({some_of(found.first)}{first}), not scored"
-
-
 def _ends(result: RankResult) -> str:
     nil, limit = result.settings.nil, result.settings.limit
     full = sum(own.at_limit for own in result.lists)
@@ -341,7 +333,7 @@ def _full_for_nothing(result: RankResult, measures: Sequence[RankingMeasure]) ->
 
 def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
     """What becomes of grades that are not 0 and 1."""
-    scaled = [m for m in measures if _is_scaled(m)]
+    scaled = [m for m in measures if m.definition.scales_grades and "rel" not in m.arguments]
     top = result.top_grade
     if not scaled or top <= 1:
         return
@@ -353,8 +345,3 @@ def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[
             f"{', '.join(lowered)}: a perfect list with a grade below {top:g} scores less than 1; "
             "rel=1 makes every grade from 1 on a gain of 1"
         )
-
-
-def _is_scaled(item: RankingMeasure) -> bool:
-    """Whether it makes gains of grades by dividing them by the top grade."""
-    return item.definition.scales_grades and "rel" not in item.arguments

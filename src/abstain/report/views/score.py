@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from abstain.analyses.score.result import Row, ScoreResult
 from abstain.errors import plural
+from abstain.measures import Measure
 from abstain.outcomes import CountsArray
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.leaders import (
-    disagreements,
-    dot_figures,
-    lead_words,
-    slice_figures,
-    undefined_words,
-)
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.rewards import decision_figure, leads_table, measure_facts, rewards_table
-from abstain.report.shared import again, known_measure, page_of, slice_text
-from abstain.report.words import label, policy_sentence, sentence
+from abstain.report.shared import (
+    again,
+    dot_figures,
+    known_measure,
+    lead_words,
+    page_of,
+    slice_figures,
+    slice_text,
+    undefined_words,
+)
+from abstain.report.words import label, listed, policy_sentence, sentence
 from abstain.stats.intervals import METHODS
 
 ENDS = ("low", "high")
@@ -100,7 +104,7 @@ class View(view.View[ScoreResult]):
             said.append(f"The runs cover from {min(sizes):,.0f} to {max(sizes):,.0f} questions.")
         if not result.by:
             measures = [m for name in result.measures if (m := known_measure(name))]
-            said += [sentence(text, names) for text in disagreements(result.rows, measures)]
+            said += [sentence(text, names) for text in _disagreements(result.rows, measures)]
         said += self._interval_words()
         if result.policy:
             said.append(policy_sentence(result.policy, result.touched))
@@ -201,3 +205,67 @@ class View(view.View[ScoreResult]):
             late=tuple(name for name in late if name in known),
             beneath=by,
         )
+
+
+# ------------------------------------------------------------------ why measures disagree
+
+
+def _disagreements(rows: Sequence[Row], measures: Sequence[Measure]) -> list[str]:
+    """One sentence for each run that some measure puts first where the first measure does not.
+
+    Two runs with c₁ + κu₁ and c₂ + κu₂ change places at κ = (c₁ − c₂)/(u₂ − u₁): the one with
+    more blanks is ahead wherever a blank is worth more than that.
+    """
+    runs = [row for row in rows if row.reference is None]
+    credits = [m for m in measures if m.definition.kappa is not None]
+    winner = _winner(runs, credits[0]) if len(credits) > 1 else None
+    if winner is None:
+        return []
+    rivals: dict[str, tuple[Row, list[Measure]]] = {}
+    for other in credits[1:]:
+        rival = _winner(runs, other)
+        if rival is None or _level(rival, winner, credits[0]) or _level(rival, winner, other):
+            continue
+        rivals.setdefault(rival.run, (rival, []))[1].append(other)
+    sentences = (_sentence(credits[0], winner, m, rival) for rival, m in rivals.values())
+    return [sentence for sentence in sentences if sentence]
+
+
+def _winner(rows: Sequence[Row], item: Measure) -> Row | None:
+    defined = [row for row in rows if row.scores[str(item)] is not None]
+    best = max if item.higher_is_better else min
+    return best(defined, key=lambda row: row.score(str(item))) if defined else None
+
+
+def _level(a: Row, b: Row, item: Measure) -> bool:
+    """Whether a measure puts two runs level."""
+    x, y = a.score(str(item)), b.score(str(item))
+    return math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def _sentence(first: Measure, a: Row, others: Sequence[Measure], b: Row) -> str:
+    bold, silent = sorted((a, b), key=_blank_share)
+    u_gap = _blank_share(silent) - _blank_share(bold)
+    if u_gap == 0:
+        return ""
+    c_gap = bold.counts.right / bold.counts.n - silent.counts.right / silent.counts.n
+    put = "puts" if len(others) == 1 else "put"
+    line = f"{first} puts {a.run} first, {listed([str(m) for m in others])} {put} {b.run} first: "
+    pair = (a.counts, b.counts)
+    whole = all(float(v).is_integer() for k in pair for v in (k.right, k.unanswered))
+    if a.counts.n == b.counts.n and whole:
+        blanks = int(silent.counts.unanswered - bold.counts.unanswered)
+        right = int(bold.counts.right - silent.counts.right)
+        more_or_fewer = f"{abs(right):,} {'fewer' if right >= 0 else 'more'} right"
+        line += f"{silent.run} has {blanks:,} more blank and {more_or_fewer}, "
+    line += f"so it is ahead where a blank is worth more than {c_gap / u_gap:.3f} right answers; "
+    return line + ", ".join(f"{m} gives it {_range(m, a, b)}" for m in (first, *others))
+
+
+def _blank_share(row: Row) -> float:
+    return row.counts.unanswered / row.counts.n
+
+
+def _range(item: Measure, a: Row, b: Row) -> str:
+    low, high = sorted((item.kappa(a.counts), item.kappa(b.counts)))
+    return f"{low:.3f}" if f"{low:.3f}" == f"{high:.3f}" else f"{low:.3f} to {high:.3f}"
