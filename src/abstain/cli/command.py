@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -267,9 +267,14 @@ def check_outputs(ctx: click.Context) -> None:
     """Refuse an output that is an input or another output, or that lies in no folder."""
     from abstain.io.files import refuse_unwritable
 
-    inputs = {os.path.realpath(text): f"{text}, which is read" for text in _inputs(ctx)}
-    for own in ctx.command.params:
-        output = ctx.params.get(str(own.name))
+    given = [(own, ctx.params.get(str(own.name))) for own in ctx.command.params]
+    inputs: dict[str, str] = {}
+    for own, value in given:
+        several = value if isinstance(value, (list, tuple)) else [value]
+        for item in several if not getattr(own, "writes", False) else ():
+            if isinstance(item, (str, Path)) and os.path.isfile(item):
+                inputs[os.path.realpath(item)] = f"{item}, which is read"
+    for own, output in given:
         if not getattr(own, "writes", False) or not isinstance(output, Path):
             continue
         called = min(own.opts, key=len) if isinstance(own, Option) else own.human_readable_name
@@ -279,17 +284,6 @@ def check_outputs(ctx: click.Context) -> None:
         if real in inputs:
             raise UsageError(f"{called} {output} would overwrite {inputs[real]}")
         inputs[real] = f"what {called} writes"
-
-
-def _inputs(ctx: click.Context) -> Iterator[str]:
-    """Everything among the arguments that names a file which is there."""
-    for own in ctx.command.params:
-        value = ctx.params.get(str(own.name))
-        if getattr(own, "writes", False):
-            continue
-        several = value if isinstance(value, (list, tuple)) else [value]
-        texts = (str(item) for item in several if isinstance(item, (str, Path)))
-        yield from (text for text in texts if os.path.isfile(text))
 
 
 # ---------------------------------------------------------------------- as it can be typed again

@@ -6,7 +6,7 @@ anything, for a command or for a kind of input, it is refused in one line that s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, get_args
@@ -193,19 +193,13 @@ def read_options(
         name, _, pick = own["format"].partition(":")
         raise UsageError(f"--from names a format: {name}; what to pick of it is --pick {pick}")
     own["pick"] = pairs(own["pick"], "--pick", "filter=strict-match")
-    own["columns"] = known_columns(own["columns"], columns)
+    own["columns"] = pairs(own["columns"], "--column", "question=id")
+    for name in own["columns"]:
+        bare = name.rpartition(":")[2]
+        if bare not in columns:
+            hint = f"there are {', '.join(columns)}"
+            raise UnknownNameError("column to map", bare, columns, hint=hint)
     own["grades"] = pairs(own["grades"], "--grade", "meh=wrong")
     reading = Reading.of(**{field: value for field, value in own.items() if value is not None})
     refuse(reading, without)
     return reading
-
-
-def known_columns(texts: Iterable[str], known: Sequence[str] = COLUMNS) -> dict[str, str]:
-    """Column mappings, with names that a command knows."""
-    mapping = pairs(texts, "--column", "question=id")
-    for name in mapping:
-        bare = name.rpartition(":")[2]
-        if bare not in known:
-            hint = f"there are {', '.join(known)}"
-            raise UnknownNameError("column to map", bare, known, hint=hint)
-    return mapping

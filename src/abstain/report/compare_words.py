@@ -10,7 +10,7 @@ from abstain.analyses.compare.options import MOST_TRIALS
 from abstain.analyses.compare.result import CompareResult, Origin, Pair
 from abstain.errors import plural
 from abstain.measures import Proportion, measure
-from abstain.report.words import first_few, undefined_sentences
+from abstain.report.words import first_few
 from abstain.stats.hypotheses import CORRECTIONS
 from abstain.stats.planning import least_units
 from abstain.stats.swaps import EXACT_UNITS
@@ -46,11 +46,6 @@ def what(c: CompareResult) -> str:
 def units(count: int, unit: str) -> str:
     """A count of questions, topics or queries."""
     return plural(count, unit, "queries" if unit == "query" else None)
-
-
-def undefined(c: CompareResult) -> list[str]:
-    """Which runs have no score, and why."""
-    return undefined_sentences((row.run, row.undefined) for row in c.rows)
 
 
 # ------------------------------------------------------------------- which differences are real

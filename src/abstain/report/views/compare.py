@@ -16,7 +16,13 @@ from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.rewards import measure_facts
 from abstain.report.shared import MOST_DOTS, known_measure, page_of, score_figure
-from abstain.report.words import count_text, number, policy_sentence, sentence
+from abstain.report.words import (
+    count_text,
+    number,
+    policy_sentence,
+    sentence,
+    undefined_sentences,
+)
 from abstain.stats.functional import THREE
 
 MOST_SLICES = 12
@@ -57,7 +63,8 @@ class View(view.View[CompareResult]):
         return [*self._before(), *words.verdict(c), *self._after(), *self._policy()]
 
     def _before(self) -> list[str]:
-        return [words.what(self.result), *words.undefined(self.result)]
+        c = self.result
+        return [words.what(c), *undefined_sentences((row.run, row.undefined) for row in c.rows)]
 
     def _after(self) -> list[str]:
         c, names = self.result, [row.run for row in self.result.rows]
