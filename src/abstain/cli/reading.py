@@ -15,14 +15,7 @@ from abstain.cli.command import READING, F, Words, argument, option
 from abstain.cli.options import pairs
 from abstain.errors import UnknownNameError, UsageError
 from abstain.judging import reading as fields
-from abstain.judging.reading import (
-    OPTIONS,
-    REPEATED,
-    Kind,
-    Reading,
-    refuse,
-    refuse_meaningless,
-)
+from abstain.judging.reading import OPTIONS, REPEATED, Kind, Reading, refuse, refuse_meaningless
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation

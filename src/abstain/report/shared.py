@@ -13,18 +13,11 @@ from abstain.analyses.result import Result
 from abstain.errors import AbstainError, plural
 from abstain.measures import Measure, measure
 from abstain.outcomes import Counts
+from abstain.report import words
 from abstain.report.charts import cells, chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.view import Charts
-from abstain.report.words import (
-    count_text,
-    label,
-    number,
-    policy_sentence,
-    sentence,
-    undefined_sentences,
-)
 from abstain.stats.ties import following, same
 
 if TYPE_CHECKING:
@@ -61,11 +54,11 @@ def again(saved: Result) -> list[str]:
     """The policy and the notes of a result, as sentences."""
     said = []
     if saved.policy:
-        said.append(policy_sentence(saved.policy, saved.touched))
+        said.append(words.policy_sentence(saved.policy, saved.touched))
     rows: Any = getattr(saved, "rows", ())
     names = {str(row.run) for row in rows if hasattr(row, "run")}
     notes = [note for note in saved.notes if not note.startswith("Policy: ")]
-    return [*said, *(sentence(note, names) for note in notes)]
+    return [*said, *(words.sentence(note, names) for note in notes)]
 
 
 def page_of(
@@ -187,10 +180,10 @@ def lead_words(rows: Sequence[ScoredRow], names: list[str]) -> str:
     if best.scores[name] is None:
         return f"No run has a {name}: {best.undefined.get(name, 'it is undefined')}."
     k: Counts | None = getattr(best, "counts", None)
-    text = f"{name} {number(best.scores[name])}"
+    text = f"{name} {words.number(best.scores[name])}"
     if k is not None and getattr(best, "numbers", None):
         three = (("right", k.right), ("wrong", k.wrong), ("blank", k.unanswered))
-        text += ": " + ", ".join(f"{count_text(n)} {word}" for word, n in three)
+        text += ": " + ", ".join(f"{words.count_text(n)} {word}" for word, n in three)
     others = [row for row in ordered[1:] if row.scores[name] is not None]
     if not others:
         return f"{best.run} has {text}."
@@ -202,7 +195,9 @@ def lead_words(rows: Sequence[ScoredRow], names: list[str]) -> str:
         text = text.replace("The best run is", "At the top is", 1) + f", level with {whom}"
     if not rest:
         return f"{text}."
-    return f"{text}; {following(_tied(rest, rest[0], name))} ({number(rest[0].scores[name])})."
+    return (
+        f"{text}; {following(_tied(rest, rest[0], name))} ({words.number(rest[0].scores[name])})."
+    )
 
 
 def _tied(rows: Sequence[ScoredRow], one: ScoredRow, name: str) -> list[str]:
@@ -216,7 +211,9 @@ def _tied(rows: Sequence[ScoredRow], one: ScoredRow, name: str) -> list[str]:
 
 def undefined_words(rows: Sequence[ScoredRow]) -> list[str]:
     """Which scores do not exist, and why."""
-    return undefined_sentences((label(row.run, row.reference), row.undefined) for row in rows)
+    return words.undefined_sentences(
+        (words.label(row.run, row.reference), row.undefined) for row in rows
+    )
 
 
 def dot_figures(rows: Sequence[ScoredRow], names: list[str]) -> Iterator[Figure]:

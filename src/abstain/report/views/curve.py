@@ -8,20 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from abstain.analyses.curve.result import CurveResult
 from abstain.errors import UnknownNameError, plural
-from abstain.report import view
+from abstain.report import view, words
 from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts, decision_words
 from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.shared import known_measure, page_of
-from abstain.report.words import (
-    NONE,
-    few,
-    number,
-    policy_sentence,
-    sentence,
-    threshold_cell,
-    threshold_text,
-)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -82,11 +73,11 @@ class View(view.View[CurveResult]):
         runs = plural(len(result.runs), "run")
         said = [f"{runs}, {plural(result.questions, 'question')}."]
         missing = missing_notes((own.run, own.stated, own.answers) for own in result.by_name)
-        said += [sentence(note) for note in few([*result.notes, *missing])]
+        said += [words.sentence(note) for note in words.few([*result.notes, *missing])]
         said += [NOTES[show].format(along=result.along)] if show in NOTES else []
         said += getattr(self, f"_{show}_notes", list)()
         if result.touched:
-            said.append(policy_sentence(result.policy, result.touched))
+            said.append(words.policy_sentence(result.policy, result.touched))
         return said
 
     def _summary_notes(self) -> list[str]:
@@ -113,8 +104,8 @@ class View(view.View[CurveResult]):
     def _measure_notes(self) -> list[str]:
         return [
             f"{own.run}: {self.result.along} has its top, {own.best:.4f}, at coverage "
-            f"{own.coverage:.3f} (threshold {threshold_text(own.best_threshold)}); it stands at "
-            f"{math.nan if own.as_submitted is None else own.as_submitted:.4f} with "
+            f"{own.coverage:.3f} (threshold {words.threshold_text(own.best_threshold)}); it stands "
+            f"at {math.nan if own.as_submitted is None else own.as_submitted:.4f} with "
             f"coverage {own.counts.answered / max(own.counts.n, 1):.3f}."
             for own in self.result.runs
             if own.best is not None and own.coverage is not None
@@ -228,11 +219,11 @@ class View(view.View[CurveResult]):
                 return decision_words(decision.comparisons[0])
             return f"Summary of {plural(len(result.runs), 'run')}."
         text = (
-            f"{top.run} could have had a {result.along} of {number(top.best)}, answering "
+            f"{top.run} could have had a {result.along} of {words.number(top.best)}, answering "
             f"{100 * top.coverage:.0f} % of the questions"
         )
         if top.as_submitted is not None:
-            text += f"; as submitted it has {number(top.as_submitted)}"
+            text += f"; as submitted it has {words.number(top.as_submitted)}"
         return text + "."
 
 
@@ -275,10 +266,12 @@ def _cell(name: str, row: Mapping[str, Any], *, on_page: bool) -> Cell:
     if name != "threshold":
         return value
     if not on_page:
-        return threshold_cell(row[name])
+        return words.threshold_cell(row[name])
     if value is not None:
-        return threshold_text(row[name])
-    return UNDEFINED if row.get("coverage", 0.0) is None else f"{NONE}, even without confidence"
+        return words.threshold_text(row[name])
+    return (
+        UNDEFINED if row.get("coverage", 0.0) is None else f"{words.NONE}, even without confidence"
+    )
 
 
 def missing_notes(stated: Iterable[tuple[str, int, int]]) -> list[str]:

@@ -12,18 +12,10 @@ from abstain.analyses.rank.lists import lowest_grade
 from abstain.analyses.rank.result import QueryRow, RankResult
 from abstain.errors import UsageError, option, plural, shown, some_of
 from abstain.measures.of_rankings import RankingMeasure
-from abstain.report import view
+from abstain.report import shared, view
 from abstain.report.charts import chart, points, tips
 from abstain.report.grid import Cell, Column, Grid, Kind
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.shared import (
-    dot_figures,
-    known_measure,
-    lead_words,
-    page_of,
-    slice_figures,
-    undefined_words,
-)
 from abstain.report.views import truncation
 from abstain.report.words import sentence
 
@@ -81,7 +73,7 @@ class View(view.View[RankResult]):
         single: dict[tuple[str, tuple[str | None, ...]], list[QueryRow]] = {}
         for one in result.per_query:
             single.setdefault((one.run, tuple(one.slice.values())), []).append(one)
-        grid = Grid(columns, [], notes=[*self._said(), *undefined_words(result.rows)])
+        grid = Grid(columns, [], notes=[*self._said(), *shared.undefined_words(result.rows)])
         last: tuple[object, ...] | None = None
         for row in result.rows:
             part = (*row.slice.values(), row.run if result.per_query else None)
@@ -114,17 +106,17 @@ class View(view.View[RankResult]):
     def _figures(self) -> list[Figure]:
         rows, names = self.result.rows, list(self.result.measures)
         unsliced = [row for row in rows if not row.slice]
-        return [*slice_figures(rows, names), *dot_figures(unsliced, names)]
+        return [*shared.slice_figures(rows, names), *shared.dot_figures(unsliced, names)]
 
     def page(self) -> Page:
         """The runs, their queries, what truncation does."""
         result, names = self.result, list(self.result.measures)
         asked = structs.asdict(result.settings).items()
         queries = f"{result.queries:,}, {result.nil_queries:,} of them with nothing relevant"
-        return page_of(
+        return shared.page_of(
             result,
             f"{names[0]} of {plural(len(result.lists), 'run')}",
-            lead_words(result.rows, names),
+            shared.lead_words(result.rows, names),
             self._sections(),
             ("measures", ", ".join(names)),
             ("queries", queries),
@@ -137,7 +129,7 @@ class View(view.View[RankResult]):
         yield Section(
             "leaderboard",
             "Leaderboard",
-            said=undefined_words(self.result.rows),
+            said=shared.undefined_words(self.result.rows),
             tables=[self._means_table()],
             figures=self._figures(),
         )
@@ -207,7 +199,7 @@ class View(view.View[RankResult]):
 
 def _kind(name: str) -> Kind:
     """Whether a measure is a score or counts documents."""
-    item = known_measure(name)
+    item = shared.known_measure(name)
     return "count" if item is not None and item.definition.total else "score"
 
 
@@ -217,7 +209,7 @@ def _kind(name: str) -> Kind:
 def _list_notes(result: RankResult) -> Iterator[str]:
     """How many lists and queries there were of each kind, and what became of them."""
     settings = result.settings
-    items = (known_measure(name) for name in result.measures)
+    items = (shared.known_measure(name) for name in result.measures)
     measures = [item for item in items if isinstance(item, RankingMeasure)]
     primed = _primed(measures)
     yield _queries(result, measures)

@@ -12,20 +12,10 @@ from abstain.analyses.score.result import Row, ScoreResult
 from abstain.errors import plural
 from abstain.measures import Measure
 from abstain.outcomes import CountsArray
-from abstain.report import view
+from abstain.report import shared, view
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.rewards import decision_figure, leads_table, measure_facts, rewards_table
-from abstain.report.shared import (
-    again,
-    dot_figures,
-    known_measure,
-    lead_words,
-    page_of,
-    slice_figures,
-    slice_text,
-    undefined_words,
-)
 from abstain.report.words import label, listed, policy_sentence, sentence
 from abstain.stats.intervals import METHODS
 
@@ -50,7 +40,7 @@ class View(view.View[ScoreResult]):
         """One table; `candidates` shows what the blanks would have been."""
         rows = self.result.rows
         grid = Grid.of(self._columns(candidates=candidates), notes=self._notes(), dim=self._dim())
-        if len(rows) > len({slice_text(row) for row in rows}):
+        if len(rows) > len({shared.slice_text(row) for row in rows}):
             grid.breaks = self._breaks()
         return [grid]
 
@@ -60,7 +50,7 @@ class View(view.View[ScoreResult]):
 
     def _breaks(self) -> set[int]:
         """Where slices begin."""
-        slices = [slice_text(row) for row in self.result.rows]
+        slices = [shared.slice_text(row) for row in self.result.rows]
         return {n for n, own in enumerate(slices) if not n or own != slices[n - 1]}
 
     def _columns(self, *, candidates: bool = False) -> Iterator[tuple[Column, list[Cell]]]:
@@ -103,12 +93,12 @@ class View(view.View[ScoreResult]):
             sizes = [row.counts.n for row in self._real]
             said.append(f"The runs cover from {min(sizes):,.0f} to {max(sizes):,.0f} questions.")
         if not result.by:
-            measures = [m for name in result.measures if (m := known_measure(name))]
+            measures = [m for name in result.measures if (m := shared.known_measure(name))]
             said += [sentence(text, names) for text in _disagreements(result.rows, measures)]
         said += self._interval_words()
         if result.policy:
             said.append(policy_sentence(result.policy, result.touched))
-        return [*said, *undefined_words(result.rows)]
+        return [*said, *shared.undefined_words(result.rows)]
 
     def _interval_words(self) -> list[str]:
         """How the intervals were made, and why some do not exist."""
@@ -141,22 +131,22 @@ class View(view.View[ScoreResult]):
     def _figures(self) -> list[Figure]:
         whole = [row for row in self._real if not row.slice]
         names = list(self.result.measures)
-        return [*slice_figures(self._real, names), *dot_figures(whole, names)]
+        return [*shared.slice_figures(self._real, names), *shared.dot_figures(whole, names)]
 
     def page(self) -> Page:
         """The runs, what the measures reward, the slices."""
         result, names = self.result, list(self.result.measures)
         method = result.interval_method
         level = "" if result.level is None else f"{100 * result.level:g} %, "
-        return page_of(
+        return shared.page_of(
             result,
             f"{names[0]} of {self._runs}",
-            lead_words(self._real, names),
+            shared.lead_words(self._real, names),
             self._sections(),
             ("measures", ", ".join(names)),
             ("questions", "" if result.questions is None else f"{result.questions:,}"),
             ("intervals", f"{level}{method}" if method else ""),
-            said=[*again(result), *self._interval_words()],
+            said=[*shared.again(result), *self._interval_words()],
         )
 
     def _sections(self) -> Iterator[Section]:
@@ -164,12 +154,12 @@ class View(view.View[ScoreResult]):
             "leaderboard",
             "Leaderboard",
             key=True,
-            said=undefined_words(self.result.rows),
+            said=shared.undefined_words(self.result.rows),
             tables=[self._page_table()],
             figures=self._figures(),
         )
-        known = [m for name in self.result.measures if (m := known_measure(name))]
-        if (item := known_measure(self.result.measures[0])) is not None:
+        known = [m for name in self.result.measures if (m := shared.known_measure(name))]
+        if (item := shared.known_measure(self.result.measures[0])) is not None:
             rewarded = Section("measure", "What is rewarded", facts=measure_facts(item))
             rows = [row for row in self._real if not row.slice]
             if rows and all(row.counts.n for row in rows):

@@ -6,19 +6,11 @@ from typing import Any
 
 from abstain.analyses.tune.result import Standing, Tuned, TuneResult
 from abstain.errors import plural
-from abstain.report import view
+from abstain.report import view, words
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.shared import page_of
-from abstain.report.words import (
-    NOTHING,
-    few,
-    policy_sentence,
-    sentence,
-    threshold_cell,
-    threshold_text,
-)
 
 BEST_OF_ONE = "best of one"
 """With thresholds by slice the best one threshold, in hindsight, is no limit to them."""
@@ -61,7 +53,7 @@ class View(view.View[TuneResult]):
     def _threshold(self, own: Tuned) -> Cell:
         if self.result.by:
             return f"{_text(own.threshold)}, per {self.result.by}"
-        return NOTHING if own.threshold is None else threshold_cell(own.threshold)
+        return words.NOTHING if own.threshold is None else words.threshold_cell(own.threshold)
 
     def line(self) -> str:
         """Runs and what was sought."""
@@ -84,9 +76,9 @@ class View(view.View[TuneResult]):
             )
         if result.aim.risk is not None and any(_answers(own) for own in result.runs):
             said.append(self._promise())
-        said += [sentence(note) for note in few([*result.notes, *self._warnings()])]
+        said += [words.sentence(note) for note in words.few([*result.notes, *self._warnings()])]
         if result.touched:
-            said.append(policy_sentence(result.policy, result.touched))
+            said.append(words.policy_sentence(result.policy, result.touched))
         return said
 
     def _aim(self) -> str:
@@ -259,7 +251,7 @@ class View(view.View[TuneResult]):
 
 
 def _text(value: float | None) -> str:
-    return NOTHING if value is None else threshold_text(value)
+    return words.NOTHING if value is None else words.threshold_text(value)
 
 
 def _answers(own: Tuned) -> bool:
