@@ -6,13 +6,13 @@ name says: .svg, .png, .html (self-contained) or .json (the specification itself
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ PALETTE = (
 OUTCOME_COLOURS = {"right": "#0072b2", "wrong": "#d55e00", "blank": "#c9ced6"}
 ENDINGS = (".svg", ".png", ".html", ".json")
 Layer = dict[str, Any]
+Draw = Callable[..., Layer]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 CONFIG: dict[str, Any] = {
@@ -84,26 +85,6 @@ def chart(
     }
 
 
-def lines(x: str, y: str, **more: Any) -> dict[str, Any]:
-    """A line a group: `colour="run"`, titles with `x_title` and `y_title`."""
-    return _layer({"type": "line", "tooltip": True, "interpolate": "linear"}, x, y, **more)
-
-
-def steps(x: str, y: str, **more: Any) -> dict[str, Any]:
-    """A line that stays until the next point."""
-    return _layer({"type": "line", "tooltip": True, "interpolate": "step-after"}, x, y, **more)
-
-
-def points(x: str, y: str, **more: Any) -> dict[str, Any]:
-    """A point a row."""
-    return _layer({"type": "point", "tooltip": True, "filled": True}, x, y, **more)
-
-
-def bars(x: str, y: str, **more: Any) -> dict[str, Any]:
-    """A bar a row."""
-    return _layer({"type": "bar", "tooltip": True}, x, y, **more)
-
-
 def bands(x: str, low: str, high: str, **more: Any) -> dict[str, Any]:
     """A band between two values."""
     layer = _layer({"type": "area", "opacity": 0.2}, x, low, **more)
@@ -130,7 +111,7 @@ def tips(names: Sequence[str], numbers: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _layer(
-    mark: dict[str, Any],
+    mark: Mapping[str, Any],
     x: str,
     y: str,
     *,
@@ -157,7 +138,17 @@ def _layer(
             encoding[axis]["sort"] = list(sort)
     if colour is not None:
         encoding["color"] = {"field": _field(colour), "type": "nominal", "title": colour}
-    return {"mark": mark, "encoding": encoding}
+    return {"mark": dict(mark), "encoding": encoding}
+
+
+lines: Draw = partial(_layer, {"type": "line", "tooltip": True, "interpolate": "linear"})
+"""A line a group: `colour="run"`, titles with `x_title` and `y_title`."""
+steps: Draw = partial(_layer, {"type": "line", "tooltip": True, "interpolate": "step-after"})
+"""A line that stays until the next point."""
+points: Draw = partial(_layer, {"type": "point", "tooltip": True, "filled": True})
+"""A point a row."""
+bars: Draw = partial(_layer, {"type": "bar", "tooltip": True})
+"""A bar a row."""
 
 
 def _field(name: str) -> str:
@@ -343,7 +334,7 @@ def _nearest(line: Layer, name: str, tips: list[dict[str, Any]]) -> Layer:
 SNIPPET = "window.vegaEmbed = vegaEmbed; dispatchEvent(new Event('charts'));"
 
 
-@functools.cache
+@cache
 def chart_library() -> str:
     """The script, closed to the markup of the page that it stands in."""
     from importlib.metadata import version

@@ -74,7 +74,9 @@ class View(view.View[TuneResult]):
             said.append(
                 f"{BEST_OF_ONE}: the best single threshold, in hindsight; several may beat it."
             )
-        if result.aim.risk is not None and any(_answers(own) for own in result.runs):
+        chosen = [own.threshold for own in result.runs]
+        chosen += [part.threshold for own in result.runs for part in own.parts]
+        if result.aim.risk is not None and any(threshold is not None for threshold in chosen):
             said.append(self._promise())
         said += [words.sentence(note) for note in words.few([*result.notes, *self._warnings()])]
         if result.touched:
@@ -252,11 +254,6 @@ class View(view.View[TuneResult]):
 
 def _text(value: float | None) -> str:
     return words.NOTHING if value is None else words.threshold_text(value)
-
-
-def _answers(own: Tuned) -> bool:
-    """Whether there is anything to promise: some threshold answers."""
-    return own.threshold is not None or any(part.threshold is not None for part in own.parts)
 
 
 def _points(value: float) -> str:
