@@ -256,15 +256,16 @@ def _told(c: Comparison, leader: str) -> str:
     edges = [0.0, *crossings, 1.0]
     where: dict[str, list[str]] = {}
     for lead, low, high in zip(leads, edges[:-1], edges[1:], strict=True):
-        where.setdefault(lead, []).append(
-            f"below t = {high:.2f}"
-            if low == 0
-            else f"above {low:.2f}"
-            if high == 1
-            else f"from {low:.2f} to {high:.2f}"
-        )
+        where.setdefault(lead, []).append(_span(low, high, "below t =", "from", "to"))
     one, two = where.items()
     return f"{one[0]} is better {listed(one[1])}, {two[0]} {listed(two[1])}"
+
+
+def _span(low: float, high: float, below: str, start: str, stop: str) -> str:
+    """A span of t in words; one that reaches an end of the scale has one bound."""
+    if low == 0:
+        return f"{below} {high:.2f}"
+    return f"above {low:.2f}" if high == 1 else f"{start} {low:.2f} {stop} {high:.2f}"
 
 
 def _wide(crossings: Sequence[float]) -> list[float]:
@@ -287,12 +288,5 @@ def _unsure(c: Comparison) -> str:
             merged.append((low, high))
     if not merged:
         return "the data can tell at every t"
-    spans = [
-        f"below {high:.2f}"
-        if low == 0
-        else f"above {low:.2f}"
-        if high == 1
-        else f"between {low:.2f} and {high:.2f}"
-        for low, high in merged
-    ]
+    spans = [_span(low, high, "below", "between", "and") for low, high in merged]
     return f"{listed(spans)} the data cannot tell"

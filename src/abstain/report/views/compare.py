@@ -30,14 +30,15 @@ class View(view.View[CompareResult]):
 
     def tables(self, *, digits: int = 4, **options: Any) -> list[Grid]:
         """The runs, their pairs, and of two runs the moves and slices; words below the last."""
-        grids = [self._runs(), self._pairs(self._shown())]
-        origin = self.result.origin
-        if origin is not None:
-            if self.result.pairs[0].difference is not None:
+        c = self.result
+        shown = list(c.pairs) if c.against or len(c.rows) == 2 else c.neighbours()
+        grids = [self._runs(), self._pairs(shown)]
+        if c.origin is not None:
+            if c.pairs[0].difference is not None:
                 grids.append(self._moves())
-            if origin.slices:
+            if c.origin.slices:
                 grids.append(self._slices())
-        grids[-1].notes = [*self.sentences(), *method.rounded_away(self.result, digits)]
+        grids[-1].notes = [*self.sentences(), *method.rounded_away(c, digits)]
         return grids
 
     def whole(self, **options: Any) -> Grid:
@@ -117,10 +118,6 @@ class View(view.View[CompareResult]):
             yield Column("corrected", "score"), [row.corrected.get(c.measure) for row in rows]
             yield Column("its low", "score", joined=True), [low for low, _ in spans]
             yield Column("its high", "score", joined=True), [high for _, high in spans]
-
-    def _shown(self) -> list[Pair]:
-        c = self.result
-        return list(c.pairs) if c.against or len(c.rows) == 2 else c.neighbours()
 
     def _pairs(self, pairs: list[Pair], *, full: bool = False, told: bool = False) -> Grid:
         """Differences with intervals and p; `full` keeps every digit, `told` says what follows."""

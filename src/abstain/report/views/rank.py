@@ -126,23 +126,10 @@ class View(view.View[RankResult]):
         )
 
     def _sections(self) -> Iterator[Section]:
-        yield Section(
-            "leaderboard",
-            "Leaderboard",
-            said=shared.undefined_words(self.result.rows),
-            tables=[self._means_table()],
-            figures=self._figures(),
-        )
-        if self.result.per_query:
-            strips, tables = list(self._strips()), [self._queries_table()]
-            yield Section("queries", "Queries", figures=strips, tables=tables)
-        if self.result.truncation is not None:
-            yield truncation.View(self.result.truncation).section()
-
-    def _means_table(self) -> PageTable:
         result = self.result
-        columns = [Column("#"), Column("run"), *(Column(part) for part in result.by)]
-        columns += [Column(name, _kind(name)) for name in result.measures]
+        slices = [Column(name) for name in result.by]
+        scores = [Column(name, _kind(name)) for name in result.measures]
+        columns = [Column("#"), Column("run"), *slices, *scores]
         columns += [Column(n, "count") for n in ("queries", "nil", "missing", "truncated")]
         rows: list[list[Cell]] = [
             [
@@ -153,18 +140,23 @@ class View(view.View[RankResult]):
             for row in result.rows
         ]
         reading = "Scores are means over the queries for which they exist."
-        return PageTable("runs", "Runs", reading, Grid(columns, rows), filters=result.by)
-
-    def _queries_table(self) -> PageTable:
-        result = self.result
-        columns = [Column("run"), *(Column(part) for part in result.by), Column("query")]
-        columns += [Column(name, _kind(name)) for name in result.measures]
-        rows: list[list[Cell]] = [
-            [row.run, *(v or "–" for v in row.slice.values()), row.query, *row.scores.values()]
-            for row in result.per_query
-        ]
-        filters = (*result.by, "run")
-        return PageTable("queries", "Every query", "", Grid(columns, rows), filters=filters)
+        yield Section(
+            "leaderboard",
+            "Leaderboard",
+            said=shared.undefined_words(result.rows),
+            tables=[PageTable("runs", "Runs", reading, Grid(columns, rows), filters=result.by)],
+            figures=self._figures(),
+        )
+        if result.per_query:
+            rows = [
+                [row.run, *(v or "–" for v in row.slice.values()), row.query, *row.scores.values()]
+                for row in result.per_query
+            ]
+            grid = Grid([Column("run"), *slices, Column("query"), *scores], rows)
+            every = PageTable("queries", "Every query", "", grid, filters=(*result.by, "run"))
+            yield Section("queries", "Queries", figures=list(self._strips()), tables=[every])
+        if result.truncation is not None:
+            yield truncation.View(result.truncation).section()
 
     def _strips(self) -> Iterator[Figure]:
         """A tick a query, for as many of the first runs as there is room for, one at least."""
