@@ -260,17 +260,23 @@ def _explained(
         _refuse_several(before, "baseline")
     names = _attributes(own) if by is None else [by] if isinstance(by, str) else list(by)
     parts = [part for name in names for part in _parts(own, before, measure, name)]
+    difference = None
     if before is None:
         parts = [part for part in parts if part.score < gate.threshold]
         parts.sort(key=lambda part: (part.score - gate.threshold) * part.questions)
     else:
         parts = [part for part in parts if part.before is not None and part.score < part.before]
         parts.sort(key=lambda part: (part.score - (part.before or 0)) * part.questions)
+        both = together({"baseline": before, "run": own})
+        pair = both.compare(measure, trials=100, level=2 * gate.confidence - 1).pairs[0]
+        ends = (math.nan if end is None else end for end in (pair.difference, *pair.interval))
+        value, low, high = ends
+        difference = value, low, high
     return replace(
         gate,
         needed=_needed(measure, gate, interval) if gate.cluster is None else None,
         parts=tuple(parts[:MOST_SLICES]),
-        difference=None if before is None else _difference(own, before, measure, gate),
+        difference=difference,
     )
 
 
@@ -301,17 +307,6 @@ def _by_slice(read: Evaluation, measure: Measure, name: str) -> dict[str | None,
     """The score and the questions of every slice of one run."""
     rows = read.score([measure], by=[name]).rows
     return {row.slice[name]: (row.score(str(measure)), int(row.counts.n)) for row in rows}
-
-
-def _difference(
-    own: Evaluation, before: Evaluation, measure: Measure, gate: Gate
-) -> tuple[float, float, float]:
-    both = together({"baseline": before, "run": own})
-    pair = both.compare(measure, trials=100, level=2 * gate.confidence - 1).pairs[0]
-    value, low, high = (
-        math.nan if end is None else end for end in (pair.difference, *pair.interval)
-    )
-    return value, low, high
 
 
 def _needed(measure: Measure, gate: Gate, method: IntervalMethod) -> int | None:

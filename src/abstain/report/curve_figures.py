@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from abstain.analyses.curve.decision import crossings
 from abstain.analyses.curve.result import PENALISED_AT, Comparison, CurveResult, RunCurve
 from abstain.errors import plural
 from abstain.report.charts import bands, chart, lines, points, tips
@@ -190,10 +193,6 @@ def acts(way: str) -> str:
 
 def crossing_words(runs: Sequence[RunCurve]) -> str:
     """Where the first two runs cross as a wrong answer costs more."""
-    import numpy as np
-
-    from abstain.analyses.curve.decision import crossings
-
     if len(runs) < 2:
         return ""
     first, second = runs[:2]

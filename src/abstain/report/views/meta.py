@@ -33,7 +33,13 @@ class View(view.View[MetaResult]):
         grids = [grid for own in parts.values() for grid in own]
         if not grids:
             grids = [Grid([], [])]
-        grids[-1].notes += self._notes()
+        result = self.result
+        said = [f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}."]
+        names = (*result.measures, *result.runs)
+        said += [sentence(note, names) for note in (*result.notes, *words.notes_of(result))]
+        if result.policy:
+            said.append(policy_sentence(result.policy, result.touched))
+        grids[-1].notes += said
         return grids
 
     def whole(self, **options: Any) -> Grid:
@@ -65,15 +71,6 @@ class View(view.View[MetaResult]):
     def _by_part(self) -> dict[str, list[Grid]]:
         """The tables of each part that there is."""
         return {part: getattr(self, f"_{part}")() for part in PARTS if getattr(self.result, part)}
-
-    def _notes(self) -> list[str]:
-        result = self.result
-        said = [f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}."]
-        names = (*result.measures, *result.runs)
-        said += [sentence(note, names) for note in (*result.notes, *words.notes_of(result))]
-        if result.policy:
-            said.append(policy_sentence(result.policy, result.touched))
-        return said
 
     # ------------------------------------------------------------------------ a table a part
 

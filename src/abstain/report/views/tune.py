@@ -46,14 +46,14 @@ class View(view.View[TuneResult]):
         found: list[tuple[str, Cell, Standing]] = [("answer everything", "", own.answer_everything)]
         if own.as_submitted.numbers != own.answer_everything.numbers:
             found.append(("as submitted", "", own.as_submitted))
-        found.append(("with a threshold", self._threshold(own), own.judged))
+        threshold: Cell = words.NOTHING
+        if self.result.by:
+            threshold = f"{_text(own.threshold)}, per {self.result.by}"
+        elif own.threshold is not None:
+            threshold = words.threshold_cell(own.threshold)
+        found.append(("with a threshold", threshold, own.judged))
         best = BEST_OF_ONE if self.result.by else "best in hindsight"
         return [*found, (best, "", own.best_in_hindsight)]
-
-    def _threshold(self, own: Tuned) -> Cell:
-        if self.result.by:
-            return f"{_text(own.threshold)}, per {self.result.by}"
-        return words.NOTHING if own.threshold is None else words.threshold_cell(own.threshold)
 
     def line(self) -> str:
         """Runs and what was sought."""
