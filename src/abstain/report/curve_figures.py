@@ -245,14 +245,14 @@ def _told(c: Comparison, leader: str) -> str:
     """Who is better where."""
     leads = [leader]
     other = {c.first: c.second, c.second: c.first}
-    crossings = _wide(c.crossings)
-    for _ in crossings:
+    turns = _wide(c.crossings)
+    for _ in turns:
         leads.append(other[leads[-1]])
     if len(leads) == 1:
         return f"{leads[0]} is better than {other[leads[0]]} at every t"
     if len(leads) == 2:
-        return f"{leads[0]} is better below t = {crossings[0]:.2f}, {leads[1]} above"
-    edges = [0.0, *crossings, 1.0]
+        return f"{leads[0]} is better below t = {turns[0]:.2f}, {leads[1]} above"
+    edges = [0.0, *turns, 1.0]
     where: dict[str, list[str]] = {}
     for lead, low, high in zip(leads, edges[:-1], edges[1:], strict=True):
         where.setdefault(lead, []).append(_span(low, high, "below t =", "from", "to"))
@@ -267,10 +267,10 @@ def _span(low: float, high: float, below: str, start: str, stop: str) -> str:
     return f"above {low:.2f}" if high == 1 else f"{start} {low:.2f} {stop} {high:.2f}"
 
 
-def _wide(crossings: Sequence[float]) -> list[float]:
+def _wide(found: Sequence[float]) -> list[float]:
     """Without the pairs of crossings between which hardly anything lies."""
     kept: list[float] = []
-    for crossing in crossings:
+    for crossing in found:
         if kept and crossing - kept[-1] < 2 * STEP:
             kept.pop()
         else:

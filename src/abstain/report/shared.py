@@ -52,13 +52,10 @@ def slice_text(row: ScoredRow) -> str:
 
 def again(saved: Result) -> list[str]:
     """The policy and the notes of a result, as sentences."""
-    said = []
-    if saved.policy:
-        said.append(words.policy_sentence(saved.policy, saved.touched))
+    said = [words.policy_sentence(saved.policy, saved.touched)] if saved.policy else []
     rows: Any = getattr(saved, "rows", ())
     names = {str(row.run) for row in rows if hasattr(row, "run")}
-    notes = [note for note in saved.notes if not note.startswith("Policy: ")]
-    return [*said, *(words.sentence(note, names) for note in notes)]
+    return [*said, *(words.sentence(note, names) for note in saved.notes)]
 
 
 def page_of(
