@@ -76,7 +76,7 @@ def page_digest(html: str) -> str:
 
     Numbers are taken to five decimals: the last of their digits may differ by processor.
     """
-    from abstain.report.library import chart_library
+    from abstain.report.charts import chart_library
     from abstain.report.pieces import versions
 
     own = html.replace(chart_library(), "").replace(versions(), "")

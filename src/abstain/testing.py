@@ -177,9 +177,16 @@ def assert_at_least(
     """
     __tracebackhide__ = True
     try:
-        gate = _gate(
-            run, gold, measure, threshold, confidence, baseline, by, interval, grades, reading
-        )
+        chosen = count_measure(measure)
+        _check(chosen, threshold, confidence)
+        how = structs.replace(reading_of(reading), grades=dict(grades or {}))
+        standard = None if gold is None else read_gold(gold, how)
+        own = _read(run, standard, how)
+        # A passing gate needs no baseline, but says at once that one is broken.
+        before = None if baseline is None else _read(baseline, standard, how)
+        gate = _gate(own, chosen, threshold, confidence, interval)
+        if not gate.passed:
+            gate = _explained(gate, chosen, own, before, by, interval)
     except AbstainError as error:
         raise error.with_traceback(None) from None  # one line: nobody looks for the fault inside
     for tell in listeners:
@@ -190,30 +197,19 @@ def assert_at_least(
 
 
 def _gate(
-    run: Any,
-    gold: Any,
-    measure: str | Measure,
+    own: Evaluation,
+    measure: Measure,
     threshold: float,
     confidence: float,
-    baseline: Any,
-    by: Sequence[str] | str | None,
     interval: IntervalMethod,
-    grades: Mapping[str, str] | None,
-    reading: ReadingOptions,
 ) -> Gate:
-    chosen = count_measure(measure)
-    _check(chosen, threshold, confidence)
-    how = structs.replace(reading_of(reading), grades=dict(grades or {}))
-    standard = None if gold is None else read_gold(gold, how)
-    own = _read(run, standard, how)
-    # A passing gate needs no baseline, but says at once that one is broken.
-    before = None if baseline is None else _read(baseline, standard, how)
-    result = own.score([chosen], interval=interval, level=2 * confidence - 1)
+    """The score of the one run that was read, held against the threshold."""
+    result = own.score([measure], interval=interval, level=2 * confidence - 1)
     _refuse_several(own, "run")
     (row,) = result.rows
-    name = str(chosen)
+    name = str(measure)
     low, high = (math.nan if end is None else end for end in row.intervals[name])
-    gate = Gate(
+    return Gate(
         row.run,
         name,
         threshold,
@@ -225,9 +221,6 @@ def _gate(
         cluster=result.cluster,
         why_no_interval=row.no_interval.get(name, ""),
     )
-    if gate.passed:
-        return gate
-    return _explained(gate, chosen, own, before, by, interval)
 
 
 def _read(run: Any, gold: Gold | None, reading: Reading) -> Evaluation:
@@ -267,17 +260,23 @@ def _explained(
         _refuse_several(before, "baseline")
     names = _attributes(own) if by is None else [by] if isinstance(by, str) else list(by)
     parts = [part for name in names for part in _parts(own, before, measure, name)]
+    difference = None
     if before is None:
         parts = [part for part in parts if part.score < gate.threshold]
         parts.sort(key=lambda part: (part.score - gate.threshold) * part.questions)
     else:
         parts = [part for part in parts if part.before is not None and part.score < part.before]
         parts.sort(key=lambda part: (part.score - (part.before or 0)) * part.questions)
+        both = together({"baseline": before, "run": own})
+        pair = both.compare(measure, trials=100, level=2 * gate.confidence - 1).pairs[0]
+        ends = (math.nan if end is None else end for end in (pair.difference, *pair.interval))
+        value, low, high = ends
+        difference = value, low, high
     return replace(
         gate,
         needed=_needed(measure, gate, interval) if gate.cluster is None else None,
         parts=tuple(parts[:MOST_SLICES]),
-        difference=None if before is None else _difference(own, before, measure, gate),
+        difference=difference,
     )
 
 
@@ -308,17 +307,6 @@ def _by_slice(read: Evaluation, measure: Measure, name: str) -> dict[str | None,
     """The score and the questions of every slice of one run."""
     rows = read.score([measure], by=[name]).rows
     return {row.slice[name]: (row.score(str(measure)), int(row.counts.n)) for row in rows}
-
-
-def _difference(
-    own: Evaluation, before: Evaluation, measure: Measure, gate: Gate
-) -> tuple[float, float, float]:
-    both = together({"baseline": before, "run": own})
-    pair = both.compare(measure, trials=100, level=2 * gate.confidence - 1).pairs[0]
-    value, low, high = (
-        math.nan if end is None else end for end in (pair.difference, *pair.interval)
-    )
-    return value, low, high
 
 
 def _needed(measure: Measure, gate: Gate, method: IntervalMethod) -> int | None:

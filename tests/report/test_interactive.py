@@ -10,8 +10,7 @@ import pytest
 
 from abstain.analyses.result import load
 from abstain.report.campaign.page import _ticks
-from abstain.report.charts import bands, chart, lines, points
-from abstain.report.interactive import READABLE, interactive
+from abstain.report.charts import READABLE, bands, chart, interactive, lines, points
 from abstain.report.meta_charts import OPEN
 from tests.report.saved import save, write_inputs
 

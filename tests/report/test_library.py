@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from abstain.report import library
+from abstain.report import charts as library
 
 
 @pytest.fixture

@@ -66,9 +66,8 @@ def _invoke(args: list[str]) -> int:
     """Parse the arguments and run the command; its exit code."""
     from click.exceptions import Exit
 
-    from abstain.cli.app import app
+    from abstain.cli.app import app, complete
     from abstain.cli.command import typed
-    from abstain.cli.completion import complete
 
     done = complete(app)
     if done is not None:

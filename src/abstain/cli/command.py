@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from abstain.cli.help import FittingHelp
 from abstain.errors import UsageError, nearest
 
 READING, COMPUTING, SHOWING = "Reading", "What to compute", "How to show it"
@@ -111,6 +112,93 @@ class Words(click.types.StringParamType):
         return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
+# ------------------------------------------------- help that fits the terminal, however narrow
+
+
+LEAST, MOST = 24, 98
+"""Columns that help takes at least and at most."""
+
+ABREAST = 58
+"""Columns from which on an option and its meaning stand side by side."""
+
+KEPT = "\b"
+"""What begins a paragraph whose lines stay as they are: examples."""
+
+
+class FittingHelp(click.Command):
+    """A command whose help keeps within the terminal."""
+
+    def get_help(self, ctx: click.Context) -> str:
+        """The help, wrapped; below `ABREAST` columns meanings stand beneath what they explain."""
+        width = max(LEAST, min(shutil.get_terminal_size().columns - 2, MOST))
+        formatter = _Fitting(width=width)
+        self.format_help(ctx, formatter)
+        return formatter.getvalue().rstrip("\n")
+
+
+class _Fitting(click.HelpFormatter):
+    """How a formatter writes where there may be little room."""
+
+    def write_text(self, text: str) -> None:
+        """Paragraphs; examples go on in the next line, as a shell takes them."""
+        room = self.width - self.current_indent
+        paragraphs = [
+            "\n".join(_continued(line, room) for line in paragraph.splitlines())
+            if paragraph.lstrip(" \n").startswith(KEPT)
+            else paragraph
+            for paragraph in text.split("\n\n")
+        ]
+        super().write_text("\n\n".join(paragraphs))
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        """Terms with their meanings: side by side where the terms are short, else beneath."""
+        rows = list(rows)
+        longest = max(len(term) for term, _ in rows)
+        if self.width >= ABREAST or longest <= self.width // 3:
+            super().write_dl(rows, col_max, col_spacing)
+            return
+        indent = " " * self.current_indent
+        for term, meaning in rows:
+            for line in filled(term, self.width - self.current_indent, hanging=4):
+                self.write(f"{indent}{line}\n")
+            for line in filled(meaning, self.width - self.current_indent - 4):
+                self.write(f"{indent}    {line}\n")
+
+
+def _continued(line: str, room: int) -> str:
+    """A line of an example that a shell still takes when it is long; notes in brackets stay whole.
+
+    >>> print(_continued("abstain score gold.csv run.csv -m c@1", 24))
+    abstain score gold.csv \\
+        run.csv -m c@1
+    """
+    if len(line) <= room:
+        return line
+    command, _, note = line.partition("   ")
+    lines = " \\\n".join(filled(command.rstrip(), room - 2, hanging=4))
+    notes = "".join(f"\n    {part}" for part in filled(note.strip(), room - 4))
+    return lines + notes
+
+
+def filled(text: str, width: int, *, hanging: int = 0) -> list[str]:
+    """Lines of text, broken after a space or a bar.
+
+    >>> filled("-f, --format <table|json|csv>", 20, hanging=2)
+    ['-f, --format <table|', '  json|csv>']
+    """
+    lines = [""]
+    for piece in re.split(r"(?<=[ |])", " ".join(text.split())):
+        if lines[-1].strip() and len(lines[-1] + piece.rstrip()) > width:
+            lines.append(" " * hanging)
+        lines[-1] += piece
+    return [line.rstrip() for line in lines if line.strip()]
+
+
+# ------------------------------------------------------------------- checks before it begins
+
+
 class Command(FittingHelp):
     """A command that refuses an output it cannot or must not write before it works for it."""
 
@@ -179,9 +267,14 @@ def check_outputs(ctx: click.Context) -> None:
     """Refuse an output that is an input or another output, or that lies in no folder."""
     from abstain.io.files import refuse_unwritable
 
-    inputs = {os.path.realpath(text): f"{text}, which is read" for text in _inputs(ctx)}
-    for own in ctx.command.params:
-        output = ctx.params.get(str(own.name))
+    given = [(own, ctx.params.get(str(own.name))) for own in ctx.command.params]
+    inputs: dict[str, str] = {}
+    for own, value in given:
+        several = value if isinstance(value, (list, tuple)) else [value]
+        for item in several if not getattr(own, "writes", False) else ():
+            if isinstance(item, (str, Path)) and os.path.isfile(item):
+                inputs[os.path.realpath(item)] = f"{item}, which is read"
+    for own, output in given:
         if not getattr(own, "writes", False) or not isinstance(output, Path):
             continue
         called = min(own.opts, key=len) if isinstance(own, Option) else own.human_readable_name
@@ -191,17 +284,6 @@ def check_outputs(ctx: click.Context) -> None:
         if real in inputs:
             raise UsageError(f"{called} {output} would overwrite {inputs[real]}")
         inputs[real] = f"what {called} writes"
-
-
-def _inputs(ctx: click.Context) -> Iterator[str]:
-    """Everything among the arguments that names a file which is there."""
-    for own in ctx.command.params:
-        value = ctx.params.get(str(own.name))
-        if getattr(own, "writes", False):
-            continue
-        several = value if isinstance(value, (list, tuple)) else [value]
-        texts = (str(item) for item in several if isinstance(item, (str, Path)))
-        yield from (text for text in texts if os.path.isfile(text))
 
 
 # ---------------------------------------------------------------------- as it can be typed again
@@ -227,11 +309,7 @@ def typed(args: Sequence[str]) -> str:
             skip = False
         elif name in ELSEWHERE:
             skip = not equals
-        elif text != "--force" and not _glued(text):
+        elif text != "--force" and not (text.startswith(("-o", "-f")) and len(text) > 2):
             kept.append(text)
     line = shlex.join(["abstain", *kept]) if kept else ""
     return line.encode("utf-8", "replace").decode()  # a file's name may be any bytes
-
-
-def _glued(text: str) -> bool:
-    return text.startswith(("-o", "-f")) and len(text) > 2

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from abstain.cli.command import BARE, NEW_FILE, SHOWING, Words, option
+from abstain.cli.command import BARE, NEW_FILE, SHOWING, F, Words, option
 from abstain.errors import UsageError
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 METHODS = ("logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson")
 

@@ -6,29 +6,21 @@ anything, for a command or for a kind of input, it is refused in one line that s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from abstain.cli.command import READING, Words, argument, option
+from abstain.cli.command import READING, F, Words, argument, option
 from abstain.cli.options import pairs
 from abstain.errors import UnknownNameError, UsageError
 from abstain.judging import reading as fields
-from abstain.judging.reading import (
-    OPTIONS,
-    REPEATED,
-    Kind,
-    Reading,
-    refuse,
-    refuse_meaningless,
-)
+from abstain.judging.reading import OPTIONS, REPEATED, Kind, Reading, refuse, refuse_meaningless
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation
     from abstain.rankings.scores import ScoreMatrix
 
-F = TypeVar("F", bound=Callable[..., Any])
 COLUMNS = (
     *("question", "correct", "options", "answer", "answered", "candidate", "confidence", "why"),
     *("run", "rank", "known", "outcome", "grade", "right", "wrong", "unanswered"),
@@ -194,19 +186,13 @@ def read_options(
         name, _, pick = own["format"].partition(":")
         raise UsageError(f"--from names a format: {name}; what to pick of it is --pick {pick}")
     own["pick"] = pairs(own["pick"], "--pick", "filter=strict-match")
-    own["columns"] = known_columns(own["columns"], columns)
+    own["columns"] = pairs(own["columns"], "--column", "question=id")
+    for name in own["columns"]:
+        bare = name.rpartition(":")[2]
+        if bare not in columns:
+            hint = f"there are {', '.join(columns)}"
+            raise UnknownNameError("column to map", bare, columns, hint=hint)
     own["grades"] = pairs(own["grades"], "--grade", "meh=wrong")
     reading = Reading.of(**{field: value for field, value in own.items() if value is not None})
     refuse(reading, without)
     return reading
-
-
-def known_columns(texts: Iterable[str], known: Sequence[str] = COLUMNS) -> dict[str, str]:
-    """Column mappings, with names that a command knows."""
-    mapping = pairs(texts, "--column", "question=id")
-    for name in mapping:
-        bare = name.rpartition(":")[2]
-        if bare not in known:
-            hint = f"there are {', '.join(known)}"
-            raise UnknownNameError("column to map", bare, known, hint=hint)
-    return mapping

@@ -9,20 +9,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from abstain.cli import options
-from abstain.cli.command import NEW_FILE, SHOWING, option
+from abstain.cli.command import NEW_FILE, SHOWING, F, option
 from abstain.errors import UsageError
 from abstain.report.view import ENDINGS, FORMATS, LOOKS, Format, view_of
 
 if TYPE_CHECKING:
     from abstain.analyses.result import Result
     from abstain.report.grid import Grid
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,8 @@ class Showing:
     @property
     def chosen(self) -> Format:
         """The look: as asked for, as the file's name says, or a table."""
-        return self.format or _by_ending(self.output) or "table"
+        by_name = None if self.output is None else ENDINGS.get(self.output.suffix.lower())
+        return self.format or by_name or "table"
 
     def show(self, result: Result, **options: Any) -> None:
         """Print a result or write it, and draw its chart where one was asked for."""
@@ -126,10 +125,6 @@ _chart = option(
     folder=True,
     section=SHOWING,
 )
-
-
-def _by_ending(output: Path | None) -> Format | None:
-    return None if output is None else ENDINGS.get(output.suffix.lower())
 
 
 def _check(showing: Showing, looks: Sequence[Format]) -> None:

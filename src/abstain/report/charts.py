@@ -6,13 +6,17 @@ name says: .svg, .png, .html (self-contained) or .json (the specification itself
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from abstain.errors import InputError, UsageError, reason_of
+from abstain.errors import AbstainError, InputError, UsageError, reason_of
 from abstain.report.grid import clean
 
 PALETTE = (
@@ -22,6 +26,8 @@ PALETTE = (
 
 OUTCOME_COLOURS = {"right": "#0072b2", "wrong": "#d55e00", "blank": "#c9ced6"}
 ENDINGS = (".svg", ".png", ".html", ".json")
+Layer = dict[str, Any]
+Draw = Callable[..., Layer]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 CONFIG: dict[str, Any] = {
@@ -79,26 +85,6 @@ def chart(
     }
 
 
-def lines(x: str, y: str, **more: Any) -> dict[str, Any]:
-    """A line a group: `colour="run"`, titles with `x_title` and `y_title`."""
-    return _layer({"type": "line", "tooltip": True, "interpolate": "linear"}, x, y, **more)
-
-
-def steps(x: str, y: str, **more: Any) -> dict[str, Any]:
-    """A line that stays until the next point."""
-    return _layer({"type": "line", "tooltip": True, "interpolate": "step-after"}, x, y, **more)
-
-
-def points(x: str, y: str, **more: Any) -> dict[str, Any]:
-    """A point a row."""
-    return _layer({"type": "point", "tooltip": True, "filled": True}, x, y, **more)
-
-
-def bars(x: str, y: str, **more: Any) -> dict[str, Any]:
-    """A bar a row."""
-    return _layer({"type": "bar", "tooltip": True}, x, y, **more)
-
-
 def bands(x: str, low: str, high: str, **more: Any) -> dict[str, Any]:
     """A band between two values."""
     layer = _layer({"type": "area", "opacity": 0.2}, x, low, **more)
@@ -125,7 +111,7 @@ def tips(names: Sequence[str], numbers: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _layer(
-    mark: dict[str, Any],
+    mark: Mapping[str, Any],
     x: str,
     y: str,
     *,
@@ -152,7 +138,17 @@ def _layer(
             encoding[axis]["sort"] = list(sort)
     if colour is not None:
         encoding["color"] = {"field": _field(colour), "type": "nominal", "title": colour}
-    return {"mark": mark, "encoding": encoding}
+    return {"mark": dict(mark), "encoding": encoding}
+
+
+lines: Draw = partial(_layer, {"type": "line", "tooltip": True, "interpolate": "linear"})
+"""A line a group: `colour="run"`, titles with `x_title` and `y_title`."""
+steps: Draw = partial(_layer, {"type": "line", "tooltip": True, "interpolate": "step-after"})
+"""A line that stays until the next point."""
+points: Draw = partial(_layer, {"type": "point", "tooltip": True, "filled": True})
+"""A point a row."""
+bars: Draw = partial(_layer, {"type": "bar", "tooltip": True})
+"""A bar a row."""
 
 
 def _field(name: str) -> str:
@@ -215,3 +211,165 @@ def _drawn(spec: Mapping[str, Any], ending: str) -> bytes:
     if ending == ".svg":
         return str(vl_convert.vegalite_to_svg(dict(spec))).encode()
     return bytes(vl_convert.vegalite_to_png(dict(spec), scale=2))
+
+
+# ---------------------------------------------------------------------------- on a page
+#
+# A line answers from anywhere near it: a layer of points, unseen until one is the nearest, holds
+# what there is to say. Pictures that are saved leave that layer out.
+
+
+NEAREST = "nearest"
+"""How the names of the layers begin that only a pointer needs."""
+
+READABLE = ",.4~f"
+
+
+def interactive(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The chart with a tooltip on everything that stands for data.
+
+    >>> made = interactive(chart("", [{"t": 0, "S": 1}], [lines("t", "S")]))
+    >>> [layer.get("name", "") for layer in made["layer"]]
+    ['', 'nearest_0']
+    >>> [tip["field"] for tip in made["layer"][1]["encoding"]["tooltip"]]
+    ['t', 'S']
+    """
+    given: list[Layer] = [
+        {**layer, "encoding": dict(layer.get("encoding", {}))} for layer in spec.get("layer", ())
+    ]
+    spans = [end for layer in given for end in _ends(layer)]
+    said = [_tooltip(layer, spans) for layer in given]
+    layers: list[Layer] = []
+    for n, layer in enumerate(given):
+        spans_data = _ends(layer) and _kind(layer) == "rule"
+        tips = said[n] or (next(filter(None, said), []) if spans_data else [])
+        if tips:
+            layer["encoding"]["tooltip"] = tips
+        layers.append(layer)
+        if tips and _kind(layer) == "line":
+            layers.append(_nearest(layer, f"{NEAREST}_{n}", _fullest(layer, given, said)))
+    return {**spec, **({"layer": layers} if layers else {})}
+
+
+def _kind(layer: Layer) -> str:
+    mark = layer["mark"]
+    return str(mark["type"] if isinstance(mark, Mapping) else mark)
+
+
+def _ends(layer: Layer) -> list[str]:
+    """The two ends of what a layer spans, as an interval or a band does."""
+    encoding = layer["encoding"]
+    if _kind(layer) not in ("rule", "area"):
+        return []
+    for axis in ("x", "y"):
+        start, stop = encoding.get(axis, {}), encoding.get(f"{axis}2", {})
+        if "field" in start and "field" in stop:
+            return [start["field"], stop["field"]]
+    return []
+
+
+def _tooltip(layer: Layer, spans: Sequence[str]) -> list[dict[str, Any]]:
+    """What a mark has to say: what it was given, or its names first and then its numbers."""
+    encoding = layer["encoding"]
+    if "tooltip" in encoding:
+        return [_readable(tip) for tip in encoding["tooltip"]]
+    mark = layer["mark"]
+    if not (isinstance(mark, Mapping) and mark.get("tooltip")):
+        return []
+    shown = [encoding[name] for name in ("color", "y", "x") if "field" in encoding.get(name, {})]
+    names = [own for own in shown if own.get("type") == "nominal"]
+    numbers = [own for own in reversed(shown) if own.get("type") != "nominal"]
+    found = {own["field"]: own.get("type", "quantitative") for own in (*names, *numbers)}
+    found |= dict.fromkeys(spans, "quantitative")
+    return [_readable({"field": field, "type": kind}) for field, kind in found.items()]
+
+
+def _readable(tip: Mapping[str, Any]) -> dict[str, Any]:
+    heading = re.sub(r"\\(.)", r"\1", str(tip["field"]))
+    number = {"format": READABLE} if tip.get("type") == "quantitative" else {}
+    return {"title": heading, **number, **tip}
+
+
+def _fullest(
+    line: Layer, layers: Sequence[Layer], said: Sequence[list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Of layers that draw the same points, what the one with most to say says."""
+
+    def place(layer: Layer) -> list[Any]:
+        return [layer["encoding"].get(axis, {}).get("field") for axis in ("x", "y")]
+
+    same = [tips for own, tips in zip(layers, said, strict=True) if place(own) == place(line)]
+    return max(same, key=len)
+
+
+def _nearest(line: Layer, name: str, tips: list[dict[str, Any]]) -> Layer:
+    seen = {"condition": {"param": name, "empty": False, "value": 1}, "value": 0}
+    clip = {"clip": True} if line["mark"].get("clip") else {}
+    return {
+        **{key: line[key] for key in ("data", "transform") if key in line},
+        "name": name,
+        "params": [
+            {
+                "name": name,
+                "select": {
+                    "type": "point",
+                    "nearest": True,
+                    "on": "pointerover",
+                    "clear": "pointerout",
+                },
+            }
+        ],
+        "mark": {"type": "point", "filled": True, "size": 70, **clip},
+        "encoding": {**line["encoding"], "tooltip": tips, "opacity": seen},
+    }
+
+
+# -------------------------------------- Vega, Vega-Lite and Vega-Embed as one script for a page
+#
+# Bundling takes a second or more, so the script is kept in the user's cache, one for each release
+# of vl-convert. A kept script that is not whole is made again; a cache that cannot be written is
+# done without.
+
+
+SNIPPET = "window.vegaEmbed = vegaEmbed; dispatchEvent(new Event('charts'));"
+
+
+@cache
+def chart_library() -> str:
+    """The script, closed to the markup of the page that it stands in."""
+    from importlib.metadata import version
+
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    kept = Path(base) / "abstain" / f"vega-{version('vl-convert-python')}.js"
+    script = _read(kept)
+    if script is None:
+        import vl_convert
+
+        script = str(vl_convert.javascript_bundle(SNIPPET))
+        _keep(kept, script)
+    return script.replace("</script", "<\\/script")
+
+
+def _digest(script: bytes) -> str:
+    return hashlib.sha256(SNIPPET.encode() + script).hexdigest()
+
+
+def _read(kept: Path) -> str | None:
+    """The kept script, where its first line vouches for the rest."""
+    try:
+        digest, _, script = kept.read_bytes().partition(b"\n")
+        if digest.decode() == _digest(script):
+            return script.decode()
+    except (OSError, UnicodeDecodeError):
+        pass
+    return None
+
+
+def _keep(kept: Path, script: str) -> None:
+    from abstain.io.files import whole
+
+    with suppress(OSError, AbstainError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        body = script.encode()
+        with whole(kept) as draft:
+            draft.write_bytes(_digest(body).encode() + b"\n" + body)

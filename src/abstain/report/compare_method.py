@@ -8,9 +8,8 @@ from abstain.analyses.compare.result import CompareResult
 from abstain.errors import plural
 from abstain.report.compare_words import units
 from abstain.report.shared import known_measure
-from abstain.stats import intervals
 from abstain.stats.hypotheses import EXACT_UNITS
-from abstain.stats.intervals import METHODS, OF_ONE_PROPORTION, RANDOM
+from abstain.stats.intervals import DRAWS, METHODS, OF_ONE_PROPORTION, RANDOM
 
 MOST_ODD = 3
 SHORT = 0.0005
@@ -97,20 +96,16 @@ def how(c: CompareResult) -> list[str]:
 
 
 def _intervals(c: CompareResult, method: str) -> str:
-    text = f"Intervals: {100 * c.level:g} %, {METHODS.get(method, method)} ({_by(c, method)})"
+    text = f"Intervals: {100 * c.level:g} %, {METHODS.get(method, method)} ({method}"
+    if method in RANDOM:
+        drawn = f"{DRAWS:,} draws" if method == "jeffreys" else f"{c.trials:,} trials"
+        text += f"; {drawn}, seed {c.seed}"
+    text += ")"
     if method in OF_ONE_PROPORTION:
         return f"{text}; of differences: logit."
     if c.interval_method_of_differences is not None:
         return f"{text}; of differences: the influence of each answer on the logit scale (logit)."
     return f"{text}."
-
-
-def _by(c: CompareResult, method: str) -> str:
-    """A method of intervals, and how often it drew at random."""
-    if method not in RANDOM:
-        return method
-    drawn = f"{intervals.DRAWS:,} draws" if method == "jeffreys" else f"{c.trials:,} trials"
-    return f"{method}; {drawn}, seed {c.seed}"
 
 
 def _test(c: CompareResult) -> str:

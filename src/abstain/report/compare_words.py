@@ -10,7 +10,7 @@ from abstain.analyses.compare.result import CompareResult, Origin, Pair
 from abstain.analyses.compare.work import MOST_TRIALS
 from abstain.errors import plural
 from abstain.measures import Proportion, measure
-from abstain.report.words import first_few, undefined_sentences
+from abstain.report.words import first_few
 from abstain.stats.hypotheses import CORRECTIONS, EXACT_UNITS
 from abstain.stats.planning import least_units
 
@@ -47,18 +47,19 @@ def units(count: int, unit: str) -> str:
     return plural(count, unit, "queries" if unit == "query" else None)
 
 
-def undefined(c: CompareResult) -> list[str]:
-    """Which runs have no score, and why."""
-    return undefined_sentences((row.run, row.undefined) for row in c.rows)
-
-
 # ------------------------------------------------------------------- which differences are real
 
 
 def verdict(c: CompareResult) -> list[str]:
     """Which differences are real."""
-    of_pairs = _two if len(c.rows) == 2 else _many
-    return [*(_against if c.against is not None else of_pairs)(c), *_resolution(c)]
+    tested = _tested(c.pairs)
+    if c.against is None and len(c.rows) == 2:
+        said = _two(c)
+    elif not tested:
+        said = [UNTESTED]
+    else:
+        said = (_many if c.against is None else _against)(c, tested)
+    return [*said, *_resolution(c, len(tested))]
 
 
 def _two(c: CompareResult) -> list[str]:
@@ -91,10 +92,7 @@ def _of_rightness(c: CompareResult) -> bool:
     return c.test == "mcnemar" and measure(c.measure).definition.proportion != RIGHT
 
 
-def _many(c: CompareResult) -> list[str]:
-    tested = _tested(c.pairs)
-    if not tested:
-        return [UNTESTED]
+def _many(c: CompareResult, tested: list[Pair]) -> list[str]:
     found = sum(bool(p.differs) for p in tested)
     said = [
         f"Of {plural(len(tested), 'pair')}, {plural(found, 'differs', 'differ')} at the "
@@ -140,10 +138,7 @@ def _neighbours(c: CompareResult, *, alone: bool) -> list[str]:
     ]
 
 
-def _against(c: CompareResult) -> list[str]:
-    tested = _tested(c.pairs)
-    if not tested:
-        return [UNTESTED]
+def _against(c: CompareResult, tested: list[Pair]) -> list[str]:
     better = [p.run for p in tested if p.differs and (p.difference or 0) > 0]
     worse = [p.run for p in tested if p.differs and (p.difference or 0) < 0]
     rest = len(tested) - len(better) - len(worse)
@@ -164,9 +159,8 @@ def _against(c: CompareResult) -> list[str]:
 # ---------------------------------------------------------------- what no test could have found
 
 
-def _resolution(c: CompareResult) -> list[str]:
+def _resolution(c: CompareResult, tested: int) -> list[str]:
     """What no test could have found: so few clusters, questions or trials have no smaller p."""
-    tested = len(_tested(c.pairs))
     many = c.questions if c.clusters is None else c.clusters
     if not tested or many < 2:
         return []

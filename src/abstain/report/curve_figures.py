@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from abstain.analyses.curve.decision import crossings
 from abstain.analyses.curve.result import PENALISED_AT, Comparison, CurveResult, RunCurve
 from abstain.errors import plural
 from abstain.report.charts import bands, chart, lines, points, tips
@@ -190,10 +193,6 @@ def acts(way: str) -> str:
 
 def crossing_words(runs: Sequence[RunCurve]) -> str:
     """Where the first two runs cross as a wrong answer costs more."""
-    import numpy as np
-
-    from abstain.analyses.curve.decision import crossings
-
     if len(runs) < 2:
         return ""
     first, second = runs[:2]
@@ -246,31 +245,32 @@ def _told(c: Comparison, leader: str) -> str:
     """Who is better where."""
     leads = [leader]
     other = {c.first: c.second, c.second: c.first}
-    crossings = _wide(c.crossings)
-    for _ in crossings:
+    turns = _wide(c.crossings)
+    for _ in turns:
         leads.append(other[leads[-1]])
     if len(leads) == 1:
         return f"{leads[0]} is better than {other[leads[0]]} at every t"
     if len(leads) == 2:
-        return f"{leads[0]} is better below t = {crossings[0]:.2f}, {leads[1]} above"
-    edges = [0.0, *crossings, 1.0]
+        return f"{leads[0]} is better below t = {turns[0]:.2f}, {leads[1]} above"
+    edges = [0.0, *turns, 1.0]
     where: dict[str, list[str]] = {}
     for lead, low, high in zip(leads, edges[:-1], edges[1:], strict=True):
-        where.setdefault(lead, []).append(
-            f"below t = {high:.2f}"
-            if low == 0
-            else f"above {low:.2f}"
-            if high == 1
-            else f"from {low:.2f} to {high:.2f}"
-        )
+        where.setdefault(lead, []).append(_span(low, high, "below t =", "from", "to"))
     one, two = where.items()
     return f"{one[0]} is better {listed(one[1])}, {two[0]} {listed(two[1])}"
 
 
-def _wide(crossings: Sequence[float]) -> list[float]:
+def _span(low: float, high: float, below: str, start: str, stop: str) -> str:
+    """A span of t in words; one that reaches an end of the scale has one bound."""
+    if low == 0:
+        return f"{below} {high:.2f}"
+    return f"above {low:.2f}" if high == 1 else f"{start} {low:.2f} {stop} {high:.2f}"
+
+
+def _wide(found: Sequence[float]) -> list[float]:
     """Without the pairs of crossings between which hardly anything lies."""
     kept: list[float] = []
-    for crossing in crossings:
+    for crossing in found:
         if kept and crossing - kept[-1] < 2 * STEP:
             kept.pop()
         else:
@@ -287,12 +287,5 @@ def _unsure(c: Comparison) -> str:
             merged.append((low, high))
     if not merged:
         return "the data can tell at every t"
-    spans = [
-        f"below {high:.2f}"
-        if low == 0
-        else f"above {low:.2f}"
-        if high == 1
-        else f"between {low:.2f} and {high:.2f}"
-        for low, high in merged
-    ]
+    spans = [_span(low, high, "below", "between", "and") for low, high in merged]
     return f"{listed(spans)} the data cannot tell"

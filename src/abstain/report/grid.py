@@ -312,7 +312,8 @@ def to_github(grid: Grid, *, digits: int = 4) -> str:
     if grid.notes:
         lines += [markdown_text(grid.notes[0]), ""]
     if grid.notes[1:]:
-        lines.append(folded("Notes", _list(grid.notes[1:])))
+        body = "".join(f"- {markdown_text(note)}\n" for note in grid.notes[1:])
+        lines.append(folded("Notes", body))
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -330,7 +331,3 @@ def _within(grid: Grid, digits: int) -> tuple[str, int]:
 def folded(summary: str, body: str) -> str:
     """Text that opens on a click; GitHub reads Markdown inside only after an empty line."""
     return f"<details><summary>{markdown_text(summary)}</summary>\n\n{body}\n</details>\n"
-
-
-def _list(notes: Sequence[str]) -> str:
-    return "".join(f"- {markdown_text(note)}\n" for note in notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from abstain.analyses.meta.result import MetaResult
@@ -103,19 +103,14 @@ def _swap_chart(result: MetaResult) -> dict[str, Any]:
     layers: list[dict[str, Any]] = [dashed]
     for name, shape in shapes.items():
         if any(name in row for row in rows):
-            draw = points if shape else lines
-            layers.append(_only(name, draw("difference", name, **titles)))
-            layers[-1]["mark"] |= shape
+            layer = (points if shape else lines)("difference", name, **titles)
+            layer["mark"] |= shape
+            layers.append({**layer, "transform": [{"filter": f"isValid(datum['{name}'])"}]})
     subtitle = (
         f"dashed: {percent(1 - result.level)} %; diamond: the difference required; "
         "square: all differences from there on together"
     )
     return chart("Swap rates", rows, layers, subtitle=subtitle)
-
-
-def _only(name: str, layer: dict[str, Any]) -> dict[str, Any]:
-    """A layer of the rows that have a value."""
-    return {**layer, "transform": [{"filter": f"isValid(datum['{name}'])"}]}
 
 
 def _units(result: MetaResult) -> tuple[dict[str, float], str]:
@@ -149,7 +144,11 @@ def _asl_chart(result: MetaResult) -> dict[str, Any]:
 
 
 def _heat_map(result: MetaResult, name: str) -> dict[str, Any]:
-    rows = _square(result, name)
+    rows = [{"measure": m, "and": m, "value": 1.0} for m in result.measures]
+    for item in result.agreement:
+        value = getattr(item, name)
+        for one, other in (item.measures, item.measures[::-1]):
+            rows.append({"measure": one, "and": other, "value": value})
     layer = cells("measure", "and", "value")
     for axis in ("x", "y"):
         layer["encoding"][axis]["sort"] = list(result.measures)
@@ -200,12 +199,3 @@ def agreement_chart(result: MetaResult) -> dict[str, Any] | None:
     layer["encoding"]["color"] |= {"title": None, "sort": labels}
     layer["encoding"]["yOffset"] = {"field": "coefficient", "sort": labels}
     return chart("Agreement", rows, [layer], height=64 * len(names))
-
-
-def _square(result: MetaResult, name: str) -> Sequence[dict[str, Any]]:
-    rows = [{"measure": m, "and": m, "value": 1.0} for m in result.measures]
-    for item in result.agreement:
-        value = getattr(item, name)
-        for one, other in (item.measures, item.measures[::-1]):
-            rows.append({"measure": one, "and": other, "value": value})
-    return rows

@@ -291,7 +291,10 @@ def _least(known: Sequence[Sensitivity], level: float) -> str:
     needs = "needs" if len(best) == 1 else "need"
     size = plural(best[0].size, "question")
     share = listed(list(dict.fromkeys(f"{100 * (row.sensitivity or 0):.0f} %" for row in best)))
-    needed = listed(list(dict.fromkeys(_amount(row) for row in best)))
+    amounts_of_best = (
+        f"{row.required:g} or more" if row.required else "any difference" for row in best
+    )
+    needed = listed(list(dict.fromkeys(amounts_of_best)))
     which = "the smallest difference" if len(compared) > 1 else "this difference"
     text = (
         f"On {size} {names} {needs} {which}"
@@ -307,10 +310,6 @@ def _least(known: Sequence[Sensitivity], level: float) -> str:
     if apart:
         text += f" ({listed(apart)} cannot be compared: no score is above 0)"
     return text + "."
-
-
-def _amount(row: Sensitivity) -> str:
-    return f"{row.required:g} or more" if row.required else "any difference"
 
 
 def _shares_of_range(known: Sequence[Sensitivity], result: MetaResult) -> list[str]:

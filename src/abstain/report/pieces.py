@@ -18,9 +18,8 @@ from importlib.resources import files
 from typing import Any
 
 from abstain import __version__
+from abstain.report.charts import chart_library, interactive
 from abstain.report.grid import Column, Grid, clean, legend
-from abstain.report.interactive import interactive
-from abstain.report.library import chart_library
 
 LONGEST, WIDEST = 2_000, 70
 """Rows and columns that a page holds of a table that lies in a file beside it."""

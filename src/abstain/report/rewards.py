@@ -140,27 +140,23 @@ def decision_figure(runs: Sequence[str], counts: CountsArray, best: Sequence[int
     layer["encoding"]["color"] |= {"sort": None, "title": None}
     layers = [layer]
     if changes:
-        layers.append(_crossovers())
+        mark = points("t", "crossover", x_title=T_AXIS, y_title=S_AXIS)
+        mark["mark"] |= {"size": 90, "filled": False, "strokeWidth": 2, "clip": True}
+        mark["encoding"]["color"] = {"value": "#7f7f7f"}
+        mark["encoding"]["tooltip"] = [
+            {"field": "takes the lead", "type": "nominal"},
+            {"field": "t", "type": "quantitative", "format": ".3f"},
+        ]
+        for axis in ("x", "y"):
+            mark["encoding"][axis].pop("scale")
+        mark["transform"] = [{"filter": "isValid(datum.crossover)"}]
+        layers.append(mark)
     return Figure(
         "decision",
         decision_words(runs, found, len(shown)),
         chart("", rows, layers, height=340),
         title="If a wrong answer cost more",
     )
-
-
-def _crossovers() -> dict[str, Any]:
-    mark = points("t", "crossover", x_title=T_AXIS, y_title=S_AXIS)
-    mark["mark"] |= {"size": 90, "filled": False, "strokeWidth": 2, "clip": True}
-    mark["encoding"]["color"] = {"value": "#7f7f7f"}
-    mark["encoding"]["tooltip"] = [
-        {"field": "takes the lead", "type": "nominal"},
-        {"field": "t", "type": "quantitative", "format": ".3f"},
-    ]
-    for axis in ("x", "y"):
-        mark["encoding"][axis].pop("scale")
-    mark["transform"] = [{"filter": "isValid(datum.crossover)"}]
-    return mark
 
 
 def decision_words(runs: Sequence[str], found: Sequence[Lead], shown: int) -> str:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import html
+import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from abstain.analyses.result import Result
-from abstain.errors import AbstainError
+from abstain.errors import AbstainError, plural
 from abstain.measures import Measure, measure
-from abstain.outcomes import Counts, Policy
-from abstain.report.charts import chart, points
+from abstain.outcomes import Counts
+from abstain.report import words
+from abstain.report.charts import cells, chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.view import View
-from abstain.report.words import policy_sentence, sentence
+from abstain.report.view import Charts
+from abstain.stats.standings import following, same
 
 if TYPE_CHECKING:
     from abstain.analyses.rank import RankRow
     from abstain.analyses.score.result import Row
 
-MOST_DOTS = 60
+MOST_DOTS, MOST_CELLS = 60, 3_000
 
 
 def known_measure(name: str) -> Measure | None:
@@ -43,12 +45,6 @@ ScoredRow: TypeAlias = "Row | RankRow"
 """A run with scores, in a slice or on all questions."""
 
 
-def tally_of(row: ScoredRow) -> Counts | None:
-    """The counts of a row, where it has some."""
-    found = getattr(row, "counts", None)
-    return found if isinstance(found, Counts) and getattr(row, "numbers", None) else None
-
-
 def slice_text(row: ScoredRow) -> str:
     """The slice of a row in words."""
     return ", ".join(f"{name} {value or '–'}" for name, value in row.slice.items())
@@ -56,16 +52,10 @@ def slice_text(row: ScoredRow) -> str:
 
 def again(saved: Result) -> list[str]:
     """The policy and the notes of a result, as sentences."""
-    said = []
-    if saved.policy:
-        try:
-            said.append(policy_sentence(Policy.of(saved.policy), saved.touched))
-        except AbstainError:  # of another version
-            said.append("Policy: " + ", ".join(f"{k} → {v}" for k, v in saved.policy.items()) + ".")
+    said = [words.policy_sentence(saved.policy, saved.touched)] if saved.policy else []
     rows: Any = getattr(saved, "rows", ())
     names = {str(row.run) for row in rows if hasattr(row, "run")}
-    notes = [note for note in saved.notes if not note.startswith("Policy: ")]
-    return [*said, *(sentence(note, names) for note in notes)]
+    return [*said, *(words.sentence(note, names) for note in saved.notes)]
 
 
 def page_of(
@@ -153,7 +143,117 @@ def score_figure(
     return [Figure(name, caption, spec, title=f"{measure} by run")]
 
 
-# ------------------------------------------------- what any kind gets from its tables and charts
+# ------------------------------------- runs with scores, whether of questions or of rankings
+
+
+def best_first(rows: Sequence[ScoredRow], name: str) -> list[ScoredRow]:
+    """Rows from the best score to the worst."""
+    sign = -1 if higher_is_better(name) else 1
+
+    def key(row: ScoredRow) -> tuple[bool, float]:
+        score = row.scores[name]
+        return score is None, sign * (score or 0.0)
+
+    return sorted(rows, key=key)
+
+
+def lead_words(rows: Sequence[ScoredRow], names: list[str]) -> str:
+    """The result in one sentence."""
+    if not names or not rows:
+        return "There is nothing to rank."
+    name = names[0]
+    parts: dict[str, list[ScoredRow]] = {}
+    for row in rows:
+        parts.setdefault(slice_text(row), []).append(row)
+    first = {part: best_first(own, name)[0] for part, own in parts.items()}
+    if len(parts) > 1:
+        wins: dict[str, int] = {}
+        for row in first.values():
+            wins[row.run] = wins.get(row.run, 0) + (row.scores[name] is not None)
+        run, most = max(wins.items(), key=lambda item: item[1])
+        return f"{run} is first by {name} in {most} of {plural(len(parts), 'slice')}."
+    ordered = best_first(rows, name)
+    best = ordered[0]
+    if best.scores[name] is None:
+        return f"No run has a {name}: {best.undefined.get(name, 'it is undefined')}."
+    k: Counts | None = getattr(best, "counts", None)
+    text = f"{name} {words.number(best.scores[name])}"
+    if k is not None and getattr(best, "numbers", None):
+        three = (("right", k.right), ("wrong", k.wrong), ("blank", k.unanswered))
+        text += ": " + ", ".join(f"{words.count_text(n)} {word}" for word, n in three)
+    others = [row for row in ordered[1:] if row.scores[name] is not None]
+    if not others:
+        return f"{best.run} has {text}."
+    level = _tied(others, best, name)
+    rest = others[len(level) :]
+    text = f"The best run is {best.run} ({text})"
+    if level:
+        whom = level[0] if len(level) == 1 else f"{len(level)} others"
+        text = text.replace("The best run is", "At the top is", 1) + f", level with {whom}"
+    if not rest:
+        return f"{text}."
+    return (
+        f"{text}; {following(_tied(rest, rest[0], name))} ({words.number(rest[0].scores[name])})."
+    )
+
+
+def _tied(rows: Sequence[ScoredRow], one: ScoredRow, name: str) -> list[str]:
+    """Runs that have the same score as one of them."""
+    value = one.scores[name]
+    if value is None:
+        return []
+    scores = [math.nan if (own := row.scores[name]) is None else own for row in rows]
+    return [row.run for row, tied in zip(rows, same(scores, value), strict=True) if tied]
+
+
+def undefined_words(rows: Sequence[ScoredRow]) -> list[str]:
+    """Which scores do not exist, and why."""
+    return words.undefined_sentences(
+        (words.label(row.run, row.reference), row.undefined) for row in rows
+    )
+
+
+def dot_figures(rows: Sequence[ScoredRow], names: list[str]) -> Iterator[Figure]:
+    """The runs by their first score."""
+    if not rows or not names:
+        return
+    name = names[0]
+    ends = [(row, row.intervals.get(name, (None, None))) for row in best_first(rows, name)]
+    yield from score_figure("scores", [(r.run, r.scores[name], *e) for r, e in ends], name)
+
+
+def slice_figures(rows: Sequence[ScoredRow], names: list[str]) -> Iterator[Figure]:
+    """Runs × slices as a heat map."""
+    attributes = list(rows[0].slice) if rows else []
+    alone = attributes[0] if len(attributes) == 1 else None
+
+    def text(row: ScoredRow) -> str:
+        return (row.slice[alone] or "–") if alone is not None else slice_text(row)
+
+    parts = list(dict.fromkeys(text(row) for row in rows))
+    runs = list(dict.fromkeys(row.run for row in rows))
+    if not names or len(parts) < 2 or len(parts) * len(runs) > MOST_CELLS:
+        return
+    name = names[0]
+    data = [{"run": r.run, "slice": text(r), name: r.scores[name]} for r in rows]
+    layer = cells("slice", "run", name)
+    flat = {"labelAngle": 0} if len(parts) <= 6 else {}
+    axis = {**flat, "labelOverlap": True}
+    layer["encoding"]["x"] |= {"sort": parts, "title": alone, "axis": axis}
+    layer["encoding"]["y"] |= {"sort": runs, "title": None}
+    layer["encoding"]["color"] |= {"title": name, "scale": {"scheme": "blues"}}
+    scores = [row.scores[name] for row in rows]
+    there = [s for s in scores if s is not None]
+    span = f" from {min(there):.3f} to {max(there):.3f}" if there else ""
+    yield Figure(
+        "slices",
+        f"{name} of {plural(len(runs), 'run')} in {plural(len(parts), 'slice')},{span}.",
+        chart("", data, [layer], height=max(120, 22 * len(runs))),
+        title=f"{name} by slice",
+    )
+
+
+# ---------------------------------------------------------------------------- in a notebook
 
 
 MOST_ROWS = 60
@@ -166,23 +266,9 @@ STYLE = (
 )
 
 
-def plain_page(view: View[Any]) -> Page:
-    """A page of a result's tables, whole, with their notes, and its charts."""
-    grids = view.tables(most=0)
-    tables = [
-        PageTable(f"table-{n}", grid.title or "Results", "", grid, page_size=50)
-        for n, grid in enumerate(grids, 1)
-    ]
-    figures = [Figure(name, name, spec, title=name) for name, spec in view.charts().items()]
-    said = [note for grid in grids for note in grid.notes]
-    section = Section("results", "Results", said=said, tables=tables, figures=figures)
-    return page_of(view.result, view.title(), said[0] if said else "", [section])
-
-
-def notebook(view: View[Any]) -> str:
+def notebook(grids: Iterable[Grid], charts: Charts) -> str:
     """The tables as HTML without a script, and the main chart as a picture."""
-    parts = [_table(grid) for grid in view.tables()]
-    charts = view.charts()
+    parts = [_table(grid) for grid in grids]
     if charts:
         import vl_convert
 

@@ -42,7 +42,9 @@ def print_grid(
     if grid.title:
         write([(clean(grid.title), "bold")])
         write([])
-    if grid.stack and (given := _given_width(terminal, columns)) < ABREAST:
+    # A pipe has the width that somebody set for it, or none.
+    given = columns if terminal or os.environ.get("COLUMNS", "").isdecimal() else UNBOUNDED
+    if grid.stack and given < ABREAST:
         for line in _stacked(grid, digits, given):
             write(line)
         parts, width = [], given
@@ -78,11 +80,6 @@ def _coloured(stream: IO[str]) -> Callable[[Line], object]:
         console.print(text, no_wrap=True, overflow="ignore", crop=False)
 
     return write
-
-
-def _given_width(terminal: bool, width: int) -> int:
-    """The width of the terminal, or what somebody set for a pipe."""
-    return width if terminal or os.environ.get("COLUMNS", "").isdecimal() else UNBOUNDED
 
 
 def _stacked(grid: Grid, digits: int, width: int) -> Iterator[Line]:

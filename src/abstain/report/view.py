@@ -78,10 +78,19 @@ class View(Generic[R]):
         return self.charts()
 
     def page(self) -> Page:
-        """The page: its tables and charts, unless a kind has more to say."""
-        from abstain.report.shared import plain_page
+        """The page: its tables, whole, their notes and its charts; a kind may have more to say."""
+        from abstain.report.pieces import Figure, PageTable, Section
+        from abstain.report.shared import page_of
 
-        return plain_page(self)
+        grids = self.tables(most=0)
+        tables = [
+            PageTable(f"table-{n}", grid.title or "Results", "", grid, page_size=50)
+            for n, grid in enumerate(grids, 1)
+        ]
+        figures = [Figure(name, name, spec, title=name) for name, spec in self.charts().items()]
+        said = [note for grid in grids for note in grid.notes]
+        section = Section("results", "Results", said=said, tables=tables, figures=figures)
+        return page_of(self.result, self.title(), said[0] if said else "", [section])
 
     def title(self) -> str:
         """What its page is called."""
@@ -124,7 +133,7 @@ class View(Generic[R]):
         """The tables as a notebook shows them, with the main chart."""
         from abstain.report.shared import notebook
 
-        return notebook(self)
+        return notebook(self.tables(), self.charts())
 
     def save(self, path: Path, *, digits: int = 4, **options: Any) -> None:
         """Write the look that the name ends in, whole or not at all."""

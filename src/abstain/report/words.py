@@ -1,4 +1,4 @@
-"""Words that views share: names in a row, numbers, notes, the policy, scores that do not exist."""
+"""Words that views share: names, numbers, thresholds, notes, the policy, what does not exist."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from abstain.outcomes import Effect, Policy, Why
-from abstain.report.grid import cell_text
+from abstain.errors import plural
+from abstain.outcomes import Effect, Why
+from abstain.report.grid import Cell, cell_text
 
 BLANK_RUN = "answer nothing"
 """The reference that is the same beside every run."""
+NOTHING, NONE = "nothing", "none"
+"""A threshold that answers nothing, and no threshold: everything is answered."""
 
 
 def label(run: str, reference: str | None = None) -> str:
@@ -51,11 +54,10 @@ def undefined_sentences(found: Iterable[tuple[str, Mapping[str, str]]]) -> list[
     ]
 
 
-def policy_sentence(policy: Policy | Mapping[str, str], touched: Mapping[str, int]) -> str:
+def policy_sentence(policy: Mapping[str, str], touched: Mapping[str, int]) -> str:
     """The policy in words, with how many responses of each kind there were."""
-    effects = policy.to_dict() if isinstance(policy, Policy) else policy
     parts = []
-    for why, effect in effects.items():
+    for why, effect in policy.items():
         count = touched.get(why, 0)
         if not count and (effect == Effect.STOP or why == Why.LIMIT):
             continue
@@ -98,3 +100,36 @@ def number(value: float | None, digits: int = 4) -> str:
     if value is None or math.isnan(value):
         return "–"
     return f"{value:.{digits}f}".replace("-", "−")
+
+
+class _Level(float):
+    """A threshold: in full where machines read it, short where people do."""
+
+    def __str__(self) -> str:
+        return threshold_text(self)
+
+
+def threshold_cell(value: float | None) -> Cell:
+    """A threshold in a table."""
+    return threshold_text(value) if value is None or math.isinf(value) else _Level(value)
+
+
+def threshold_text(value: float | None) -> str:
+    """A threshold as people read it.
+
+    >>> threshold_text(0.5), threshold_text(0.999998), threshold_text(math.inf)
+    ('0.5', '0.999998', 'nothing')
+    """
+    if value is None:
+        return NONE
+    if math.isinf(value):
+        return NOTHING
+    # 0.999998 is not 1: a run may give most of its answers between the two.
+    digits = 4 if value <= 0.999 or value >= 1 else max(4, 1 - math.floor(math.log10(1 - value)))
+    return f"{value:.{digits}g}"
+
+
+def few(notes: Sequence[str], most: int = 5) -> list[str]:
+    """The first notes, and how many more there are."""
+    more = len(notes) - most
+    return [*notes[:most], *([f"and {plural(more, 'note')} more"] if more > 0 else [])]

@@ -187,15 +187,11 @@ def _write_run(read: Evaluation, result: TuneResult, given: Input, target: Path)
             target,
             *apply_thresholds(given.runs[0], result.chosen, given.reading, gold=gold, only=only),
         )
-    click.echo(f"{target}: {_hindsight(result)}", err=True)
-
-
-def _hindsight(result: TuneResult) -> str:
-    """What a score of the written run would be worth."""
     parts = result.runs[0].parts
     tuned_on = parts[0].tuned_on if len(parts) == 1 else result.questions
     which = "all" if tuned_on == result.questions else f"{tuned_on:,} of {result.questions:,}"
-    return f"tuned on {which} questions here: their score is hindsight, no result"
+    hindsight = f"tuned on {which} questions here: their score is hindsight, no result"
+    click.echo(f"{target}: {hindsight}", err=True)
 
 
 def _write(target: Path, frame: DataFrame, notes: list[str]) -> None:

@@ -10,21 +10,19 @@ from abstain.errors import plural
 from abstain.report import compare_method as method
 from abstain.report import compare_words as words
 from abstain.report import view
-from abstain.report.compare_charts import (
-    differences_figure,
-    moves_figure,
-    scores_chart,
-    scores_figure,
-)
-from abstain.report.compare_words import p_text
+from abstain.report.charts import cells, chart, points
+from abstain.report.compare_words import p_text, units
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.pieces import Page, PageTable, Section
+from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.rewards import measure_facts
-from abstain.report.shared import known_measure, page_of
-from abstain.report.words import policy_sentence, sentence
+from abstain.report.shared import MOST_DOTS, known_measure, page_of, score_figure
+from abstain.report.words import count_text, number, policy_sentence, sentence, undefined_sentences
 from abstain.stats.functional import THREE
 
 MOST_SLICES = 12
+MOST_PAIRS, MOST_SQUARE = 60, 60
+VERDICTS = {None: "not tested", True: "differ", False: "not told apart"}
+"""What a test says of a pair, by whether it differs."""
 
 
 class View(view.View[CompareResult]):
@@ -32,14 +30,15 @@ class View(view.View[CompareResult]):
 
     def tables(self, *, digits: int = 4, **options: Any) -> list[Grid]:
         """The runs, their pairs, and of two runs the moves and slices; words below the last."""
-        grids = [self._runs(), self._pairs(self._shown())]
-        origin = self.result.origin
-        if origin is not None:
-            if self.result.pairs[0].difference is not None:
+        c = self.result
+        shown = list(c.pairs) if c.against or len(c.rows) == 2 else c.neighbours()
+        grids = [self._runs(), self._pairs(shown)]
+        if c.origin is not None:
+            if c.pairs[0].difference is not None:
                 grids.append(self._moves())
-            if origin.slices:
+            if c.origin.slices:
                 grids.append(self._slices())
-        grids[-1].notes = [*self.sentences(), *method.rounded_away(self.result, digits)]
+        grids[-1].notes = [*self.sentences(), *method.rounded_away(c, digits)]
         return grids
 
     def whole(self, **options: Any) -> Grid:
@@ -59,7 +58,8 @@ class View(view.View[CompareResult]):
         return [*self._before(), *words.verdict(c), *self._after(), *self._policy()]
 
     def _before(self) -> list[str]:
-        return [words.what(self.result), *words.undefined(self.result)]
+        c = self.result
+        return [words.what(c), *undefined_sentences((row.run, row.undefined) for row in c.rows)]
 
     def _after(self) -> list[str]:
         c, names = self.result, [row.run for row in self.result.rows]
@@ -119,10 +119,6 @@ class View(view.View[CompareResult]):
             yield Column("its low", "score", joined=True), [low for low, _ in spans]
             yield Column("its high", "score", joined=True), [high for _, high in spans]
 
-    def _shown(self) -> list[Pair]:
-        c = self.result
-        return list(c.pairs) if c.against or len(c.rows) == 2 else c.neighbours()
-
     def _pairs(self, pairs: list[Pair], *, full: bool = False, told: bool = False) -> Grid:
         """Differences with intervals and p; `full` keeps every digit, `told` says what follows."""
         c = self.result
@@ -138,7 +134,7 @@ class View(view.View[CompareResult]):
             cells += pair.interval if ends else ()
             p = [pair.p, pair.p_adjusted] if many else [pair.p]
             cells += p if full else [p_text(x) for x in p]
-            rows.append([*cells, _told(pair)] if told else cells)
+            rows.append([*cells, VERDICTS[pair.differs]] if told else cells)
         title = "" if full or told or not many or c.against else "Neighbours"
         return Grid(columns, rows, title=title)
 
@@ -178,13 +174,14 @@ class View(view.View[CompareResult]):
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Scores with their intervals, differences, and of two runs the moves."""
-        figures = [*differences_figure(self.result), *moves_figure(self.result)]
-        return scores_chart(self.result) | {figure.name: figure.spec for figure in figures}
+        figures = [*_differences_figure(self.result), *_moves_figure(self.result)]
+        return _scores_chart(self.result) | {figure.name: figure.spec for figure in figures}
 
     def page(self) -> Page:
         """Runs with intervals and groups, their pairs, where a difference comes from."""
         c = self.result
         lead, *verdict = words.verdict(c)
+        exact = c.pairs and all(pair.exact for pair in c.pairs)
         return page_of(
             c,
             f"{plural(len(c.rows), 'run')} compared by {c.measure}",
@@ -193,18 +190,12 @@ class View(view.View[CompareResult]):
             ("measure", c.measure),
             ("questions", f"{c.questions:,}"),
             ("intervals", c.interval_method and f"{100 * c.level:g} %, {c.interval_method}"),
-            ("test", f"{c.test}, {self._drawn()}"),
+            ("test", f"{c.test}, {'exact' if exact else f'{c.trials:,} trials'}"),
             ("correction", c.correction),
             ("against", c.against),
             ("cluster", c.cluster),
             said=[*self._policy(), *self._before(), *self._after()],
         )
-
-    def _drawn(self) -> str:
-        """How p-values were counted."""
-        c = self.result
-        exact = c.pairs and all(pair.exact for pair in c.pairs)
-        return "exact" if exact else f"{c.trials:,} trials"
 
     def _sections(self, verdict: list[str]) -> Iterator[Section]:
         c = self.result
@@ -212,7 +203,7 @@ class View(view.View[CompareResult]):
         reading = ["Low and high are the ends of an interval."] if ends else []
         reading += ["Runs that share a group cannot be told apart."] if c.grouped else []
         runs = PageTable("runs", "Runs", " ".join(reading), self._runs(bars=True))
-        figures = scores_figure(c)
+        figures = _scores_figure(c)
         yield Section("leaderboard", "Runs", said=verdict, key=True, tables=[runs], figures=figures)
         said = "The score of the first run minus that of the second"
         pairs = PageTable(
@@ -222,7 +213,7 @@ class View(view.View[CompareResult]):
             self._pairs(list(c.pairs), told=True),
             filters=("run", "against", "verdict"),
         )
-        yield Section("pairs", "Pairs", figures=list(differences_figure(c)), tables=[pairs])
+        yield Section("pairs", "Pairs", figures=list(_differences_figure(c)), tables=[pairs])
         if c.origin is not None:
             yield self._origin_section()
         if (item := known_measure(c.measure)) is not None:
@@ -246,13 +237,142 @@ class View(view.View[CompareResult]):
         return Section(
             "origin",
             "Where the difference comes from",
-            figures=list(moves_figure(self.result)),
+            figures=list(_moves_figure(self.result)),
             tables=tables,
             folded=[every] if each else [],
         )
 
 
-def _told(pair: Pair) -> str:
-    if pair.differs is None:
-        return "not tested"
-    return "differ" if pair.differs else "not told apart"
+# ------------------------------------------------------------------------------------- charts
+
+
+def _scores_figure(c: CompareResult, *, most: int = MOST_DOTS) -> list[Figure]:
+    """Scores as dots with their intervals, where two runs have one."""
+    rows = [(row.run, row.score, *row.interval) for row in c.rows]
+    return score_figure("scores", rows, c.measure, most=most)
+
+
+def _scores_chart(c: CompareResult) -> dict[str, dict[str, Any]]:
+    """The scores of all runs as a chart that stands alone: with a title and the runs' groups."""
+    figures = _scores_figure(c, most=len(c.rows))
+    if not figures:
+        return {}
+    spec, spanned = figures[0].spec, c.interval_method is not None
+    spec["title"] = {
+        "text": c.measure + (f" with {100 * c.level:g} % intervals" if spanned else ""),
+        "subtitle": units(c.questions, c.unit) + (f"; {c.interval_method}" if spanned else ""),
+    }
+    if c.grouped and spanned:
+        groups = {row.run: row.group for row in c.rows}
+        for row in spec["data"]["values"]:
+            row["group"] = groups.get(row["run"], "")
+        dots = spec["layer"][-1]["encoding"]
+        letters = {"x": {**dots["x"], "field": "high"}, "y": dots["y"], "text": {"field": "group"}}
+        mark = {"type": "text", "align": "left", "dx": 6, "fontSize": 9}
+        spec["layer"].append({"mark": mark, "encoding": letters})
+    return {"scores": spec}
+
+
+def _differences_figure(c: CompareResult) -> Iterator[Figure]:
+    """Every pair with its interval; of many pairs the square of all runs."""
+    if len(c.pairs) > MOST_PAIRS:
+        yield from _square(c)
+        return
+    drawn = [p for p in c.pairs if p.difference is not None]
+    if not drawn:
+        return
+    data = [
+        {
+            "pair": f"{p.run} − {p.against}",
+            "difference": p.difference,
+            "low": p.interval[0],
+            "high": p.interval[1],
+            "p": p.p_adjusted,
+        }
+        for p in drawn
+    ]
+    names = [str(row["pair"]) for row in data]
+    dots = points("difference", "pair", y_type="nominal", y_title=" ", sort=names)
+    span = points("low", "pair", y_type="nominal", y_title=" ", sort=names)
+    span["encoding"]["x"]["title"] = dots["encoding"]["x"]["title"] = "difference"
+    span["mark"] = {"type": "rule", "strokeWidth": 3, "color": "#56b4e9"}
+    span["encoding"]["x2"] = {"field": "high"}
+    zero = {
+        "mark": {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"},
+        "encoding": {"x": {"datum": 0}},
+    }
+    dots["mark"] |= {"size": 55, "opacity": 1}
+    dots["encoding"]["y"]["axis"] = span["encoding"]["y"]["axis"] = {"labelLimit": 260}
+    spec = chart("", data, [span, zero, dots], height=max(80, 22 * len(data)))
+    title = f"Differences in {c.measure}"
+    yield Figure("differences", _caption(drawn), spec, title=title)
+
+
+def _caption(drawn: list[Pair]) -> str:
+    """Of one difference its numbers, of several how many there are."""
+    spanned = any(p.interval[0] is not None for p in drawn)
+    if len(drawn) > 1:
+        rest = " with intervals; those across 0 may be chance." if spanned else "."
+        return plural(len(drawn), "difference") + rest
+    (one,) = drawn
+    low, high = (number(end) for end in one.interval)
+    span = f"interval {low} to {high}, " if spanned else ""
+    return f"{one.run} minus {one.against}: {number(one.difference)}, {span}p {p_text(one.p)}."
+
+
+def _square(c: CompareResult) -> Iterator[Figure]:
+    """Runs against runs, coloured where they differ."""
+    runs = [row.run for row in c.rows]
+    if len(runs) > MOST_SQUARE:
+        return
+    square = [
+        {"run": a, "against": b, "difference": sign * p.difference, "p": p.p_adjusted}
+        for p in c.pairs
+        if p.difference is not None and p.differs
+        for a, b, sign in ((p.run, p.against, 1), (p.against, p.run, -1))
+    ]
+    layer = cells("against", "run", "difference")
+    layer["encoding"]["x"] |= {"sort": runs, "scale": {"domain": runs}, "title": "against"}
+    layer["encoding"]["x"]["axis"] = {"labelOverlap": True}
+    layer["encoding"]["y"] |= {"sort": runs, "scale": {"domain": runs}, "title": None}
+    layer["encoding"]["color"]["scale"] = {"scheme": "blueorange", "domainMid": 0}
+    caption = (
+        f"Coloured: the {len(square) // 2:,} of {plural(len(c.pairs), 'pair')} that differ at the "
+        f"{100 * c.alpha:.3g} % level, by their difference; blank ones cannot be told apart."
+    )
+    spec = chart("", square, [layer], height=max(160, 15 * len(runs)))
+    yield Figure("differences", caption, spec, title="Which runs can be told apart")
+
+
+def _moves_figure(c: CompareResult) -> Iterator[Figure]:
+    """How many questions went from which outcome to which, of two runs."""
+    o = c.origin
+    if o is None:
+        return
+    data = [
+        {"was": was, "is": now, "questions": own.questions}
+        for (was, now), own in ((name.split(" → "), own) for name, own in o.transitions.items())
+    ]
+    layer = cells("is", "was", "questions", sort=THREE.names)
+    layer["encoding"]["x"]["axis"] = {"labelAngle": 0}
+    layer["encoding"]["color"]["scale"] = {"scheme": "blues"}
+    total = [own.questions for own in o.transitions.values()]
+    text = {
+        "mark": {"type": "text", "fontSize": 13},
+        "encoding": {
+            **{axis: dict(layer["encoding"][axis]) for axis in ("x", "y")},
+            "text": {"field": "questions", "type": "quantitative"},
+            "color": {
+                "condition": {
+                    "test": f"datum.questions > {max(total, default=0) / 2}",
+                    "value": "white",
+                },
+                "value": "#17202b",
+            },
+        },
+    }
+    caption = (
+        f"{count_text(o.same)} of {count_text(sum(total))} questions kept their outcome. "
+        f"Knowing more is worth {number(o.knowing)}, choosing blanks {number(o.abstaining)}."
+    )
+    yield Figure("moves", caption, chart("", data, [layer, text], height=180), title="Moves")

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from abstain.analyses.curve.result import CurveResult, RunCurve
+from abstain.analyses.curve.result import CurveResult
 from abstain.errors import UnknownNameError, plural
-from abstain.report import view
+from abstain.report import view, words
 from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts, decision_words
-from abstain.report.grid import Cell, Column, Grid
+from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.shared import known_measure, page_of
-from abstain.report.thresholds import few, frame_grid, missing_notes, threshold_text
-from abstain.report.words import number, policy_sentence, sentence
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SHOWN = ("summary", *CurveResult.TABLES[1:])
 """What `--show` knows."""
@@ -72,11 +73,11 @@ class View(view.View[CurveResult]):
         runs = plural(len(result.runs), "run")
         said = [f"{runs}, {plural(result.questions, 'question')}."]
         missing = missing_notes((own.run, own.stated, own.answers) for own in result.by_name)
-        said += [sentence(note) for note in few([*result.notes, *missing])]
+        said += [words.sentence(note) for note in words.few([*result.notes, *missing])]
         said += [NOTES[show].format(along=result.along)] if show in NOTES else []
         said += getattr(self, f"_{show}_notes", list)()
         if result.touched:
-            said.append(policy_sentence(result.policy, result.touched))
+            said.append(words.policy_sentence(result.policy, result.touched))
         return said
 
     def _summary_notes(self) -> list[str]:
@@ -101,7 +102,14 @@ class View(view.View[CurveResult]):
         ]
 
     def _measure_notes(self) -> list[str]:
-        return [_top(own, self.result.along) for own in self.result.runs if own.best is not None]
+        return [
+            f"{own.run}: {self.result.along} has its top, {own.best:.4f}, at coverage "
+            f"{own.coverage:.3f} (threshold {words.threshold_text(own.best_threshold)}); it stands "
+            f"at {math.nan if own.as_submitted is None else own.as_submitted:.4f} with "
+            f"coverage {own.counts.answered / max(own.counts.n, 1):.3f}."
+            for own in self.result.runs
+            if own.best is not None and own.coverage is not None
+        ]
 
     def _reliability_notes(self) -> list[str]:
         result = self.result
@@ -211,23 +219,12 @@ class View(view.View[CurveResult]):
                 return decision_words(decision.comparisons[0])
             return f"Summary of {plural(len(result.runs), 'run')}."
         text = (
-            f"{top.run} could have had a {result.along} of {number(top.best)}, answering "
+            f"{top.run} could have had a {result.along} of {words.number(top.best)}, answering "
             f"{100 * top.coverage:.0f} % of the questions"
         )
         if top.as_submitted is not None:
-            text += f"; as submitted it has {number(top.as_submitted)}"
+            text += f"; as submitted it has {words.number(top.as_submitted)}"
         return text + "."
-
-
-def _top(own: RunCurve, along: str) -> str:
-    assert own.best is not None
-    assert own.coverage is not None
-    return (
-        f"{own.run}: {along} has its top, {own.best:.4f}, at coverage {own.coverage:.3f} "
-        f"(threshold {threshold_text(own.best_threshold)}); it stands at "
-        f"{math.nan if own.as_submitted is None else own.as_submitted:.4f} with "
-        f"coverage {own.counts.answered / max(own.counts.n, 1):.3f}."
-    )
 
 
 def _named(name: str) -> str:
@@ -237,3 +234,60 @@ def _named(name: str) -> str:
         return name
     unsaid = [f"{k}={v:g}" for k, v in item.arguments.items() if f"{k}=" not in name]
     return f"{name} ({', '.join(unsaid)})" if unsaid else name
+
+
+# --------------------------------------------------------------- tables of curves, in bins or not
+
+
+def frame_grid(frame: pl.DataFrame, *, apart: bool = False, on_page: bool = False) -> Grid:
+    """A table of curves: the types of its columns say what they are.
+
+    With `apart` every run is a block. A page has thresholds among the numbers, to sort by, and
+    tells what no threshold reaches from what does not exist.
+    """
+    import polars as pl
+
+    kinds: dict[Any, Kind] = {pl.String(): "text", pl.Int64(): "count"}
+    if frame.is_empty():
+        frame = frame.select("run")
+    columns = [Column(name, kinds.get(kind, "score")) for name, kind in frame.schema.items()]
+    if not on_page:
+        columns = [Column("threshold") if c.name == "threshold" else c for c in columns]
+    rows = frame.rows(named=True)
+    return Grid(
+        columns,
+        [[_cell(name, row, on_page=on_page) for name in row] for row in rows],
+        breaks={n for n in range(1, len(rows)) if apart and rows[n]["run"] != rows[n - 1]["run"]},
+    )
+
+
+def _cell(name: str, row: Mapping[str, Any], *, on_page: bool) -> Cell:
+    value: Cell = row[name]
+    if name != "threshold":
+        return value
+    if not on_page:
+        return words.threshold_cell(row[name])
+    if value is not None:
+        return words.threshold_text(row[name])
+    return (
+        UNDEFINED if row.get("coverage", 0.0) is None else f"{words.NONE}, even without confidence"
+    )
+
+
+def missing_notes(stated: Iterable[tuple[str, int, int]]) -> list[str]:
+    """What to know of answers without a confidence: run, how many have one, how many there are.
+
+    >>> missing_notes([("a", 2, 2), ("b", 1, 2), ("c", 0, 2)])[1]
+    "run 'c' has no confidence: there is no curve of it"
+    """
+    said = []
+    for run, some, have in stated:
+        if 0 < some < have:
+            said.append(
+                f"run '{run}': {plural(have - some, 'answer')} without a confidence, taken "
+                "as the least sure"
+            )
+        elif not some:
+            what = "confidence" if have else "answer"
+            said.append(f"run '{run}' has no {what}: there is no curve of it")
+    return said

@@ -10,7 +10,7 @@ from abstain.report import view
 from abstain.report.charts import chart
 from abstain.report.curve_figures import IN_FILE, over_coverage
 from abstain.report.grid import Grid
-from abstain.report.thresholds import frame_grid, missing_notes
+from abstain.report.views.curve import frame_grid, missing_notes
 from abstain.report.words import policy_sentence, sentence
 
 SHOWN = ("summary", "risk", "measure")

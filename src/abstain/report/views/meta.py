@@ -9,19 +9,10 @@ from typing import Any
 from abstain.analyses.meta.result import MetaResult
 from abstain.analyses.meta.settings import PARTS
 from abstain.errors import plural
+from abstain.report import meta_words as words
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.meta_charts import agreement_chart, meta_charts, one_below_another
-from abstain.report.meta_words import (
-    COEFFICIENT,
-    advice_of,
-    chart_words,
-    how_drawn,
-    in_bins,
-    lead_of,
-    notes_of,
-    percent,
-)
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.rewards import measure_facts
 from abstain.report.shared import again, known_measure, page_of
@@ -38,11 +29,17 @@ class View(view.View[MetaResult]):
         """The tables of all parts, one below another."""
         parts = self._by_part()
         if "sensitivity" in parts:
-            parts["sensitivity"][-1].notes.append(advice_of(self.result))
+            parts["sensitivity"][-1].notes.append(words.advice_of(self.result))
         grids = [grid for own in parts.values() for grid in own]
         if not grids:
             grids = [Grid([], [])]
-        grids[-1].notes += self._notes()
+        result = self.result
+        said = [f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}."]
+        names = (*result.measures, *result.runs)
+        said += [sentence(note, names) for note in (*result.notes, *words.notes_of(result))]
+        if result.policy:
+            said.append(policy_sentence(result.policy, result.touched))
+        grids[-1].notes += said
         return grids
 
     def whole(self, **options: Any) -> Grid:
@@ -75,15 +72,6 @@ class View(view.View[MetaResult]):
         """The tables of each part that there is."""
         return {part: getattr(self, f"_{part}")() for part in PARTS if getattr(self.result, part)}
 
-    def _notes(self) -> list[str]:
-        result = self.result
-        said = [f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}."]
-        names = (*result.measures, *result.runs)
-        said += [sentence(note, names) for note in (*result.notes, *notes_of(result))]
-        if result.policy:
-            said.append(policy_sentence(result.policy, result.touched))
-        return said
-
     # ------------------------------------------------------------------------ a table a part
 
     def _stability(self) -> list[Grid]:
@@ -111,27 +99,27 @@ class View(view.View[MetaResult]):
             grids[-1].columns.extend(Column(name, "percent") for name in names)
             for row, *cells in zip(grids[-1].rows, error, ties, strict=True):
                 row += cells
-        grids[-1].notes.append(f"{how_drawn(result)}; ± is the Monte Carlo error.")
+        grids[-1].notes.append(f"{words.how_drawn(result)}; ± is the Monte Carlo error.")
         return grids
 
     def _sensitivity(self) -> list[Grid]:
         result, rows = self.result, self.result.sensitivity
         columns: list[tuple[Column, list[Cell]]] = [
             (Column("measure"), [row.measure for row in rows]),
-            (Column("required", "score"), [in_bins(row.required, row.width) for row in rows]),
+            (Column("required", "score"), [words.in_bins(row.required, row.width) for row in rows]),
             (Column("range", "score"), [_range(row.required_range, row.width) for row in rows]),
-            (Column("highest", "score"), [in_bins(row.highest, row.width) for row in rows]),
+            (Column("highest", "score"), [words.in_bins(row.highest, row.width) for row in rows]),
             (Column("relative %", "percent"), [_in_100(row.relative) for row in rows]),
             (Column("sensitivity %", "percent"), [_in_100(row.sensitivity) for row in rows]),
         ]
         notes = [f"{row.measure}: {row.reason}." for row in rows if row.reason]
         notes.append(
-            f"{how_drawn(result)} and disjoint. The required difference is the first at which, "
-            f"and above which, at most {percent(1 - result.level)} % of the comparisons swap; the "
-            "range allows two Monte Carlo errors. Relative: over the highest score seen. "
-            "Sensitivity: the share of the comparisons that reach it."
+            f"{words.how_drawn(result)} and disjoint. The required difference is the first at "
+            f"which, and above which, at most {words.percent(1 - result.level)} % of the "
+            "comparisons swap; the range allows two Monte Carlo errors. Relative: over the highest "
+            "score seen. Sensitivity: the share of the comparisons that reach it."
         )
-        title = f"Sensitivity: the difference required at {percent(result.level)} %"
+        title = f"Sensitivity: the difference required at {words.percent(result.level)} %"
         return [Grid.of(columns, title=title, notes=notes), self._required()]
 
     def _required(self) -> Grid:
@@ -142,7 +130,7 @@ class View(view.View[MetaResult]):
         columns = [Column("questions", "count")]
         columns += [Column(name, "score") for name in result.measures]
         rows: list[list[Cell]] = [
-            [size, *(in_bins(known[size, name], widths[name]) for name in result.measures)]
+            [size, *(words.in_bins(known[size, name], widths[name]) for name in result.measures)]
             for size in sorted({size for size, _ in known})
         ]
         gaps = any(point.required is None for point in points)
@@ -169,15 +157,15 @@ class View(view.View[MetaResult]):
             "it separates those that differ by more than the honest difference."
         )
         reasons = dict.fromkeys(f"–: {row.reason}." for row in rows if row.reason)
-        title = f"Power: pairs of runs told apart at {percent(rows[0].alpha)} %"
+        title = f"Power: pairs of runs told apart at {words.percent(rows[0].alpha)} %"
         return [Grid.of(columns, title=title, notes=[*reasons, note])]
 
     def _agreement(self) -> list[Grid]:
         pairs = self.result.agreement
         columns = [Column("measure"), Column("and")]
-        columns += [Column(label, "score") for label in COEFFICIENT.values()]
+        columns += [Column(label, "score") for label in words.COEFFICIENT.values()]
         rows: list[list[Cell]] = [
-            [*item.measures, *(getattr(item, name) for name in COEFFICIENT)] for item in pairs
+            [*item.measures, *(getattr(item, name) for name in words.COEFFICIENT)] for item in pairs
         ]
         notes = [f"{' and '.join(item.measures)}: {item.reason}." for item in pairs if item.reason]
         common = {item.runs for item in pairs}
@@ -195,16 +183,16 @@ class View(view.View[MetaResult]):
     def page(self) -> Page:
         """Would another sample of questions have said the same?"""
         result = self.result
-        said = [sentence(note, result.measures) for note in notes_of(result)]
+        said = [sentence(note, result.measures) for note in words.notes_of(result)]
         return page_of(
             result,
             f"{', '.join(result.measures)} judged over {plural(len(result.runs), 'run')}",
-            lead_of(result),
+            words.lead_of(result),
             self._sections(),
             ("questions", f"{result.questions:,}"),
             ("trials", f"{result.trials:,}, subsets of {result.size:,}, draws {result.draws}"),
             ("resamples", f"{result.resamples:,}"),
-            ("level", f"{percent(result.level)} %"),
+            ("level", f"{words.percent(result.level)} %"),
             said=[*again(result), *said],
         )
 
@@ -217,7 +205,7 @@ class View(view.View[MetaResult]):
                 for n, grid in enumerate(grids)
                 if grid.rows
             ]
-            said = [advice_of(result)] if part == "sensitivity" else []
+            said = [words.advice_of(result)] if part == "sensitivity" else []
             drawn = figures.get(part, [])
             yield Section(part, part.capitalize(), said=said, figures=drawn, tables=tables)
         known = [item for name in result.measures if (item := known_measure(name)) is not None]
@@ -235,8 +223,8 @@ class View(view.View[MetaResult]):
         found: dict[str, list[Figure]] = {}
         for name, spec in charts.items():
             if spec["data"]["values"]:
-                words, title = chart_words(name, self.result), spec["title"]["text"]
-                figure = Figure(f"chart_{name}", words, spec, title=title)
+                caption, title = words.chart_words(name, self.result), spec["title"]["text"]
+                figure = Figure(f"chart_{name}", caption, spec, title=title)
                 found.setdefault(_home(name), []).append(figure)
         return found
 
@@ -258,7 +246,7 @@ def _in_100(share: float | None) -> Cell:
 
 
 def _range(bounds: tuple[float | None, float | None], width: float) -> Cell:
-    low, high = (in_bins(bound, width) for bound in bounds)
+    low, high = (words.in_bins(bound, width) for bound in bounds)
     if low is None:
         return None
     return f"above {low}" if high is None else f"{low} to {high}"

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
 from msgspec import structs
 
-from abstain.analyses.rank import QueryRow, RankResult
-from abstain.errors import UsageError, option, plural
-from abstain.report import view
+from abstain.analyses.rank import QueryRow, RankResult, lowest_grade
+from abstain.errors import UsageError, option, plural, shown, some_of
+from abstain.measures.kinds import RankingMeasure
+from abstain.report import shared, view
 from abstain.report.charts import chart, points, tips
 from abstain.report.grid import Cell, Column, Grid, Kind
-from abstain.report.leaders import dot_figures, lead_words, slice_figures, undefined_words
 from abstain.report.pieces import Figure, Page, PageTable, Section
-from abstain.report.rank_words import notes
-from abstain.report.shared import known_measure, page_of
 from abstain.report.views import truncation
-from abstain.report.words import sentence, undefined_sentences
+from abstain.report.words import sentence
 
 ALL = "all"
 """In place of a query's name: the mean over all of them; in brackets where one is called so."""
@@ -71,8 +69,10 @@ class View(view.View[RankResult]):
         names = {row.query for row in result.per_query}
         while overall in names:
             overall = f"({overall})"
-        single = self._by_run()
-        grid = Grid(columns, [], notes=self._notes())
+        single: dict[tuple[str, tuple[str | None, ...]], list[QueryRow]] = {}
+        for one in result.per_query:
+            single.setdefault((one.run, tuple(one.slice.values())), []).append(one)
+        grid = Grid(columns, [], notes=[*self._said(), *shared.undefined_words(result.rows)])
         last: tuple[object, ...] | None = None
         for row in result.rows:
             part = (*row.slice.values(), row.run if result.per_query else None)
@@ -89,20 +89,9 @@ class View(view.View[RankResult]):
             grid.rows.append([*cells, *(getattr(row, name) for name in counts)])
         return grid
 
-    def _by_run(self) -> dict[tuple[str, tuple[str | None, ...]], list[QueryRow]]:
-        """The rows of single queries, by run and slice."""
-        found: dict[tuple[str, tuple[str | None, ...]], list[QueryRow]] = {}
-        for row in self.result.per_query:
-            found.setdefault((row.run, tuple(row.slice.values())), []).append(row)
-        return found
-
-    def _notes(self) -> list[str]:
-        rows = self.result.rows
-        return [*self._said(), *undefined_sentences((row.run, row.undefined) for row in rows)]
-
     def _said(self) -> list[str]:
         runs = {own.run for own in self.result.lists}
-        return [sentence(note, runs) for note in notes(self.result)]
+        return [sentence(note, runs) for note in _list_notes(self.result)]
 
     # ------------------------------------------------------------------------------ charts, page
 
@@ -116,17 +105,17 @@ class View(view.View[RankResult]):
     def _figures(self) -> list[Figure]:
         rows, names = self.result.rows, list(self.result.measures)
         unsliced = [row for row in rows if not row.slice]
-        return [*slice_figures(rows, names), *dot_figures(unsliced, names)]
+        return [*shared.slice_figures(rows, names), *shared.dot_figures(unsliced, names)]
 
     def page(self) -> Page:
         """The runs, their queries, what truncation does."""
         result, names = self.result, list(self.result.measures)
         asked = structs.asdict(result.settings).items()
         queries = f"{result.queries:,}, {result.nil_queries:,} of them with nothing relevant"
-        return page_of(
+        return shared.page_of(
             result,
             f"{names[0]} of {plural(len(result.lists), 'run')}",
-            lead_words(result.rows, names),
+            shared.lead_words(result.rows, names),
             self._sections(),
             ("measures", ", ".join(names)),
             ("queries", queries),
@@ -136,23 +125,10 @@ class View(view.View[RankResult]):
         )
 
     def _sections(self) -> Iterator[Section]:
-        yield Section(
-            "leaderboard",
-            "Leaderboard",
-            said=undefined_words(self.result.rows),
-            tables=[self._means_table()],
-            figures=self._figures(),
-        )
-        if self.result.per_query:
-            strips, tables = list(self._strips()), [self._queries_table()]
-            yield Section("queries", "Queries", figures=strips, tables=tables)
-        if self.result.truncation is not None:
-            yield truncation.View(self.result.truncation).section()
-
-    def _means_table(self) -> PageTable:
         result = self.result
-        columns = [Column("#"), Column("run"), *(Column(part) for part in result.by)]
-        columns += [Column(name, _kind(name)) for name in result.measures]
+        slices = [Column(name) for name in result.by]
+        scores = [Column(name, _kind(name)) for name in result.measures]
+        columns = [Column("#"), Column("run"), *slices, *scores]
         columns += [Column(n, "count") for n in ("queries", "nil", "missing", "truncated")]
         rows: list[list[Cell]] = [
             [
@@ -163,18 +139,23 @@ class View(view.View[RankResult]):
             for row in result.rows
         ]
         reading = "Scores are means over the queries for which they exist."
-        return PageTable("runs", "Runs", reading, Grid(columns, rows), filters=result.by)
-
-    def _queries_table(self) -> PageTable:
-        result = self.result
-        columns = [Column("run"), *(Column(part) for part in result.by), Column("query")]
-        columns += [Column(name, _kind(name)) for name in result.measures]
-        rows: list[list[Cell]] = [
-            [row.run, *(v or "–" for v in row.slice.values()), row.query, *row.scores.values()]
-            for row in result.per_query
-        ]
-        filters = (*result.by, "run")
-        return PageTable("queries", "Every query", "", Grid(columns, rows), filters=filters)
+        yield Section(
+            "leaderboard",
+            "Leaderboard",
+            said=shared.undefined_words(result.rows),
+            tables=[PageTable("runs", "Runs", reading, Grid(columns, rows), filters=result.by)],
+            figures=self._figures(),
+        )
+        if result.per_query:
+            rows = [
+                [row.run, *(v or "–" for v in row.slice.values()), row.query, *row.scores.values()]
+                for row in result.per_query
+            ]
+            grid = Grid([Column("run"), *slices, Column("query"), *scores], rows)
+            every = PageTable("queries", "Every query", "", grid, filters=(*result.by, "run"))
+            yield Section("queries", "Queries", figures=list(self._strips()), tables=[every])
+        if result.truncation is not None:
+            yield truncation.View(result.truncation).section()
 
     def _strips(self) -> Iterator[Figure]:
         """A tick a query, for as many of the first runs as there is room for, one at least."""
@@ -209,5 +190,141 @@ class View(view.View[RankResult]):
 
 def _kind(name: str) -> Kind:
     """Whether a measure is a score or counts documents."""
-    item = known_measure(name)
+    item = shared.known_measure(name)
     return "count" if item is not None and item.definition.total else "score"
+
+
+# ------------------------------------------------- what to know of the lists before reading scores
+
+
+def _list_notes(result: RankResult) -> Iterator[str]:
+    """How many lists and queries there were of each kind, and what became of them."""
+    settings = result.settings
+    items = (shared.known_measure(name) for name in result.measures)
+    measures = [item for item in items if isinstance(item, RankingMeasure)]
+    primed = _primed(measures)
+    yield _queries(result, measures)
+    yield from _too_low(result, measures)
+    yield _missing(result)
+    if (found := result.unjudged) is not None:
+        count = plural(found.queries, "query", "queries")
+        first = f"; first: {found.place}" if found.place else ""
+        yield f"not judged: {count} of the runs ({some_of(found.first)}{first}), not scored"
+    if settings.nil is not None or settings.limit is not None:
+        yield _ends(result)
+        yield from _full_for_nothing(result, measures)
+    elif primed:
+        yield "no limit was given: every list counts as ended by its system"
+    yield from result.notes
+    for word in result.nil_words:
+        other = "" if settings.nil is None else f", which is not {shown(settings.nil)}"
+        yield (
+            f"a list has a document {shown(word)}{other}: where it says that there is nothing "
+            "more to find, name it as nil"
+        )
+    yield from _grades(result, measures)
+    if settings.trec_eval:
+        yield "averages as trec_eval takes them: what does not exist counts 0"
+
+
+def _primed(measures: Sequence[RankingMeasure]) -> list[str]:
+    return [str(m) for m in measures if m.definition.knows_end]
+
+
+def _queries(result: RankResult, measures: Sequence[RankingMeasure]) -> str:
+    settings, count = result.settings, result.nil_queries
+    text = f"{plural(len(result.lists), 'run')}, {plural(result.queries, 'query', 'queries')}"
+    if not count:
+        return f"{text}, none of them nil"
+    text += f", {count:,} of them nil (nothing is relevant)"
+    if settings.nil_as_answer:
+        return f"{text}: there {settings.nil or 'NIL'} is the one right answer"
+    left_out = [
+        str(m)
+        for m in measures
+        if m.definition.leaves_out_nil and result.nothing_relevant[str(m)] == count
+    ]
+    if left_out and not settings.trec_eval:
+        text += f": {_do(left_out, 'leave')} these out"
+    return text if _primed(measures) else f"{text}; AP', NDCG', RR' and RBP' score them"
+
+
+def _too_low(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
+    """Queries where something is relevant, but too little for what a measure asks."""
+    settings = result.settings
+    known = 0 if settings.nil_as_answer else result.nil_queries
+    for lowest in dict.fromkeys(map(lowest_grade, measures)):
+        asking = [m for m in measures if lowest_grade(m) == lowest]
+        nothing = result.nothing_relevant[str(asking[0])]
+        if lowest is None or nothing == known:
+            continue
+        primed = _primed(asking)
+        left_out = [
+            str(m) for m in asking if m.definition.leaves_out_nil and not settings.trec_eval
+        ]
+        zero = [str(m) for m in asking if str(m) not in (*primed, *left_out)]
+        kinds = [("left out by", left_out), ("0 for", zero), ("nil for", primed)]
+        becomes = ", ".join(f"{what} {', '.join(names)}" for what, names in kinds if names)
+        queries = plural(nothing, "query has", "queries have")
+        yield f"{queries} no document of grade {lowest:g} or above: {becomes}"
+
+
+def _do(names: Sequence[str], verb: str) -> str:
+    return f"{', '.join(names)} {verb if len(names) > 1 else verb + 's'}"
+
+
+def _missing(result: RankResult) -> str:
+    some = [
+        f"{own.run} lacks {plural(own.missing, 'query', 'queries')}"
+        for own in result.lists
+        if own.missing
+    ]
+    if not some:
+        return "no query is missing from a run"
+    runs = ", ".join(some[:3]) + (f" and {len(some) - 3} more runs lack some" if some[3:] else "")
+    skipped = result.settings.missing == "skip"
+    becomes = "left out" if skipped else "counted as empty lists"
+    how = ", as in trec_eval without -c" if skipped and result.settings.trec_eval else ""
+    return f"missing queries, {becomes}{how}: {runs}"
+
+
+def _ends(result: RankResult) -> str:
+    nil, limit = result.settings.nil, result.settings.limit
+    full = sum(own.at_limit for own in result.lists)
+    if result.settings.nil_as_answer:
+        text = f"{nil} is a document like others, the right one where nothing else is (TREC 2001)"
+        at_limit = plural(full, "list")
+        return text if limit is None else f"{text}; at the limit of {limit:,}: {at_limit}"
+    lists = plural(sum(own.lists for own in result.lists), "list")
+    text = f"truncated: {sum(own.truncated for own in result.lists):,} of {lists}"
+    if nil is not None:
+        text += f", {sum(own.by_nil for own in result.lists):,} of them by {nil}"
+    if limit is not None:
+        text += f"; at the limit of {limit:,}, and scored in the original manner: {full:,}"
+    return text
+
+
+def _full_for_nothing(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
+    """Lists at the limit for nil queries, which have found nothing and not stopped either."""
+    there = [m for m in measures if str(m) in result.full_for_nothing]
+    for lowest in dict.fromkeys(map(lowest_grade, there)):
+        names = [str(m) for m in there if lowest_grade(m) == lowest]
+        what = "relevant" if lowest is None else f"of grade {lowest:g} or above"
+        lists = plural(result.full_for_nothing[names[0]], "list")
+        yield f"{lists} at the limit where nothing is {what}: {_do(names, 'count')} 0 there"
+
+
+def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
+    """What becomes of grades that are not 0 and 1."""
+    scaled = [m for m in measures if m.definition.scales_grades and "rel" not in m.arguments]
+    top = result.top_grade
+    if not scaled or top <= 1:
+        return
+    names = ", ".join(map(str, scaled))
+    yield f"{names}: a document's gain is its grade / {top:g}, the top grade"
+    lowered = [str(m) for m in scaled if m.definition.lower_grades_cost]
+    if lowered and result.graded:
+        yield (
+            f"{', '.join(lowered)}: a perfect list with a grade below {top:g} scores less than 1; "
+            "rel=1 makes every grade from 1 on a gain of 1"
+        )

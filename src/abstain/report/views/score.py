@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from abstain.analyses.score.result import Row, ScoreResult
 from abstain.errors import plural
+from abstain.measures import Measure
 from abstain.outcomes import CountsArray
-from abstain.report import view
+from abstain.report import shared, view
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.leaders import (
-    disagreements,
-    dot_figures,
-    lead_words,
-    slice_figures,
-    undefined_words,
-)
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.rewards import decision_figure, leads_table, measure_facts, rewards_table
-from abstain.report.shared import again, known_measure, page_of, slice_text
-from abstain.report.words import label, policy_sentence, sentence, undefined_sentences
+from abstain.report.words import label, listed, policy_sentence, sentence
 from abstain.stats.intervals import METHODS
 
 ENDS = ("low", "high")
@@ -46,7 +40,7 @@ class View(view.View[ScoreResult]):
         """One table; `candidates` shows what the blanks would have been."""
         rows = self.result.rows
         grid = Grid.of(self._columns(candidates=candidates), notes=self._notes(), dim=self._dim())
-        if len(rows) > len({slice_text(row) for row in rows}):
+        if len(rows) > len({shared.slice_text(row) for row in rows}):
             grid.breaks = self._breaks()
         return [grid]
 
@@ -56,7 +50,7 @@ class View(view.View[ScoreResult]):
 
     def _breaks(self) -> set[int]:
         """Where slices begin."""
-        slices = [slice_text(row) for row in self.result.rows]
+        slices = [shared.slice_text(row) for row in self.result.rows]
         return {n for n, own in enumerate(slices) if not n or own != slices[n - 1]}
 
     def _columns(self, *, candidates: bool = False) -> Iterator[tuple[Column, list[Cell]]]:
@@ -73,7 +67,7 @@ class View(view.View[ScoreResult]):
                 for at, end in enumerate(ENDS):
                     column = Column(f"{name} {end}", "score", joined=True, short=end)
                     yield column, [span[at] for span in spans]
-            if self._pays(name):
+            if any(name in row.break_even for row in rows):
                 yield Column(f"p* {name}", "score"), [row.break_even.get(name) for row in rows]
         counts = [row.counts for row in rows]
         three = [(k.right, k.wrong, k.unanswered) for k in counts]
@@ -84,9 +78,6 @@ class View(view.View[ScoreResult]):
                 blanks = [None if k.unsplit else getattr(k, f"unanswered_{name}") for k in counts]
                 yield Column(f"blank, {name}", "count"), blanks
         yield Column(BAR, "bar"), list(three)
-
-    def _pays(self, name: str) -> bool:
-        return any(name in row.break_even for row in self.result.rows)
 
     # --------------------------------------------------------------------------- in words
 
@@ -102,13 +93,12 @@ class View(view.View[ScoreResult]):
             sizes = [row.counts.n for row in self._real]
             said.append(f"The runs cover from {min(sizes):,.0f} to {max(sizes):,.0f} questions.")
         if not result.by:
-            measures = [m for name in result.measures if (m := known_measure(name))]
-            said += [sentence(text, names) for text in disagreements(result.rows, measures)]
+            measures = [m for name in result.measures if (m := shared.known_measure(name))]
+            said += [sentence(text, names) for text in _disagreements(result.rows, measures)]
         said += self._interval_words()
         if result.policy:
             said.append(policy_sentence(result.policy, result.touched))
-        lacking = ((label(row.run, row.reference), row.undefined) for row in result.rows)
-        return [*said, *undefined_sentences(lacking)]
+        return [*said, *shared.undefined_words(result.rows)]
 
     def _interval_words(self) -> list[str]:
         """How the intervals were made, and why some do not exist."""
@@ -141,22 +131,22 @@ class View(view.View[ScoreResult]):
     def _figures(self) -> list[Figure]:
         whole = [row for row in self._real if not row.slice]
         names = list(self.result.measures)
-        return [*slice_figures(self._real, names), *dot_figures(whole, names)]
+        return [*shared.slice_figures(self._real, names), *shared.dot_figures(whole, names)]
 
     def page(self) -> Page:
         """The runs, what the measures reward, the slices."""
         result, names = self.result, list(self.result.measures)
         method = result.interval_method
         level = "" if result.level is None else f"{100 * result.level:g} %, "
-        return page_of(
+        return shared.page_of(
             result,
             f"{names[0]} of {self._runs}",
-            lead_words(self._real, names),
+            shared.lead_words(self._real, names),
             self._sections(),
             ("measures", ", ".join(names)),
             ("questions", "" if result.questions is None else f"{result.questions:,}"),
             ("intervals", f"{level}{method}" if method else ""),
-            said=[*again(result), *self._interval_words()],
+            said=[*shared.again(result), *self._interval_words()],
         )
 
     def _sections(self) -> Iterator[Section]:
@@ -164,12 +154,12 @@ class View(view.View[ScoreResult]):
             "leaderboard",
             "Leaderboard",
             key=True,
-            said=undefined_words(self.result.rows),
+            said=shared.undefined_words(self.result.rows),
             tables=[self._page_table()],
             figures=self._figures(),
         )
-        known = [m for name in self.result.measures if (m := known_measure(name))]
-        if (item := known_measure(self.result.measures[0])) is not None:
+        known = [m for name in self.result.measures if (m := shared.known_measure(name))]
+        if (item := shared.known_measure(self.result.measures[0])) is not None:
             rewarded = Section("measure", "What is rewarded", facts=measure_facts(item))
             rows = [row for row in self._real if not row.slice]
             if rows and all(row.counts.n for row in rows):
@@ -205,3 +195,67 @@ class View(view.View[ScoreResult]):
             late=tuple(name for name in late if name in known),
             beneath=by,
         )
+
+
+# ------------------------------------------------------------------ why measures disagree
+
+
+def _disagreements(rows: Sequence[Row], measures: Sequence[Measure]) -> list[str]:
+    """One sentence for each run that some measure puts first where the first measure does not.
+
+    Two runs with c₁ + κu₁ and c₂ + κu₂ change places at κ = (c₁ − c₂)/(u₂ − u₁): the one with
+    more blanks is ahead wherever a blank is worth more than that.
+    """
+    runs = [row for row in rows if row.reference is None]
+    credits = [m for m in measures if m.definition.kappa is not None]
+    winner = _winner(runs, credits[0]) if len(credits) > 1 else None
+    if winner is None:
+        return []
+    rivals: dict[str, tuple[Row, list[Measure]]] = {}
+    for other in credits[1:]:
+        rival = _winner(runs, other)
+        if rival is None or _level(rival, winner, credits[0]) or _level(rival, winner, other):
+            continue
+        rivals.setdefault(rival.run, (rival, []))[1].append(other)
+    sentences = (_sentence(credits[0], winner, m, rival) for rival, m in rivals.values())
+    return [sentence for sentence in sentences if sentence]
+
+
+def _winner(rows: Sequence[Row], item: Measure) -> Row | None:
+    defined = [row for row in rows if row.scores[str(item)] is not None]
+    best = max if item.higher_is_better else min
+    return best(defined, key=lambda row: row.score(str(item))) if defined else None
+
+
+def _level(a: Row, b: Row, item: Measure) -> bool:
+    """Whether a measure puts two runs level."""
+    x, y = a.score(str(item)), b.score(str(item))
+    return math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def _sentence(first: Measure, a: Row, others: Sequence[Measure], b: Row) -> str:
+    bold, silent = sorted((a, b), key=_blank_share)
+    u_gap = _blank_share(silent) - _blank_share(bold)
+    if u_gap == 0:
+        return ""
+    c_gap = bold.counts.right / bold.counts.n - silent.counts.right / silent.counts.n
+    put = "puts" if len(others) == 1 else "put"
+    line = f"{first} puts {a.run} first, {listed([str(m) for m in others])} {put} {b.run} first: "
+    pair = (a.counts, b.counts)
+    whole = all(float(v).is_integer() for k in pair for v in (k.right, k.unanswered))
+    if a.counts.n == b.counts.n and whole:
+        blanks = int(silent.counts.unanswered - bold.counts.unanswered)
+        right = int(bold.counts.right - silent.counts.right)
+        more_or_fewer = f"{abs(right):,} {'fewer' if right >= 0 else 'more'} right"
+        line += f"{silent.run} has {blanks:,} more blank and {more_or_fewer}, "
+    line += f"so it is ahead where a blank is worth more than {c_gap / u_gap:.3f} right answers; "
+    return line + ", ".join(f"{m} gives it {_range(m, a, b)}" for m in (first, *others))
+
+
+def _blank_share(row: Row) -> float:
+    return row.counts.unanswered / row.counts.n
+
+
+def _range(item: Measure, a: Row, b: Row) -> str:
+    low, high = sorted((item.kappa(a.counts), item.kappa(b.counts)))
+    return f"{low:.3f}" if f"{low:.3f}" == f"{high:.3f}" else f"{low:.3f} to {high:.3f}"

@@ -6,13 +6,11 @@ from typing import Any
 
 from abstain.analyses.tune.result import Standing, Tuned, TuneResult
 from abstain.errors import plural
-from abstain.report import view
+from abstain.report import view, words
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.shared import page_of
-from abstain.report.thresholds import NOTHING, few, threshold_cell, threshold_text
-from abstain.report.words import policy_sentence, sentence
 
 BEST_OF_ONE = "best of one"
 """With thresholds by slice the best one threshold, in hindsight, is no limit to them."""
@@ -48,14 +46,14 @@ class View(view.View[TuneResult]):
         found: list[tuple[str, Cell, Standing]] = [("answer everything", "", own.answer_everything)]
         if own.as_submitted.numbers != own.answer_everything.numbers:
             found.append(("as submitted", "", own.as_submitted))
-        found.append(("with a threshold", self._threshold(own), own.judged))
+        threshold: Cell = words.NOTHING
+        if self.result.by:
+            threshold = f"{_text(own.threshold)}, per {self.result.by}"
+        elif own.threshold is not None:
+            threshold = words.threshold_cell(own.threshold)
+        found.append(("with a threshold", threshold, own.judged))
         best = BEST_OF_ONE if self.result.by else "best in hindsight"
         return [*found, (best, "", own.best_in_hindsight)]
-
-    def _threshold(self, own: Tuned) -> Cell:
-        if self.result.by:
-            return f"{_text(own.threshold)}, per {self.result.by}"
-        return NOTHING if own.threshold is None else threshold_cell(own.threshold)
 
     def line(self) -> str:
         """Runs and what was sought."""
@@ -76,11 +74,13 @@ class View(view.View[TuneResult]):
             said.append(
                 f"{BEST_OF_ONE}: the best single threshold, in hindsight; several may beat it."
             )
-        if result.aim.risk is not None and any(_answers(own) for own in result.runs):
+        chosen = [own.threshold for own in result.runs]
+        chosen += [part.threshold for own in result.runs for part in own.parts]
+        if result.aim.risk is not None and any(threshold is not None for threshold in chosen):
             said.append(self._promise())
-        said += [sentence(note) for note in few([*result.notes, *self._warnings()])]
+        said += [words.sentence(note) for note in words.few([*result.notes, *self._warnings()])]
         if result.touched:
-            said.append(policy_sentence(result.policy, result.touched))
+            said.append(words.policy_sentence(result.policy, result.touched))
         return said
 
     def _aim(self) -> str:
@@ -253,12 +253,7 @@ class View(view.View[TuneResult]):
 
 
 def _text(value: float | None) -> str:
-    return NOTHING if value is None else threshold_text(value)
-
-
-def _answers(own: Tuned) -> bool:
-    """Whether there is anything to promise: some threshold answers."""
-    return own.threshold is not None or any(part.threshold is not None for part in own.parts)
+    return words.NOTHING if value is None else words.threshold_text(value)
 
 
 def _points(value: float) -> str:
