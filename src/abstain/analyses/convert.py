@@ -15,6 +15,7 @@ from msgspec import structs
 from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping, collect, open_table, rename
 from abstain.io.tables import ROW, Table, format_of_name, write_table
+from abstain.judging.opening import open_sources, together
 from abstain.judging.reading import Reading
 from abstain.judging.responses import CLUSTER, RULE
 
@@ -102,9 +103,6 @@ def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:
     if not os.path.isdir(source):
         table = open_table(source, format=reading.format, pick=reading.pick)
         return replace(table, refusals=reading.detect_refusals)
-    from abstain.judging.joining import together
-    from abstain.judging.opening import open_sources
-
     sources = open_sources(os.fspath(source), structs.replace(reading, columns={}))
     if len(sources) == 1:
         return sources[0].table  # whose name is its own

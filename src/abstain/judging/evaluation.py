@@ -18,9 +18,8 @@ from msgspec import structs
 
 import abstain
 from abstain.errors import InputError, UnknownNameError, option, plural
-from abstain.judging.binning import binned_cells
 from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice_sizes, slices_of
-from abstain.judging.tally import Tallies
+from abstain.judging.tally import Tallies, binned_cells
 from abstain.outcomes import (
     CANDIDATES,
     EXCLUDED,
@@ -47,9 +46,9 @@ if TYPE_CHECKING:
     from abstain.analyses.tune import tune as _tune
     from abstain.analyses.validate import validate as _validate
     from abstain.judging.gold import Gold
-    from abstain.judging.matrix import Filled
     from abstain.judging.reading import PolicyLike, Reading
     from abstain.judging.responses import Responses
+    from abstain.judging.tally import Filled
     from abstain.outcomes import Array, IntArray
 
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}

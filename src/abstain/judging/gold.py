@@ -16,6 +16,7 @@ from abstain.io.columns import is_odd_moment, require_all, text_column
 from abstain.io.files import open_plain
 from abstain.io.frames import collect, open_table, rename
 from abstain.io.tables import ROW, UNTOLD, Table, sniff
+from abstain.judging.opening import gold_of_folder, is_path
 from abstain.judging.reading import Reading
 from abstain.judging.responses import OF_A_RUN, PLAIN
 
@@ -69,9 +70,7 @@ class Gold:
 def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
     """Read a gold standard: `question`, `correct`, and any attributes."""
     reading = _for_gold(data, reading)
-    if isinstance(data, (str, os.PathLike)) and os.path.isdir(data):
-        from abstain.judging.joining import gold_of_folder
-
+    if is_path(data) and os.path.isdir(data):
         data = gold_of_folder(os.fspath(data), reading)
     table = open_table(data, name="gold", format=reading.format, pick=reading.pick)
     is_log = table.verdicts is not None
@@ -172,7 +171,7 @@ def _for_gold(data: Any, reading: Reading) -> Reading:
     of_runs = reader is not None and reader.sniff is not None
     if not (of_runs or (reading.format is None and reading.pick)) or "gold" in reading.pick:
         return plain
-    if not isinstance(data, (str, os.PathLike)) or os.path.isdir(data):
+    if not is_path(data) or os.path.isdir(data):
         return plain
     found = sniff(open_plain(os.fspath(data)))
     if found in READERS and reading.format in (None, found):

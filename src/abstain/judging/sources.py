@@ -15,17 +15,15 @@ import polars as pl
 from abstain.errors import UsageError
 from abstain.io.columns import require_all
 from abstain.io.frames import check_mapping
-from abstain.judging.binning import binned, binned_cells
 from abstain.judging.evaluation import Evaluation, Kind
 from abstain.judging.given_counts import read_given
 from abstain.judging.gold import Gold, joined_gold, read_gold
 from abstain.judging.grades import judge_rows, numbered, shared_attributes, tally_nameless
 from abstain.judging.judge import Judged, judge
-from abstain.judging.matrix import Filled, filled
 from abstain.judging.opening import open_sources
 from abstain.judging.reading import Reading, refuse_meaningless
 from abstain.judging.responses import Responses, describe, own_cluster, told
-from abstain.judging.tally import Tallies, tally
+from abstain.judging.tally import Filled, Tallies, binned, binned_cells, filled, tally
 
 if TYPE_CHECKING:
     from abstain.judging.reading import Align, EngineName, Match, PolicyLike
