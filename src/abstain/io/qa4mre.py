@@ -11,16 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from abstain.errors import InputError, Place, shown
 from abstain.io.files import Opened
 from abstain.io.normalise import plain
 from abstain.io.safe_xml import Listener, parse
 from abstain.io.tables import ROW, Table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 LEVEL = "/"
 """Separates topic, test and question in a question's id."""
@@ -231,8 +230,6 @@ class _Reader(Listener):
 
 
 def _run_frame(reader: _Reader) -> pl.DataFrame:
-    import polars as pl
-
     questions = reader.questions
     columns: dict[str, list[Any]] = {
         "question": [q.id for q in questions],
@@ -246,8 +243,6 @@ def _run_frame(reader: _Reader) -> pl.DataFrame:
 
 
 def _gold_frame(reader: _Reader) -> pl.DataFrame:
-    import polars as pl
-
     questions = reader.questions
     option_texts = [[_flat(text) for text in q.texts] for q in questions]
     topics_of: dict[str | None, set[str | None]] = {}
@@ -286,8 +281,6 @@ def _gold_frame(reader: _Reader) -> pl.DataFrame:
 
 def _lists(name: str, values: Sequence[Sequence[str]]) -> pl.Series:
     """Lists of texts, made from joined ones: much faster, and no text in XML has the sign."""
-    import polars as pl
-
     joined = [JOINED.join(items) if items else None for items in values]
     series = pl.Series(name, joined, dtype=pl.String).str.split(JOINED)
     return series.fill_null(pl.Series([[]], dtype=pl.List(pl.String)).first())

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
+import polars as pl
 
 from abstain.errors import InputError, shown
 from abstain.io.qa4mre import (
@@ -16,9 +19,6 @@ from abstain.io.qa4mre import (
     is_none_of_the_above,
     question_id,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
 
 GOLD_COLUMNS = ("question", "correct", "options", "topic", "test", "nca", "text", "option_texts")
 
@@ -174,8 +174,6 @@ def _list(value: Any) -> list[str]:
 def _texts(value: Any, count: int) -> list[str]:
     """The texts of a question's options: a list, a JSON list in a cell, or `|` between them."""
     if isinstance(value, str) and value.startswith("["):
-        import msgspec
-
         try:
             value = msgspec.json.decode(value, type=list[str])
         except msgspec.DecodeError:

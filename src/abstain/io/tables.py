@@ -14,6 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
+import polars as pl
+
 from abstain.errors import InputError, Place, UsageError, nearest, option, shown
 from abstain.io.files import (
     BLOCK,
@@ -29,8 +32,6 @@ from abstain.io.files import (
 )
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from abstain.io.separated import Begins
 
 ROW = "__row"
@@ -130,8 +131,6 @@ def read_table(
         from abstain.io.qa4mre import read_qa4mre
 
         return read_qa4mre(opened)
-    import polars as pl
-
     table = _read_text(opened, chosen)
     assert table.pieces is not None
     pieces = list(table.pieces(table.columns))
@@ -247,8 +246,6 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
 
 def _refuse_separators(frame: pl.DataFrame, name: str, format: str) -> None:
     """An accepted answer with a | in it would come back from such a cell as two."""
-    import polars as pl
-
     for column in ("correct", "options"):
         if isinstance(frame.schema.get(column), pl.List):
             texts = frame[column].cast(pl.List(pl.String)).explode().drop_nulls()
@@ -262,8 +259,6 @@ def _refuse_separators(frame: pl.DataFrame, name: str, format: str) -> None:
 
 
 def _joined_lists(frame: pl.DataFrame) -> list[pl.Expr]:
-    import polars as pl
-
     lists = [
         name
         for name, dtype in frame.schema.items()
@@ -276,8 +271,6 @@ def _joined_lists(frame: pl.DataFrame) -> list[pl.Expr]:
 
 
 def _read_parquet(opened: Opened) -> Table:
-    import polars as pl
-
     source = opened.path if opened.path is not None else io.BytesIO(opened.data or b"")
     try:
         frame = pl.scan_parquet(source, row_index_name=ROW, glob=False)
@@ -295,8 +288,6 @@ def json_column(name: str, values: Sequence[Any], kinds: Set[type[Any]] | None =
 
     Where these are some of a column's values, ``kinds`` says what all are.
     """
-    import polars as pl
-
     kinds = (set(map(type, values)) if kinds is None else kinds) - {type(None)}
     if kinds <= {bool}:
         return pl.Series(name, values, dtype=pl.Boolean)
@@ -320,8 +311,6 @@ def json_text(value: Any) -> str:
         return value.strip()
     if isinstance(value, float) and value.is_integer() and abs(value) < 10**16:
         value = int(value)  # 2.0 beside a text is the 2 that it is in a column of numbers
-    import msgspec
-
     return msgspec.json.encode(value).decode()
 
 
