@@ -70,6 +70,12 @@ def is_none_of_the_above(text: str) -> bool:
     return plain(text) == NONE_OF_THE_ABOVE
 
 
+def says_none(right: Sequence[str], options: Sequence[str], texts: Sequence[str]) -> bool:
+    """Whether a right option of a question says that none of the others is right."""
+    said = [text for option, text in zip(options, texts, strict=True) if option in right]
+    return any(map(is_none_of_the_above, said))
+
+
 # --------------------------------------------------------------------------------- reading
 
 
@@ -256,7 +262,7 @@ def _gold_frame(reader: _Reader) -> pl.DataFrame:
         "topic": [q.topic for q in questions],
         "test": [question_id(*q.test) if restarts else q.test[1] for q in questions],
         "nca": [
-            "yes" if any(_says_none(q, texts, own) for own in q.right) else "no"
+            "yes" if says_none(q.right, q.answers, texts) else "no"
             for q, texts in zip(questions, option_texts, strict=True)
         ],
         "text": [_flat(q.text) for q in questions],
@@ -284,10 +290,6 @@ def _lists(name: str, values: Sequence[Sequence[str]]) -> pl.Series:
     joined = [JOINED.join(items) if items else None for items in values]
     series = pl.Series(name, joined, dtype=pl.String).str.split(JOINED)
     return series.fill_null(pl.Series([[]], dtype=pl.List(pl.String)).first())
-
-
-def _says_none(question: _Question, texts: Sequence[str], answer: str) -> bool:
-    return is_none_of_the_above(texts[question.answers.index(answer)])
 
 
 def _flat(pieces: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from abstain.io.files import (
     BOM,
     NOT_UTF8,
     Opened,
+    ahead,
     bad_utf8_line,
     check_text,
     line_end,
@@ -229,8 +230,6 @@ def _fast_pieces(
     opened: Opened, separator: str, header: tuple[str, ...], columns: Sequence[str]
 ) -> Iterator[pl.DataFrame]:
     """The rows of a file whose every record has the header's cells."""
-    from abstain.io.textfile import ahead
-
     # polars takes the number of cells from the first line, which may be blank in a piece
     heading = separator.join("x" * len(header)).encode() + b"\n"
 

@@ -88,13 +88,13 @@ class Table:
 
     def place(self, row: int | None) -> Place:
         """Where a record stands: for text formats the line on which it begins."""
-        if row is not None and self.parts:
-            start, part = next(own for own in reversed(self.parts) if own[0] <= row)
-            return part.place(row - start)
-        if row is not None and self.lines is not None:
-            return Place(self.name, self.lines[row])
         if row is None:
             return Place(self.name)
+        if self.parts:
+            start, part = next(own for own in reversed(self.parts) if own[0] <= row)
+            return part.place(row - start)
+        if self.lines is not None:
+            return Place(self.name, self.lines[row])
         if self.format == "jsonl":
             return Place(self.name, row + 1)
         if self.begins is not None:
