@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import narwhals as nw
 import polars as pl
 
 from abstain.errors import InputError, Place, nearest, option
-from abstain.io.tables import Table
+from abstain.io.tables import ROW, Table
 
 USUAL_NAMES = {
     "question": ("question_id", "qid", "id", "query", "doc_id", "problem", "problem_id"),
@@ -92,6 +92,14 @@ def text_column(
             f"column '{column}' holds {dtype}, expected one text or number a row", label
         )
     return _moment_as_text(frame, column, label) if dtype.is_temporal() else expr.cast(nw.String)
+
+
+def text_columns(
+    frame: nw.LazyFrame[Any], names: Iterable[str], label: str, *, trim: Collection[str] = ()
+) -> list[nw.Expr]:
+    """Columns as text, and the number of each row where the frame has it."""
+    texts = [text_column(frame, name, label, trim=name in trim).alias(name) for name in names]
+    return [*texts, nw.col(ROW)] if ROW in frame.collect_schema().names() else texts
 
 
 def trimmed(frame: nw.LazyFrame[Any], text: nw.Expr) -> nw.Expr:

@@ -104,26 +104,21 @@ def streams(frame: nw.LazyFrame[Any]) -> bool:
 
 def _batches(frame: nw.LazyFrame[Any], categories: pl.Categories) -> Iterator[pl.DataFrame]:
     run = pl.col("run").cast(pl.Categorical(categories))
-    native = frame.to_native()
+    native: Any = frame.to_native()
     if isinstance(native, pl.LazyFrame):
         yield from native.with_columns(run).collect_batches(
             chunk_size=BATCH, maintain_order=False, engine="streaming"
         )
         return
-    for part in _arrow(frame):
+    if frame.implementation.is_duckdb():
+        read = getattr(native, "to_arrow_reader", None) or native.fetch_record_batch
+        parts = read(BATCH)
+    else:  # Spark hands over a table as a whole: here of three narrow columns
+        parts = native.toArrow().to_batches(BATCH)
+    for part in parts:
         frame_part = pl.from_arrow(part)
         assert isinstance(frame_part, pl.DataFrame)
         yield frame_part.with_columns(run)
-
-
-def _arrow(frame: nw.LazyFrame[Any]) -> Any:
-    """The rows of a frame of another engine, in Arrow's batches."""
-    native = frame.to_native()
-    if frame.implementation.is_duckdb():
-        read = getattr(native, "to_arrow_reader", None) or native.fetch_record_batch
-        return read(BATCH)
-    # Spark hands over a table as a whole: here of three narrow columns.
-    return native.toArrow().to_batches(BATCH)
 
 
 # ------------------------------------------------------------------------------ every kind

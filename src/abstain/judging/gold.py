@@ -12,7 +12,7 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import InputError, Place, UsageError, nearest, shown
-from abstain.io.columns import is_odd_moment, require_all, text_column
+from abstain.io.columns import is_odd_moment, require_all, text_column, text_columns
 from abstain.io.files import open_plain
 from abstain.io.frames import collect, open_table, rename
 from abstain.io.tables import ROW, UNTOLD, Table, sniff
@@ -98,10 +98,9 @@ def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
         if c in table.columns
     ]
     chosen = lazy.select(
-        text_column(lazy, "question", table.name).alias("question"),
+        *text_columns(lazy, ["question"], table.name),
         *lists,
         *(_attribute(lazy, c, table.name) for c in attributes),
-        *([nw.col(ROW)] if ROW in schema.names() else []),
     )
     frame = collect(chosen, table.name)
     if ROW not in frame.columns:

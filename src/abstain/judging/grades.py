@@ -357,13 +357,8 @@ def _listing(values: Mapping[str, str]) -> str:
 
 
 def _fold(value: str) -> str:
-    return (
-        value.strip()
-        .casefold()
-        .replace("_", " ")
-        .replace("-", " ")
-        .replace("'", "")
-        .replace("  ", " ")
-        if value.strip() not in ("-1",)
-        else "-1"
-    )
+    text = value.strip()
+    if text == "-1":
+        return text
+    text = text.casefold().replace("_", " ").replace("-", " ")
+    return text.replace("'", "").replace("  ", " ")

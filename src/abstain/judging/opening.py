@@ -18,7 +18,6 @@ import polars as pl
 
 from abstain.errors import InputError, UsageError, plural, shown
 from abstain.io.files import bare_name, open_plain
-from abstain.io.frames import into_lazy
 from abstain.io.readers import READERS
 from abstain.io.tables import ROW, Table, sniff
 from abstain.judging.reading import Reading
@@ -110,13 +109,13 @@ def join_tasks(sources: Sequence[Responses]) -> list[Responses]:
     shared = _in_two_tasks(logs)
     if shared is not None:
         logs = [_with_task(log) for log in logs]
-    now = {log.at: log.source for log in logs}
+    now = {log.at: log for log in logs}
     first = {group[0].at: group for group in groups}
     gone = {log.at for group in groups for log in group[1:]}
     return [
-        _joined([now[log.at] for log in first[at]], first[at], shared)
+        _joined([now[log.at] for log in first[at]], shared)
         if at in first
-        else now.get(at, source)
+        else (now[at].source if at in now else source)
         for at, source in enumerate(sources)
         if at not in gone
     ]
@@ -174,24 +173,25 @@ def _with_task(log: _Log) -> _Log:
     ids = ["question", *([table.cluster] if table.cluster else [])]
     named = [pl.concat_str(pl.lit(f"{log.task}/"), pl.col(name)).alias(name) for name in ids]
     table = replace(table, frame=table.frame.with_columns(named))
-    return replace(log, source=replace(log.source, table=table, frame=into_lazy(table.frame)))
+    return replace(log, source=replace(log.source, table=table))
 
 
-def _joined(sources: Sequence[Responses], logs: Sequence[_Log], shared: str | None) -> Responses:
+def _joined(logs: Sequence[_Log], shared: str | None) -> Responses:
     run = os.path.basename(logs[0].folder) if logs[0].is_nameless else str(logs[0].source.run)
-    table = together([source.table for source in sources], _name([log.source for log in logs], run))
+    tables = [log.source.table for log in logs]
+    table = together(tables, _name(tables, run))
     tasks = [log.task for log in logs]
     listed = ", ".join(tasks[:5]) + (" …" if tasks[5:] else "")
     note = f"{plural(len(logs), 'log')} of {run} made one run, a task each ({listed})"
     if shared is not None:
         note += f"; ids stand in several tasks ({shown(shared)}), so questions are named task/id"
     table = replace(table, notes=(*table.notes, note), run_id=(run, 1))
-    return Responses(table, into_lazy(table.frame), run)
+    return Responses(table, run)
 
 
-def _name(sources: Sequence[Responses], run: str) -> str:
+def _name(tables: Sequence[Table], run: str) -> str:
     """What the run's file is called in messages: the folder of its logs."""
-    folders = [os.path.dirname(source.table.name) for source in sources]
+    folders = [os.path.dirname(table.name) for table in tables]
     try:
         return os.path.commonpath(folders) or run
     except ValueError:  # one of them is absolute

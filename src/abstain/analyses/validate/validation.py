@@ -174,7 +174,7 @@ def _explained(problems: Sequence[Problem], judged: Judged) -> list[Problem]:
             left.append(
                 Problem(
                     finding.kind,
-                    source.place(rows[ROW][finding.at]),
+                    source.table.place(rows[ROW][finding.at]),
                     finding.message,
                     source.run,
                     ids[finding.at],

@@ -141,22 +141,18 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     note = (
         f"{table.name}: refusals found in text ({', '.join(languages)}): {used:,} of "
         f"{plural(seen, 'response')}"
-        + _labelled(hits - used)
-        + ("; answers that the gold accepts stay right" if used and table.verdicts is None else "")
     )
+    if hits > used:
+        more = plural(hits - used, "more looks", "more look")
+        note += f"; {more} like a refusal, but a label decides"
+    if used and table.verdicts is None:
+        note += "; answers that the gold accepts stay right"
     return replace(
         table,
         columns=tuple(dict.fromkeys([*names, *changes, RULE])),
         frame=frame.with_columns(**changes),
         notes=(*table.notes, note),
     )
-
-
-def _labelled(count: int) -> str:
-    """What is said of texts that look like refusals, but have a label that decides."""
-    if not count:
-        return ""
-    return f"; {plural(count, 'more looks', 'more look')} like a refusal, but a label decides"
 
 
 def blanked(rows: pl.DataFrame, *, stands: pl.Expr | None = None) -> pl.DataFrame:
