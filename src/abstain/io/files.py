@@ -119,30 +119,21 @@ def _open_packed(path: str | os.PathLike[str]) -> Opened:
     """Open a file to be read as it is, perhaps more than once: a pipe is taken in whole."""
     name = os.fspath(path)
     if name == STDIN:
-        return _standard_input()
+        source = getattr(sys.stdin, "buffer", None)
+        if source is None:
+            raise InputError("there is none to read", STDIN_NAME)
+        return _once(source, source, STDIN_NAME)
     if stat.S_ISREG(_mode(name)):
         return Opened(name, Path(name), None)
-    if DESCRIPTOR.fullmatch(name):
-        return _descriptor(name)
     with reading_file(name), open(name, "rb") as file:
+        if DESCRIPTOR.fullmatch(name):
+            found = os.fstat(file.fileno())
+            return _once((name, found.st_dev, found.st_ino), file, name)
         return Opened(name, None, _bounded(file, name))
 
 
 _taken: dict[object, Opened] = {}
 """What was read of what can be read once, by what it is."""
-
-
-def _standard_input() -> Opened:
-    source = getattr(sys.stdin, "buffer", None)
-    if source is None:
-        raise InputError("there is none to read", STDIN_NAME)
-    return _once(source, source, STDIN_NAME)
-
-
-def _descriptor(name: str) -> Opened:
-    with reading_file(name), open(name, "rb") as file:
-        found = os.fstat(file.fileno())
-        return _once((name, found.st_dev, found.st_ino), file, name)
 
 
 def _once(key: object, file: IO[bytes], name: str) -> Opened:

@@ -233,7 +233,11 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
             write_qa4mre(frame, draft)
         else:
             _refuse_separators(frame, str(path), chosen)
-            flat = frame.with_columns(_joined_lists(frame))
+            flat = frame.with_columns(
+                pl.col(name).cast(pl.List(pl.String)).list.join("|")
+                for name, dtype in frame.schema.items()
+                if isinstance(dtype, pl.List) and not dtype.inner.is_nested()
+            )
             nested = [name for name, dtype in flat.schema.items() if dtype.is_nested()]
             if nested:
                 raise InputError(
@@ -256,15 +260,6 @@ def _refuse_separators(frame: pl.DataFrame, name: str, format: str) -> None:
                     f"{format.upper()} would split at the |, expected .jsonl or .parquet",
                     name,
                 )
-
-
-def _joined_lists(frame: pl.DataFrame) -> list[pl.Expr]:
-    lists = [
-        name
-        for name, dtype in frame.schema.items()
-        if isinstance(dtype, pl.List) and not dtype.inner.is_nested()
-    ]
-    return [pl.col(name).cast(pl.List(pl.String)).list.join("|") for name in lists]
 
 
 # --------------------------------------------------------------------------------- parquet

@@ -43,7 +43,7 @@ NEWLINE, BLANK = 10, 32
 TO_BLANKS = bytes.maketrans(b"\t\v\f\r", b"   \n")
 
 Check = Callable[[list[bytes]], str | None]
-"""What is wrong with a line's fields, if anything."""
+"""What is wrong with a line's fields, if anything; all columns are there."""
 
 
 def run_batches(
@@ -182,8 +182,9 @@ def _unordered(numbers: NDArray[Any]) -> bool:
 def _explain(opened: Opened, kind: str, check: Check) -> InputError:
     refuse_workbook(opened)
     refuse_utf16(opened)
+    columns = RUN_COLUMNS if kind == "run" else QRELS_COLUMNS
     for number, fields in lines(opened):
-        if problem := check(fields):
+        if problem := _check_columns(fields, columns) or check(fields):
             return InputError(problem, Place(opened.name, number))
     return InputError(f"cannot be read as a TREC {kind}", opened.name)
 
@@ -201,16 +202,12 @@ def _check_columns(fields: list[bytes], columns: tuple[str, ...]) -> str | None:
 
 
 def _check_score(fields: list[bytes]) -> str | None:
-    if problem := _check_columns(fields, RUN_COLUMNS):
-        return problem
     if not NUMBER.fullmatch(fields[4]):
         return f"the score must be a number (got {_text(fields[4])})"
     return None
 
 
 def _check_rank(fields: list[bytes]) -> str | None:
-    if problem := _check_columns(fields, RUN_COLUMNS):
-        return problem
     problem = _check_whole(fields[3], "rank")
     if problem is None and abs(int(fields[3])) >= MOST:
         return f"the rank must be below 2^53 (got {_text(fields[3])})"
@@ -218,8 +215,6 @@ def _check_rank(fields: list[bytes]) -> str | None:
 
 
 def _check_qrels(fields: list[bytes]) -> str | None:
-    if problem := _check_columns(fields, QRELS_COLUMNS):
-        return problem
     if len(fields) > len(QRELS_COLUMNS):
         problem = _wrong_width(fields, QRELS_COLUMNS)
         is_run = len(fields) >= len(RUN_COLUMNS) and NUMBER.fullmatch(fields[4])

@@ -183,10 +183,9 @@ def questions_of(log: Table) -> Table:
     frame = collect(nw.from_native(log.frame), log.name)
     kept = [c for c in frame.columns if c not in OF_A_RUN]
     first = frame.select(kept).unique("question", keep="first", maintain_order=True)
-    if "correct" not in kept:
-        first = first.with_columns(correct=pl.lit(pl.Series([[UNTOLD]])).first())
-    known = pl.col("correct").fill_null(pl.lit(pl.Series([[UNTOLD]])).first())
-    first = first.with_columns(known)
+    untold = pl.lit(pl.Series([[UNTOLD]])).first()
+    known = pl.col("correct").fill_null(untold) if "correct" in kept else untold
+    first = first.with_columns(correct=known)
     columns = tuple(c for c in first.columns if c != ROW)
     return replace(log, columns=columns, frame=first.lazy())
 
