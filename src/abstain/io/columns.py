@@ -9,6 +9,7 @@ import narwhals as nw
 import polars as pl
 
 from abstain.errors import InputError, Place, nearest, option
+from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
 
 USUAL_NAMES = {
@@ -175,8 +176,6 @@ def _number_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Exp
 
 def _refuse_fractions(frame: nw.LazyFrame[Any], column: str, others: nw.Expr, label: str) -> None:
     """The digits of some engines are not always the fewest: Spark's, and DuckDB's of a FLOAT."""
-    from abstain.io.frames import collect
-
     odd = frame.select(others.alias(column)).filter(~nw.col(column).is_null()).head(1)
     for value in collect(odd, label)[column]:
         engine = "Spark" if frame.implementation.is_pyspark() else "DuckDB"

@@ -77,11 +77,6 @@ class Opened:
     packing: str | None = None
     """How these bytes are packed, where they are unpacked while they are read."""
 
-    @property
-    def source(self) -> Path | bytes:
-        """What a reader is given: the path of a plain file, or bytes."""
-        return self.path if self.data is None and self.path is not None else self.data or b""
-
     def stream(self) -> IO[bytes]:
         """The plain bytes from the beginning."""
         file = io.BytesIO(self.data or b"") if self.path is None else self.path.open("rb")

@@ -265,7 +265,7 @@ def gold_of_folder(folder: str, reading: Reading) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class RunName:
-    """A run id taken apart."""
+    """A run id of the CLEF way (jucs1302enen), taken apart."""
 
     team: str
     year: int

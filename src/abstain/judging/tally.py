@@ -156,11 +156,8 @@ def with_missing(
     grid = grid.with_row_index("cell")
     placed = kinds.join(grid, on=["run", *columns], how="left", nulls_equal=True)
     table = np.zeros((grid.height, KINDS), dtype=np.int64)
-    np.add.at(
-        table,
-        (placed["cell"].to_numpy(), placed[KIND].to_numpy()),
-        placed["n"].to_numpy(),
-    )
+    at = placed["cell"].to_numpy(), placed[KIND].to_numpy()
+    np.add.at(table, at, placed["n"].to_numpy())
     table[:, MISSING] += grid["size"].to_numpy() - table.sum(axis=1)
     slices: list[tuple[str | None, ...]] = (
         grid.select(columns).rows() if columns else [()] * grid.height
@@ -204,7 +201,11 @@ def joined(parts: Sequence[npt.NDArray[np.generic]], order: Sequence[int]) -> np
 
 
 def binned(judged: Judged, bins: int) -> pl.DataFrame:
-    """How many responses of each run and kind fall in each bin: run, KIND, bin, n."""
+    """How many responses of each run and kind fall in each bin: run, KIND, bin, n.
+
+    A bin begins at a multiple of 1/bins, and bins are a power of two, so that the product of a
+    confidence and their number is exact.
+    """
     label = judged.sources[0].table.name
     stated = ["confidence" in frame.collect_schema().names() for frame in judged.frames]
     if not any(stated):
