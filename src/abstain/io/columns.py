@@ -84,9 +84,7 @@ def text_column(
         return trimmed(frame, expr) if trim else expr
     if dtype.is_float():
         return _number_as_text(frame, column, label)
-    if dtype.is_integer() or dtype == nw.Boolean:
-        return expr.cast(nw.String)
-    if _is_all_null(frame, column):
+    if dtype.is_integer() or dtype == nw.Boolean or _is_all_null(frame, column):
         return expr.cast(nw.String)
     if dtype == nw.Unknown or dtype.is_nested():
         raise InputError(
@@ -137,8 +135,6 @@ def is_odd_moment(dtype: Any) -> bool:
 def _moment_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
     """A date, or a date with its time as SQL writes it: seconds with the digits that it takes."""
     dtype, expr = frame.collect_schema()[column], nw.col(column)
-    if dtype == nw.Date:
-        return expr.cast(nw.String)
     if is_odd_moment(dtype):
         what = "times of a time zone" if isinstance(dtype, nw.Datetime) else f"a {dtype}"
         raise InputError(
@@ -146,7 +142,7 @@ def _moment_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Exp
             "cast the column to text before",
             label,
         )
-    if not frame.implementation.is_polars():
+    if dtype == nw.Date or not frame.implementation.is_polars():
         return expr.cast(nw.String)
     return expr.dt.to_string("%Y-%m-%d %H:%M:%S%.9f").str.replace_all(r"\.?0+$", "")
 

@@ -122,16 +122,16 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
         return table
     open_to = _undecided(table, text)
     frame = frame.with_columns(rule_of(text, languages).alias(RULE))
+    declines = pl.col(RULE).is_not_null()
     counted = frame.select(
-        hits=pl.col(RULE).is_not_null().sum(),
-        used=(pl.col(RULE).is_not_null() & open_to).sum(),
+        hits=declines.sum(),
+        used=(declines & open_to).sum(),
         seen=(pl.col(text).cast(pl.String).fill_null("") != "").sum(),
     ).collect()
     hits, used, seen = counted.row(0)
     frame = frame.with_columns(pl.when(open_to).then(RULE).alias(RULE))
     changes: dict[str, pl.Expr] = {}
     if table.verdicts is not None:
-        declines = pl.col(RULE).is_not_null()
         declined = pl.lit("declined")
         empty = pl.col("answer").cast(pl.String).fill_null("") == ""
         changes["outcome"] = pl.when(declines).then(declined).otherwise("outcome")
