@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.cli import run
-from abstain.judging import cells, duckdb_census, tally
+from abstain.judging import cells, tally
 from abstain.judging.reading import EngineName
 from abstain.outcomes import OUTCOMES
 from tests.engines import ENGINES, needs
@@ -200,9 +200,9 @@ def test_duckdb_counts_by_itself_what_batches_count(seed: int, bits: int) -> Non
     needs("duckdb")
     gold, table = random_runs(seed)
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(duckdb_census, "MOST_BITS", bits)
+        patch.setattr(cells, "MOST_BITS", bits)
         counted_there: list[Any] = []
-        count = watched(duckdb_census.census_there, counted_there)
+        count = watched(cells.census_there, counted_there)
         patch.setattr(tally, "census_there", count)
         table.write_parquet(f"{folder}/runs.parquet", row_group_size=17)
         result = ab.score(gold, f"{folder}/runs.parquet", by=["topic"], engine="duckdb")
@@ -227,7 +227,7 @@ def test_repeats_are_counted_in_duckdb(
 ) -> None:
     """Also where the same question is once right and once wrong."""
     needs("duckdb")
-    monkeypatch.setattr(duckdb_census, "MOST_BITS", bits)
+    monkeypatch.setattr(cells, "MOST_BITS", bits)
     gold, _ = random_runs(0)
     once = pl.DataFrame({"run": "r", "question": gold["question"], "answer": "a"})
     others = once.with_columns(run=pl.lit("s")), once.with_columns(answer=pl.lit("b"))

@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.io import textfile, trec
+from abstain.io import trec
 from abstain.io.files import open_streamed
-from abstain.io.textfile import single_spaced
+from abstain.io.trec import single_spaced
 from tests.helpers import Here
 from tests.rankings.given import frames, opened, values, write
 
@@ -82,7 +82,7 @@ def test_parts_of_packed_files_are_read_on(tmp_path: Path, gold: Path) -> None:
 def test_wherever_the_pieces_end(
     tmp_path: Path, gold: Path, text: str, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(textfile, "CHUNK", chunk)
+    monkeypatch.setattr(trec, "CHUNK", chunk)
     (tmp_path / "run").write_text(text)
     assert scores(gold, tmp_path / "run") == pytest.approx(EXPECTED)
 
@@ -113,7 +113,7 @@ WRONG_RUNS = {
 def test_wrong_runs_are_one_clear_line(
     here: Here, text: str, message: str, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(textfile, "CHUNK", chunk)
+    monkeypatch.setattr(trec, "CHUNK", chunk)
     write(here.folder / "qrels", qrels=WHOLE)
     here.write("run", text)
     assert here.refuses("rank", "qrels", "run") == message
@@ -288,7 +288,7 @@ def test_any_bytes_are_scored_or_refused(tmp_path: Path, content: bytes) -> None
         check_line(str(error), path)
         return
     counts = dict.fromkeys(rankings.queries, 0)
-    for _, fields in textfile.lines(open_streamed(path)):
+    for _, fields in trec.lines(open_streamed(path)):
         assert len(fields) >= 6
         assert trec.NUMBER.fullmatch(fields[4])
         if (name := fields[0].decode()) in counts:
@@ -306,7 +306,7 @@ def test_any_bytes_are_judgments_or_refused(tmp_path: Path, content: bytes) -> N
     except ab.InputError as error:
         check_line(str(error), path)
         return
-    lines = [fields for _, fields in textfile.lines(open_streamed(path))]
+    lines = [fields for _, fields in trec.lines(open_streamed(path))]
     assert all(len(fields) == 4 for fields in lines)
     grades = sorted(float(fields[3]) for fields in lines if float(fields[3]) >= 0)
     assert sorted(rankings.pool.grade.tolist()) == grades

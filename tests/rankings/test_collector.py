@@ -180,7 +180,7 @@ def test_a_large_run_in_all_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     qrels = frames(gold, {})[0]
     orders = (rows, by_score_down, rng.permutation(rows).tolist(), rows[9000:] + rows[:9000])
     for chunk in (1000, 50_000):
-        monkeypatch.setattr("abstain.io.textfile.CHUNK", chunk)
+        monkeypatch.setattr("abstain.io.trec.CHUNK", chunk)
         for order in orders:
             path.write_text("".join(order))
             rankings = opened(qrels, path)

@@ -106,7 +106,7 @@ def test_no_language_mistakes_the_answers_of_another() -> None:
 
 @pytest.mark.parametrize("rule", [r for own in LANGUAGES.values() for r in own.rules])
 def test_every_rule_finds_its_own_example(rule: Rule) -> None:
-    assert refuses(rule.example, rule.language) == rule.name
+    assert refuses(rule.example, rule.name.partition("/")[0]) == rule.name
 
 
 @pytest.mark.parametrize("rule", [r for own in LANGUAGES.values() for r in own.rules])

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import narwhals as nw
 import polars as pl
 from msgspec import structs
@@ -15,7 +16,9 @@ from msgspec import structs
 from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping, collect, open_table, rename
 from abstain.io.tables import ROW, Table, format_of_name, write_table
+from abstain.judging.opening import open_sources, together
 from abstain.judging.reading import Reading
+from abstain.judging.refusals.detect import blanked, with_refusals
 from abstain.judging.responses import CLUSTER, RULE
 
 
@@ -68,13 +71,9 @@ def converted(
     check_mapping(reading.columns, [raw])
     table = rename(rename(raw, reading.columns, side="gold"), reading.columns, side="run")
     if table.refusals and ("correct" not in table.columns or table.verdicts is not None):
-        from abstain.judging.refusals.detect import with_refusals
-
         table = with_refusals(table, table.refusals)
     frame = collect(nw.from_native(table.frame), table.name)
     if table.refusals and RULE in frame.columns and table.verdicts is not None:
-        from abstain.judging.refusals.detect import blanked
-
         frame = blanked(frame)
     frame = frame.drop(ROW, strict=False)
     if "confidence" in frame.columns and frame["confidence"].dtype == pl.String:
@@ -92,7 +91,9 @@ def converted(
         frame, note = _with_cluster(frame, str(table.cluster), str(target))
         told.append(note)
     if to_format in ("csv", "tsv") and frame.schema.get("option_texts") == pl.List:
-        frame = frame.with_columns(_as_json(frame["option_texts"]))
+        # JSON, since free text may hold any separator
+        cells = [msgspec.json.encode(item).decode() for item in frame["option_texts"].to_list()]
+        frame = frame.with_columns(pl.Series("option_texts", cells))
     write_table(frame, Path(target), format=to_format)
     return Converted(frame.height, tuple(told))
 
@@ -102,9 +103,6 @@ def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:
     if not os.path.isdir(source):
         table = open_table(source, format=reading.format, pick=reading.pick)
         return replace(table, refusals=reading.detect_refusals)
-    from abstain.judging.joining import together
-    from abstain.judging.opening import open_sources
-
     sources = open_sources(os.fspath(source), structs.replace(reading, columns={}))
     if len(sources) == 1:
         return sources[0].table  # whose name is its own
@@ -122,10 +120,3 @@ def _with_cluster(frame: pl.DataFrame, own: str, name: str) -> tuple[pl.DataFram
     elif own != CLUSTER:
         return frame, f"{name}: intervals over it need the cluster {own}, as the log took it"
     return frame, f"{name}: its column {CLUSTER} names the clusters: intervals use it"
-
-
-def _as_json(lists: pl.Series) -> pl.Series:
-    """Lists of free text as JSON, for a cell: such a text may hold any separator."""
-    import msgspec
-
-    return pl.Series(lists.name, [msgspec.json.encode(item).decode() for item in lists.to_list()])

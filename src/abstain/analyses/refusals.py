@@ -86,15 +86,11 @@ class RefusalsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
         if table == "main":
             table = "confusion" if self.confusion else "rules" if self.rules else "hits"
         rows = [structs.asdict(own) for own in getattr(self, table)]
-        schema = {name: COLUMNS.get(name, pl.String) for name in FIELDS[table]}
+        schema = {name: COLUMNS.get(name, pl.String) for name in PARTS[table].__struct_fields__}
         return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-FIELDS = {
-    "hits": Hit.__struct_fields__,
-    "rules": Rule.__struct_fields__,
-    "confusion": Confusion.__struct_fields__,
-}
+PARTS = {"hits": Hit, "rules": Rule, "confusion": Confusion}
 COLUMNS: dict[str, Any] = {"whole": pl.Boolean} | dict.fromkeys(WORDS, pl.Int64)
 
 
@@ -165,7 +161,7 @@ def _rules(languages: Sequence[str]) -> RefusalsResult:
         openings={code: LANGUAGES[code].openings for code in languages},
         hedges={code: LANGUAGES[code].hedges for code in languages},
         rules=tuple(
-            Rule(rule=own.name, **{name: getattr(own, name) for name in FIELDS["rules"][1:]})
+            Rule(rule=own.name, **{name: getattr(own, name) for name in Rule.__struct_fields__[1:]})
             for code in languages
             for own in LANGUAGES[code].rules
         ),
@@ -185,7 +181,9 @@ def _checked(
     texts = [pl.col(key).cast(pl.String) for key in keys]
     word = pl.col("true").cast(pl.String).str.strip_chars().str.to_lowercase()
     checked = collect(into_lazy(truth.frame), truth.name).with_columns(*texts, true=word)
-    _refuse_repeats(checked, keys, truth.name)
+    twice = checked.filter(pl.struct(keys).is_duplicated())
+    if twice.height:
+        raise InputError(f"question {shown(str(twice['question'][0]))} stands twice", truth.name)
     judged = pl.concat([_verdicts(source, reading.rules()) for source in sources])
     if keys == ["question"] and judged["run"].n_unique() > 1:
         raise InputError("has no column 'run', but the files have several runs", truth.name)
@@ -220,34 +218,21 @@ def _rows(source: Responses) -> pl.DataFrame:
             "has no text of responses to look at (a column 'response' or 'answer')", table.name
         )
     frame = collect(nw.from_native(table.frame), table.name)
-    text = pl.col("response").alias("text")
-    return frame.select(_run(source), pl.col("question").cast(pl.String), RULE, text)
+    run = pl.col("run").cast(pl.String) if source.run is None else pl.lit(source.run)
+    question, text = pl.col("question").cast(pl.String), pl.col("response").alias("text")
+    return frame.select(run.alias("run"), question, RULE, text)
 
 
 def _verdicts(source: Responses, policy: Policy) -> pl.DataFrame:
     """What each response counts as: right, wrong, blank, or excluded."""
-    table = source.table
-    require_all(
-        table,
-        {
-            "question": "which names each question",
-            "outcome": "without which there is no verdict to check",
-        },
-    )
+    needed = {
+        "question": "which names each question",
+        "outcome": "without which there is no verdict to check",
+    }
+    require_all(source.table, needed)
     rows = grade_rows(source)
     refuse_open(rows, policy)
     ends = policy.outcomes(excluded=-1)
     words = np.where(ends < 0, EXCLUDED, np.array(WORDS)[np.clip(ends, 0, 2)])
     verdict = pl.Series("judged", words[rows[KIND].to_numpy()])
     return rows.select("run", "question").with_columns(verdict)
-
-
-def _refuse_repeats(rows: pl.DataFrame, keys: Sequence[str], name: str) -> None:
-    twice = rows.filter(pl.struct(keys).is_duplicated())
-    if twice.height:
-        raise InputError(f"question {shown(str(twice['question'][0]))} stands twice", name)
-
-
-def _run(source: Responses) -> pl.Expr:
-    named = pl.col("run").cast(pl.String)
-    return (named if source.run is None else pl.lit(source.run)).alias("run")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import narwhals as nw
 import polars as pl
 
 from abstain.errors import InputError, Place, nearest, option
-from abstain.io.tables import Table
+from abstain.io.frames import collect
+from abstain.io.tables import ROW, Table
 
 USUAL_NAMES = {
     "question": ("question_id", "qid", "id", "query", "doc_id", "problem", "problem_id"),
@@ -83,15 +84,21 @@ def text_column(
         return trimmed(frame, expr) if trim else expr
     if dtype.is_float():
         return _number_as_text(frame, column, label)
-    if dtype.is_integer() or dtype == nw.Boolean:
-        return expr.cast(nw.String)
-    if _is_all_null(frame, column):
+    if dtype.is_integer() or dtype == nw.Boolean or _is_all_null(frame, column):
         return expr.cast(nw.String)
     if dtype == nw.Unknown or dtype.is_nested():
         raise InputError(
             f"column '{column}' holds {dtype}, expected one text or number a row", label
         )
     return _moment_as_text(frame, column, label) if dtype.is_temporal() else expr.cast(nw.String)
+
+
+def text_columns(
+    frame: nw.LazyFrame[Any], names: Iterable[str], label: str, *, trim: Collection[str] = ()
+) -> list[nw.Expr]:
+    """Columns as text, and the number of each row where the frame has it."""
+    texts = [text_column(frame, name, label, trim=name in trim).alias(name) for name in names]
+    return [*texts, nw.col(ROW)] if ROW in frame.collect_schema().names() else texts
 
 
 def trimmed(frame: nw.LazyFrame[Any], text: nw.Expr) -> nw.Expr:
@@ -128,8 +135,6 @@ def is_odd_moment(dtype: Any) -> bool:
 def _moment_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
     """A date, or a date with its time as SQL writes it: seconds with the digits that it takes."""
     dtype, expr = frame.collect_schema()[column], nw.col(column)
-    if dtype == nw.Date:
-        return expr.cast(nw.String)
     if is_odd_moment(dtype):
         what = "times of a time zone" if isinstance(dtype, nw.Datetime) else f"a {dtype}"
         raise InputError(
@@ -137,7 +142,7 @@ def _moment_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Exp
             "cast the column to text before",
             label,
         )
-    if not frame.implementation.is_polars():
+    if dtype == nw.Date or not frame.implementation.is_polars():
         return expr.cast(nw.String)
     return expr.dt.to_string("%Y-%m-%d %H:%M:%S%.9f").str.replace_all(r"\.?0+$", "")
 
@@ -167,8 +172,6 @@ def _number_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Exp
 
 def _refuse_fractions(frame: nw.LazyFrame[Any], column: str, others: nw.Expr, label: str) -> None:
     """The digits of some engines are not always the fewest: Spark's, and DuckDB's of a FLOAT."""
-    from abstain.io.frames import collect
-
     odd = frame.select(others.alias(column)).filter(~nw.col(column).is_null()).head(1)
     for value in collect(odd, label)[column]:
         engine = "Spark" if frame.implementation.is_pyspark() else "DuckDB"

@@ -13,6 +13,7 @@ import re
 import shutil
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -70,8 +71,9 @@ def _refuse_alike(table: Table, engine: str) -> None:
             )
 
 
-def _is_parquet(table: Table) -> bool:
-    return table.format == "parquet" and table.opened is not None and table.opened.path is not None
+def _parquet(table: Table) -> Path | None:
+    """The Parquet file that an engine reads by itself."""
+    return table.opened.path if table.format == "parquet" and table.opened is not None else None
 
 
 def _needed(package: str, extra: str) -> None:
@@ -102,13 +104,12 @@ def _in_duckdb(table: Table) -> Any:
     import duckdb
 
     connection = _connection()
-    if not _is_parquet(table):
-        rows = table.frame.collect().to_arrow()
-        return connection.from_arrow(rows)
-    assert table.opened is not None
+    file = _parquet(table)
+    if file is None:
+        return connection.from_arrow(table.frame.collect().to_arrow())
     # Without a number for its rows where a column has the name that DuckDB would give it.
     numbered = DUCKDB_ROW not in (name.lower() for name in table.columns)
-    path = WILD.sub(r"[\g<0>]", str(table.opened.path))
+    path = WILD.sub(r"[\g<0>]", str(file))
     try:
         relation = connection.read_parquet([path], file_row_number=numbered)
     except duckdb.Error as error:
@@ -205,11 +206,9 @@ SETTINGS = {
 
 def _in_spark(table: Table, master: str | None) -> Any:
     session = spark_session(master)
-    if not _is_parquet(table):
+    path = _parquet(table)
+    if path is None:
         return session.createDataFrame(_arrow_for_spark(table.frame.collect()))
-    assert table.opened is not None
-    path = table.opened.path
-    assert path is not None
     if path.name.startswith(("_", ".")) or ":" in path.name:
         raise InputError(
             "Spark passes over files whose name begins with _ or . or has a colon; rename it",

@@ -11,13 +11,20 @@ import shutil
 import stat
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from abstain.errors import InputError, nearest, option, reason_of
 from abstain.io.packing import GZIP, ZSTD, byte_limit, packing_of, too_large, unpacked
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 MAX_XML_BYTES = 128 << 20
 """What XML may unpack to, of which a gold or a run needs little."""
@@ -30,6 +37,9 @@ PIECE = 2 << 20
 
 MAX_DOCUMENT = 2 << 30
 """What one JSON document may have, perhaps on one line; ABSTAIN_MAX_BYTES sets another bound."""
+
+WORKERS = 2
+"""Chunks that are worked on at a time; more gain little, and each takes memory."""
 
 SNIFFED = 1 << 16
 """Bytes that nearly always show what a file is."""
@@ -67,11 +77,6 @@ class Opened:
     packing: str | None = None
     """How these bytes are packed, where they are unpacked while they are read."""
 
-    @property
-    def source(self) -> Path | bytes:
-        """What a reader is given: the path of a plain file, or bytes."""
-        return self.path if self.data is None and self.path is not None else self.data or b""
-
     def stream(self) -> IO[bytes]:
         """The plain bytes from the beginning."""
         file = io.BytesIO(self.data or b"") if self.path is None else self.path.open("rb")
@@ -92,7 +97,8 @@ def open_plain(path: str | os.PathLike[str]) -> Opened:
     with reading_file(opened.name), opened.stream() as file:
         if opened.packing is not None:
             return Opened(opened.name, None, _bounded(file, opened.name))
-        if opened.path is not None and not _is_text(opened.name):
+        is_text = opened.name.encode(errors="replace").decode() == opened.name
+        if opened.path is not None and not is_text:  # a name of any bytes cannot be handed on
             return Opened(opened.name, None, file.read())
     return opened
 
@@ -108,30 +114,21 @@ def _open_packed(path: str | os.PathLike[str]) -> Opened:
     """Open a file to be read as it is, perhaps more than once: a pipe is taken in whole."""
     name = os.fspath(path)
     if name == STDIN:
-        return _standard_input()
+        source = getattr(sys.stdin, "buffer", None)
+        if source is None:
+            raise InputError("there is none to read", STDIN_NAME)
+        return _once(source, source, STDIN_NAME)
     if stat.S_ISREG(_mode(name)):
         return Opened(name, Path(name), None)
-    if DESCRIPTOR.fullmatch(name):
-        return _descriptor(name)
     with reading_file(name), open(name, "rb") as file:
+        if DESCRIPTOR.fullmatch(name):
+            found = os.fstat(file.fileno())
+            return _once((name, found.st_dev, found.st_ino), file, name)
         return Opened(name, None, _bounded(file, name))
 
 
 _taken: dict[object, Opened] = {}
 """What was read of what can be read once, by what it is."""
-
-
-def _standard_input() -> Opened:
-    source = getattr(sys.stdin, "buffer", None)
-    if source is None:
-        raise InputError("there is none to read", STDIN_NAME)
-    return _once(source, source, STDIN_NAME)
-
-
-def _descriptor(name: str) -> Opened:
-    with reading_file(name), open(name, "rb") as file:
-        found = os.fstat(file.fileno())
-        return _once((name, found.st_dev, found.st_ino), file, name)
 
 
 def _once(key: object, file: IO[bytes], name: str) -> Opened:
@@ -230,6 +227,20 @@ def pieces_of(blocks: Iterable[bytes], end: Callable[[bytes], int] = line_end) -
                 held = held[whole_records:]
     if held:
         yield held
+
+
+def ahead(items: Iterator[Item], work: Callable[[Item], Made]) -> Iterator[Made]:
+    """What ``work`` makes of each item, in their order, made in threads while others are used."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max_workers=WORKERS) as pool:
+        coming: deque[Future[Made]] = deque()
+        for item in items:
+            coming.append(pool.submit(work, item))
+            if len(coming) > WORKERS:  # one waits, so that no worker does
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
 
 
 def bad_utf8_line(opened: Opened) -> int | None:
@@ -340,11 +351,6 @@ def _bounded(file: IO[bytes], name: str) -> bytes:
             raise InputError(f"has a line of more than {longest >> 20} MiB, expected a table", name)
         pieces.append(piece)
     return b"".join(pieces)
-
-
-def _is_text(name: str) -> bool:
-    """Whether a name can be handed on: a file's name may be any bytes."""
-    return name.encode(errors="replace").decode() == name
 
 
 def _nearby(path: Path) -> str:

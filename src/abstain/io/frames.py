@@ -132,11 +132,9 @@ def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]
     if isinstance(native, pl.LazyFrame):
         return nw.from_native(small.lazy())
     if like.implementation.is_duckdb():
-        relation: nw.LazyFrame[Any] = nw.from_native(to_duckdb(small, native))
-        return relation
+        return into_lazy(to_duckdb(small, native))
     if like.implementation.is_pyspark():
-        sent: nw.LazyFrame[Any] = nw.from_native(to_spark(small, native.sparkSession))
-        return sent
+        return into_lazy(to_spark(small, native.sparkSession))
     raise UsageError(
         f"lazy {like.implementation} frames are not supported; collect it, or use polars, duckdb "
         "or Spark"

@@ -10,15 +10,14 @@ import io
 from collections.abc import Iterator, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import msgspec
+import polars as pl
 
 from abstain.errors import InputError, Place
 from abstain.io.files import BOM, NOT_UTF8, Opened, pieces_of, text_blocks
 from abstain.io.tables import ROW, Table, json_column
-
-if TYPE_CHECKING:
-    import msgspec
-    import polars as pl
 
 MAX_COLUMNS = 10_000
 Kinds = dict[str, set[type[Any]]]
@@ -27,8 +26,6 @@ Kinds = dict[str, set[type[Any]]]
 
 def read_jsonl(opened: Opened) -> Table:
     """A JSONL file as a table: checked as a whole, its rows still to be read."""
-    import polars as pl
-
     rows, kinds = _looked_through(opened)
     if not rows:
         raise InputError("has no rows", opened.name)
@@ -41,8 +38,6 @@ def read_jsonl(opened: Opened) -> Table:
 
 def _records(piece: bytes, name: str, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records of some lines, each with the number of the lines before it, one at a time."""
-    import msgspec
-
     decode = msgspec.json.Decoder().decode
     for number, line in enumerate(io.BytesIO(piece), before):
         if number == 0:
@@ -90,8 +85,6 @@ def _looked_through(opened: Opened) -> tuple[int, Kinds]:
 
 def _pieces(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
     """The rows of some columns."""
-    import polars as pl
-
     decoder, before = _decoder(columns, others=True), 0
     for piece in pieces_of(text_blocks(opened)):
         found = None if decoder is None else _quickly(piece, decoder, first=not before)
@@ -120,8 +113,6 @@ def _decoder(columns: Sequence[str], *, others: bool) -> msgspec.json.Decoder[An
 
     None where a name is not what such a reader takes.
     """
-    import msgspec
-
     names = {_field(number): column for number, column in enumerate(columns)}
     fields = [(name, Any, None) for name in names]
     try:
@@ -140,8 +131,6 @@ def _quickly(piece: bytes, decoder: msgspec.json.Decoder[Any], *, first: bool) -
     begins with { and ends with }, no record goes on in the next (a comma or a bracket would
     have to come first), so as many records as lines are one each.
     """
-    import msgspec
-
     text = (piece.removeprefix(BOM) if first else piece).removesuffix(b"\n")
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")

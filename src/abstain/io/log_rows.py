@@ -6,14 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io.files import Opened
 from abstain.io.tables import ROW, UNTOLD, Table, json_column, json_text
-
-if TYPE_CHECKING:
-    import polars as pl
 
 OURS = (
     *("run", "question", "outcome", "why", "answer", "candidate", "confidence", "reason"),
@@ -101,8 +100,6 @@ class LogRows:
 
     def _column(self, name: str) -> pl.Series:
         """A whole column, which is then here no more."""
-        import polars as pl
-
         if name in OURS:
             return pl.concat(self.chunks.pop(name), rechunk=True)
         values = self._padded(name)
@@ -135,8 +132,6 @@ class LogRows:
         self, *, run: str | None = None, cluster: str | None = None, by_match: bool = False
     ) -> Table:
         """All rows as a table; columns that nothing fills are left out."""
-        import polars as pl
-
         if not self.height:
             raise InputError("has no responses", self.opened.name)
         order = [*OURS, *(name for name in self.columns if name not in OURS)]
@@ -161,8 +156,6 @@ class LogRows:
 
 
 def _series(name: str, values: list[Any]) -> pl.Series:
-    import polars as pl
-
     if name in LISTS:
         lists = [None if v is None else [str(item) for item in v] for v in values]
         return pl.Series(name, lists, dtype=pl.List(pl.String))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterator
 from typing import IO, Any
 
 from abstain.errors import InputError, UsageError, reason_of
@@ -24,18 +22,6 @@ def byte_limit(default: int = MAX_BYTES) -> int:
     if not text.isdecimal():
         raise UsageError(f"ABSTAIN_MAX_BYTES must be a whole number (got '{text}')")
     return int(text)
-
-
-@contextlib.contextmanager
-def _unpacking(name: str, what: str) -> Iterator[None]:
-    """What goes wrong while bytes are unpacked, in one line."""
-    import zstandard
-
-    try:
-        yield
-    except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
-        reason = "it ends too early" if isinstance(error, EOFError) else reason_of(error)
-        raise InputError(f"is not whole {what} data: {reason}", name) from None
 
 
 class _ZstandardFile:
@@ -98,8 +84,14 @@ class _Unpacked(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int:
         if not self._left:
-            with _unpacking(self._name, self._packing):
+            import zstandard
+
+            try:
                 self._left = memoryview(self._stream.read(len(buffer)))
+            except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
+                reason = "it ends too early" if isinstance(error, EOFError) else reason_of(error)
+                said = f"is not whole {self._packing} data: {reason}"
+                raise InputError(said, self._name) from None
             self._limit -= len(self._left)
             if self._limit < 0:
                 raise too_large(self._name, byte_limit())

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from abstain.errors import InputError, Place, shown
 from abstain.io.files import Opened
 from abstain.io.normalise import plain
 from abstain.io.safe_xml import Listener, parse
 from abstain.io.tables import ROW, Table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 LEVEL = "/"
 """Separates topic, test and question in a question's id."""
@@ -69,6 +68,12 @@ def is_none_of_the_above(text: str) -> bool:
     (True, False)
     """
     return plain(text) == NONE_OF_THE_ABOVE
+
+
+def says_none(right: Sequence[str], options: Sequence[str], texts: Sequence[str]) -> bool:
+    """Whether a right option of a question says that none of the others is right."""
+    said = [text for option, text in zip(options, texts, strict=True) if option in right]
+    return any(map(is_none_of_the_above, said))
 
 
 # --------------------------------------------------------------------------------- reading
@@ -231,8 +236,6 @@ class _Reader(Listener):
 
 
 def _run_frame(reader: _Reader) -> pl.DataFrame:
-    import polars as pl
-
     questions = reader.questions
     columns: dict[str, list[Any]] = {
         "question": [q.id for q in questions],
@@ -246,8 +249,6 @@ def _run_frame(reader: _Reader) -> pl.DataFrame:
 
 
 def _gold_frame(reader: _Reader) -> pl.DataFrame:
-    import polars as pl
-
     questions = reader.questions
     option_texts = [[_flat(text) for text in q.texts] for q in questions]
     topics_of: dict[str | None, set[str | None]] = {}
@@ -261,7 +262,7 @@ def _gold_frame(reader: _Reader) -> pl.DataFrame:
         "topic": [q.topic for q in questions],
         "test": [question_id(*q.test) if restarts else q.test[1] for q in questions],
         "nca": [
-            "yes" if any(_says_none(q, texts, own) for own in q.right) else "no"
+            "yes" if says_none(q.right, q.answers, texts) else "no"
             for q, texts in zip(questions, option_texts, strict=True)
         ],
         "text": [_flat(q.text) for q in questions],
@@ -286,15 +287,9 @@ def _gold_frame(reader: _Reader) -> pl.DataFrame:
 
 def _lists(name: str, values: Sequence[Sequence[str]]) -> pl.Series:
     """Lists of texts, made from joined ones: much faster, and no text in XML has the sign."""
-    import polars as pl
-
     joined = [JOINED.join(items) if items else None for items in values]
     series = pl.Series(name, joined, dtype=pl.String).str.split(JOINED)
     return series.fill_null(pl.Series([[]], dtype=pl.List(pl.String)).first())
-
-
-def _says_none(question: _Question, texts: Sequence[str], answer: str) -> bool:
-    return is_none_of_the_above(texts[question.answers.index(answer)])
 
 
 def _flat(pieces: Sequence[str]) -> str:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
+import polars as pl
 
 from abstain.errors import InputError, shown
 from abstain.io.qa4mre import (
     RUN_EXTRAS,
     SPLIT,
     id_levels,
-    is_none_of_the_above,
     question_id,
+    says_none,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
 
 GOLD_COLUMNS = ("question", "correct", "options", "topic", "test", "nca", "text", "option_texts")
 
@@ -109,14 +110,9 @@ def _underivable(
     """What a reader of the file could not find out from the rest of it."""
     t_id, r_id, _ = id_levels(row["question"])
     test, nca = _text(row.get("test")), _text(row.get("nca"))
-    says_none = any(
-        is_none_of_the_above(text)
-        for option, text in zip(options, texts, strict=True)
-        if option in right
-    )
     return {
         "test": None if test in (r_id, question_id(t_id, r_id)) else test,
-        "nca": None if nca == ("yes" if says_none else "no") else nca,
+        "nca": None if nca == ("yes" if says_none(right, options, texts) else "no") else nca,
     }
 
 
@@ -174,13 +170,9 @@ def _list(value: Any) -> list[str]:
 def _texts(value: Any, count: int) -> list[str]:
     """The texts of a question's options: a list, a JSON list in a cell, or `|` between them."""
     if isinstance(value, str) and value.startswith("["):
-        import msgspec
-
-        try:
+        with contextlib.suppress(msgspec.DecodeError):
             value = msgspec.json.decode(value, type=list[str])
-        except msgspec.DecodeError:
-            value = value.split(SPLIT)
-    elif isinstance(value, str):
+    if isinstance(value, str):
         value = value.split(SPLIT)
     texts = [item or "" for item in value or ()]
     return texts if len(texts) == count else [""] * count

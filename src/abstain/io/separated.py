@@ -10,13 +10,17 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import polars as pl
 
 from abstain.errors import InputError, Place, shown
 from abstain.io.files import (
     BOM,
     NOT_UTF8,
     Opened,
+    ahead,
     bad_utf8_line,
     check_text,
     line_end,
@@ -24,9 +28,6 @@ from abstain.io.files import (
     text_blocks,
 )
 from abstain.io.tables import ROW, SEPARATORS, Table, first_line
-
-if TYPE_CHECKING:
-    import polars as pl
 
 LOOKED_AT = 4 << 20
 """Bytes that are looked at at a time to see whether records are even."""
@@ -53,8 +54,6 @@ class Begins:
 
 def read_separated(opened: Opened, format: str) -> Table:
     """A CSV or TSV file as a table of text: checked as a whole, its rows still to be read."""
-    import polars as pl
-
     separator = _sniff_separator(opened, format)
     try:
         header = _header(opened, separator)
@@ -78,8 +77,6 @@ def _rows(
 
     ``cells`` gives the columns that it is asked for. Rows with nothing in any are left out.
     """
-    import polars as pl
-
     trimmed = pl.all().str.strip_chars()
     rows = cells(columns).with_columns(trimmed).with_row_index(ROW)
     blank = rows.select(_is_blank(columns)).to_series()
@@ -91,8 +88,6 @@ def _rows(
 
 
 def _is_blank(columns: Sequence[str]) -> pl.Expr:
-    import polars as pl
-
     cells = pl.col(columns)
     return pl.all_horizontal(cells.is_null() | (cells == ""))
 
@@ -171,8 +166,6 @@ def _is_rectangular(blocks: Iterable[bytes], separator: str, width: int) -> bool
 
 def _first_uneven(block: bytes, separator: str, width: int) -> bytes:
     """What is left of a block after its whole records; all of it from a bad record on."""
-    import numpy as np
-
     cells = np.frombuffer(block, np.uint8)
     ends = cells == ord("\n")
     marks = cells == ord(separator)
@@ -208,8 +201,6 @@ def _first_uneven(block: bytes, separator: str, width: int) -> bytes:
 
 def _quotes_enclose(cells: Any, at: Any, separator: str) -> bool:
     """Whether quotes open at the beginning of a cell and close at its end, or are doubled."""
-    import numpy as np
-
     edges = np.frombuffer(f'{separator}\n\r"'.encode(), np.uint8)
     opening, closing = at[::2], at[1::2]
     before = cells[opening[opening > 0] - 1]
@@ -239,10 +230,6 @@ def _fast_pieces(
     opened: Opened, separator: str, header: tuple[str, ...], columns: Sequence[str]
 ) -> Iterator[pl.DataFrame]:
     """The rows of a file whose every record has the header's cells."""
-    import polars as pl
-
-    from abstain.io.textfile import ahead
-
     # polars takes the number of cells from the first line, which may be blank in a piece
     heading = separator.join("x" * len(header)).encode() + b"\n"
 
@@ -277,8 +264,6 @@ def _fast_pieces(
 
 def _record_end(text: bytes) -> int:
     """Where the last whole record ends: a line end inside quotes ends none."""
-    import numpy as np
-
     if b'"' not in text:
         return line_end(text)
     cells = np.frombuffer(text, np.uint8)
@@ -292,8 +277,6 @@ def _exact_pieces(
     opened: Opened, separator: str, header: tuple[str, ...], columns: Sequence[str]
 ) -> Iterator[pl.DataFrame]:
     """The rows of a file that is read record by record."""
-    import polars as pl
-
     records = _exact_records(opened, separator, len(header))
     next(records)
     for before in count(0, AT_ONCE):
@@ -307,8 +290,6 @@ def _exact_pieces(
 def _columns(
     records: list[list[str]], header: tuple[str, ...], columns: Sequence[str]
 ) -> pl.DataFrame:
-    import polars as pl
-
     places = {column: header.index(column) for column in columns}
     cells = {column: [record[at] for record in records] for column, at in places.items()}
     return pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String))

@@ -14,6 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
+import polars as pl
+
 from abstain.errors import InputError, Place, UsageError, nearest, option, shown
 from abstain.io.files import (
     BLOCK,
@@ -29,8 +32,6 @@ from abstain.io.files import (
 )
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from abstain.io.separated import Begins
 
 ROW = "__row"
@@ -87,13 +88,13 @@ class Table:
 
     def place(self, row: int | None) -> Place:
         """Where a record stands: for text formats the line on which it begins."""
-        if row is not None and self.parts:
-            start, part = next(own for own in reversed(self.parts) if own[0] <= row)
-            return part.place(row - start)
-        if row is not None and self.lines is not None:
-            return Place(self.name, self.lines[row])
         if row is None:
             return Place(self.name)
+        if self.parts:
+            start, part = next(own for own in reversed(self.parts) if own[0] <= row)
+            return part.place(row - start)
+        if self.lines is not None:
+            return Place(self.name, self.lines[row])
         if self.format == "jsonl":
             return Place(self.name, row + 1)
         if self.begins is not None:
@@ -130,8 +131,6 @@ def read_table(
         from abstain.io.qa4mre import read_qa4mre
 
         return read_qa4mre(opened)
-    import polars as pl
-
     table = _read_text(opened, chosen)
     assert table.pieces is not None
     pieces = list(table.pieces(table.columns))
@@ -234,7 +233,11 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
             write_qa4mre(frame, draft)
         else:
             _refuse_separators(frame, str(path), chosen)
-            flat = frame.with_columns(_joined_lists(frame))
+            flat = frame.with_columns(
+                pl.col(name).cast(pl.List(pl.String)).list.join("|")
+                for name, dtype in frame.schema.items()
+                if isinstance(dtype, pl.List) and not dtype.inner.is_nested()
+            )
             nested = [name for name, dtype in flat.schema.items() if dtype.is_nested()]
             if nested:
                 raise InputError(
@@ -247,8 +250,6 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
 
 def _refuse_separators(frame: pl.DataFrame, name: str, format: str) -> None:
     """An accepted answer with a | in it would come back from such a cell as two."""
-    import polars as pl
-
     for column in ("correct", "options"):
         if isinstance(frame.schema.get(column), pl.List):
             texts = frame[column].cast(pl.List(pl.String)).explode().drop_nulls()
@@ -261,23 +262,10 @@ def _refuse_separators(frame: pl.DataFrame, name: str, format: str) -> None:
                 )
 
 
-def _joined_lists(frame: pl.DataFrame) -> list[pl.Expr]:
-    import polars as pl
-
-    lists = [
-        name
-        for name, dtype in frame.schema.items()
-        if isinstance(dtype, pl.List) and not dtype.inner.is_nested()
-    ]
-    return [pl.col(name).cast(pl.List(pl.String)).list.join("|") for name in lists]
-
-
 # --------------------------------------------------------------------------------- parquet
 
 
 def _read_parquet(opened: Opened) -> Table:
-    import polars as pl
-
     source = opened.path if opened.path is not None else io.BytesIO(opened.data or b"")
     try:
         frame = pl.scan_parquet(source, row_index_name=ROW, glob=False)
@@ -295,8 +283,6 @@ def json_column(name: str, values: Sequence[Any], kinds: Set[type[Any]] | None =
 
     Where these are some of a column's values, ``kinds`` says what all are.
     """
-    import polars as pl
-
     kinds = (set(map(type, values)) if kinds is None else kinds) - {type(None)}
     if kinds <= {bool}:
         return pl.Series(name, values, dtype=pl.Boolean)
@@ -320,8 +306,6 @@ def json_text(value: Any) -> str:
         return value.strip()
     if isinstance(value, float) and value.is_integer() and abs(value) < 10**16:
         value = int(value)  # 2.0 beside a text is the 2 that it is in a column of numbers
-    import msgspec
-
     return msgspec.json.encode(value).decode()
 
 

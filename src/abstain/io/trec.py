@@ -1,7 +1,7 @@
 """TREC runs (query Q0 doc rank score run) and qrels (query 0 doc rel) as columns.
 
-Files are read with polars once their fields are separated by single blanks; what polars
-cannot read is read again slowly, to say where and why.
+Files, plain or compressed, are read in chunks of whole lines, with polars once their fields are
+separated by single blanks; what polars cannot read is read again slowly, to say where and why.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from abstain.errors import InputError, Place, plural, shown
-from abstain.io.files import Opened, refuse_utf16, refuse_workbook
-from abstain.io.textfile import ahead, chunks, fields_of, lines, single_spaced
+from abstain.io.files import BOM, Opened, ahead, reading_file, refuse_utf16, refuse_workbook
+from abstain.io.packing import byte_limit, too_large
 
 RUN_COLUMNS = ("query", "Q0", "doc", "rank", "score", "run")
 QRELS_COLUMNS = ("query", "0", "doc", "rel")
@@ -30,8 +30,20 @@ MOST = 1 << 53
 
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
+CHUNK = 2 << 20
+"""Bytes read at a time: few enough to stay small, many enough to keep the parser busy."""
+
+SHARE, GROWTH = 16, 4
+"""Of a large file as much as a sixteenth of what was read, up to four times as many bytes."""
+
+LONGEST_LINE = 1 << 20
+"""A longer line is no run and no qrels; reading on would only fill the memory."""
+
+NEWLINE, BLANK = 10, 32
+TO_BLANKS = bytes.maketrans(b"\t\v\f\r", b"   \n")
+
 Check = Callable[[list[bytes]], str | None]
-"""What is wrong with a line's fields, if anything."""
+"""What is wrong with a line's fields, if anything; all columns are there."""
 
 
 def run_batches(
@@ -170,8 +182,9 @@ def _unordered(numbers: NDArray[Any]) -> bool:
 def _explain(opened: Opened, kind: str, check: Check) -> InputError:
     refuse_workbook(opened)
     refuse_utf16(opened)
+    columns = RUN_COLUMNS if kind == "run" else QRELS_COLUMNS
     for number, fields in lines(opened):
-        if problem := check(fields):
+        if problem := _check_columns(fields, columns) or check(fields):
             return InputError(problem, Place(opened.name, number))
     return InputError(f"cannot be read as a TREC {kind}", opened.name)
 
@@ -189,16 +202,12 @@ def _check_columns(fields: list[bytes], columns: tuple[str, ...]) -> str | None:
 
 
 def _check_score(fields: list[bytes]) -> str | None:
-    if problem := _check_columns(fields, RUN_COLUMNS):
-        return problem
     if not NUMBER.fullmatch(fields[4]):
         return f"the score must be a number (got {_text(fields[4])})"
     return None
 
 
 def _check_rank(fields: list[bytes]) -> str | None:
-    if problem := _check_columns(fields, RUN_COLUMNS):
-        return problem
     problem = _check_whole(fields[3], "rank")
     if problem is None and abs(int(fields[3])) >= MOST:
         return f"the rank must be below 2^53 (got {_text(fields[3])})"
@@ -206,8 +215,6 @@ def _check_rank(fields: list[bytes]) -> str | None:
 
 
 def _check_qrels(fields: list[bytes]) -> str | None:
-    if problem := _check_columns(fields, QRELS_COLUMNS):
-        return problem
     if len(fields) > len(QRELS_COLUMNS):
         problem = _wrong_width(fields, QRELS_COLUMNS)
         is_run = len(fields) >= len(RUN_COLUMNS) and NUMBER.fullmatch(fields[4])
@@ -229,3 +236,101 @@ def _wrong_width(fields: list[bytes], columns: tuple[str, ...]) -> str:
 
 def _text(field: bytes) -> str:
     return shown(field.decode(errors="replace"))
+
+
+# ----------------------------------------------------------------- lines, and their fields
+
+
+def chunks(opened: Opened) -> Iterator[bytes]:
+    """The file's text in pieces of whole lines, unpacked, without a byte order mark."""
+    limit, total = byte_limit(), 0
+    for number, piece in enumerate(_whole_lines(opened)):
+        total += len(piece)
+        if total > limit:
+            raise too_large(opened.name, limit)
+        yield piece if number else piece.removeprefix(BOM)
+
+
+def lines(opened: Opened) -> Iterator[tuple[int, list[bytes]]]:
+    """Line numbers and their fields: slow and obvious, for saying where something is wrong.
+
+    Blank lines and comments (a first character #, as trec_eval 10) count but are not given.
+    """
+    before = 0
+    for chunk in chunks(opened):
+        yield from fields_of(chunk, before)
+        before += len(chunk.splitlines())
+
+
+def fields_of(text: bytes, before: int = 0) -> Iterator[tuple[int, list[bytes]]]:
+    """The numbers of some lines that follow others, and their fields."""
+    for number, line in enumerate(text.splitlines(), before + 1):
+        fields = line.split()
+        if fields and not fields[0].startswith(b"#"):
+            yield number, fields
+
+
+def single_spaced(chunk: bytes) -> bytes:
+    """The same lines with their fields separated by exactly one blank.
+
+    Blank lines, comments, leading and trailing white space go. A chunk that is in that form
+    already, as nearly all are, costs one look at each byte.
+    """
+    if any(blank in chunk for blank in (b"\t", b"\r", b"\v", b"\f")):
+        chunk = chunk.translate(TO_BLANKS)
+    if _has_spare_blanks(chunk):
+        chunk = _squeeze(chunk)
+    if b"#" in chunk and (chunk.startswith(b"#") or b"\n#" in chunk):
+        chunk = b"\n".join(line for line in chunk.split(b"\n") if not line.startswith(b"#"))
+    return chunk
+
+
+def _whole_lines(opened: Opened) -> Iterator[bytes]:
+    held = b""  # an unfinished line
+    for block in _blocks(opened):
+        end = block.rfind(b"\n") + 1 or block.rfind(b"\r", 0, -1) + 1  # as old Macs ended lines
+        if end:
+            yield b"".join((held, memoryview(block)[:end]))  # copied once
+            held = block[end:]
+        else:
+            held += block
+        if len(held) > LONGEST_LINE:
+            raise InputError(f"has a line of more than {LONGEST_LINE >> 20} MiB", opened.name)
+    if held:
+        yield held
+
+
+def _blocks(opened: Opened) -> Iterator[bytes]:
+    done = 0
+    with reading_file(opened.name), opened.stream() as file:
+        while block := file.read(min(max(CHUNK, done // SHARE), GROWTH * CHUNK)):
+            done += len(block)
+            yield block
+
+
+def _has_spare_blanks(chunk: bytes) -> bool:
+    """Is any white space at the start of a line, at its end, or doubled?"""
+    if not chunk or chunk[0] <= BLANK or chunk[-1] == BLANK:
+        return True
+    text = np.frombuffer(chunk, np.uint8)
+    step = 1 << 18  # in the cache
+    for start in range(0, len(text), step):
+        blank = text[start : start + step + 1] <= BLANK
+        if bool((blank[1:] & blank[:-1]).any()):
+            return True
+    return False
+
+
+def _squeeze(chunk: bytes) -> bytes:
+    """Each run of blanks becomes a newline if it holds one, else a single blank."""
+    text = np.frombuffer(chunk, np.uint8)
+    blank = (text == BLANK) | (text == NEWLINE)
+    first = blank.copy()
+    first[1:] &= ~blank[:-1]
+    first[:1] = False  # what stands before the first field separates nothing
+    squeezed: NDArray[np.uint8] = text[~blank | first]
+    starts = np.flatnonzero(first)
+    ends_line = np.zeros(len(starts) + 1, bool)
+    ends_line[np.searchsorted(starts, np.flatnonzero(text == NEWLINE), "right") - 1] = True
+    squeezed[first[~blank | first]] = np.where(ends_line[:-1], NEWLINE, BLANK)
+    return squeezed.tobytes().rstrip(b" ")

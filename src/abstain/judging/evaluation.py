@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 import polars as pl
@@ -18,9 +18,8 @@ from msgspec import structs
 
 import abstain
 from abstain.errors import InputError, UnknownNameError, option, plural
-from abstain.judging.binning import binned_cells
 from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice_sizes, slices_of
-from abstain.judging.tally import Tallies
+from abstain.judging.tally import Tallies, binned_cells
 from abstain.outcomes import (
     CANDIDATES,
     EXCLUDED,
@@ -47,54 +46,15 @@ if TYPE_CHECKING:
     from abstain.analyses.tune import tune as _tune
     from abstain.analyses.validate import validate as _validate
     from abstain.judging.gold import Gold
-    from abstain.judging.matrix import Filled
     from abstain.judging.reading import PolicyLike, Reading
     from abstain.judging.responses import Responses
+    from abstain.judging.tally import Filled
     from abstain.outcomes import Array, IntArray
 
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
 Kind = Literal["gold", "judged", "counts"]
 """What an evaluation was read from."""
-
-Cells = tuple["npt.NDArray[np.int64]", ...]
-"""Which runs and which questions, as numpy's `ix_` has them."""
-
-
-class Source(Protocol):
-    """Where the responses are, and what is known of them before anything is counted."""
-
-    @property
-    def kind(self) -> Kind:
-        """What it is."""
-
-    @property
-    def gold(self) -> Gold | None:
-        """The gold, where there is one."""
-
-    @property
-    def responses(self) -> tuple[Responses, ...]:
-        """The tables of responses as they were opened."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What reading had to say."""
-
-    @property
-    def cluster(self) -> str | None:
-        """The attribute by which the data themselves say that questions are clustered."""
-
-    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
-        """The questions in order, with some of their attributes (None: all there are)."""
-
-    def tally(self, by: Sequence[str]) -> Tallies:
-        """How many responses of each kind, by run and slice, counted where they are."""
-
-    def fill(self, *, confident: bool) -> Filled:
-        """The kind of every response, and its confidence where that is asked for."""
-
-    def binned(self, bins: int) -> pl.DataFrame:
-        """How many responses of each run and kind have a confidence in each bin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,24 +71,41 @@ class Counted:
     """Responses of each row that the policy excludes."""
 
 
-@runtime_checkable
-class CountedSource(Protocol):
-    """A source that somebody else has counted."""
+class Source(Protocol):
+    """Where the responses are, and what is known of them before anything is counted."""
 
-    def counted(self, by: Sequence[str]) -> Counted:
-        """The counts by run and slice."""
+    kind: Kind
+    gold: Gold | None
+    """The gold, where there is one."""
+    responses: tuple[Responses, ...]
+    """The tables of responses as they were opened."""
+    notes: tuple[str, ...]
+    """What reading had to say."""
+    cluster: str | None
+    """The attribute by which the data themselves say that questions are clustered."""
+
+    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """The questions in order, with some of their attributes (None: all there are)."""
+
+    def tally(self, by: Sequence[str]) -> Tallies:
+        """How many responses of each kind, by run and slice, counted where they are."""
+
+    def fill(self, *, confident: bool) -> Filled:
+        """The kind of every response, and its confidence where that is asked for."""
+
+    def binned(self, bins: int) -> pl.DataFrame:
+        """How many responses of each run and kind have a confidence in each bin."""
+        return binned_cells(*self.fill(confident=True), bins)
+
+    def counted(self, by: Sequence[str]) -> Counted | None:
+        """The counts by run and slice, where somebody else has counted."""
+        return None
 
 
 class Evaluation:
     """Runs judged against a gold, or by others; read once, asked anything."""
 
-    def __init__(
-        self,
-        source: Source,
-        reading: Reading,
-        *,
-        held: Filled | None = None,
-    ) -> None:
+    def __init__(self, source: Source, reading: Reading, *, held: Filled | None = None) -> None:
         self.source = source
         self.reading = reading
         self._held = held
@@ -222,12 +199,9 @@ class Evaluation:
         refused.
         """
         kinds = self.kinds  # first: what is held is not counted again where it lives
-        self._refuse_undecided()
+        found = self.tallies(())
+        refuse_undecided(blanks_by_reason(found.table), found.runs, self.policy)
         return self.policy.outcomes(EXCLUDED).astype(np.uint8)[kinds]
-
-    def _refuse_undecided(self) -> None:
-        table = self.tallies(())
-        refuse_undecided(blanks_by_reason(table.table), table.runs, self.policy)
 
     @property
     def nothing_right(self) -> npt.NDArray[np.bool_] | None:
@@ -247,8 +221,8 @@ class Evaluation:
 
     def counted(self, by: Sequence[str] = ()) -> Counted:
         """Counts under the policy, by run and slice."""
-        if isinstance(self.source, CountedSource):
-            return self.source.counted(by)
+        if (given := self.source.counted(by)) is not None:
+            return given
         found = self.tallies(by)
         reasons = blanks_by_reason(found.table)
         refuse_undecided(reasons, found.runs, self.policy)
@@ -385,7 +359,7 @@ class Evaluation:
         validate = abstain.Asked("validate")
 
 
-class View:
+class View(Source):
     """A source: some of the runs of an evaluation, on some of its questions."""
 
     def __init__(self, whole: Evaluation, columns: IntArray, rows: IntArray) -> None:
@@ -407,10 +381,6 @@ class View:
         names, kinds, sure = self.whole._filled(confident=confident)
         at = np.ix_(self.rows, self.columns)
         return [names[i] for i in self.rows], kinds[at], None if sure is None else sure[at]
-
-    def binned(self, bins: int) -> pl.DataFrame:
-        """Counted from the matrices of the whole."""
-        return binned_cells(*self.fill(confident=True), bins)
 
 
 def _tallied(

@@ -76,7 +76,9 @@ def fault_problem(
             hint = f" (nearest: {near[0]})" if near else ""
             message = f"why is {shown(row['why'])}, expected one of {', '.join(Why)}{hint}"
         case code if code == CONFLICT:
-            message = f"the row contradicts itself: {_contradiction(row)}"
+            names = ("grade", "answer", "answered", "candidate", "why")
+            said = [f"{name} {shown(row[name])}" for name in names if row.get(name)]
+            message = f"the row contradicts itself: {', '.join(said)}"
         case _:
             message = bad_confidence(row.get(UNREAD) or row["confidence"])
     return Problem(FAULTS[fault], place, message, row.get("run"), question)
@@ -99,12 +101,3 @@ def _alike(question: str, gold: Gold) -> list[str]:
     ids = gold.frame["question"]
     lengths = ids.str.len_chars().cast(pl.Int64)
     return ids.filter((lengths - len(question)).abs() <= 2).head(5_000).to_list()
-
-
-def _contradiction(row: Mapping[str, Any]) -> str:
-    said = [
-        f"{name} {shown(row[name])}"
-        for name in ("grade", "answer", "answered", "candidate", "why")
-        if row.get(name)
-    ]
-    return ", ".join(said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,10 @@ import narwhals as nw
 import polars as pl
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
-from abstain.io.columns import require_all, text_column
+from abstain.io.columns import require_all, text_columns
 from abstain.io.frames import check_mapping, collect, open_table, rename
 from abstain.io.tables import ROW, Table
-from abstain.judging.evaluation import Counted
+from abstain.judging.evaluation import Counted, Source
 from abstain.outcomes import OUTCOMES, Counts, CountsArray
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Given:
     place: Place | None = None
 
 
-class GivenCounts:
+class GivenCounts(Source):
     """Counts by run, with whatever else a table says of each row."""
 
     kind: Kind = "counts"
@@ -138,9 +139,7 @@ def _texts(table: Table) -> pl.DataFrame:
     lazy = nw.from_native(table.frame)
     schema = lazy.collect_schema()
     wanted = [c for c in table.columns if c in NUMBERS or not schema[c].is_nested()]
-    chosen = [text_column(lazy, c, table.name, trim=True).alias(c) for c in wanted]
-    if ROW in lazy.collect_schema().names():
-        chosen.append(nw.col(ROW))
+    chosen = text_columns(lazy, wanted, table.name, trim=wanted)
     frame = collect(lazy.select(*chosen), table.name)
     return frame if ROW in frame.columns else frame.with_row_index(ROW)
 
@@ -153,14 +152,16 @@ def _whole(text: str | None, column: str, place: Place) -> int | None:
     try:
         value = int(text) if text.lstrip("+-").isdecimal() else float(text)
     except ValueError:
-        raise InputError(f"{column} is {shown(text)}, expected a whole number", place) from None
-    if value != value or value in (float("inf"), float("-inf")) or value != int(value):
-        raise InputError(f"{column} is {shown(text)}, expected a whole number", place)
-    if value < 0:
-        raise InputError(f"{column} is {shown(text)}, expected 0 or more", place)
-    if value > 2**53:
-        raise InputError(f"{column} is {shown(text)}, expected at most 2^53", place)
-    return int(value)
+        value = math.nan
+    if value % 1 != 0:  # as of what is not finite
+        expected = "a whole number"
+    elif value < 0:
+        expected = "0 or more"
+    elif value > 2**53:
+        expected = "at most 2^53"
+    else:
+        return int(value)
+    raise InputError(f"{column} is {shown(text)}, expected {expected}", place)
 
 
 def _inconsistency(numbers: Mapping[str, int | None]) -> str:

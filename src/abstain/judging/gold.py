@@ -12,10 +12,11 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import InputError, Place, UsageError, nearest, shown
-from abstain.io.columns import is_odd_moment, require_all, text_column
+from abstain.io.columns import is_odd_moment, require_all, text_column, text_columns
 from abstain.io.files import open_plain
 from abstain.io.frames import collect, open_table, rename
 from abstain.io.tables import ROW, UNTOLD, Table, sniff
+from abstain.judging.opening import gold_of_folder, is_path
 from abstain.judging.reading import Reading
 from abstain.judging.responses import OF_A_RUN, PLAIN
 
@@ -69,9 +70,7 @@ class Gold:
 def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
     """Read a gold standard: `question`, `correct`, and any attributes."""
     reading = _for_gold(data, reading)
-    if isinstance(data, (str, os.PathLike)) and os.path.isdir(data):
-        from abstain.judging.joining import gold_of_folder
-
+    if is_path(data) and os.path.isdir(data):
         data = gold_of_folder(os.fspath(data), reading)
     table = open_table(data, name="gold", format=reading.format, pick=reading.pick)
     is_log = table.verdicts is not None
@@ -99,10 +98,9 @@ def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
         if c in table.columns
     ]
     chosen = lazy.select(
-        text_column(lazy, "question", table.name).alias("question"),
+        *text_columns(lazy, ["question"], table.name),
         *lists,
         *(_attribute(lazy, c, table.name) for c in attributes),
-        *([nw.col(ROW)] if ROW in schema.names() else []),
     )
     frame = collect(chosen, table.name)
     if ROW not in frame.columns:
@@ -172,7 +170,7 @@ def _for_gold(data: Any, reading: Reading) -> Reading:
     of_runs = reader is not None and reader.sniff is not None
     if not (of_runs or (reading.format is None and reading.pick)) or "gold" in reading.pick:
         return plain
-    if not isinstance(data, (str, os.PathLike)) or os.path.isdir(data):
+    if not is_path(data) or os.path.isdir(data):
         return plain
     found = sniff(open_plain(os.fspath(data)))
     if found in READERS and reading.format in (None, found):
@@ -185,10 +183,9 @@ def questions_of(log: Table) -> Table:
     frame = collect(nw.from_native(log.frame), log.name)
     kept = [c for c in frame.columns if c not in OF_A_RUN]
     first = frame.select(kept).unique("question", keep="first", maintain_order=True)
-    if "correct" not in kept:
-        first = first.with_columns(correct=pl.lit(pl.Series([[UNTOLD]])).first())
-    known = pl.col("correct").fill_null(pl.lit(pl.Series([[UNTOLD]])).first())
-    first = first.with_columns(known)
+    untold = pl.lit(pl.Series([[UNTOLD]])).first()
+    known = pl.col("correct").fill_null(untold) if "correct" in kept else untold
+    first = first.with_columns(correct=known)
     columns = tuple(c for c in first.columns if c != ROW)
     return replace(log, columns=columns, frame=first.lazy())
 

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import Place, UsageError, option
-from abstain.io.columns import BLANKS, read_numbers, require_all, text_column, trimmed
+from abstain.io.columns import BLANKS, read_numbers, require_all, text_column, text_columns, trimmed
 from abstain.io.frames import collect, in_engine
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
@@ -65,7 +65,7 @@ class Judged:
     def place(self, row: Mapping[str, Any]) -> Place:
         """Where a row that was found stands."""
         source: Responses = self.sources[row[FILE]]
-        return source.place(row.get(ROW))
+        return source.table.place(row.get(ROW))
 
     def fault(self, row: Mapping[str, Any], *, hints: bool = True) -> Problem:
         """The problem that a faulty row is."""
@@ -127,18 +127,13 @@ def canonical(
 ) -> nw.LazyFrame[Any]:
     """The columns that a table has of some, as text, with their run and the number of the table."""
     table, frame = source.table, source.frame
-    columns = [
-        text_column(frame, name, table.name, trim=name in trim).alias(name)
-        for name in texts
-        if name in table.columns
-    ]
+    own = [name for name in texts if name in table.columns]
+    columns = text_columns(frame, own, table.name, trim=trim)
     run = text_column(frame, "run", table.name) if source.run is None else nw.lit(source.run)
     columns += [run.cast(nw.String).alias("run"), *extra]
     if confidence and "confidence" in table.columns:
         frame, read = _with_confidence(frame)
         columns += read
-    if ROW in frame.collect_schema().names():
-        columns.append(nw.col(ROW))
     return frame.select(nw.lit(index).cast(nw.Int32).alias(FILE), *columns)
 
 

@@ -80,15 +80,21 @@ class Reading(
         """What a caller gave, checked and in one form; None is as good as nothing."""
         said: dict[str, Any] = {name: own for name, own in given.items() if own is not None}
         for name, known in (("match", Match), ("align", Align), ("engine", EngineName)):
-            if name in said:
-                _one_of(name, said[name], get_args(known))
+            if name in said and said[name] not in get_args(known):
+                hint = f"there are {', '.join(get_args(known))}"
+                what = f"value of {option(name)}"
+                raise UnknownNameError(what, str(said[name]), get_args(known), hint=hint)
         if "master" in said and said.setdefault("engine", "spark") != "spark":
             raise UsageError(
                 f"{option('master')} goes with {option('engine', 'spark')} (got '{said['engine']}')"
             )
         said |= {name: dict(said[name]) for name in ("pick", "columns", "grades") if name in said}
         said["policy"] = said_policy(said.get("policy"))
-        said["detect_refusals"] = _languages(said.get("detect_refusals", ()))
+        if asked := said.pop("detect_refusals", ()):
+            from abstain.judging.refusals.detect import languages_of
+
+            codes = asked if isinstance(asked, str) else ",".join(asked)
+            said["detect_refusals"] = languages_of(codes)
         return cls(**said)
 
     def rules(self, **defaults: str) -> Policy:
@@ -122,22 +128,6 @@ def said_policy(given: PolicyLike) -> dict[str, str]:
     return {
         kind: whole[kind] for kind in (text.partition("=")[0].strip().lower() for text in texts)
     }
-
-
-def _one_of(what: str, value: object, known: Sequence[str]) -> None:
-    if value not in known:
-        raise UnknownNameError(
-            f"value of {option(what)}", str(value), known, hint=f"there are {', '.join(known)}"
-        )
-
-
-def _languages(given: str | Sequence[str]) -> tuple[str, ...]:
-    """Language codes from `en,de`, `all`, or a sequence of them."""
-    if not given:
-        return ()
-    from abstain.judging.refusals.detect import languages_of
-
-    return languages_of(given if isinstance(given, str) else ",".join(given))
 
 
 KINDS_TEXT = ", ".join(Why)
@@ -238,8 +228,6 @@ def refuse_meaningless(reading: Reading, kind: Kind) -> None:
 def refuse(reading: Reading, why: Mapping[str, str]) -> None:
     """Refuse, for a reason each, the fields that were said."""
     plain = Reading()
-    for name, reason in reversed(
-        list(why.items())
-    ):  # a master asks for an engine: it is named first
+    for name in reversed([*why]):  # a master asks for an engine: it is named first
         if getattr(reading, name) != getattr(plain, name):
-            raise UsageError(reason)
+            raise UsageError(why[name])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from abstain.errors import Place, UsageError, option, plural
+from abstain.errors import UsageError, option, plural
 from abstain.io.engines import moved
 from abstain.io.files import bare_name
 from abstain.io.frames import collect, into_lazy, open_table, rename
@@ -33,16 +33,16 @@ PLAIN = Reading()
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """The responses of one table: a lazy frame and what its runs are called."""
+    """The responses of one table, and what its runs are called."""
 
     table: Table
-    frame: nw.LazyFrame[Any]
     run: str | None
     """The one run of the table; None when a `run` column names several."""
 
-    def place(self, row: int | None) -> Place:
-        """Where a response stands."""
-        return self.table.place(row)
+    @property
+    def frame(self) -> nw.LazyFrame[Any]:
+        """The rows, in the engine they came in."""
+        return into_lazy(self.table.frame)
 
 
 def read_responses(data: Any, reading: Reading = PLAIN, *, name: str = "") -> Responses:
@@ -72,22 +72,20 @@ def read_responses(data: Any, reading: Reading = PLAIN, *, name: str = "") -> Re
         and {"outcome", "grade"} & {*table.columns}
     ):
         table = replace(table, cluster=CLUSTER)
-    frame = into_lazy(table.frame)
     if "run" in table.columns:
-        return Responses(table, frame, None)
+        return Responses(table, None)
     own = bare_name(table.name) if table.opened is not None else "run"
     own = own if table.run_id is None else table.run_id[0]
     # a file's name may be no text at all
-    return Responses(table, frame, name or own.encode(errors="replace").decode())
+    return Responses(table, name or own.encode(errors="replace").decode())
 
 
 def in_its_engine(source: Responses, reading: Reading) -> Responses:
     """The rows of a log, handed to the engine that is asked for."""
-    table = source.table
-    if table.verdicts is None:
+    if source.table.verdicts is None:
         return source
-    table = moved(table, reading.engine or "polars", reading.master)
-    return replace(source, table=table, frame=into_lazy(table.frame))
+    table = moved(source.table, reading.engine or "polars", reading.master)
+    return replace(source, table=table)
 
 
 def describe(gold: Gold, sources: Sequence[Responses] = ()) -> list[str]:

@@ -15,17 +15,15 @@ import polars as pl
 from abstain.errors import UsageError
 from abstain.io.columns import require_all
 from abstain.io.frames import check_mapping
-from abstain.judging.binning import binned, binned_cells
-from abstain.judging.evaluation import Evaluation, Kind
+from abstain.judging.evaluation import Evaluation, Kind, Source
 from abstain.judging.given_counts import read_given
 from abstain.judging.gold import Gold, joined_gold, read_gold
 from abstain.judging.grades import judge_rows, numbered, shared_attributes, tally_nameless
 from abstain.judging.judge import Judged, judge
-from abstain.judging.matrix import Filled, filled
 from abstain.judging.opening import open_sources
 from abstain.judging.reading import Reading, refuse_meaningless
 from abstain.judging.responses import Responses, describe, own_cluster, told
-from abstain.judging.tally import Tallies, tally
+from abstain.judging.tally import Filled, Tallies, binned, filled, tally
 
 if TYPE_CHECKING:
     from abstain.judging.reading import Align, EngineName, Match, PolicyLike
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 NAMELESS = "the rows name no question: each is counted as one"
 
 
-class _Source:
+class _Source(Source):
     """Responses that are judged once and counted where they live; what was counted is kept."""
 
     def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
@@ -74,16 +72,11 @@ class GoldRuns(_Source):
 
     def __init__(self, gold: Gold, responses: Sequence[Responses], reading: Reading) -> None:
         super().__init__(responses, reading)
-        self.gold = gold
+        self.gold, self.match = gold, reading.match
         self.cluster = own_cluster((own.table for own in responses), gold.attributes)
 
-    @property
-    def match(self) -> Match:
-        """When an answer is right."""
-        return self._reading.match
-
     @cached_property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """What a reader should know of the gold and the runs."""
         return tuple(describe(self.gold, self.responses))
 
@@ -110,17 +103,14 @@ class JudgedRows(_Source):
     def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
         super().__init__(responses, reading)
         self.cluster = own_cluster(own.table for own in responses)
+        self.named = all("question" in own.table.columns for own in responses)
+        """Whether the rows name their questions."""
 
     @cached_property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """What a reader should know of the rows."""
         said = told(own.table for own in self.responses)
         return tuple(said) if self.named else (*said, NAMELESS)
-
-    @property
-    def named(self) -> bool:
-        """Whether the rows name their questions."""
-        return all("question" in own.table.columns for own in self.responses)
 
     @cached_property
     def _attributes(self) -> tuple[str, ...]:
@@ -144,10 +134,6 @@ class JudgedRows(_Source):
         for own in self.responses:
             require_all(own.table, {"question": "which names each question"})
         return self.judged(by, keep)
-
-    def binned(self, bins: int) -> pl.DataFrame:
-        """Confidences counted into bins."""
-        return binned_cells(*self.fill(confident=True), bins)
 
 
 def read(

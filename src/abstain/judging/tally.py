@@ -1,4 +1,7 @@
-"""Counting: how many responses of each kind every run has in every slice."""
+"""Counting: how many responses of each kind every run has, in every slice and of every confidence.
+
+Where counts are not enough, every response is put in its cell: runs × questions.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,36 @@ import polars as pl
 from abstain.errors import InputError, Place, UsageError, shown
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
-from abstain.judging.cells import MISSING, Cells, TooManyError, census, refuse_counts, streams
-from abstain.judging.duckdb_census import census_there, fits_there
+from abstain.judging.cells import (
+    MISSING,
+    Cells,
+    TooManyError,
+    census,
+    census_there,
+    fill,
+    fits_there,
+    refuse_counts,
+    streams,
+)
 from abstain.judging.faults import Problem
 from abstain.judging.judge import FILE, INDEX, KIND, Judged
 from abstain.judging.slices import BY, slice_numbers, slice_sizes
 from abstain.outcomes import KINDS
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from abstain.judging.responses import Responses
-    from abstain.outcomes import IntArray
+    from abstain.outcomes import Array, IntArray
+
+Filled = tuple[list[str], "npt.NDArray[np.uint8]", "Array | None"]
+"""The runs by name, the kinds of their responses, their confidences where those were asked for."""
 
 MOST_REPEATS = 10_000
 """Repeated questions that are looked up one by one; a file with more is no slip."""
+
+UNSURE = -1
+"""The bin of responses without a confidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +156,89 @@ def with_missing(
     grid = grid.with_row_index("cell")
     placed = kinds.join(grid, on=["run", *columns], how="left", nulls_equal=True)
     table = np.zeros((grid.height, KINDS), dtype=np.int64)
-    np.add.at(
-        table,
-        (placed["cell"].to_numpy(), placed[KIND].to_numpy()),
-        placed["n"].to_numpy(),
-    )
+    at = placed["cell"].to_numpy(), placed[KIND].to_numpy()
+    np.add.at(table, at, placed["n"].to_numpy())
     table[:, MISSING] += grid["size"].to_numpy() - table.sum(axis=1)
     slices: list[tuple[str | None, ...]] = (
         grid.select(columns).rows() if columns else [()] * grid.height
     )
     return Tallies(grid["run"].to_list(), slices, table, questions)
+
+
+# ------------------------------------------------------------------------- a cell a response
+
+
+def filled(judged: Judged, *, confident: bool = False) -> Filled:
+    """Every response in its cell, whatever engines the runs live in.
+
+    A fault, or a cell that is filled twice, is refused.
+    """
+    parts = []
+    for frame in judged.frames:
+        cells = Cells(judged, frame, confident=confident)
+        names, kinds, sure, repeated = fill(cells)
+        if cells.faults:
+            raise first_fault(judged, cells.faults)
+        if repeated:
+            raise first_repeat(judged, repeated)
+        parts.append((names, kinds, sure))
+    runs = [run for names, _, _ in parts for run in names]
+    refuse_shared(runs)
+    refuse_empty(judged.sources, runs)
+    order = sorted(range(len(runs)), key=runs.__getitem__)
+    kinds = joined([part[1] for part in parts], order)
+    sure = joined([part[2] for part in parts if part[2] is not None], order) if confident else None
+    return [runs[i] for i in order], kinds, sure
+
+
+def joined(parts: Sequence[npt.NDArray[np.generic]], order: Sequence[int]) -> np.ndarray:
+    """Rows of several tables in one order; a table in that order already is not copied."""
+    whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return whole if list(order) == list(range(len(order))) else whole[list(order)]
+
+
+# --------------------------------------------------------------------------------- confidence
+
+
+def binned(judged: Judged, bins: int) -> pl.DataFrame:
+    """How many responses of each run and kind fall in each bin: run, KIND, bin, n.
+
+    A bin begins at a multiple of 1/bins, and bins are a power of two, so that the product of a
+    confidence and their number is exact.
+    """
+    label = judged.sources[0].table.name
+    stated = ["confidence" in frame.collect_schema().names() for frame in judged.frames]
+    if not any(stated):
+        raise InputError("has no column 'confidence', which says how sure each answer is", label)
+    parts = []
+    for frame, has in zip(judged.frames, stated, strict=True):
+        placed = nw.lit(UNSURE)
+        if has:
+            sure = nw.col("confidence")
+            placed = nw.when(~sure.is_null()).then((sure * bins).floor()).otherwise(placed)
+        rows = frame.select("run", KIND, placed.cast(nw.Int64).alias("bin"))
+        counted = rows.group_by("run", KIND, "bin").agg(nw.len().alias("n"))
+        parts.append(_plain(collect(counted, label)))
+    return pl.concat(parts)
+
+
+def binned_cells(
+    runs: Sequence[str], kinds: npt.NDArray[np.uint8], confidence: Array | None, bins: int
+) -> pl.DataFrame:
+    """As `binned`, of responses that are held: runs × questions."""
+    assert confidence is not None
+    parts = []
+    for run, own, sure in zip(runs, kinds, confidence, strict=True):
+        place = np.where(np.isnan(sure), UNSURE, np.floor(sure * bins)).astype(np.int64)
+        keys, n = np.unique((place + 1) * KINDS + own, return_counts=True)
+        columns = {"run": [run] * len(n), KIND: keys % KINDS, "bin": keys // KINDS - 1, "n": n}
+        parts.append(_plain(pl.DataFrame(columns)))
+    return pl.concat(parts)
+
+
+def _plain(counted: pl.DataFrame) -> pl.DataFrame:
+    numbers = [pl.col(name).cast(pl.Int64) for name in (KIND, "bin", "n")]
+    return counted.select(pl.col("run").cast(pl.String), *numbers)
 
 
 # ---------------------------------------------------------------------------------- faults

@@ -208,7 +208,7 @@ def _ranked(rows: pl.DataFrame, sources: Sequence[Responses]) -> pl.DataFrame:
     if bad.height:
         order = [column for column in (FILE, ROW) if column in bad.columns]
         row = bad.sort(order).row(0, named=True)  # a join keeps no order
-        place = sources[row[FILE]].place(row.get(ROW))
+        place = sources[row[FILE]].table.place(row.get(ROW))
         raise InputError(f"rank is {shown(row['rank'])}, expected 1 or more", place)
     return rows.with_columns(rank=number)
 

@@ -23,12 +23,10 @@ from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
 from abstain.judging.faults import Problem
 from abstain.judging.gold import NONE_WORDS
-from abstain.judging.joining import join_tasks, logs_in
 from abstain.judging.judge import FILE, INDEX, KIND, YES, Judged, judge
-from abstain.judging.opening import is_path, named
+from abstain.judging.opening import is_path, join_tasks, logs_in, name_runs, named, parse_run_name
 from abstain.judging.reading import Reading, refuse_meaningless
 from abstain.judging.responses import Responses, in_its_engine, read_responses, told
-from abstain.judging.run_names import name_runs, parse_run_name
 from abstain.judging.sources import GoldRuns, golds_of
 from abstain.judging.tally import missing_problems, repeats
 from abstain.outcomes import KINDS
@@ -176,7 +174,7 @@ def _explained(problems: Sequence[Problem], judged: Judged) -> list[Problem]:
             left.append(
                 Problem(
                     finding.kind,
-                    source.place(rows[ROW][finding.at]),
+                    source.table.place(rows[ROW][finding.at]),
                     finding.message,
                     source.run,
                     ids[finding.at],

@@ -122,16 +122,16 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
         return table
     open_to = _undecided(table, text)
     frame = frame.with_columns(rule_of(text, languages).alias(RULE))
+    declines = pl.col(RULE).is_not_null()
     counted = frame.select(
-        hits=pl.col(RULE).is_not_null().sum(),
-        used=(pl.col(RULE).is_not_null() & open_to).sum(),
+        hits=declines.sum(),
+        used=(declines & open_to).sum(),
         seen=(pl.col(text).cast(pl.String).fill_null("") != "").sum(),
     ).collect()
     hits, used, seen = counted.row(0)
     frame = frame.with_columns(pl.when(open_to).then(RULE).alias(RULE))
     changes: dict[str, pl.Expr] = {}
     if table.verdicts is not None:
-        declines = pl.col(RULE).is_not_null()
         declined = pl.lit("declined")
         empty = pl.col("answer").cast(pl.String).fill_null("") == ""
         changes["outcome"] = pl.when(declines).then(declined).otherwise("outcome")
@@ -141,22 +141,18 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     note = (
         f"{table.name}: refusals found in text ({', '.join(languages)}): {used:,} of "
         f"{plural(seen, 'response')}"
-        + _labelled(hits - used)
-        + ("; answers that the gold accepts stay right" if used and table.verdicts is None else "")
     )
+    if hits > used:
+        more = plural(hits - used, "more looks", "more look")
+        note += f"; {more} like a refusal, but a label decides"
+    if used and table.verdicts is None:
+        note += "; answers that the gold accepts stay right"
     return replace(
         table,
         columns=tuple(dict.fromkeys([*names, *changes, RULE])),
         frame=frame.with_columns(**changes),
         notes=(*table.notes, note),
     )
-
-
-def _labelled(count: int) -> str:
-    """What is said of texts that look like refusals, but have a label that decides."""
-    if not count:
-        return ""
-    return f"; {plural(count, 'more looks', 'more look')} like a refusal, but a label decides"
 
 
 def blanked(rows: pl.DataFrame, *, stands: pl.Expr | None = None) -> pl.DataFrame:

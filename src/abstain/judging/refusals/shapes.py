@@ -46,11 +46,6 @@ class Rule:
     unless: str = ""
     """How a text begins that the pattern fits and the rule does not mean."""
 
-    @property
-    def language(self) -> str:
-        """The language it is of."""
-        return self.name.partition("/")[0]
-
 
 @dataclass(frozen=True, slots=True)
 class Language:
