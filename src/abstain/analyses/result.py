@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -33,24 +32,12 @@ SCHEMA = 1
 MOST_BYTES = 512 << 20
 """What a saved result may weigh."""
 
-KINDS: dict[str, str] = {
-    "score": "score.result:ScoreResult",
-    "several": "score.several:SeveralResult",
-    "compare": "compare.result:CompareResult",
-    "curve": "curve.result:CurveResult",
-    "histogram": "curve.histogram:HistogramResult",
-    "tune": "tune.result:TuneResult",
-    "meta": "meta.result:MetaResult",
-    "campaign": "campaign.result:CampaignResult",
-    "rank": "rank:RankResult",
-    "truncation": "truncation:TruncationResult",
-    "validate": "validate.result:ValidateResult",
-    "audit": "audit.result:AuditResult",
-    "pan": "pan:PanResult",
-    "squad": "squad:SquadResult",
-    "refusals": "refusals:RefusalsResult",
-}
-"""Every kind of result, and where its struct is (below `abstain.analyses`)."""
+KINDS = tuple(
+    name.removesuffix("Result").lower()
+    for name in abstain.__all__
+    if name.endswith("Result") and name != "Result"
+)
+"""Every kind of result: `score` is that of the public name `ScoreResult`."""
 
 
 def written() -> dict[Any, Any]:
@@ -228,8 +215,7 @@ def load(path: str | os.PathLike[str]) -> Result:
 
 def result_class(kind: str) -> type[Result]:
     """The struct of a kind of result."""
-    module, _, name = KINDS[kind].partition(":")
-    found: type[Result] = getattr(import_module(f"abstain.analyses.{module}"), name)
+    found: type[Result] = getattr(abstain, f"{kind.capitalize()}Result")
     return found
 
 
