@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 OPTION_NAMES = {
     "format": "from",
@@ -77,8 +78,7 @@ def _typed(text: str) -> str:
     return shlex.quote(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where something was found: a file (or the name of a frame) and perhaps a line.
 
     What has no lines (Parquet, a frame) has rows.

@@ -156,7 +156,7 @@ def test_a_hostile_name_is_text_in_markup_and_data(inputs: Here) -> None:
         ("[1, 2]", "is no JSON of a result"),
         ("[" * 100_000, "is no JSON of a result"),
         ('{"a": 1}', "it has no field 'abstain'"),
-        ('{"abstain": "0.1.0", "kind": "poem"}', "is a result of kind 'poem', expected score, "),
+        ('{"abstain": "0.1.0", "kind": "poem"}', "is a result of kind 'poem', expected audit, "),
         ('{"abstain": "0.1.0", "kind": 7}', "has a 'kind' that is no text"),
         ('{"abstain": "0.1.0", "findings": []}', "it has no field 'kind'"),
         (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ import msgspec
 import narwhals as nw
 import polars as pl
 from msgspec import structs
+from msgspec.structs import replace
 
 from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping, collect, open_table, rename

@@ -7,9 +7,10 @@ anything, for a command or for a kind of input, it is refused in one line that s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, get_args
+
+from msgspec import Struct
 
 from abstain.cli.command import READING, F, Words, argument, option
 from abstain.cli.options import pairs
@@ -43,8 +44,7 @@ KINDS: dict[str, str] = {
 """Kinds of input besides a gold and runs: each an option of its name, with its help."""
 
 
-@dataclass(frozen=True)
-class Input:
+class Input(Struct, frozen=True):
     """What a command is to read: files, what kind of input they are, and how to read them."""
 
     files: tuple[str, ...]

@@ -6,12 +6,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+from msgspec import Struct
 
 from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, F, option
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from abstain.report.grid import Grid
 
 
-@dataclass(frozen=True)
-class Showing:
+class Showing(Struct, frozen=True):
     """Where a result goes and how it looks, with the command that asked for it."""
 
     format: Format | None = None

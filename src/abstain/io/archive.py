@@ -11,8 +11,10 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import IO, Any, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from abstain.errors import InputError, shown
 from abstain.io.files import Opened
@@ -38,8 +40,7 @@ class Damaged(Exception):  # noqa: N818
     """An entry that is not whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One file of an archive, as its directory (or its own header) has it."""
 
     name: str

@@ -12,11 +12,11 @@ import logging
 import re
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from msgspec.structs import replace
 
 from abstain.errors import InputError, UnknownNameError, UsageError, option, shown
 from abstain.io.tables import ROW, Table, first_line

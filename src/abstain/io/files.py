@@ -13,9 +13,11 @@ import sys
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from abstain.errors import InputError, nearest, option, reason_of
 from abstain.io.packing import GZIP, ZSTD, byte_limit, packing_of, too_large, unpacked
@@ -67,8 +69,7 @@ SAVE_AGAIN = "save it with the encoding UTF-8 (from a spreadsheet: as CSV UTF-8)
 NOT_UTF8 = f"is not UTF-8 text (perhaps Latin-1 or Windows-1252): {SAVE_AGAIN}"
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A file that may be read: its place in messages, and where its plain bytes are."""
 
     name: str

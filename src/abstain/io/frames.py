@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import polars as pl
+from msgspec.structs import replace
 
 from abstain.errors import AbstainError, InputError, UsageError, nearest
 from abstain.io.engines import to_duckdb, to_spark, with_every_nan

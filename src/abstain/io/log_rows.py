@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io.files import Opened
@@ -29,8 +30,7 @@ AT_ONCE = 20_000
 RIGHT, WRONG = "right", "wrong"
 
 
-@dataclass(slots=True)
-class LogRows:
+class LogRows(Struct):
     """The rows of one log, column by column."""
 
     opened: Opened

@@ -10,12 +10,13 @@ import contextlib
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, nearest, option, shown
 from abstain.io.files import (
@@ -56,8 +57,7 @@ Pieces = Callable[[Sequence[str]], "Iterator[pl.DataFrame]"]
 """The rows of some columns (and `ROW`), from the beginning, so many at a time as fit in memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A table that was read: its name in messages, its format, its columns, its rows."""
 
     name: str
@@ -81,9 +81,9 @@ class Table:
     """Languages in which refusals are to be looked for in its responses."""
     parts: tuple[tuple[int, Table], ...] = ()
     """The tables that it was made of, each with its first row, where there are several."""
-    begins: Begins | None = field(default=None, repr=False)
+    begins: Begins | None = None
     """Where the records of a separated file begin, looked up when somebody asks."""
-    pieces: Pieces | None = field(default=None, repr=False)
+    pieces: Pieces | None = None
     """Reads the rows, where the file is too large to be held: then `frame` has only the columns."""
 
     def place(self, row: int | None) -> Place:

@@ -7,12 +7,12 @@ question: one byte where the kinds are wanted (`fill`), one bit where only count
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from abstain.errors import InputError
 from abstain.io.frames import collect, into_lazy, reading
@@ -44,8 +44,7 @@ class TooManyError(Exception):
     """There are more runs × questions than bits to remember them by."""
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """Some responses without a fault: the numbers of their runs, their questions, their kinds."""
 
     run: IntArray
@@ -172,8 +171,7 @@ def grown(table: Any, rows: int, empty: float = 0) -> Any:
 # ------------------------------------------------------------------------------ only counts
 
 
-@dataclass(frozen=True, slots=True)
-class Census:
+class Census(Struct, frozen=True):
     """How many responses of each kind: runs × parts × KINDS, the missing ones not among them."""
 
     runs: list[str]

@@ -8,13 +8,12 @@ enough nothing is held: the engine that the responses live in counts them.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 import polars as pl
-from msgspec import structs
+from msgspec import Struct, structs
 
 import abstain
 from abstain.errors import InputError, UnknownNameError, option, plural
@@ -57,8 +56,7 @@ Kind = Literal["gold", "judged", "counts"]
 """What an evaluation was read from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """Counts of runs in slices under a policy."""
 
     runs: list[str]

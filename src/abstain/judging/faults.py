@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from msgspec import Struct
 
 from abstain.errors import InputError, Place, nearest, plural, shown
 from abstain.outcomes import KINDS, Why
@@ -31,8 +31,7 @@ UNREAD = "__unread"
 """The column with the text of a confidence that is no number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Something wrong with a submission, with its place."""
 
     kind: str

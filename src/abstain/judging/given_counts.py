@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import polars as pl
+from msgspec import Struct
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io.columns import require_all, text_columns
@@ -28,8 +28,7 @@ TOTALS = ("questions", "n", "total")
 NUMBERS = (*OUTCOMES, "unanswered", "answered", *TOTALS)
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """One row of counts."""
 
     run: str

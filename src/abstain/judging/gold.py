@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import polars as pl
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, nearest, shown
 from abstain.io.columns import is_odd_moment, require_all, text_column, text_columns
@@ -31,8 +31,7 @@ GOLD = "gold"
 """The attribute that says which gold a question is of, where several are read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gold:
+class Gold(Struct, frozen=True):
     """The questions and what is right.
 
     `frame` has `question`, `accepted` (a list of texts; what no answer can match is never

@@ -8,11 +8,11 @@ the words of a whole data set are read together: they must all belong to one sca
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
 import polars as pl
+from msgspec.structs import replace
 
 from abstain.errors import InputError, UnknownNameError, UsageError, nearest, option, shown
 from abstain.io.columns import USUAL_NAMES, require_all, text_column

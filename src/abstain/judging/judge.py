@@ -8,13 +8,13 @@ counting finds them for nothing and only then are their rows looked up.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from abstain.errors import Place, UsageError, option
 from abstain.io.columns import BLANKS, read_numbers, require_all, text_column, text_columns, trimmed
@@ -47,8 +47,7 @@ SLICE, SPOT = "__slice", "__spot"
 YES, NO = ("yes", "true", "1", "y"), ("no", "false", "0", "n")
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """Responses with their kinds, still lazy: one frame for each engine.
 
     Columns: `run`, the slice attributes, `INDEX` (the question's position in the gold), `KIND`,

@@ -10,11 +10,12 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError, plural, shown
 from abstain.io.files import bare_name, open_plain
@@ -74,8 +75,7 @@ def is_path(data: Any) -> bool:
 # -------------------------------------------------------------------- tasks of one model
 
 
-@dataclass(frozen=True, slots=True)
-class _Log:
+class _Log(Struct, frozen=True):
     """A log of one task, by its place among the sources."""
 
     at: int
@@ -263,8 +263,7 @@ def gold_of_folder(folder: str, reading: Reading) -> Table:
 # ------------------------------------------------------------------------------------ names
 
 
-@dataclass(frozen=True, slots=True)
-class RunName:
+class RunName(Struct, frozen=True):
     """A run id of the CLEF way (jucs1302enen), taken apart."""
 
     team: str

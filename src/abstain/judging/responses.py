@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
+from msgspec import Struct
+from msgspec.structs import replace
 
 from abstain.errors import UsageError, option, plural
 from abstain.io.engines import moved
@@ -31,8 +32,7 @@ OF_A_RUN = (
 PLAIN = Reading()
 
 
-@dataclass(frozen=True, slots=True)
-class Responses:
+class Responses(Struct, frozen=True):
     """The responses of one table, and what its runs are called."""
 
     table: Table

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -51,8 +51,7 @@ def spots(slice_of: npt.NDArray[np.int64]) -> pl.Series:
     return number.to_frame().select(pl.int_range(pl.len()).over("slice").cast(pl.Int32)).to_series()
 
 
-@dataclass(frozen=True, slots=True)
-class Slices:
+class Slices(Struct, frozen=True):
     """The slices that an attribute makes of the questions."""
 
     attribute: str

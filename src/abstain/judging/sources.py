@@ -6,11 +6,11 @@ Each is opened once. What is asked of it is counted where the responses live, an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from msgspec.structs import replace
 
 from abstain.errors import UsageError
 from abstain.io.columns import require_all

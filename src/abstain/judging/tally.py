@@ -6,12 +6,12 @@ Where counts are not enough, every response is put in its cell: runs × question
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from abstain.errors import InputError, Place, UsageError, shown
 from abstain.io.frames import collect
@@ -48,8 +48,7 @@ UNSURE = -1
 """The bin of responses without a confidence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tallies:
+class Tallies(Struct, frozen=True):
     """For each run and slice, how many responses of each kind: rows × KINDS whole numbers."""
 
     runs: list[str]

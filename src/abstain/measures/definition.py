@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from abstain.errors import UsageError
 
@@ -37,8 +38,7 @@ Uses: TypeAlias = Literal["all", "stated", "given"]
 """Every answer; those with a confidence; those that are no candidate behind a blank."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One parameter of a measure, with its range."""
 
     name: str
@@ -88,8 +88,7 @@ class Parameter:
         return min(max(usual, self.low), self.high)
 
 
-@dataclass(frozen=True, slots=True)
-class Undefinedness:
+class Undefinedness(Struct, frozen=True):
     """When a measure does not exist, and why."""
 
     when: Callable[..., Any]
@@ -119,8 +118,7 @@ WITHOUT_LEFT_OUT = "answers without a confidence are left out"
 """What the conventions of several measures say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proportion:
+class Proportion(Struct, frozen=True):
     """Successes over trials, each a sum of counts by QA4MRE's letters.
 
     R is right, W wrong, U unanswered, UR, UW and UE unanswered with a right, a wrong and no
@@ -162,16 +160,14 @@ def _sum(counts: Tally, letters: str) -> Numeric:
     return sum(getattr(counts, _LETTERS[letter.strip()]) for letter in letters.split("+"))
 
 
-@dataclass(frozen=True, slots=True)
-class MeanOf:
+class MeanOf(Struct, frozen=True):
     """What each answer adds; a measure that is its sum over the answers used or the questions."""
 
     adds: Callable[[Answers], Array]
     over: Literal["answers", "questions"]
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """All that is known of a measure (before its parameters have values)."""
 
     name: str
@@ -181,8 +177,8 @@ class Definition:
     latex: str
     source: str
     gaming: str
-    function: Callable[..., Numeric] = field(repr=False)
-    bounds: Callable[..., tuple[float, float]] = field(repr=False)
+    function: Callable[..., Numeric]
+    bounds: Callable[..., tuple[float, float]]
     """The lowest and the highest value; differences are tested on the scale between them."""
     undefined: tuple[Undefinedness, ...]
     """When it does not exist. Nothing else is read off these rules."""
@@ -193,7 +189,7 @@ class Definition:
     higher_is_better: bool = True
     aliases: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
-    ranks_like: Callable[..., tuple[str, ...]] = field(default=lambda **_: (), repr=False)
+    ranks_like: Callable[..., tuple[str, ...]] = lambda **_: ()
     monotone: str = ""
     """Empty, or why a wrong answer that becomes right may lower the score."""
     convention: str = ""
@@ -207,9 +203,9 @@ class Definition:
     # --------------------------------------------------------------------- of counts
     shares: bool = False
     """Its formula is one of the shares c, w and u, not of the counts R, W, UR, UW and UE."""
-    kappa: Shares | None = field(default=None, repr=False)
+    kappa: Shares | None = None
     kappa_text: str = "–"
-    break_even: Shares | None = field(default=None, repr=False)
+    break_even: Shares | None = None
     break_even_text: str = "–"
     needs_candidates: bool = False
     """It depends on what the blanks would have been."""
@@ -223,7 +219,7 @@ class Definition:
     """It takes several answers a question."""
     mean: MeanOf | None = None
     """It is a sum over answers: resamples and swaps are products of matrices."""
-    influence: Influence | None = field(default=None, repr=False)
+    influence: Influence | None = None
     """How much one more answer moves it, where it is no sum and the derivative is known.
 
     A measure of counts needs none: there the derivative by each count is taken numerically.

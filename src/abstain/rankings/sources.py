@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from abstain.errors import Place
 from abstain.io import trec
@@ -26,8 +27,7 @@ Source: TypeAlias = "TrecFile | RankedTable"
 """Judgments or runs; both kinds answer the same questions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """What is known of both kinds."""
 
     name: str
@@ -40,8 +40,7 @@ class Origin:
     """The file, where it is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrecFile(Origin):
+class TrecFile(Origin, frozen=True):
     """A file in TREC's format."""
 
     opened: Opened

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Literal
 
 import narwhals as nw
 import polars as pl
+from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, nearest, option, shown
 from abstain.io import trec
@@ -33,8 +33,7 @@ LARGEST_GRADE = 1e18
 """Sums of such grades are still far from what a double can hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankedTable(Origin):
+class RankedTable(Origin, frozen=True):
     """A table of judgments or of ranked documents."""
 
     table: Table

@@ -11,9 +11,11 @@ import io
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from abstain.errors import plural
 
@@ -23,8 +25,7 @@ Kind: TypeAlias = Literal["text", "score", "count", "percent", "bar"]
 UNDEFINED = "–"
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column: its heading and what its cells are."""
 
     name: str
@@ -51,8 +52,7 @@ class Column:
         return self.short or self.heading
 
 
-@dataclass(slots=True)
-class Grid:
+class Grid(Struct):
     """Columns and rows, with notes to print below."""
 
     columns: list[Column]

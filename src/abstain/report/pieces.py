@@ -13,9 +13,10 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
+
+from msgspec import Struct
 
 from abstain import __version__
 from abstain.report.charts import chart_library, interactive
@@ -41,8 +42,7 @@ CHART_FRAME = 52
 """Pixels that axes and their titles take besides a chart's own height."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """A chart, and what it says in words for those who do not see it."""
 
     name: str
@@ -51,8 +51,7 @@ class Figure:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(Struct, frozen=True):
     """A table once more for a part of the data: the cells that change, by column."""
 
     group: str
@@ -60,8 +59,7 @@ class Variant:
     cells: dict[int, list[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class PageTable:
+class PageTable(Struct, frozen=True):
     """A table with a name that is unique on its page."""
 
     name: str
@@ -120,8 +118,7 @@ class PageTable:
         return f"Here are the first {held}: sorting, finding and saving know only these."
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """An option of a question and how many runs chose it."""
 
     label: str
@@ -131,8 +128,7 @@ class Choice:
     right: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Struct, frozen=True):
     """A question with what the runs made of it."""
 
     heading: str
@@ -142,16 +138,14 @@ class Card:
     choices: tuple[Choice, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Deck:
+class Deck(Struct, frozen=True):
     """Questions of one kind: the hardest, the easiest, the most blanked."""
 
     title: str
     cards: tuple[Card, ...]
 
 
-@dataclass(slots=True)
-class Section:
+class Section(Struct):
     """A part of a page under its own heading; an empty one is left out."""
 
     name: str
@@ -175,8 +169,7 @@ class Section:
         return any((self.said, self.facts, self.figures, self.tables, self.folded, self.decks))
 
 
-@dataclass(slots=True)
-class Page:
+class Page(Struct):
     """A page before it has a look."""
 
     title: str

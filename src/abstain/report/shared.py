@@ -6,8 +6,9 @@ import html
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec.structs import replace
 
 from abstain.analyses.result import Result
 from abstain.errors import AbstainError, plural

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_args
+
+from msgspec.structs import replace
 
 from abstain.analyses.result import Result
 from abstain.errors import UsageError

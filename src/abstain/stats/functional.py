@@ -14,10 +14,10 @@ by the same weight. It holds its level near 0 and 1, where the plain delta metho
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from abstain.measures import Measure
 from abstain.outcomes import CountsArray
@@ -39,8 +39,7 @@ LEAST_EFFECT = 0.5
 LEAST_DEGREES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(Struct, frozen=True):
     """The outcomes that a measure tells apart."""
 
     names: tuple[str, ...]
@@ -83,8 +82,7 @@ def cells_of(measure: Measure) -> Cells:
     return FIVE if measure.definition.needs_candidates else THREE
 
 
-@dataclass(frozen=True, slots=True)
-class Functional:
+class Functional(Struct, frozen=True):
     """A function of cell counts (…, size) that depends on their proportions alone."""
 
     size: int

@@ -10,11 +10,11 @@ from __future__ import annotations
 import string
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -92,8 +92,7 @@ def over_runs(scores: Array) -> dict[str, Array]:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(Struct, frozen=True):
     """A stretch of t over which one run is ahead; `run` is None where silence is."""
 
     start: float

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import polars as pl
+from msgspec.structs import replace
 
 from abstain.analyses.validate import result as facts
 from abstain.analyses.validate.misnumbering import misnumbered, split_id

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from abstain.errors import InputError, UsageError, nearest, option, plural, shown
 from abstain.io.documents import document
@@ -52,8 +52,7 @@ class Data(msgspec.Struct):
     version: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A question of the data set: the texts that are right, none where it has no answer."""
 
     id: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
+from msgspec.structs import replace
 
 from abstain.errors import UnknownNameError, UsageError, plural
 from abstain.judging.refusals.english import ENGLISH

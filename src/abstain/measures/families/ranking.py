@@ -8,9 +8,10 @@ R the number of relevant documents there are.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter, Undefinedness

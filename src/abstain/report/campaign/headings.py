@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from abstain.report.grid import Grid
 from abstain.report.shared import known_measure

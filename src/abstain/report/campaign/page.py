@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from abstain.analyses.campaign.campaign import MOST_CELLS
 from abstain.analyses.campaign.overview import Overview

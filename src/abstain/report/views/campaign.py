@@ -7,12 +7,12 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from abstain.analyses.campaign.overview import Overview
 from abstain.analyses.campaign.result import CampaignResult

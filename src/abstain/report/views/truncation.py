@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from abstain.analyses.truncation import Pair, TruncationResult
 from abstain.errors import plural
