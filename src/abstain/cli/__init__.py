@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -10,10 +11,19 @@ from typing import Any
 
 EXIT_NO, EXIT_USAGE, EXIT_FAULT, EXIT_STOPPED = 1, 2, 3, 130
 
+COLLECT_AFTER = 100_000
+"""Objects that are made before any are looked over for garbage: imports make many, none of it."""
+
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; every failure is one clear line on stderr."""
-    sys.exit(run(args))
+    gc.set_threshold(COLLECT_AFTER)
+    code = run(args)
+    if "pyspark" in sys.modules:  # whose server waits to be told
+        sys.exit(code)
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.flush()
+    os._exit(code)  # all that it held goes with it; to take modules apart first takes time
 
 
 def run(args: Sequence[str] | None = None) -> int:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
 
@@ -232,11 +233,15 @@ def pieces_of(blocks: Iterable[bytes], end: Callable[[bytes], int] = line_end) -
 
 def ahead(items: Iterator[Item], work: Callable[[Item], Made]) -> Iterator[Made]:
     """What ``work`` makes of each item, in their order, made in threads while others are used."""
+    first = list(islice(items, 2))
+    if len(first) < 2:  # a small file needs no threads
+        yield from map(work, first)
+        return
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max_workers=WORKERS) as pool:
         coming: deque[Future[Made]] = deque()
-        for item in items:
+        for item in chain(first, items):
             coming.append(pool.submit(work, item))
             if len(coming) > WORKERS:  # one waits, so that no worker does
                 yield coming.popleft().result()

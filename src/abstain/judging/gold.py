@@ -8,14 +8,14 @@ from typing import Any
 
 import narwhals as nw
 import polars as pl
-from msgspec import Struct, structs
+from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, nearest, shown
 from abstain.io.columns import is_odd_moment, require_all, text_column, text_columns
 from abstain.io.files import open_plain
 from abstain.io.frames import collect, open_table, rename
-from abstain.io.tables import ROW, UNTOLD, Table, sniff
+from abstain.io.tables import FORMATS, ROW, UNTOLD, Table, sniff
 from abstain.judging.opening import gold_of_folder, is_path
 from abstain.judging.reading import Reading
 from abstain.judging.responses import OF_A_RUN, PLAIN
@@ -162,9 +162,11 @@ def joined_gold(golds: Sequence[Gold]) -> Gold:
 
 def _for_gold(data: Any, reading: Reading) -> Reading:
     """How the gold is read: runs may be some tool's logs while their gold is a table."""
+    plain = replace(reading, detect_refusals=(), engine=None, master=None)
+    if reading.format in (None, *FORMATS) and not reading.pick:
+        return plain  # without a look at the readers of logs, which takes time
     from abstain.io.readers import READERS
 
-    plain = structs.replace(reading, detect_refusals=(), engine=None, master=None)
     reader = READERS.get(reading.format or "")
     of_runs = reader is not None and reader.sniff is not None
     if not (of_runs or (reading.format is None and reading.pick)) or "gold" in reading.pick:
@@ -174,7 +176,7 @@ def _for_gold(data: Any, reading: Reading) -> Reading:
     found = sniff(open_plain(os.fspath(data)))
     if found in READERS and reading.format in (None, found):
         return plain
-    return structs.replace(plain, format=None, pick={})
+    return replace(plain, format=None, pick={})
 
 
 def questions_of(log: Table) -> Table:

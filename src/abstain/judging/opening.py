@@ -124,8 +124,9 @@ def join_tasks(sources: Sequence[Responses]) -> list[Responses]:
 def _log(at: int, source: Responses) -> _Log | None:
     table = source.table
     by_itself = table.run_id is not None and source.run == table.run_id[0]
-    of_one_task = table.format in READERS and READERS[table.format].one_task
-    if not (by_itself and of_one_task and TASK in table.columns):
+    if not by_itself or TASK not in table.columns:
+        return None
+    if table.format not in READERS or not READERS[table.format].one_task:
         return None
     rows = table.frame.select("question", TASK).collect()
     tasks = rows[TASK].cast(pl.String).unique().to_list()
