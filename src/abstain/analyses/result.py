@@ -32,7 +32,7 @@ SCHEMA = 1
 MOST_BYTES = 512 << 20
 """What a saved result may weigh."""
 
-KINDS = tuple(
+KINDS = sorted(
     name.removesuffix("Result").lower()
     for name in abstain.__all__
     if name.endswith("Result") and name != "Result"
