@@ -413,3 +413,17 @@ def test_every_frame_can_be_asked_everything(kind: str) -> None:
         assert json.loads(judged.to_json())["scores"]["c@1"] == pytest.approx(BASE)
         tuned = read.tune(folds=2)
         assert {row.run: row.as_submitted.score for row in tuned.runs} == pytest.approx(BASE)
+
+
+# --------------------------------------------------------------------------- a page everywhere
+
+
+@pytest.mark.parametrize("how", ["--format", "-o"])
+@pytest.mark.parametrize("command", [name for name in READING if name != "campaign"])
+def test_every_command_makes_a_page_in_one_step(
+    command: str, how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value = "html" if how == "--format" else "page.html"
+    assert run([command, *written(tmp_path), *MORE.get(command, []), how, value]) == 0
+    page = capsys.readouterr().out or (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.lower().startswith("<!doctype html>")

@@ -79,10 +79,10 @@ class Showing(Struct, frozen=True):
         write_text(self.output, text)
 
 
-def shows(*, digits: bool = True, chart: bool = False, page: bool = False) -> Callable[[F], F]:
+def shows(*, digits: bool = True, chart: bool = False, page: bool = True) -> Callable[[F], F]:
     """A decorator: give a command the options of showing; it gets an `out`.
 
-    `page` says that its result has a page (`--format html`).
+    What is no result has no `page` (`--format html`).
     """
     looks = FORMATS if page else tuple(name for name in FORMATS if name != "html")
 
@@ -133,9 +133,7 @@ def _check(showing: Showing, looks: Sequence[Format]) -> None:
         ending = output.suffix.lower()
         known = [name for name, look in ENDINGS.items() if look in looks]
         if ending in OTHERS and ending not in known:
-            is_page = ending in (".html", ".htm")
-            hint = "; for a page write it as .json, then `abstain report`" if is_page else ""
-            raise UsageError(f"-o {output}: expected a name that ends in {', '.join(known)}{hint}")
+            raise UsageError(f"-o {output}: expected a name that ends in {', '.join(known)}")
     if chart is not None and chart.suffix:
         from abstain.report.charts import ENDINGS as DRAWN
 

@@ -39,7 +39,7 @@ from abstain.judging.reading import OPTIONS
 @option("--from FORMAT", OPTIONS["format"][2], to="from_format", section=READING)
 @option("--ignore COLUMN", "A column to leave out. Repeatable.", multiple=True)
 @options.most("How many findings a table shows (0: all of them).")
-@shows(digits=False, page=True)
+@shows(digits=False)
 def audit(
     files: tuple[str, ...],
     column: tuple[str, ...],

@@ -65,7 +65,7 @@ COUNTED = SHOWN[:3]
 )
 @options.level("The level of the bands.")
 @options.seed("For the draws behind the bands.")
-@shows(page=True, chart=True)
+@shows(chart=True)
 def curve(
     given: Input,
     measures: tuple[str, ...],

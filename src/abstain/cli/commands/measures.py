@@ -7,7 +7,7 @@ from abstain.cli.showing import Showing, shows
 
 
 @command
-@shows(digits=False)
+@shows(digits=False, page=False)
 def measures(out: Showing) -> None:
     """List the measures: formula, what a blank is credited, when answering pays."""
     from abstain.report.cards import measures_data, measures_grid

@@ -72,7 +72,7 @@ from abstain.cli.showing import Showing, shows
     type=click.IntRange(min=0),
     default=0,
 )
-@shows(chart=True, page=True)
+@shows(chart=True)
 def meta(
     given: Input,
     measures: tuple[str, ...],

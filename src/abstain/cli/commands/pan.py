@@ -10,7 +10,7 @@ from abstain.cli.showing import Showing, shows, working
 @argument("truth", metavar="TRUTH", help="truth.jsonl: id, same.")
 @argument("answers", nargs=-1, required=True, metavar="ANSWERS", help="answers.jsonl: id, value.")
 @option("--year YEAR", "Whose overall: 2020 (four measures) to 2023 (with Brier).", default=2023)
-@shows(page=True)
+@shows()
 def pan(truth: str, answers: tuple[str, ...], year: int, out: Showing) -> None:
     """PAN's measures of authorship verification: AUC, c@1, F1, F0.5u, Brier, overall.
 

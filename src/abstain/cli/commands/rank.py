@@ -67,7 +67,7 @@ COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
     "Report what truncation does: lengths, original against primed scores, inverted pairs, "
     "Kendall's τ.",
 )
-@shows(page=True, chart=True)
+@shows(chart=True)
 def rank(
     qrels: str,
     runs: tuple[str, ...],

@@ -26,7 +26,7 @@ from abstain.judging.reading import Reading
     type=FILE,
 )
 @options.most("How many texts a table shows (0: all of them).")
-@shows(digits=False, page=True)
+@shows(digits=False)
 def refusals(
     files: tuple[str, ...],
     reading: Reading,

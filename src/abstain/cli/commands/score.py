@@ -28,7 +28,7 @@ LEVEL = 0.95
 @option("--break-even", "Show p*: answering pays above that chance.")
 @option("--candidates", "Show blanks by whether their candidate was right.")
 @option("--skip-inconsistent", "With --counts: leave out rows that do not add up.")
-@shows(page=True, chart=True)
+@shows(chart=True)
 def score(
     given: Input,
     measures: tuple[str, ...],

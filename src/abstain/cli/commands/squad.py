@@ -20,7 +20,7 @@ from abstain.cli.showing import Showing, shows, working
     "Hold an answer back where its no-answer probability is above this.",
     type=float,
 )
-@shows(page=True)
+@shows()
 def squad(
     gold: str,
     predictions: tuple[str, ...],

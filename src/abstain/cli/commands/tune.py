@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     writes=True,
     section=SHOWING,
 )
-@shows(page=True, chart=True)
+@shows(chart=True)
 def tune(
     given: Input,
     test_gold: str | None,

@@ -29,7 +29,7 @@ NO_VERDICT = "validate checks responses, it does not count them"
     type=click.IntRange(min=1),
 )
 @options.most("How many problems a table shows (0: all, with details).")
-@shows(digits=False, page=True)
+@shows(digits=False)
 def validate(given: Input, max_runs: int | None, most: int, out: Showing) -> None:
     """Would these runs be accepted? Every problem with its place; exit code 1 if there is one.
 
