@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BENCH := startup score campaign meta compare coverage swapped_answers confident_coverage curve rank report beyond
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-spark lint bench docs example clean
+.PHONY: demo test quick test-spark lint bench docs example clean
 
 demo: $(VENV)/installed
 	$(BIN)/abstain demo -o demo --force
@@ -13,6 +13,10 @@ demo: $(VENV)/installed
 test: lint
 	$(BIN)/python tools/chromium.py
 	$(BIN)/python -m pytest -n auto
+
+# For daily work: no browser, nothing slow.
+quick: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -n auto -m "not browser and not slow"
 
 # Spark is a download of 400 MB and needs Java 17: `make test` skips its tests and says so.
 test-spark: $(VENV)/installed-dev

@@ -199,6 +199,7 @@ def census(cells: Cells, part_of: npt.NDArray[np.int64], parts: int) -> Census:
         bit = np.left_shift(1, batch.index & 7).astype(np.uint8)
         np.bitwise_or.at(met.reshape(-1), batch.run * stride + (batch.index >> 3), bit)
     names = cells.names()
+    table, met = grown(table, len(names)), grown(met, len(names))  # of some every row is at fault
     counts = table[: len(names)].reshape(len(names), parts, KINDS)
     distinct = np.array([int(np.bitwise_count(own).sum()) for own in met[: len(names)]], np.int64)
     again = counts.sum(axis=(1, 2)) - distinct

@@ -16,7 +16,7 @@ import polars as pl
 from msgspec import Struct, structs
 
 import abstain
-from abstain.errors import InputError, UnknownNameError, option, plural
+from abstain.errors import InputError, UnknownNameError, UsageError, option, plural
 from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice_sizes, slices_of
 from abstain.judging.tally import Tallies, binned_cells
 from abstain.outcomes import (
@@ -88,6 +88,10 @@ class Source(Protocol):
     def tally(self, by: Sequence[str]) -> Tallies:
         """How many responses of each kind, by run and slice, counted where they are."""
 
+    def names(self) -> list[str]:
+        """The runs, by name."""
+        return sorted(set(self.tally(()).runs))
+
     def fill(self, *, confident: bool) -> Filled:
         """The kind of every response, and its confidence where that is asked for."""
 
@@ -120,7 +124,7 @@ class Evaluation:
         """The runs by name."""
         if self._held is not None:
             return tuple(self._held[0])
-        return tuple(dict.fromkeys(self.source.tally(()).runs))
+        return tuple(self.source.names())
 
     @property
     def runs_as_given(self) -> list[str]:
@@ -138,7 +142,10 @@ class Evaluation:
         return self.source.questions(attributes)
 
     def __len__(self) -> int:
-        return int(self.kinds.shape[1])
+        return self.questions.height
+
+    def __bool__(self) -> bool:
+        return True
 
     def __repr__(self) -> str:
         files = plural(len(self.source.responses), "table")
@@ -273,29 +280,38 @@ class Evaluation:
 
     def with_policy(self, policy: PolicyLike) -> Evaluation:
         """The same responses under another policy; nothing is read again."""
-        from abstain.judging.reading import said_policy
+        from abstain.judging.reading import refuse_meaningless, said_policy
 
         reading = structs.replace(self.reading, policy=said_policy(policy))
+        refuse_meaningless(reading, self.kind)
         return Evaluation(self.source, reading, held=self._held)
 
     def only(
         self,
         *,
-        runs: Collection[str] | None = None,
+        runs: Collection[str] | str | None = None,
         where: Mapping[str, str | Collection[str]] | None = None,
     ) -> Evaluation:
         """Some of the runs, on some of the questions: those whose attributes have given values."""
         names = self._filled()[0]
+        runs = [runs] if isinstance(runs, str) else runs
         for run in runs or ():
             if run not in names:
                 raise UnknownNameError("run", run, names)
         rows = [i for i, run in enumerate(names) if runs is None or run in runs]
+        if not rows:
+            raise UsageError("there is no run left: name at least one")
         questions = self.with_attributes(list(where) if where else None)
         inside = np.ones(questions.height, bool)
         for name, values in (where or {}).items():
-            wanted = [values] if isinstance(values, str) else list(values)
-            kept = questions[name].cast(pl.String).is_in(wanted)
-            inside &= kept.fill_null(value=False).to_numpy()
+            several = isinstance(values, Collection) and not isinstance(values, str)
+            wanted = [str(value) for value in values] if several else [str(values)]
+            own = questions[name].cast(pl.String)
+            for value in wanted:
+                if not (own == value).any():
+                    known = own.drop_nulls().unique().sort().to_list()
+                    raise UnknownNameError(f"question with {name}", value, known)
+            inside &= own.is_in(wanted).fill_null(value=False).to_numpy()
         return self.where(inside, rows)
 
     def where(self, inside: npt.NDArray[np.bool_], rows: Sequence[int] | None = None) -> Evaluation:
@@ -362,7 +378,9 @@ class View(Source):
 
     def __init__(self, whole: Evaluation, columns: IntArray, rows: IntArray) -> None:
         self.whole, self.columns, self.rows = whole, columns, rows
-        self.kind, self.gold = whole.kind, whole.source.gold
+        gold = whole.source.gold
+        self.kind = whole.kind
+        self.gold = None if gold is None else structs.replace(gold, frame=gold.frame[columns])
         self.responses = whole.source.responses
         self.notes, self.cluster = whole.notes, whole.source.cluster
 

@@ -76,6 +76,10 @@ class GivenCounts(Source):
             int(sizes.pop()) if len(sizes) == 1 else None,
         )
 
+    def names(self) -> list[str]:
+        """The runs, as they stand."""
+        return list(dict.fromkeys(row.run for row in self.rows))
+
     def questions(self, *_: Any, **__: Any) -> Any:
         """Counts have no questions, and so no kinds, no responses and no confidences of them."""
         raise UsageError(NO_QUESTIONS)

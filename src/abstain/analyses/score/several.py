@@ -136,7 +136,10 @@ def several(
     elif isinstance(source, JudgedRows):
         rows, questions, known, notes = _of_rows(source, by)
     else:
-        raise UsageError("several answers a question are read from responses, not from counts")
+        raise UsageError(
+            "several answers a question are read from responses, all of them: not from counts, "
+            "nor from some of the runs or questions"
+        )
     names = sorted(rows["run"].unique())
     touched = refuse_open(rows, rules)
     outcome = pl.Series(rules.outcomes(excluded=-1)[rows[KIND].to_numpy()])
