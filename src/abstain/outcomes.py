@@ -115,7 +115,11 @@ class Counts:
         return self.unanswered_right + self.unanswered_wrong + self.unanswered_empty + self.unsplit
 
     def to_dict(self) -> dict[str, float | None]:
-        """The five numbers; where the split of the blanks is unknown, nulls and their sum."""
+        """The count of each outcome.
+
+        Where the split of the blanks is unknown their kinds are null, and `unanswered` is their
+        total.
+        """
         numbers: dict[str, float | None] = {name: getattr(self, name) for name in OUTCOMES}
         if self.unsplit:
             numbers |= dict.fromkeys(OUTCOMES[2:])

@@ -248,4 +248,4 @@ def _kind_of(text: bytes, name: str) -> str:
 
 def _told(error: BaseException) -> str:
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return text[:1].lower() + text[1:]
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]

@@ -157,7 +157,7 @@ def complete(program: click.Command) -> int | None:
 
 
 @click.group("abstain", cls=Program, invoke_without_command=True, context_settings=dict(SETTINGS))
-@click.version_option(__version__, message="abstain %(version)s", help="Say the version.")
+@click.version_option(__version__, message="abstain %(version)s", help="Show the version.")
 @completion_options
 @click.pass_context
 def app(context: click.Context) -> None:

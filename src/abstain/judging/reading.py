@@ -71,7 +71,7 @@ class Reading(
     cluster: str | None = None
     """The attribute whose values make clusters."""
     engine: EngineName | None = None
-    """Who reads and counts files: polars unless said."""
+    """The engine that reads and counts files (default: polars)."""
     master: str | None = None
     """Where Spark runs."""
 
@@ -183,7 +183,8 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "engine": (
         ("--engine",),
         "NAME",
-        "Who reads and counts the runs: polars (the default, in batches), duckdb or spark.",
+        "The engine that reads and counts the runs: polars (the default, in batches), duckdb or "
+        "spark.",
     ),
     "master": (
         ("--master",),

@@ -109,7 +109,7 @@ class ScoreMatrix:
             return self.only(measures=[measure])
         if len(self.measures) > 1:
             raise UsageError(
-                f"{self.source or 'there'} has more than one score: say which with "
+                f"{self.source or 'the input'} has more than one score: say which with "
                 f"{option('measure')} ({', '.join(self.measures)})"
             )
         return self

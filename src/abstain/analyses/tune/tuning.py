@@ -66,11 +66,11 @@ def tune(
         level: With `risk`, how surely it is to be kept.
         tune_on: Attribute to value: tune on questions that have it, judge on the others.
         folds: Otherwise: judge each of so many parts with what the others say (5).
-        repeats: Cross-fit so many times, with other parts each time.
+        repeats: Cross-fit so many times, with new random folds each time.
         by: An attribute whose values get thresholds of their own.
         shrink: As many questions' worth of the whole are added to each slice.
         run: Only this run.
-        seed: Where the random parting begins.
+        seed: The seed of the random folds.
     """
     chooser, aim = _aim(maximise, risk, level, next_questions=next_questions)
     if by is not None and isinstance(chooser, KeepRisk):

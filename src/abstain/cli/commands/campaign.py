@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @command
-@reads()
+@reads(without={"grades": "--grade is for judged rows; campaign reads a gold and runs"})
 @options.measure("What runs are ranked by.", default="c@1")
 @options.by("Break down by these attributes (default: all there are).")
 @option("--topic-by ATTR", "The attribute of topics.", default="topic")

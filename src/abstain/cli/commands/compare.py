@@ -62,8 +62,8 @@ def compare(
     abstain compare --judged graded.csv -m F --against baseline
     abstain compare --scores ap.csv --test wilcoxon
 
-    Runs are paired by question, on the questions that all of them have: a missing response is
-    excluded unless --policy says otherwise.
+    Runs are compared on the questions that all of them have. A question with a missing response is
+    left out for all runs, unless --policy says otherwise.
     """
     if given.kind == "scores":
         if len(given.files) > 1:

@@ -9,7 +9,11 @@ from abstain.cli.showing import Showing, shows, working
 @command
 @argument("truth", metavar="TRUTH", help="truth.jsonl: id, same.")
 @argument("answers", nargs=-1, required=True, metavar="ANSWERS", help="answers.jsonl: id, value.")
-@option("--year YEAR", "Whose overall: 2020 (four measures) to 2023 (with Brier).", default=2023)
+@option(
+    "--year YEAR",
+    "The year whose overall score to take: four measures in 2020, with Brier since 2021.",
+    default=2023,
+)
 @shows()
 def pan(truth: str, answers: tuple[str, ...], year: int, out: Showing) -> None:
     """PAN's measures of authorship verification: AUC, c@1, F1, F0.5u, Brier, overall.

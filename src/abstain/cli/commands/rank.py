@@ -35,12 +35,12 @@ COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
 @option("--nil ID", "The document id that ends a list: NIL, -1. It is no hit.")
 @option(
     "--limit N",
-    "How long a list could be: a shorter one was ended by its system, a longer one is cut.",
+    "The maximum length of a list: a shorter one was ended by its system, a longer one is cut.",
     type=click.IntRange(min=1),
 )
 @option(
     "--nil-as-answer",
-    "As TREC 2001 had it: the NIL of --nil is a document, right where nothing is.",
+    "As in TREC 2001: the NIL of --nil is a document, relevant where no other is.",
 )
 @option(
     "--missing WHAT",
@@ -49,7 +49,7 @@ COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
 )
 @option(
     "--ties HOW",
-    "trec: by score, equal ones by falling document id; rank: by the rank column.",
+    "trec: by score, ties by document id in descending order; rank: by the rank column.",
     type=Words(("trec", "rank")),
     default="trec",
 )

@@ -24,7 +24,7 @@ LEVEL = 0.95
 @options.interval
 @options.level(default=LEVEL)
 @options.seed("For intervals that draw at random.")
-@option("--references", "Add rows to read scores by: silence, luck, hindsight.")
+@option("--references", "Add reference rows: all blank, random blanks, the best blanks.")
 @option("--break-even", "Show p*: answering pays above that chance.")
 @option("--candidates", "Show blanks by whether their candidate was right.")
 @option("--skip-inconsistent", "With --counts: leave out rows that do not add up.")

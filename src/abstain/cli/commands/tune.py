@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 @option("--test-gold FILE", "Tune on GOLD, judge on these other questions.", type=FILE)
 @option(
     "--folds K",
-    "Cross-fitting: judge each of K parts with what the others say (default: 5).",
+    "Cross-fitting: judge each of K folds with the threshold tuned on the others (default: 5).",
     type=int,
 )
 @option(
     "--repeats N",
-    "Cross-fit so many times, with other parts each time.",
+    "Cross-fit N times, with new random folds each time.",
     type=click.IntRange(min=1),
     default=1,
 )

@@ -21,6 +21,7 @@ NO_VERDICT = "validate checks responses, it does not count them"
     without={
         "policy": f"--policy: {NO_VERDICT}",
         "cluster": f"--cluster: {NO_VERDICT}",
+        "grades": "--grade is for judged rows; validate reads a gold and runs",
     },
 )
 @option(
