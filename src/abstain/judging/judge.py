@@ -128,8 +128,10 @@ def canonical(
     table, frame = source.table, source.frame
     own = [name for name in texts if name in table.columns]
     columns = text_columns(frame, own, table.name, trim=trim)
-    run = text_column(frame, "run", table.name) if source.run is None else nw.lit(source.run)
-    columns += [run.cast(nw.String).alias("run"), *extra]
+    run = nw.lit(source.run).cast(nw.String)
+    if source.run is None:
+        run = text_column(frame, "run", table.name)
+    columns = [run.alias("run"), *columns, *extra]
     if confidence and "confidence" in table.columns:
         frame, read = _with_confidence(frame)
         columns += read
