@@ -28,6 +28,8 @@ TO_THE_MIDDLE = """(one) => {
     scrollBy({ top: top + (height - innerHeight) / 2, behavior: "instant" });
 }"""
 """As a wheel scrolls: `scrollIntoView` also moves the place from which Tab goes on, in some."""
+TRIES = 4
+"""A browser on a busy machine may stop drawing frames until somebody looks at it."""
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
@@ -57,13 +59,22 @@ class Visit:
     def draw_everything(self) -> None:
         """Bring each chart into view and wait until it is drawn; what is missing is said."""
         for figure in self.page.locator("figure").all():
-            figure.evaluate(TO_THE_MIDDLE)
-            try:
-                figure.locator("svg").first.wait_for(state="attached")
-            except Exception as error:
+            for _ in range(TRIES):
+                figure.evaluate(TO_THE_MIDDLE)
+                try:
+                    figure.locator("svg").first.wait_for(state="attached", timeout=10_000)
+                    break
+                except Exception:
+                    self.wake()
+            else:
                 name = figure.get_attribute("data-chart")
                 frame = self.page.evaluate(FRAME)
-                raise AssertionError(f"{name} is not drawn ({frame}): {self.said}") from error
+                raise AssertionError(f"{name} is not drawn ({frame}): {self.said}")
+
+    def wake(self) -> None:
+        """Make a busy browser draw a frame: a chart is drawn when it comes into view."""
+        self.page.bring_to_front()
+        self.page.screenshot(clip={"x": 0, "y": 0, "width": 1, "height": 1})
 
 
 def opened_browser() -> Iterator[Any]:
