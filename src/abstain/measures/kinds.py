@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING, Any, overload
 
 from abstain.errors import UsageError
@@ -142,14 +143,14 @@ class Measure:
 
     def _many(self, function: Callable[..., Numeric], items: Any, shape: tuple[int, ...]) -> Array:
         """The same of many at once; NaN where it is undefined."""
-        there = np.ones(shape, np.bool_)
-        for rule in self.definition.undefined:
-            there &= np.logical_not(rule.when(items))
-        if not there.any():
+        rules = (rule.when(items) for rule in self.definition.undefined)
+        gone = np.broadcast_to(reduce(np.logical_or, rules, np.False_), shape)
+        if gone.all():
             return np.full(shape, np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = function(items, **self.arguments)
-        return np.where(there, values, np.nan)
+            values = np.array(np.broadcast_to(function(items, **self.arguments), shape), np.float64)
+        values[gone] = np.nan
+        return values
 
 
 def of_shares(function: Shares) -> Callable[..., Numeric]:

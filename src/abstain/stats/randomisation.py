@@ -126,8 +126,14 @@ def _listed(measure: Measure, n: int) -> tuple[Array, Array]:
 
 def swappable(joint: IntArray | Array) -> Array:
     """How many questions of each kind of disagreement two runs have."""
-    first, second = np.triu_indices(len(joint), 1)
+    first, second = _both(len(joint))
     return np.asarray(joint[first, second] + joint[second, first])
+
+
+@lru_cache
+def _both(size: int) -> tuple[IntArray, IntArray]:
+    """Every two outcomes that two runs may have, by their positions."""
+    return np.triu_indices(size, 1)
 
 
 def swapped_tables(
@@ -361,8 +367,8 @@ class Tosses:
 
 def score_difference(measure: Measure, first: Array, second: Array) -> Array:
     """The score of the second run's cell counts (…, k) less that of the first's."""
-    value = one_run(measure).value
-    return value(second) - value(first)
+    cells = cells_of(measure)
+    return np.asarray(measure(cells.counts(second)) - measure(cells.counts(first)))
 
 
 def extreme(drawn: Array, seen: Array | float, close: float = CLOSE) -> npt.NDArray[np.bool_]:
