@@ -196,6 +196,33 @@ def results_page() -> str:
     return "".join(parts)
 
 
+def functions_page() -> str:
+    """Every analysis and every public function, for mkdocstrings to show."""
+    import abstain as ab
+
+    asked = {
+        getattr(kind, name)
+        for kind in (ab.Evaluation, ab.Rankings, ab.ScoreMatrix)
+        for name, own in vars(kind).items()
+        if isinstance(own, ab.Asked)
+    }
+    analyses = sorted(f"{own.__module__}.{own.__qualname__}" for own in asked)
+    public = [name for name in ab.__all__ if name.islower() and not name.startswith("_")]
+    return "".join(
+        [
+            MADE_BY,
+            "# Functions\n\n## What can be asked\n\n",
+            'Each analysis is a method of what was read: `runs.compare("c@1", against="base")`. '
+            "It takes the object in place of its first parameter.\n",
+            *(f"\n::: {name}\n" for name in analyses),
+            "\n## In one line\n\n",
+            "Where an analysis takes a gold and runs it reads and asks in one line, with the "
+            "parameters of `ab.read` besides its own.\n",
+            *(f"\n::: abstain.{name}\n" for name in sorted(public)),
+        ]
+    )
+
+
 def pages() -> dict[str, str]:
     """Every generated page by its path below docs/reference."""
     every = {f"measures/{slug(d.name)}.md": measure_page(d) for d in definitions().values()}
@@ -205,6 +232,7 @@ def pages() -> dict[str, str]:
         "measures.md": measures_page(),
         "commands.md": commands_page(),
         "results.md": results_page(),
+        "functions.md": functions_page(),
         **every,
     }
 

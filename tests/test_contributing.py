@@ -33,7 +33,8 @@ def test_a_new_command_is_what_the_guide_says(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
     _add(tmp_path / "src/abstain/judging/evaluation.py", "    else:\n        score =", "silence")
     with (tmp_path / "src/abstain/__init__.pyi").open("a", encoding="utf-8") as stub:
-        stub.write("from abstain.analyses.silence import SilenceResult as SilenceResult\n")
+        for name in ("SilenceResult", "silence"):
+            stub.write(f"from abstain.analyses.silence import {name} as {name}\n")
     (tmp_path / "gold.csv").write_text("question,correct\nq1,A\nq2,B\nq3,A\n")
     (tmp_path / "a.csv").write_text("question,answer\nq1,A\nq2,\nq3,\n")
     (tmp_path / "b.csv").write_text("question,answer\nq1,\nq2,\nq3,B\n")
@@ -44,6 +45,12 @@ def test_a_new_command_is_what_the_guide_says(tmp_path: Path) -> None:
         tmp_path, "-m", "abstain", "silence", "gold.csv", "a.csv", "b.csv", "--format", "json"
     )
     _python(tmp_path, "-c", CHECK)
+    # The tests that go over every command and every kind of result take it as it is.
+    nets = ("test_every_result.py", "test_public_names.py", "cli/test_every_option.py")
+    every = [str(ROOT / "tests" / name) for name in nets]
+    chosen = ["-k", "silence or public or function", "-n", "0"]
+    said = _python(ROOT, "-m", "pytest", *every, *chosen, "-rp", package=tmp_path)
+    assert len(re.findall(r"PASSED .*silence", said)) >= 20, said
 
 
 def _add(path: Path, before: str, name: str) -> None:
@@ -53,14 +60,14 @@ def _add(path: Path, before: str, name: str) -> None:
     path.write_text(text.replace(before, line), encoding="utf-8")
 
 
-def _python(folder: Path, *words: str) -> str:
+def _python(folder: Path, *words: str, package: Path | None = None) -> str:
     done = subprocess.run(
         [sys.executable, *words],
         check=False,
         cwd=folder,
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(folder / "src")},
+        env={**os.environ, "PYTHONPATH": str((package or folder) / "src")},
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout

@@ -34,10 +34,6 @@ def test_only_what_is_said_to_be_public_is_there() -> None:
     shown = {name for name in own if not name.startswith("_")}
     assert shown - set(ab.__all__) == {"Asked", "view_of"}  # what low layers find high ones by
     assert set(dir(ab)) == set(ab.__all__)
-    manual = (ROOT / "docs" / "python.md").read_text()
-    functions = [n for n in ab.__all__ if n.islower() and not n.startswith("_")]
-    undocumented = [n for n in functions if f"abstain.{n}\n" not in manual]
-    assert undocumented == []
 
 
 def test_the_top_level_has_five_modules() -> None:
