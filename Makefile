@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := startup score campaign meta compare coverage swapped_answers confident_coverage curve rank report beyond
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Compiled once, not anew in each of the hundreds of processes that the tests start.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test quick test-spark lint bench docs example clean
 
@@ -14,9 +16,9 @@ test: lint
 	$(BIN)/python tools/chromium.py
 	$(BIN)/python -m pytest -n auto
 
-# For daily work: no browser, nothing slow.
+# For daily work: no browser, nothing slow, few examples of each property.
 quick: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -n auto -m "not browser and not slow"
+	$(BIN)/python -m pytest -n auto -m "not browser and not slow" --hypothesis-profile quick
 
 # Spark is a download of 400 MB and needs Java 17: `make test` skips its tests and says so.
 test-spark: $(VENV)/installed-dev

@@ -1,6 +1,6 @@
 """What all tests share: one hypothesis profile, a folder, a browser; why some were skipped.
 
-The profile has few examples, no deadline, and the same ones each time.
+The profile has few examples, no deadline, and the same ones each time; `make quick` has fewer.
 """
 
 from collections import Counter
@@ -21,6 +21,7 @@ settings.register_profile(
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+settings.register_profile("quick", settings.get_profile("suite"), max_examples=8)
 settings.load_profile("suite")
 
 

@@ -97,6 +97,7 @@ def numbers(k: ab.Counts) -> tuple[float, ...]:
     return k.right, k.wrong, k.unanswered_right, k.unanswered_wrong, k.unanswered_empty
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", MAKERS)
 @pytest.mark.parametrize("match", ["id", "text"])
 def test_same_counts(backend: str, match: Match, tmp_path: Path) -> None:
@@ -107,6 +108,7 @@ def test_same_counts(backend: str, match: Match, tmp_path: Path) -> None:
     assert all(type(v) is int for row in result.rows for v in numbers(row.counts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", MAKERS)
 def test_same_slices(backend: str, tmp_path: Path) -> None:
     gold, runs = MAKERS[backend](GOLD, tmp_path), MAKERS[backend](RUNS, tmp_path)
@@ -115,6 +117,7 @@ def test_same_slices(backend: str, tmp_path: Path) -> None:
     assert found == EXPECTED_BY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", MAKERS)
 def test_same_grades(backend: str, tmp_path: Path) -> None:
     columns: dict[str, list[Any]] = {
@@ -132,6 +135,7 @@ def test_same_grades(backend: str, tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", MAKERS)
 @pytest.mark.parametrize(
     ("column", "value", "said"),
@@ -154,6 +158,7 @@ def test_same_refusals(backend: str, column: str, value: Any, said: str, tmp_pat
     assert said in str(caught.value)
 
 
+@pytest.mark.slow
 def test_backends_together(tmp_path: Path) -> None:
     one = {
         k: [v for v, run in zip(vs, RUNS["run"], strict=True) if run == "one"]
@@ -267,6 +272,7 @@ def test_result_as_a_frame() -> None:
     assert frame.schema["right"] == pl.Int64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", MAKERS)
 def test_a_number_reads_the_same_in_every_column(backend: str, tmp_path: Path) -> None:
     gold: dict[str, list[Any]] = {

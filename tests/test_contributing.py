@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.helpers import ROOT
 
 BLOCK = re.compile(r"```python file=(src/\S+)\n(.*?)```", re.S)
@@ -25,6 +27,7 @@ assert "q2" in found.page()
 """
 
 
+@pytest.mark.slow
 def test_a_new_command_is_what_the_guide_says(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     blocks = BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))

@@ -115,6 +115,7 @@ def said(command: str, folder: Path) -> str:
     return done.stdout.decode() + (f"[exit code {done.returncode}]" if done.returncode else "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_examples_of(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -128,11 +129,13 @@ def modules() -> list[str]:
     return ["abstain", *(m.name for m in found if not m.name.endswith("__main__"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", modules())
 def test_docstrings_of(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
+@pytest.mark.slow
 def test_the_docstrings_have_examples() -> None:
     finder = doctest.DocTestFinder(exclude_empty=True)
     found = sum(len(t.examples) for n in modules() for t in finder.find(importlib.import_module(n)))
@@ -172,6 +175,7 @@ assert Path("d.csv").exists()
 """
 
 
+@pytest.mark.slow
 def test_the_runner_runs_what_it_should(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     memory: dict[str, object] = {}

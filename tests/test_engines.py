@@ -98,6 +98,7 @@ def found(result: ab.ScoreResult) -> dict[tuple[str, Any], list[float]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", range(2))
 def test_every_engine_counts_what_a_loop_counts(
@@ -110,6 +111,7 @@ def test_every_engine_counts_what_a_loop_counts(
     assert found(result) == slow_counts(gold, table)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1), batch=st.integers(1, 200), bits=st.sampled_from([0, 1 << 30])
@@ -143,6 +145,7 @@ def test_judged_rows_count_the_same(engine: EngineName, tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("change", "said"),
@@ -175,6 +178,7 @@ def test_every_engine_refuses_with_the_row(
     assert "more" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_run_may_be_spread_over_files(engine: EngineName, tmp_path: Path) -> None:
     """As traffic is: a file a day, of different columns, the same systems in each."""
@@ -194,6 +198,7 @@ def test_a_run_may_be_spread_over_files(engine: EngineName, tmp_path: Path) -> N
         ab.score(gold, files, engine=engine)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), bits=st.sampled_from([0, 1 << 20]))
 def test_duckdb_counts_by_itself_what_batches_count(seed: int, bits: int) -> None:
@@ -220,6 +225,7 @@ def watched(function: Any, calls: list[Any]) -> Any:
     return call
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [0, 1 << 20])
 @pytest.mark.parametrize("by", [(), ("topic",)])
 def test_repeats_are_counted_in_duckdb(
@@ -289,6 +295,7 @@ def plain(data: Any) -> Any:
     return [plain(own) for own in data] if isinstance(data, (list, tuple)) else data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES[1:])
 def test_a_campaign_is_the_same_from_every_engine(engine: EngineName, tmp_path: Path) -> None:
     from tests.campaign.asked import overview

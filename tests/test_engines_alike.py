@@ -30,6 +30,7 @@ def score(run: Any, engine: EngineName, gold: Any = GOLD, **options: Any) -> Any
     return row.counts.right, row.counts.wrong, row.counts.unanswered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     "name",
@@ -103,6 +104,7 @@ def test_short_floats_have_the_limits_of_long_ones(tmp_path: Path) -> None:
     assert score(run, "polars", gold) == (4, 0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("unit", ["ms", "us", "ns"])
 def test_moments_are_the_same_text(engine: EngineName, unit: Any, tmp_path: Path) -> None:
@@ -140,6 +142,7 @@ def test_moments_of_a_time_zone_are_refused(engine: EngineName, tmp_path: Path) 
     assert score(tmp_path / "run.parquet", engine, asked) == (3, 0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pl.Float64, pl.Float32])
 def test_a_nan_is_found_on_a_connection_of_the_caller(kind: Any, tmp_path: Path) -> None:
     """Where statistics, which know of no NaN, let DuckDB leave out its rows."""
@@ -185,6 +188,7 @@ def test_a_table_of_the_caller_is_left_alone() -> None:
     assert connection.sql("SELECT question FROM __unused").fetchall() == [("q1",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_confidence_may_be_text(engine: EngineName, tmp_path: Path) -> None:
     needs(engine)

@@ -133,6 +133,7 @@ HELP = {"judging/reading.py", "integrations/pytest_plugin.py"}
 """Where options are declared."""
 
 
+@pytest.mark.slow
 def test_no_room_writes_an_option_as_it_is_typed() -> None:
     """Outside the command line a text names an option with `option`, or a whole command."""
     typed = re.compile(r"(?<![\w-])--[a-z]")

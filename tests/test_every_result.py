@@ -118,6 +118,7 @@ WIDE = ("curve", "tune", "campaign", "audit", "validate")
 """Kinds whose widest table has more than 80 columns in a pipe; a terminal wraps it."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_the_same_manners(kind: str, tmp_path: Path) -> None:
     result = made(kind, tmp_path)
@@ -162,6 +163,7 @@ def test_every_kind_has_the_same_manners(kind: str, tmp_path: Path) -> None:
         result.save(tmp_path / "saved.docx")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_broken_result_is_refused_in_one_line(kind: str, tmp_path: Path) -> None:
     plain = made(kind, tmp_path).to_dict()

@@ -17,6 +17,7 @@ def graded(*grades: Any, column: str = "grade", **options: Any) -> tuple[float, 
     return counts_of(ab.read_judged(frame, **options).score())["run"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "grades",
     [

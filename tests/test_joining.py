@@ -70,6 +70,7 @@ def test_files_of_one_model_are_one_run(two_models: Here) -> None:
     assert "2 logs of m1 made one run, a task each (a, b)" in said.data["notes"]
 
 
+@pytest.mark.slow
 def test_a_folder_stands_for_its_logs(two_models: Here) -> None:
     expected = {("m1",): [3, 2], ("m2",): [2, 3]}
     assert scored(two_models, "--judged", "out/m1", "out/m2") == expected
@@ -144,6 +145,7 @@ def test_the_same_tasks_in_two_folders_are_two_runs(here: Here) -> None:
     assert scored(here, "--judged", "zero", "five") == {("zero/m",): [0, 6], ("five/m",): [6, 0]}
 
 
+@pytest.mark.slow
 def test_refusals_are_looked_for_by_who_judged_each_task(here: Here) -> None:
     here.write("logs/1.json", inspect("m", "a", "00", scorer="match"))  # compares texts
     here.write("logs/2.json", inspect("m", "b", "00", scorer="judge"))  # a judge's label wins
@@ -162,6 +164,7 @@ def test_a_fault_is_found_in_its_own_file(here: Here) -> None:
 # ------------------------------------------------- other commands take what score takes
 
 
+@pytest.mark.slow
 def test_validate_joins_what_score_joins(two_models: Here) -> None:
     """Two tasks of a model are a whole run: none of its files alone has every question."""
     for runs in (FILES, ["out/m1", "out/m2"], ["out"]):

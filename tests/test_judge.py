@@ -31,6 +31,7 @@ EFFECT_OF = {"unanswered": (1, 0, 0, 1, 1), "wrong": (1, 1, 0, 1, 0), "excluded"
 """One right, one blank of the kind without a candidate, one declined with a wrong candidate."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("why", "effect"), list(itertools.product(Why, ("unanswered", "wrong", "excluded")))
 )
@@ -114,6 +115,7 @@ def test_ways_to_give_a_policy() -> None:
 # -------------------------------------------------------------- blanks, candidates, conflicts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
@@ -157,6 +159,7 @@ def test_why_wins_over_not_answered() -> None:
     assert ab.score(GOLD_FRAME, run).touched == {"declined": 1, "empty": 1, "missing": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("header", "row", "said"),
     [
@@ -286,6 +289,7 @@ def test_where_nothing_is_right() -> None:
     assert other == (3, 0, 0, 0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("match", "right"),
     [
@@ -543,6 +547,7 @@ def test_attributes_that_would_take_our_place_are_refused(here: Here, name: str)
     assert said.startswith(f"gold.csv:1: column '{name}' has a name that is ours")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "where"), [("csv", "line"), ("jsonl", "line"), ("parquet", "row")]
 )

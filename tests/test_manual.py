@@ -17,6 +17,8 @@ import pytest
 from abstain.measures import definitions, measure
 from tests.helpers import ROOT, abstain
 
+pytestmark = pytest.mark.slow
+
 DOCS = ROOT / "docs"
 PAGES = sorted(
     [*ROOT.glob("*.md"), *DOCS.rglob("*.md")], key=lambda p: p.relative_to(ROOT).as_posix()

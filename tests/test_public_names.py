@@ -10,6 +10,7 @@ from types import ModuleType
 
 import numpy as np
 import polars as pl
+import pytest
 
 import abstain as ab
 from abstain.cli.app import COMMANDS
@@ -41,6 +42,7 @@ def test_the_top_level_has_five_modules() -> None:
     assert modules == {"__init__", "__main__", "errors", "outcomes", "testing"}
 
 
+@pytest.mark.slow
 def test_one_class_keeps_runs_by_questions() -> None:
     """Whatever is asked, `Evaluation` alone keeps a matrix of outcomes."""
     runs, questions = 7, 37

@@ -48,6 +48,7 @@ ASKED: dict[str, Callable[[ab.Evaluation], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
 def test_some_questions_are_as_if_only_they_had_been_read(name: str) -> None:
     some = ab.read(GOLD, RUNS).only(where={"topic": "x"})
@@ -55,6 +56,7 @@ def test_some_questions_are_as_if_only_they_had_been_read(name: str) -> None:
     assert ASKED[name](some) == ASKED[name](alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
 def test_some_runs_are_as_if_only_they_had_been_read(name: str) -> None:
     some = ab.read(GOLD, RUNS).only(runs=["one", "three"])
@@ -62,6 +64,7 @@ def test_some_runs_are_as_if_only_they_had_been_read(name: str) -> None:
     assert ASKED[name](some) == ASKED[name](alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in ASKED if name != "meta"])
 def test_another_policy_is_as_if_it_had_been_read_so(name: str) -> None:
     policy = {"empty": "wrong"}

@@ -145,6 +145,7 @@ def called(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     return frame.with_columns(run=pl.lit(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mine", "other"), [("today", "last week"), ("a", "z"), ("z", "a"), ("same", "same")]
 )
@@ -282,6 +283,7 @@ def session(folder: Path, *options: str, code: int = 1) -> str:
     return done.stdout + (done.stderr if code > 1 else "")
 
 
+@pytest.mark.slow
 def test_the_plugin_lists_the_gates_as_the_documentation_shows(tmp_path: Path) -> None:
     printed = session(tmp_path, "--abstain-summary", "summary.md")
     document = (ROOT / "docs" / "ci.md").read_text()
@@ -296,6 +298,7 @@ def test_the_plugin_lists_the_gates_as_the_documentation_shows(tmp_path: Path) -
     assert "| FAILED | test\\_model.py::test\\_the\\_model\\_is\\_good " in summary
 
 
+@pytest.mark.slow
 def test_the_plugin_hears_of_the_gates_of_workers(tmp_path: Path) -> None:
     pytest.importorskip("xdist")
     printed = session(tmp_path, "-p", "xdist.plugin", "-n", "2", "--abstain-summary", "s.md")
@@ -303,6 +306,7 @@ def test_the_plugin_hears_of_the_gates_of_workers(tmp_path: Path) -> None:
     assert "### 1 of 2 gates passed" in (tmp_path / "s.md").read_text()
 
 
+@pytest.mark.slow
 def test_a_session_without_gates_says_nothing(tmp_path: Path) -> None:
     (tmp_path / "test_other.py").write_text("def test_a():\n    assert False\n")
     printed = session(tmp_path, "--abstain-summary", "s.md", "test_other.py")
@@ -310,6 +314,7 @@ def test_a_session_without_gates_says_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "s.md").exists()
 
 
+@pytest.mark.slow
 def test_gates_in_fixtures_are_listed(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(
         "import pytest\n"
@@ -353,6 +358,7 @@ def test_an_undefined_score_travels_from_a_worker() -> None:
     assert {type(value) for value in cells.values()} <= {bool, str, float, int, type(None)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -391,12 +397,14 @@ def test_slices_of_rows_with_their_grade() -> None:
     assert [(p.slice, p.score) for p in caught.value.gate.parts] == [("topic 'y'", 0.2)]
 
 
+@pytest.mark.slow
 def test_a_summary_that_cannot_be_written_is_refused_first(tmp_path: Path) -> None:
     done = session(tmp_path, "--abstain-summary", "no/such/s.md", code=4)
     assert "--abstain-summary: the folder of no/such/s.md does not exist" in done
     assert "Traceback" not in done
 
 
+@pytest.mark.slow
 def test_properties_are_json_for_junit(tmp_path: Path) -> None:
     (tmp_path / "test_two.py").write_text(
         "import polars as pl\n"

@@ -116,6 +116,7 @@ def test_floods_are_told_as_one(tmp_path: Path) -> None:
     assert len(problem.details) == 30
 
 
+@pytest.mark.slow
 def test_shared_run_ids_and_too_many_runs(gold: Path, tmp_path: Path) -> None:
     runs = [
         write(tmp_path, f"{name}.xml", run_xml(SOUND, run_id=run_id))
@@ -209,6 +210,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_faults_of_real_runs(name: str) -> None:
     result = verdict(real("gold", "cmu11791_GS.xml"), real("runs", f"{name}.xml"))

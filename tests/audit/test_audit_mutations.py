@@ -88,6 +88,7 @@ def honest_table(draw: st.DrawFn) -> tuple[int, list[dict[str, str]]]:
     return n, rows
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(honest_table(), st.data())
 def test_an_alarm_is_raised_exactly_when_no_outcome_explains_a_row(
@@ -119,6 +120,7 @@ def percent_like(rows: list[dict[str, str]], column: str) -> bool:
     return column in SCORES and 2 * sum(x > 1 for x in numbers) > len(numbers)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_table_14_with_a_changed_digit(
@@ -173,6 +175,7 @@ def corner_spread(texts: list[str]) -> tuple[float, float]:
     return sum((x - mean(values)) ** 2 for x in values), greatest
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, 100), min_size=2, max_size=7))
 def test_the_range_of_a_deviation(hundredths: list[int]) -> None:
@@ -183,6 +186,7 @@ def test_the_range_of_a_deviation(hundredths: list[int]) -> None:
     assert float(high) == pytest.approx(slow_high, abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.integers(0, 10**6), min_size=2, max_size=7),

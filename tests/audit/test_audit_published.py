@@ -71,6 +71,7 @@ def test_table_15_without_counts_allows_for_blanks() -> None:
     assert ab.audit([TABLE_15], sizes=["auxiliary=44"]).agrees
 
 
+@pytest.mark.slow
 def test_table_7_gives_numbers_of_questions_that_table_15_refutes() -> None:
     sizes = ["nca=39", "modality_negation=28"]
     audit = ab.audit([TABLE_15], sizes=sizes, companions=[TABLE_14])
@@ -88,6 +89,7 @@ def test_97_questions_fit_every_row_and_30_all_but_one() -> None:
     assert found(audit) == {("vens1302enen_LATE_RUN", "modality_negation", "0.12")}
 
 
+@pytest.mark.slow
 def test_the_appendices_agree_with_their_summaries_and_sizes() -> None:
     audit = ab.audit(APPENDICES, sizes=[str(TEST_SIZES)], companions=[TABLE_14])
     assert audit.findings == ()
@@ -109,6 +111,7 @@ def test_table_5_adds_up_and_table_22_has_its_averages() -> None:
     assert audit.rules["summaries follow from their rows"] == 3
 
 
+@pytest.mark.slow
 def test_the_tables_agree_with_each_other(tmp_path: Path) -> None:
     audit = ab.audit([TABLE_14, TABLE_15, *APPENDICES])
     assert audit.rules["tables agree"] == 54 + 57 + 54
@@ -134,6 +137,7 @@ def test_a_percentage_of_table_18_is_a_misprint(tmp_path: Path) -> None:
     assert fixes(audit, "AIDS") == {"hyp_pct 20 → 30"}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_changed_digit_of_a_sum_is_found(

@@ -59,6 +59,7 @@ def test_random_is_what_its_seed_says(tmp_path: Path) -> None:
     assert "seed 1" in baseline(gold, "random", seed=1).notes[0]
 
 
+@pytest.mark.slow
 def test_random_scores_its_expectation_on_average(gold: Gold, tmp_path: Path) -> None:
     expected = expected_random(gold)
     assert expected.right == pytest.approx(1 / 3 + 1 / 3 + 1 / 2)
@@ -131,6 +132,7 @@ def test_reference_runs_follow_the_policy(tmp_path: Path) -> None:
     assert c.baselines["blank"][0] == ab.Counts(wrong=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "xml", "jsonl", "parquet", "xml.gz"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_command_writes_runs_that_score(

@@ -57,6 +57,7 @@ def test_a_legend_names_what_does_not_speak_for_itself(tables: list[PageTable]) 
     assert "interval" in leaders["low / high"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["c@1", "forced-accuracy", "correctly-discarded"])
 def test_a_measure_stands_once_in_the_leaderboard(given: Path, measure: str) -> None:
     c = overview(given / "gold.csv", given / "runs.csv", measure=measure)
@@ -67,6 +68,7 @@ def test_a_measure_stands_once_in_the_leaderboard(given: Path, measure: str) -> 
     assert all(len(row) == len(names) for row in leaders.rows)
 
 
+@pytest.mark.slow
 def test_an_attribute_of_ones_own_is_not_taken_for_qa4mres(given: Path, tmp_path: Path) -> None:
     """A gold of pictures and texts has a modality too, which is not about negation."""
     text = (given / "gold.csv").read_text()

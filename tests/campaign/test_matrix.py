@@ -10,6 +10,7 @@ from tests.campaign.asked import overview
 ANSWERS = ("a", "b", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [1, 254, 255, 256, 600])
 def test_a_question_is_counted_over_any_number_of_runs(runs: int) -> None:
     gold = pl.DataFrame({"question": [str(q) for q in range(7)], "correct": ["a"] * 7})

@@ -47,6 +47,7 @@ def by_name(table: PageTable) -> dict[Cell, dict[str, Cell]]:
     return {row[first]: row for row in rows(table)}
 
 
+@pytest.mark.slow
 def test_the_leaderboard_counts_every_outcome(both: Both) -> None:
     slow, _, tables = both
     found = by_name(tables["leaderboard"])
@@ -75,6 +76,7 @@ def test_the_leaderboard_counts_every_outcome(both: Both) -> None:
         assert row["tests passed"] == passed
 
 
+@pytest.mark.slow
 def test_runs_stand_from_the_best_to_the_worst(both: Both) -> None:
     slow, _, tables = both
     ranked = [r for r in rows(tables["leaderboard"]) if r["#"]]
@@ -277,6 +279,7 @@ def test_the_format_that_is_asked_for_is_that_of_the_gold_too(tmp_path: Path) ->
     assert overview(gold, run, format="csv").overall[0].right == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("why", ["declined", "empty", "unparseable", "missing"])
 @pytest.mark.parametrize("candidate", ["a", "b", ""])
 def test_only_failures_need_a_policy_of_their_own(why: str, candidate: str) -> None:
@@ -288,6 +291,7 @@ def test_only_failures_need_a_policy_of_their_own(why: str, candidate: str) -> N
     assert c.result.touched == {why: 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("candidate", ["a", "b", ""])
 def test_failures_stop_a_campaign_until_the_policy_names_them(candidate: str) -> None:
     run = pl.DataFrame(
@@ -304,6 +308,7 @@ def test_failures_stop_a_campaign_until_the_policy_names_them(candidate: str) ->
     assert (c.overall[0].right, c.overall[0].wrong) == (1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [None, ["empty=excluded"]])
 def test_intervals_are_those_of_each_run_by_itself(
     tmp_path: Path, policy: list[str] | None

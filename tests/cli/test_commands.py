@@ -62,6 +62,7 @@ def test_help_of_all(here: Here) -> None:
     assert here("--version").out == "abstain 0.1.0\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "args",
     [
@@ -293,6 +294,7 @@ def test_every_measure_has_a_card_and_a_line(here: Here) -> None:
         assert here("explain", item["name"]).code == 0
 
 
+@pytest.mark.slow
 def test_demo_writes_the_campaign_and_says_that_it_is_reconstructed(here: Here) -> None:
     said = here("demo", "-o", "out")
     assert said.code == 0
@@ -357,6 +359,7 @@ def test_output_through_a_link_and_into_a_pipe(files: Here) -> None:
     assert (files.folder / "pipe.json").is_fifo()
 
 
+@pytest.mark.slow
 def test_same_input_same_bytes(files: Here) -> None:
     """Also with another seed of Python's hashes."""
     outs = {
@@ -401,6 +404,7 @@ def on_a_terminal(*args: str, cwd: Path, env: dict[str, str]) -> str:
     return b"".join(pieces).decode()
 
 
+@pytest.mark.slow
 def test_a_terminal_of_80_columns(files: Here) -> None:
     files.write("a-run-with-quite-a-long-name-that-goes-on-and-on.csv", RUN)
     args = (
@@ -417,6 +421,7 @@ def test_a_terminal_of_80_columns(files: Here) -> None:
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]", colourless)
 
 
+@pytest.mark.slow
 def test_no_colour_and_no_cut_names_in_a_pipe(files: Here) -> None:
     name = "n" * 150
     files.write(f"{name}.csv", RUN)
@@ -426,6 +431,7 @@ def test_no_colour_and_no_cut_names_in_a_pipe(files: Here) -> None:
     assert "…" not in said.out
 
 
+@pytest.mark.slow
 def test_a_terminal_without_utf8(files: Here) -> None:
     said = abstain(*SCORE, cwd=files.folder, env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert said.code == 0, said.err
@@ -550,6 +556,7 @@ def test_hostile_problems_and_slices(here: Here, format: str) -> None:
     assert "\x1b" not in verdict.out
 
 
+@pytest.mark.slow
 def test_a_full_disk_behind_stdout_is_one_line(files: Here) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(

@@ -36,6 +36,7 @@ def files(here: Here) -> Here:
 VIEWS = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("format", ["table", "json", "csv", "markdown", "latex"])
 def test_every_view_in_every_format(files: Here, view: str, format: str) -> None:
@@ -47,6 +48,7 @@ def test_every_view_in_every_format(files: Here, view: str, format: str) -> None
         assert said.data["questions"] == 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_has_a_chart(files: Here, view: str) -> None:
     said = files("curve", "gold.csv", "one.csv", "--show", view, "--chart", "c.json")
@@ -63,6 +65,7 @@ def test_the_chart_of_a_measure_names_it(files: Here) -> None:
     assert "F over coverage" in json.dumps(json.loads(Path("c.json").read_text())["title"])
 
 
+@pytest.mark.slow
 def test_a_chart_is_drawn(files: Here) -> None:
     assert files("curve", "gold.csv", "one.csv", "--chart", "c.svg").code == 0
     assert Path("c.svg").read_text().startswith("<svg")
@@ -82,6 +85,7 @@ def test_curve_says_what_it_cannot_show(here: Here) -> None:
     assert "1 answer without a confidence, taken as the least sure" in " ".join(said.out.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "shown"),
     [
@@ -180,6 +184,7 @@ def test_the_optimism_is_shown_and_is_no_result(files: Here) -> None:
     assert "40 questions in 5 folds (seed 0)" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "csv.gz", "jsonl.zst"])
 def test_the_thresholded_run_in_any_table_format(files: Here, ending: str) -> None:
     name = f"silent.{ending}"
@@ -513,6 +518,7 @@ def test_a_run_without_answers_or_confidence_has_no_curve(here: Here) -> None:
     assert "points" not in row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("points", "shown"), [(21, 20), (60, 50), (5, 5), (100, 100), (0, 100)])
 def test_points_of_a_decision_curve_are_at_most_so_many(
     files: Here, points: int, shown: int
@@ -637,6 +643,7 @@ def test_options_that_do_not_go_together(files: Here, arguments: list[str], said
     assert said in files.refuses("tune", "gold.csv", "one.csv", *arguments)
 
 
+@pytest.mark.slow
 def test_the_bound_is_promised_and_counted_in_words(here: Here) -> None:
     rows = [["question", "grade", "confidence"]]
     for i, (outcome, sure) in enumerate(informed(400, 3)):

@@ -271,6 +271,7 @@ def test_every_option_has_its_case() -> None:
     assert set(OPTIONS) == {*CASES, "grades", "master"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", CASES)
 @pytest.mark.parametrize("command", READING)
 def test_every_option_has_one_effect_in_every_command(
@@ -314,6 +315,7 @@ def test_grades_are_for_judged_rows(
 # ------------------------------------------------------------------------ input × command: files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "xml"])
 @pytest.mark.parametrize("command", READING)
 def test_every_format_is_read_alike_by_every_command(
@@ -346,6 +348,7 @@ def kinds_of(command: str) -> set[str]:
     return {"judged", "counts", "scores"} & {own.name for own in found.params}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", READING)
 @pytest.mark.parametrize("kind", ["judged", "counts", "scores"])
 def test_every_kind_of_input_is_taken_or_refused_in_one_line(
@@ -412,6 +415,7 @@ FRAMES: dict[str, Callable[[pl.DataFrame], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FRAMES)
 def test_every_frame_can_be_asked_everything(kind: str) -> None:
     make = FRAMES[kind]
@@ -434,6 +438,7 @@ def test_every_frame_can_be_asked_everything(kind: str) -> None:
 # --------------------------------------------------------------------------- a page everywhere
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["--format", "-o"])
 @pytest.mark.parametrize("command", [name for name in READING if name != "campaign"])
 def test_every_command_makes_a_page_in_one_step(

@@ -192,6 +192,7 @@ ELSE: dict[tuple[str, str], Any] = {
 """What is found where the option changes it."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", OPTIONS)
 @pytest.mark.parametrize("command", [*SHOWN, "pan", "squad"])
 def test_every_option_is_taken_or_refused_in_one_line(
@@ -229,6 +230,7 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
 # ----------------------------------------------------------------------- rankings in every format
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
 @pytest.mark.parametrize("command", SHOWN)
 def test_every_format_of_a_table_is_read_alike(
@@ -253,6 +255,7 @@ def test_rankings_as_trec_has_them(tmp_path: Path, capsys: pytest.CaptureFixture
     assert reciprocal_rank(tmp_path, capsys.readouterr().out) == RR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FRAMES)
 def test_rankings_in_every_frame_can_be_asked_everything(kind: str) -> None:
     make = FRAMES[kind]

@@ -154,6 +154,7 @@ def test_tables_of_many_measures_stay_within_80_columns(files: Here) -> None:
     assert part.count("20 trials, subsets of") == 1
 
 
+@pytest.mark.slow
 def test_parts_looks_and_the_seed(files: Here) -> None:
     whole = files("meta", "gold.csv", "runs.csv", *QUICK).out
     for title in ("Stability", "Sensitivity", "by the number of questions", "Power", "Agreement"):
@@ -177,6 +178,7 @@ def test_parts_looks_and_the_seed(files: Here) -> None:
     assert body.isascii()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["json", "svg", "html"])
 def test_charts(files: Here, ending: str) -> None:
     name = f"meta.{ending}"
@@ -315,6 +317,7 @@ def test_several_samples_a_question(files: Here) -> None:
         assert data["scores"]["accuracy"][run] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "said"),
     [
@@ -398,6 +401,7 @@ def matrix(scale: float = 1, runs: int = 8, topics: int = 40, seed: int = 1) -> 
     return csv_text(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "width"), [(100, 1), (1e-6, 1e-8), (1e100, 1e98), (10, 0.1)])
 def test_bins_follow_the_scale_of_the_scores(files: Here, scale: float, width: float) -> None:
     files.write("share.csv", matrix())

@@ -31,6 +31,7 @@ def signs(text: str) -> str:
     return re.sub(r"[\s\\]+", "", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 @pytest.mark.parametrize("width", [30, NARROW, 57, 80])
 def test_help_keeps_within_the_terminal(

@@ -53,6 +53,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [["score"], ["score", "--several"], ["compare"], ["curve"], ["tune"], ["meta"]],
@@ -63,6 +64,7 @@ def test_a_format_is_that_of_the_gold_too(folder: Path, words: list[str]) -> Non
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["compare", "meta"])
 def test_a_dash_among_scores_is_no_score(folder: Path, command: str) -> None:
     (folder / "s.csv").write_text("topic,a,b\nt1,0.1,0.2\nt2,-,0.3\nt3,0.5,0.1\nt4,0.4,0.6\n")
@@ -73,6 +75,7 @@ def test_a_dash_among_scores_is_no_score(folder: Path, command: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["compare", "meta"])
 def test_scores_by_query_are_read_as_rank_writes_them(folder: Path, command: str) -> None:
     (folder / "qrels.txt").write_text("q1 0 x 1\nq2 0 x 1\nq3 0 y 1\n")
@@ -100,6 +103,7 @@ def test_scores_by_query_are_read_as_rank_writes_them(folder: Path, command: str
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["score", "compare", "curve", "tune", "meta", "campaign"])
 def test_a_seed_is_not_negative(folder: Path, command: str) -> None:
     more = ["-o", "overview"] if command == "campaign" else []
@@ -109,6 +113,7 @@ def test_a_seed_is_not_negative(folder: Path, command: str) -> None:
     assert not (folder / "overview").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", [["--match", "text"], ["--engine", "polars"]], ids=" ".join)
 @pytest.mark.parametrize(
     "command", ["score", "compare", "curve", "tune", "meta", "campaign", "validate"]
@@ -121,6 +126,7 @@ def test_an_option_of_reading_is_in_every_command(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_an_overview_has_the_level_that_is_asked_for(folder: Path) -> None:
     for level in ("0.5", "0.95"):
         done = abstain(
@@ -176,6 +182,7 @@ def test_intervals_may_be_asked_for_by_yes() -> None:
     assert row.intervals["accuracy"] is not None
 
 
+@pytest.mark.slow
 def test_a_proportion_is_known_by_its_declaration(folder: Path) -> None:
     done = abstain(
         folder, "score", "gold.csv", "a.csv", "-m", "over-abstention", "--interval", "wilson"

@@ -119,6 +119,7 @@ def test_tests_by_name(two: Here) -> None:
     assert drawn["pairs"][0]["p"] == pytest.approx(expected, abs=0.03)
 
 
+@pytest.mark.slow
 def test_every_format_and_a_chart(two: Here) -> None:
     args = ("compare", "gold.csv", "one.csv", "two.csv")
     (row,) = csv.DictReader(io.StringIO(two(*args, "--format", "csv").out))
@@ -147,6 +148,7 @@ def test_identical_runs(two: Here) -> None:
     assert found["pairs"][0]["difference"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(REFERENCE))
 def test_identical_runs_by_every_measure(two: Here, name: str) -> None:
     two.write("copy.csv", run_text("aaabbb--aa"))
@@ -238,6 +240,7 @@ def bundled() -> ab.CompareResult:
     return ab.compare(str(EXAMPLE / "gold.csv"), str(EXAMPLE / "runs.csv.gz"))
 
 
+@pytest.mark.slow
 def test_the_bundled_campaign_says_who_is_separated(bundled: ab.CompareResult) -> None:
     said = told(bundled)
     assert "jucs1302enen is separated from all others." in said
@@ -254,6 +257,7 @@ def test_the_bundled_campaign_says_who_is_separated(bundled: ab.CompareResult) -
         assert float(low or 0) <= float(score or 0) <= float(high or 0)
 
 
+@pytest.mark.slow
 def test_letters_say_the_same_as_the_pairs(bundled: ab.CompareResult) -> None:
     place = {row.run: i for i, row in enumerate(bundled.rows)}
     different = {
@@ -272,6 +276,7 @@ def test_letters_say_the_same_as_the_pairs(bundled: ab.CompareResult) -> None:
     assert slow.letters_agree(texts, different)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_reference_is_compared_with_all_others(here: Here) -> None:
     found = data(
         here,
@@ -344,6 +349,7 @@ def test_counts_have_intervals_but_no_clusters(here: Here) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_campaigns_leaderboard_has_intervals_and_groups(two: Here) -> None:
     two.write("three.csv", run_text("bbbbbbbbbb"))
     args = ("campaign", "gold.csv", "one.csv", "two.csv", "three.csv", "-o", "out")
@@ -377,6 +383,7 @@ def test_bounded_memory_of_many_questions(monkeypatch: pytest.MonkeyPatch) -> No
     assert found.p == pytest.approx(2 * stats.norm.sf(abs(z)), abs=0.03)
 
 
+@pytest.mark.slow
 def test_bounded_memory_of_many_trials_of_precision() -> None:
     """300,000 trials: their tables, margins and derivatives are never all there at once."""
     from abstain.stats.randomisation import randomise
@@ -390,6 +397,7 @@ def test_bounded_memory_of_many_trials_of_precision() -> None:
     assert peak < 300_000 * 9 * 8 * 10
 
 
+@pytest.mark.slow
 def test_bounded_memory_of_many_topics() -> None:
     """A bootstrap of 2,000 topics by 10,000 trials: no table of all draws (160 MB) is held."""
     generator = np.random.default_rng(0)

@@ -120,6 +120,7 @@ def test_a_difference_out_of_range_is_refused(detect: float) -> None:
         judged(PAIR, measure="accuracy", detect=detect)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("questions", [6, 60, 1000, 2000])
 def test_the_power_for_a_large_difference_is_a_number(questions: int) -> None:
     """It grows with the difference, and at twelve standard errors nothing is missed."""

@@ -79,6 +79,7 @@ def coins(rng: np.random.Generator, trials: int, units: int) -> Any:
 # ---------------------------------------------------------------------------------- exact tests
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize("seed", range(3))
 def test_exact_p_of_a_plain_difference(name: str, seed: int) -> None:
@@ -215,6 +216,7 @@ def test_of_what_bends_the_influence_is_what_leaving_an_answer_out_does(
     assert found == pytest.approx(np.array(expected)[sample.unit], abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STUDENTISED)
 def test_influences_make_the_error_that_resamples_show(name: str) -> None:
     rng = np.random.default_rng(9)
@@ -256,6 +258,7 @@ def test_the_same_run_twice_is_sure_to_be_the_same() -> None:
     assert (pair.interval[0], pair.interval[1]) == pytest.approx((0, 0), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_run_in_the_best_order_is_not_sure_to_stay_so() -> None:
     best: list[Response] = [("right" if i > 5 else "wrong", i / 15) for i in range(15)]
     (pair,) = compared("AUROC", one=responses(1, 15), two=best, trials=100).pairs
@@ -279,6 +282,7 @@ def test_a_bootstrap_that_is_asked_for_is_of_differences_too(method: str) -> Non
     assert (risky.interval_method, risky.interval_method_of_differences) == ("bca", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [
@@ -304,6 +308,7 @@ def test_intervals_of_differences_cover(name: str, kinds: Sequence[dict[str, Any
 # ----------------------------------------------------------------------------------- bootstrap
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Brier", "K1", "AUROC", "AURC", "CWS", "Pearson-r"])
 def test_bootstrap_as_a_loop_over_the_same_draws(name: str) -> None:
     one, two = responses(11, 15), responses(12, 15, skill=0.2)
@@ -356,6 +361,7 @@ short = st.lists(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFERENCE)
 @settings(max_examples=8)
 @given(own=short)
@@ -367,6 +373,7 @@ def test_identical_runs_do_not_differ(name: str, own: list[Response]) -> None:
         assert (pair.difference, pair.p) == (0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFERENCE)
 @settings(max_examples=8)
 @given(own=short, seed=st.randoms(use_true_random=False))
@@ -400,17 +407,20 @@ def rejected(name: str, kinds: Sequence[dict[str, Any]], times: int, seed: int) 
 SAME: dict[str, Any] = {"accuracy": 0.6, "blank": 0.1, "apart": 1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["AUROC", "AURC", "Brier", "PRR"])
 def test_alike_runs_are_told_apart_as_often_as_the_level_says(name: str) -> None:
     assert rejected(name, [SAME, SAME], 400, 5) == pytest.approx(0.05, abs=0.035)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["AUROC", "Brier", "E-AURC"])
 def test_equal_scores_at_unequal_coverage_are_no_difference(name: str) -> None:
     few = SAME | {"blank": 0.8}
     assert rejected(name, [SAME | {"blank": 0.0}, few], 400, 6) <= 0.085
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["AUROC", "AURC", "Brier", "PRR"])
 def test_power(name: str) -> None:
     assert rejected(name, [SAME | {"apart": 2.5}, SAME | {"apart": 0.0}], 40, 7) > 0.9
@@ -518,6 +528,7 @@ def test_what_cannot_be_had_is_said_in_one_line(rules: dict[str, Any], said: str
         compared("AUROC", **runs, **rules)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [{}, {"test": "bootstrap"}, {"against": "fair"}])
 @pytest.mark.parametrize("name", ["AUROC", "Brier", "ECE"])
 def test_progress_goes_to_the_end_and_never_back(name: str, rules: dict[str, Any]) -> None:
@@ -579,6 +590,7 @@ def test_answers_without_a_confidence_are_told() -> None:
         assert f"Run 'two': 3 answers without a confidence, {how}." in said
 
 
+@pytest.mark.slow
 def test_from_the_command_line(here: Here) -> None:
     rng = np.random.default_rng(2)
     gold = "question,correct,doc\n" + "".join(f"q{i},a,d{i // 4}\n" for i in range(40))

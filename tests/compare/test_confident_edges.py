@@ -45,6 +45,7 @@ def drawn(seed: int, size: int) -> Rows:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("measure", ["Brier", "log-score", "K1"])
 def test_mirrored_runs_have_one_score_and_no_lead(seed: int, measure: str) -> None:
@@ -62,6 +63,7 @@ def test_mirrored_runs_have_one_score_and_no_lead(seed: int, measure: str) -> No
     assert abs(pair.interval[0]) < 1 > abs(pair.interval[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["Brier", "log-score", "Pearson-r"])
 def test_answers_that_a_measure_leaves_out_do_not_narrow_its_interval(measure: str) -> None:
     rows = drawn(3, 20)
@@ -98,6 +100,7 @@ def test_candidates_behind_blanks_do_not_narrow_an_interval_of_answers(here: Her
     assert found[0][0]["interval"] == pytest.approx(found[1][0]["interval"], abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "widest"), [("AUROC", 1.0), ("Brier", 1.0), ("Pearson-r", 2.0)]
 )

@@ -50,6 +50,7 @@ def small_joint(size: int, questions: int) -> Table:
 # ------------------------------------------------------------------------------ randomisation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["c@1", "F", "S(t=0.5)", "accuracy", "coverage"])
 def test_exact_randomisation_swap_by_swap(name: str) -> None:
     for _ in range(4):
@@ -78,6 +79,7 @@ def test_exact_randomisation_with_candidates(name: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "cells", "size"), [("c@1", 3, 200), ("precision", 3, 60), ("validation-F", 5, 12)]
 )
@@ -158,6 +160,7 @@ def test_scores_as_scipys_permutation_test() -> None:
     assert found.p == pytest.approx(theirs.pvalue, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_randomisation_holds_its_level_and_has_power() -> None:
     """Two equal runs are told apart in at most 5 % of samples; unequal ones mostly."""
     generator = np.random.default_rng(17)
@@ -172,6 +175,7 @@ def test_randomisation_holds_its_level_and_has_power() -> None:
     assert rates[1] > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["bootstrap", "mcnemar"])
 def test_bootstrap_and_mcnemar_hold_their_level_and_have_power(test: str) -> None:
     generator = np.random.default_rng(19)
@@ -195,6 +199,7 @@ def test_bootstrap_and_mcnemar_hold_their_level_and_have_power(test: str) -> Non
     assert rates[1] > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clustered", [False, True])
 def test_equal_precision_at_unequal_coverage_is_no_difference(clustered: bool) -> None:
     """One run answers all, the other a tenth, both half right: the level holds all the same.
@@ -243,6 +248,7 @@ def test_randomisation_of_precision_has_power() -> None:
     assert np.mean([x.p <= 0.05 for x in found]) > 0.8
 
 
+@pytest.mark.slow
 def test_swapping_clusters_holds_the_level_that_swapping_questions_does_not() -> None:
     """Two equal runs whose ten outcomes in a cluster mostly go together, fourteen clusters."""
     generator = np.random.default_rng(29)
@@ -259,6 +265,7 @@ def test_swapping_clusters_holds_the_level_that_swapping_questions_does_not() ->
     assert np.mean(np.array(single) <= 0.05) > 0.2
 
 
+@pytest.mark.slow
 def test_max_t_holds_its_level_over_all_runs() -> None:
     """Eight runs like the reference: any claim at all in at most 5 % of the samples."""
     generator = np.random.default_rng(23)
@@ -288,6 +295,7 @@ def test_studentised_clusters_of_one_question_are_questions() -> None:
     assert found.p == pytest.approx(whole.p, abs=0.02)
 
 
+@pytest.mark.slow
 def test_max_t_of_one_precision_is_its_plain_p() -> None:
     rows: dict[str, list[str]] = {"run": [], "question": [], "grade": []}
     for run, text in (("x", "ABCABCAABBCA"), ("y", "AACBBCABCACC")):
@@ -363,6 +371,7 @@ def test_wilcoxon_sign_by_sign_and_scipy() -> None:
 # -------------------------------------------------------------------------------- corrections
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_corrections_as_statsmodels_and_scipy(p: list[float]) -> None:
     values = np.array(p)
@@ -411,6 +420,7 @@ def test_letters_of_a_ladder() -> None:
 # ----------------------------------------------------------------------------------- planning
 
 
+@pytest.mark.slow
 def test_a_plan_says_how_often_the_randomisation_finds_it() -> None:
     """Samples of runs that differ by `detect`, and the test itself: no formula of the plan's."""
     generator = np.random.default_rng(41)

@@ -338,6 +338,7 @@ def test_the_same_seed_gives_the_same_interval() -> None:
 SIZE = 3000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["c@1", "F", "precision", "S(t=0.5)"])
 @pytest.mark.parametrize(
     "setting",

@@ -58,6 +58,7 @@ def test_clusters_stay_whole() -> None:
     assert blind.high - blind.low < (few.high - few.low) / 3
 
 
+@pytest.mark.slow
 def test_auroc_covers() -> None:
     true = float(ab.measure("AUROC")(Answers(*answers(200_000), 200_000)))
     hits = sum(

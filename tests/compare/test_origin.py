@@ -46,6 +46,7 @@ def test_contributions_add_up_to_the_difference(name: str) -> None:
     assert found.transitions.sum() == 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["precision", "wrong-rate-credit", "validation-F", "F"])
 @pytest.mark.parametrize("few", [[RIGHT], [RIGHT, WRONG]])
 @pytest.mark.parametrize("size", [300, 10_000])
@@ -142,6 +143,7 @@ def test_bounds_are_those_of_every_way(name: str) -> None:
     assert found == pytest.approx((min(values), max(values)), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("known", "unknown"), [([7, 3, 0, 0, 1, 0], 5003), ([1, 0, 0, 0, 0, 0], 50_000)]
 )
@@ -155,6 +157,7 @@ def test_bounds_between_the_sampled_ways_are_found(known: list[int], unknown: in
     assert high == pytest.approx(every.max(), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_bounds_with_candidates_between_the_sampled_ways() -> None:
     """estimated-qa-performance is r(1 + x) in shares, x blanks rightly left: every r there is."""
     m, unknown = ab.measure("estimated-qa-performance"), 101
@@ -194,6 +197,7 @@ def test_the_correction_by_hand() -> None:
     assert found.low < 0.5 < found.high
 
 
+@pytest.mark.slow
 def test_the_corrected_interval_covers_the_truth() -> None:
     generator = np.random.default_rng(4)
     rates = np.array([[0.8, 0.18, 0.02], [0.05, 0.9, 0.05], [0.02, 0.03, 0.95]])
@@ -212,6 +216,7 @@ def test_the_corrected_interval_covers_the_truth() -> None:
     assert naive / 300 < 0.5
 
 
+@pytest.mark.slow
 def test_a_rare_outcome_is_not_explained_away_by_a_judge_that_never_erred() -> None:
     """Twenty of each checked, no error; 2 % right of 5,000: half a verdict is more than that."""
     generator = np.random.default_rng(8)

@@ -116,6 +116,7 @@ def test_scores_hold_only_so_many_trials(monkeypatch: pytest.MonkeyPatch) -> Non
 # ------------------------------------------------------------------------------ level and power
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["randomisation", "bootstrap", "wilcoxon"])
 def test_the_tests_of_scores_hold_their_level_and_have_power(test: str) -> None:
     """Topics as hard for both systems; then one that is better by half a standard deviation."""
@@ -135,6 +136,7 @@ def test_the_tests_of_scores_hold_their_level_and_have_power(test: str) -> None:
     assert rates[1] > 0.8
 
 
+@pytest.mark.slow
 def test_a_bootstrap_p_as_the_normal_one() -> None:
     scores = RNG.normal(size=(2, 400))
     scores[1] += 0.1

@@ -330,6 +330,7 @@ def test_max_t_says_how_many_trials_it_can_hold(monkeypatch: pytest.MonkeyPatch)
 # ---------------------------------------------------------------------------- the bundled campaign
 
 
+@pytest.mark.slow
 def test_sixteen_clusters_hardly_tell_1431_pairs_apart() -> None:
     """2/2¹⁶ times 1,431 is 0.0437: Holm leaves room for the clearest pairs alone, BH for more."""
     folder = files("abstain") / "examples" / "qa4mre2013"

@@ -88,6 +88,7 @@ def step(place: Any) -> Any:
     return np.where(place < 0.2, 0.1, 0.35)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("alpha", "delta", "size", "chance"),
     [
@@ -103,6 +104,7 @@ def test_the_true_risk_is_kept_as_often_as_promised(
     assert broken(KeepRisk(alpha, delta), size, chance) <= limit(delta)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("alpha", "delta", "size"), [(0.3, 0.2, 400), (0.1, 0.1, 780)])
 def test_mistakes_would_break_the_promise(alpha: float, delta: float, size: int) -> None:
     """Twice the δ, and no stop at the first failure: the test above is one that can fail."""
@@ -210,6 +212,7 @@ def test_nothing_to_come_breaks_nothing() -> None:
     assert found.tolist() == [10, 100]
 
 
+@pytest.mark.slow
 def test_the_bound_on_the_next_asks_for_more_than_the_bound_on_the_risk() -> None:
     for seed in range(20):
         first = Curve.of(answers(read_rows({"a": informed(600, seed)})))
@@ -217,6 +220,7 @@ def test_the_bound_on_the_next_asks_for_more_than_the_bound_on_the_risk() -> Non
         assert seen >= risk
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("alpha", "delta"), [(0.2, 0.1), (0.3, 0.2)])
 @pytest.mark.parametrize("known", [True, False])
 def test_what_is_seen_next_is_kept_as_often_as_promised(
@@ -255,6 +259,7 @@ def broken_next(aim: KeepRisk, known: bool, trials: int) -> int:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [True, False])
 def test_a_small_batch_is_kept_too_which_a_bound_on_the_risk_does_not(known: bool) -> None:
     """A risk of 0.16 is surely below 0.2 on 600 questions, and 34 more often show above it."""

@@ -21,6 +21,7 @@ level = st.none() | st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 rows = st.lists(st.tuples(st.sampled_from(OUTCOMES), level), min_size=1, max_size=12)
 
 
+@pytest.mark.slow
 @given(own=rows, name=st.sampled_from(["c@1", "F", "credit(t=0.5)", "S(t=0.75)", "coverage"]))
 def test_every_point_is_the_run_at_that_threshold(own: list[Row], name: str) -> None:
     (curve,) = curves(read_rows({"a": own}))
@@ -33,6 +34,7 @@ def test_every_point_is_the_run_at_that_threshold(own: list[Row], name: str) -> 
         assert scores[i] == ab.measure(name)(ab.Counts(**counts))
 
 
+@pytest.mark.slow
 @given(own=rows)
 def test_the_last_point_answers_everything(own: list[Row]) -> None:
     (curve,) = curves(read_rows({"a": own}))

@@ -61,6 +61,7 @@ def leaves(truth: Any, band: Band) -> bool:
     return bool(((truth < low) | (truth > high)).any())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "samples"), [(24, 80), (100, 80), (300, 80)])
 def test_the_band_holds_at_every_t_at_once(size: int, samples: int) -> None:
     """Calibrated answers: S_t is known; about one in twenty samples may leave the band.
@@ -79,6 +80,7 @@ def test_the_band_holds_at_every_t_at_once(size: int, samples: int) -> None:
     assert outside <= 12  # 4 expected; P(more than 12 | 5 %) is below 1 in 1,000
 
 
+@pytest.mark.slow
 def test_the_band_holds_for_a_run_that_is_too_sure() -> None:
     """Confidence as the largest of eight uniform numbers, right with a chance of 0.6 at any."""
     t = np.arange(100) / 100
@@ -92,6 +94,7 @@ def test_the_band_holds_for_a_run_that_is_too_sure() -> None:
     assert outside <= 12
 
 
+@pytest.mark.slow
 def test_the_band_of_a_difference_holds_where_few_answers_are_left() -> None:
     """Two runs alike: the true difference is 0 at every t, and the data should seldom tell."""
     told = 0

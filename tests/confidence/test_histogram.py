@@ -48,6 +48,7 @@ def summaries(result: ab.HistogramResult) -> list[dict[str, Any]]:
     return result.to_frame().rows(named=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_edge_is_exact(engine: Any, tmp_path: Path) -> None:
     needs(engine)
@@ -63,6 +64,7 @@ def test_every_edge_is_exact(engine: Any, tmp_path: Path) -> None:
         assert row["coverage"] == (right + wrong) / 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("bins", [2, 16, 1024])
 def test_the_area_lies_within_its_bounds(seed: int, bins: int) -> None:
@@ -115,6 +117,7 @@ def test_the_command(here: Here) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_run_without_confidence_has_no_curve(engine: Any, tmp_path: Path) -> None:
     """As in `curve`: whether its column is missing, empty, or beside one that is filled."""
@@ -148,6 +151,7 @@ def test_frames_of_several_engines_may_lack_confidence() -> None:
         ab.histogram(gold, unsure, bins=64)
 
 
+@pytest.mark.slow
 def test_notes_and_formats_are_those_of_the_exact_curve(here: Here) -> None:
     """PAN's truth is a gold by its format only; refusals that were found are told."""
     (here.folder / "truth.jsonl").write_text(

@@ -19,6 +19,7 @@ from tests.helpers import ROOT, Here, needs
 SETS = ("arc", "truthfulqa")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_the_best_c_at_1_by_a_slow_loop(name: str) -> None:
     path = needs(f"data/plaut/{name}.csv.gz")
@@ -37,6 +38,7 @@ def test_the_best_c_at_1_by_a_slow_loop(name: str) -> None:
         assert summary.best == pytest.approx(best, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_auroc_is_scikit_learns(name: str) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
@@ -48,6 +50,7 @@ def test_auroc_is_scikit_learns(name: str) -> None:
         assert item(own) == pytest.approx(theirs, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_a_threshold_is_worth_points(name: str) -> None:
     """Tuned on half, judged on the other, 100 times: a gain wherever AUROC is above 0.6."""
@@ -85,6 +88,7 @@ def printed(run: Tuned, *counts: int) -> list[str]:
     return [f"{answering}", *(f"{count}" for count in counts), f"{run.judged.coverage:.3f}"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_the_risk_bound_holds(name: str, alpha: float) -> None:
@@ -114,6 +118,7 @@ def test_the_risk_bound_holds(name: str, alpha: float) -> None:
         assert row is None or row[:4] == printed(run, kept.over_all, kept.seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_the_bound_on_what_is_seen_holds(name: str, alpha: float) -> None:
@@ -143,6 +148,7 @@ def test_the_command_line_over_real_data(here: Here) -> None:
     assert said.data["results"][0]["gain"] > 0.03
 
 
+@pytest.mark.slow
 def test_what_the_readme_shows_is_what_is_printed(here: Here) -> None:
     path = needs("data/plaut/truthfulqa.csv.gz")
     readme = (ROOT / "README.md").read_text()

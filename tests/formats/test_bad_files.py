@@ -163,6 +163,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BAD)
 def test_refused_in_one_line(here: Here, case: str) -> None:
     name, content, said = BAD[case]
@@ -173,6 +174,7 @@ def test_refused_in_one_line(here: Here, case: str) -> None:
     assert said in line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [c for c in BAD if "column" not in c])
 def test_refused_as_gold_counts_and_source_of_a_conversion(here: Here, case: str) -> None:
     name, content, _ = BAD[case]
@@ -240,6 +242,7 @@ def test_directory_and_nothing(here: Here) -> None:
     assert "cannot be read" in here.refuses("score", "gold.csv", "a/" * 3000)
 
 
+@pytest.mark.slow
 def test_damaged_parquet_anywhere(here: Here) -> None:
     """Whatever bytes are damaged, a result or one line: never a trace of the engine."""
     here.write("gold.csv", "question,correct\n" + "".join(f"q{i},abc\n" for i in range(500)))
@@ -258,6 +261,7 @@ def test_damaged_parquet_anywhere(here: Here) -> None:
     assert refused > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packing", ["plain", "gz", "zst"])
 def test_a_huge_line_is_refused_quickly(here: Here, packing: str) -> None:
     junk = b"x" * (40 << 20)

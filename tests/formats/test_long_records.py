@@ -42,6 +42,7 @@ def test_a_long_first_record_tells_its_tool(here: Here, make) -> None:  # type: 
     assert first == second
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_log_on_one_long_line(here: Here, packed: bool) -> None:
     text = abstention_bench("y" * (BLOCK + BLOCK // 8))  # two of them: over two blocks
@@ -53,6 +54,7 @@ def test_a_log_on_one_long_line(here: Here, packed: bool) -> None:
     assert said.data["results"][0]["counts"]["right"] == 2
 
 
+@pytest.mark.slow
 def test_a_table_with_an_endless_line_is_still_refused(here: Here) -> None:
     here.write("gold.csv", "question,correct\nq1,a\n")
     endless = '{"question": "q1", "answer": "' + "y" * (2 * BLOCK)

@@ -70,6 +70,7 @@ def texts(frame: pl.DataFrame, table: Table) -> list[tuple[Any, ...]]:
     return [tuple(map(text, row)) for row in rows]
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(
     body=st.text(alphabet='a,"\n\r xé', max_size=40),
@@ -91,6 +92,7 @@ def test_any_csv_in_pieces_of_any_size(folder: Path, body: str, size: int, start
 CELLS = st.sampled_from(["", " ", "a", "é ", "a,b", "a\nb", 'say "b"', "\r\n", "0,5"])
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(
     rows=st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=12),
@@ -149,6 +151,7 @@ ODD = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(
     lines=st.lists(LINES, max_size=12),
@@ -201,6 +204,7 @@ TEXT = b"one,two\n" + b"a,b\nc,d\n" * 20_000
 """More than a reader unpacks at a time."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packing", PACKED)
 def test_packed_files(folder: Path, packing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = folder / f"any.csv{packing}"

@@ -187,6 +187,7 @@ def test_packed_files_and_other_encodings(tmp_path: Path) -> None:
         assert texts[0] == "Peñas", name
 
 
+@pytest.mark.slow
 def test_lines_are_right_beyond_65535(tmp_path: Path) -> None:
     table = read_table(saved(tmp_path, run_xml([("1", range(1, 70_001))])))
     assert table.place(69_999).line == 70_003
@@ -209,6 +210,7 @@ IDS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @FEW
 @given(data=st.data())
 def test_a_run_written_reads_the_same(data: st.DataObject, tmp_path: Path) -> None:
@@ -225,6 +227,7 @@ def test_a_run_written_reads_the_same(data: st.DataObject, tmp_path: Path) -> No
     assert table.run_id == (name, 2)
 
 
+@pytest.mark.slow
 @FEW
 @given(data=st.data())
 def test_a_gold_goes_to_every_format_and_back(data: st.DataObject, tmp_path: Path) -> None:
@@ -366,6 +369,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_give_one_line_and_code_2(
     name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -407,6 +411,7 @@ HUGE = {
 }
 
 
+@pytest.mark.slow
 def test_a_packed_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ABSTAIN_MAX_BYTES", str(20 << 20))
     bomb = gzip.compress(b"<output>" + b"\n" * (40 << 20))
@@ -414,6 +419,7 @@ def test_a_packed_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         read_table(saved(tmp_path, bomb, "bomb.xml.gz"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HUGE)
 def test_huge_files_are_refused_quickly_in_little_memory(name: str, tmp_path: Path) -> None:
     code, message = HUGE[name]
@@ -447,6 +453,7 @@ def test_huge_files_are_refused_quickly_in_little_memory(name: str, tmp_path: Pa
     assert int(done.stdout) < 150_000  # KiB beyond what the imports take
 
 
+@pytest.mark.slow
 @settings(FEW, max_examples=300)
 @given(data=st.data())
 def test_mutated_xml_never_ends_in_a_traceback(data: st.DataObject, tmp_path: Path) -> None:
@@ -498,6 +505,7 @@ def test_real_golds(name: str, questions: int, tests: int, options: int, nca: in
 BY_ID = ("team07_run1", "team07_run2", "team07_run3")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "right", "blank", "c_at_1"),
     [
@@ -526,6 +534,7 @@ def test_a_page_of_a_web_site_is_no_run() -> None:
         read_table(real("runs", "not_xml_at_all.xml"))
 
 
+@pytest.mark.slow
 def test_a_gold_with_many_questions_reads_in_seconds(tmp_path: Path) -> None:
     path = saved(tmp_path, gold_xml([10] * 2_000))
     began = time.process_time()

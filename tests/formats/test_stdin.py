@@ -60,6 +60,7 @@ def test_it_is_read_once_however_often_it_is_needed(here: Here, typed) -> None: 
     assert here("score", "-", "run.csv", "--from", "csv", "-f", "json").data["questions"] == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PIPES)
 def test_a_real_pipe(tmp_path: Path, name: str) -> None:
     done = piped(tmp_path, GRADES.encode(), "score", "--judged", name, "--from", "simpleqa")

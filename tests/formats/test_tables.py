@@ -55,6 +55,7 @@ def pack(data: bytes, packing: str) -> bytes:
     return zstandard.ZstdCompressor().compress(data) if packing == ".zst" else data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("format", "packing"), WAYS)
 def test_every_format_gives_the_same(tmp_path: Path, format: str, packing: str) -> None:
     gold, run = tmp_path / f"gold.{format}{packing}", tmp_path / f"run.{format}{packing}"
@@ -83,6 +84,7 @@ def test_the_ending_is_only_a_hint(here: Here) -> None:
     assert counts_of(result) == {"run": (4, 2, 1, 0, 0), "more": (4, 2, 1, 0, 0)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -172,6 +174,7 @@ def test_random_bytes_unpack_to_themselves(tmp_path: Path) -> None:
         assert open_plain(path).data == data
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(body=st.text(alphabet='a,"\n\r x', max_size=40))
 def test_any_text_is_read_as_the_csv_module_reads_it_or_refused(

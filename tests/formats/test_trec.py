@@ -63,6 +63,7 @@ SAME = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", SAME.values(), ids=SAME)
 @pytest.mark.parametrize("packed", [bytes, gzip.compress, zstandard.compress])
 def test_the_same_numbers(tmp_path: Path, gold: Path, text: str, packed: Packed) -> None:
@@ -77,6 +78,7 @@ def test_parts_of_packed_files_are_read_on(tmp_path: Path, gold: Path) -> None:
         assert scores(gold, tmp_path / "run") == pytest.approx(EXPECTED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", [1, 7, 20, 64])
 @pytest.mark.parametrize("text", SAME.values(), ids=SAME)
 def test_wherever_the_pieces_end(
@@ -108,6 +110,7 @@ WRONG_RUNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "message"), WRONG_RUNS.items(), ids=range(len(WRONG_RUNS)))
 @pytest.mark.parametrize("chunk", [9, 1 << 20])
 def test_wrong_runs_are_one_clear_line(
@@ -276,6 +279,7 @@ def check_line(text: str, path: Path) -> None:
     assert "\n" not in text
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(content=st.binary(max_size=200) | likely)
 def test_any_bytes_are_scored_or_refused(tmp_path: Path, content: bytes) -> None:
@@ -296,6 +300,7 @@ def test_any_bytes_are_scored_or_refused(tmp_path: Path, content: bytes) -> None
     assert rankings.by_run(rankings.returned).sum(axis=0).tolist() == list(counts.values())
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(content=st.binary(max_size=120) | st.text("12 0ab.\t\n#-\r", max_size=80).map(str.encode))
 def test_any_bytes_are_judgments_or_refused(tmp_path: Path, content: bytes) -> None:

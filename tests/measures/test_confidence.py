@@ -38,6 +38,7 @@ def test_names_round_trip(name: str) -> None:
     assert ab.measure(str(ab.measure(name))) == ab.measure(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFERENCE)
 @given(own=with_gaps, blank=st.integers(0, 3))
 def test_against_slow_reference(name: str, own: list[Answer], blank: int) -> None:
@@ -58,6 +59,7 @@ def test_against_slow_reference(name: str, own: list[Answer], blank: int) -> Non
     assert low - 1e-12 <= value <= high + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFERENCE)
 @given(own=answers, seed=st.randoms(use_true_random=False))
 def test_the_order_of_rows_never_changes_a_value(name: str, own: list[Answer], seed: Any) -> None:
@@ -85,6 +87,7 @@ def test_a_naive_sum_does_depend_on_row_order() -> None:
 # --------------------------------------------------------------------------- scikit-learn
 
 
+@pytest.mark.slow
 @given(
     own=st.lists(st.tuples(st.integers(0, 1), st.floats(0, 1) | few), min_size=2, max_size=60).map(
         lambda rows: [*rows, (1, 0.3), (0, 0.6)]

@@ -73,6 +73,7 @@ def test_by_hand(name: str) -> None:
     assert ab.measure(name)(K) == pytest.approx(BY_HAND[name], abs=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFERENCE)
 @given(numbers=st.tuples(small, small, small, small, small).filter(any))
 def test_against_slow_reference(name: str, numbers: tuple[int, int, int, int, int]) -> None:

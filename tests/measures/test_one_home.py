@@ -72,6 +72,7 @@ def _has_name(node: ast.AST) -> bool:
     return any(_is_name(item) or _has_name(item) for item in inside)
 
 
+@pytest.mark.slow
 def test_no_table_elsewhere_is_keyed_by_measure_names() -> None:
     """Lists of names that a command shows by itself are no tables: nothing is asked of them."""
     trees = {
@@ -158,6 +159,7 @@ def p_values(item: Measure) -> list[float]:
     return [p.p for p in found + randomise_clusters(item, clusters, [(0, 1)], flips)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", definitions("counts"))
 def test_a_further_rule_for_the_undefined_changes_no_p_value(name: str) -> None:
     item = example_measure(name)

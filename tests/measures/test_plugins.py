@@ -76,6 +76,7 @@ HALF = 0.4 * (1 + 0.4 / 2)
 """By hand: c = 0.4, u = 0.4, and a blank is worth 0.2."""
 
 
+@pytest.mark.slow
 def test_the_command_line_scores_with_it(folder: Path) -> None:
     done = abstain(folder, "score", "gold.csv", "run.csv", "-m", "half-c@1", "--format", "json")
     assert done.stderr == ""
@@ -83,6 +84,7 @@ def test_the_command_line_scores_with_it(folder: Path) -> None:
     assert row["scores"]["half-c@1"] == pytest.approx(HALF)
 
 
+@pytest.mark.slow
 def test_the_command_line_explains_it(folder: Path) -> None:
     done = abstain(folder, "explain", "half-c@1")
     assert (done.returncode, done.stderr) == (0, "")
@@ -101,6 +103,7 @@ def test_the_command_line_explains_it(folder: Path) -> None:
         assert part in said
 
 
+@pytest.mark.slow
 def test_the_list_has_it_beside_ours(folder: Path) -> None:
     done = abstain(folder, "measures", "--format", "json")
     names = [d["name"] for d in json.loads(done.stdout)["measures"]]
@@ -109,6 +112,7 @@ def test_the_list_has_it_beside_ours(folder: Path) -> None:
     assert [n for n in names if n != "half-c@1"] == list(definitions())
 
 
+@pytest.mark.slow
 def test_python_scores_and_compares_with_it(folder: Path) -> None:
     script = """
         import sys
@@ -133,6 +137,7 @@ def test_python_scores_and_compares_with_it(folder: Path) -> None:
     assert second.split() == [repr(HALF), "True"]
 
 
+@pytest.mark.slow
 def test_our_own_measures_load_no_plug_in(folder: Path) -> None:
     (folder / "half_measures.py").write_text("raise SystemExit('loaded')")
     assert abstain(folder, "explain", "c@1").returncode == 0
@@ -159,6 +164,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "why"), BROKEN.items())
 def test_a_broken_plug_in_is_named_in_one_line(folder: Path, text: str, why: str) -> None:
     install(folder, "broken", text)

@@ -64,6 +64,7 @@ def test_every_standard_measure_has_a_slow_loop() -> None:
     assert named == {n for n, d in definitions("ranking").items() if d.family == "ranking"}
 
 
+@pytest.mark.slow
 @given(qrels=qrels, run=runs)
 def test_slow_loops_agree(qrels: Numbers, run: Numbers) -> None:
     rankings = rankings_of(qrels, run)
@@ -95,6 +96,7 @@ SHARED_WITH_TREC_EVAL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rel", [1, 2])
 @pytest.mark.parametrize("seed", range(8))
 def test_pytrec_eval_agrees(seed: int, rel: int) -> None:

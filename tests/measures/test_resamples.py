@@ -33,6 +33,7 @@ def written_out(outcomes: Any, sure: Any, times: Any) -> Answers:
     return Answers(np.array(right, bool), np.array(confidence, float), asked, np.array(given, bool))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFERENCE)
 @given(own=questions, seed=st.integers(0, 1000), clustered=st.booleans())
 def test_as_each_by_itself(
@@ -54,6 +55,7 @@ def test_as_each_by_itself(
     assert found == pytest.approx(each, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
+@pytest.mark.slow
 def test_comparing_first_keeps_the_order_of_measures() -> None:
     """Importing what compares declares nothing by itself."""
     code = "import abstain.measures as m\nprint(m.list_measures())"

@@ -169,6 +169,7 @@ def test_the_truncated_run_lacks_a_query(data: Path) -> None:
     assert rankings.returned.tolist() == [500, 0, 84]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", ["results.test", "results.trunc"])
 @pytest.mark.parametrize("qrels", ["qrels.test", "qrels.rel_level"])
 def test_pytrec_eval_gives_the_same_to_nine_digits(data: Path, qrels: str, run: str) -> None:

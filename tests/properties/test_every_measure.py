@@ -56,6 +56,7 @@ def test_every_parameter_has_values_here() -> None:
     assert {ab.measure(n).name for n in EVERY} == set(ab.list_measures("counts"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 @given(k=counts)
 def test_within_bounds(name: str, k: ab.Counts) -> None:
@@ -78,6 +79,7 @@ def test_bounds_are_reached(name: str) -> None:
     assert max(scores) == pytest.approx(item.bounds[1], abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 @given(k=counts)
 def test_never_lower_when_a_wrong_answer_becomes_right(name: str, k: ab.Counts) -> None:
@@ -103,6 +105,7 @@ def test_one_measure_alone_may_fall() -> None:
     assert FALLING == ["wrong-rate-credit"]
 
 
+@pytest.mark.slow
 @given(
     runs=st.lists(st.lists(st.sampled_from("RWU"), min_size=6, max_size=6), min_size=1, max_size=3),
     seed=st.integers(0, 99),
@@ -216,6 +219,7 @@ def random_run(n: int, draw: random.Random) -> ab.Counts:
     return ab.Counts(*parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in EVERY if ab.measure(n).ranks_like])
 def test_measures_said_to_rank_alike_do(name: str) -> None:
     draw = random.Random(name)
@@ -251,6 +255,7 @@ def _like(name: str) -> tuple[str, ...]:
     return ab.measure(name).ranks_like
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_KAPPA)
 @given(k=counts)
 def test_a_score_is_right_answers_plus_credited_blanks(name: str, k: ab.Counts) -> None:
@@ -272,6 +277,7 @@ def test_which_measures_are_credits() -> None:
     assert missing == {"wrong-rate-credit"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_BREAK_EVEN)
 @given(k=shares)
 def test_answering_pays_exactly_above_break_even(name: str, k: ab.Counts) -> None:
@@ -308,6 +314,7 @@ def test_uf_scaled_is_uf_moved(k: ab.Counts) -> None:
     assert ab.measure("UF-scaled")(k) == pytest.approx(moved, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_runs_with_one_score_share_a_rank() -> None:
     """Equal in fractions, equal in doubles: a tie."""
     n = 60

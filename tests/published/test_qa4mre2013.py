@@ -21,6 +21,8 @@ from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import Cell
 from tests.campaign.asked import overview
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 Rows = dict[str, dict[str, Cell]]
 

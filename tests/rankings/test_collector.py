@@ -108,6 +108,7 @@ def test_slots_of_many_keys_are_given_back(monkeypatch: pytest.MonkeyPatch) -> N
     assert 0 < len(judgments._room.slots) <= 1 << 8
 
 
+@pytest.mark.slow
 @given(data=st.data(), gold=golds, run=runs, bits=st.sampled_from([0, 2, 64]))
 def test_a_document_twice_is_found_wherever_it_is(
     data: st.DataObject, gold: Numbers, run: Numbers, bits: int, monkeypatch: pytest.MonkeyPatch
@@ -163,6 +164,7 @@ def test_by_score_sorts_each_block(blocks: list[list[float]]) -> None:
         assert sorted(order) == list(range(len(scores)))
 
 
+@pytest.mark.slow
 def test_a_large_run_in_all_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long enough for several chunks, with many ties and lists of many lengths."""
     rng = np.random.default_rng(3)

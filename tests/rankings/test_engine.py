@@ -51,6 +51,7 @@ def plain(result: ab.RankResult) -> dict[str, Any]:
     return data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", OTHERS)
 @pytest.mark.parametrize(
     "how", [{}, {"nil": "NIL"}, {"nil": "NIL", "nil_as_answer": True}, {"limit": 3, "ties": "rank"}]

@@ -74,6 +74,7 @@ def ranked_whole(gold: Path, run: Path, **options: Any) -> Any:
         return ranked(gold, run, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("seed", [None, 1, 2])
@@ -100,6 +101,7 @@ def replaced(at: int, **cells: Any) -> list[Row]:
     return [row | cells if i == at else row for i, row in enumerate(ROWS)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
@@ -134,6 +136,7 @@ def test_a_fault_in_a_later_piece(
         assert line == ranked_whole(Path("q"), Path(f"run.{format}"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -156,6 +159,7 @@ def test_a_table_that_is_not_even(
         assert here.refuses("rank", "q", "run.csv").startswith(said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", range(1, 60))
 def test_a_line_break_in_quotes_where_a_piece_ends(
     tmp_path: Path, small: Callable[[int], None], size: int
@@ -168,6 +172,7 @@ def test_a_line_break_in_quotes_where_a_piece_ends(
     assert (row.run, row.scores) == ("run", {"RR": 0.75})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_mapped_columns_several_runs_and_ranks(
     tmp_path: Path, small: Callable[[int], None], format: str
@@ -192,6 +197,7 @@ def test_mapped_columns_several_runs_and_ranks(
         assert by_rank.rows[0].scores == {"RR": pytest.approx((1 / 2 + 1 + 1 / 2 + 0) / 4)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
@@ -236,6 +242,7 @@ def test_ids_of_json_are_what_they_are_in_the_whole_file(
         assert row.scores == {"AP": 0.75}
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(data=st.data(), size=st.integers(1, 120), format=st.sampled_from(FORMATS))
 def test_any_run_in_pieces_of_any_size(

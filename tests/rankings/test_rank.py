@@ -249,6 +249,7 @@ def test_written_whole_in_every_format(files: Here) -> None:
             assert word in text.replace("$'$", "'"), (name, word)
 
 
+@pytest.mark.slow
 def test_csv_is_one_table_with_what_was_asked_for(files: Here) -> None:
     args = ("rank", "qrels", "long", "short", "-m", "P@5", "-m", "AP", "-f", "csv")
     plain = pl.read_csv(files(*args).out.encode())
@@ -395,6 +396,7 @@ def test_inverted_pairs_are_named(here: Here) -> None:
     assert re.split(r"\s{2,}", line)[1:3] == ["long", "short"]
 
 
+@pytest.mark.slow
 def test_charts_are_drawn(files: Here) -> None:
     args = ("rank", "qrels", "long", "short", "--nil", "NIL", "--truncation")
     said = files(*args, "--chart", "drawn")

@@ -134,6 +134,7 @@ def results() -> dict[str, ab.Result]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(results()))
 def test_a_loaded_result_is_and_looks_as_the_fresh_one(name: str, tmp_path: Path) -> None:
     fresh = results()[name]
@@ -156,6 +157,7 @@ def test_a_loaded_result_is_and_looks_as_the_fresh_one(name: str, tmp_path: Path
         assert one == two
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(results()))
 def test_a_notebook_shows_every_table(name: str, tmp_path: Path) -> None:
     found = results()[name]

@@ -96,6 +96,7 @@ def test_a_record_longer_than_a_line_of_trec(files: Here) -> None:
     assert said.data["results"][0]["scores"] == {"RR": 0.5}
 
 
+@pytest.mark.slow
 def test_old_line_ends_in_a_file_of_any_length(files: Here) -> None:
     rows = "".join(f"q1 Q0 d{n} 1 {n / 1e6} r\r" for n in range(90_000)) + "q1 Q0 a 1 2 r\r"
     assert len(rows) > 2 << 20
@@ -137,6 +138,7 @@ def test_a_name_that_promises_another_format_is_refused(files: Here) -> None:
     assert files("rank", "qrels", "run", "-o", "plain.out").code == 0
 
 
+@pytest.mark.slow
 def test_a_reader_who_leaves_is_no_failure(files: Here) -> None:
     program = "import os, sys; os.close(0); from abstain.cli import main; main(sys.argv[1:])"
     with subprocess.Popen(

@@ -27,6 +27,7 @@ def counts(here: Here, *args: str) -> list[float]:
     return [found["right"], found["wrong"], blank]
 
 
+@pytest.mark.slow
 def test_off_unless_asked_for(here: Here) -> None:
     here.write("gold.csv", GOLD)
     here.write("run.csv", "question,answer\nq1,1\nq2,I don't know.\nq3,Keine Ahnung.\nq4,5\n")
@@ -43,6 +44,7 @@ def test_off_unless_asked_for(here: Here) -> None:
     assert any("refusals found in text" in n and "2 of 4" in n for n in said.data["notes"])
 
 
+@pytest.mark.slow
 def test_a_column_wins(here: Here) -> None:
     here.write("gold.csv", GOLD)
     here.write(
@@ -58,6 +60,7 @@ def test_a_column_wins(here: Here) -> None:
     assert said.data["touched"] == {"declined": 2, "error": 1, "missing": 2}
 
 
+@pytest.mark.slow
 def test_a_judges_label_wins(here: Here) -> None:
     here.write("g.csv", "question,grade,answer\na,INCORRECT,I don't know\nb,CORRECT,No idea\n")
     for more in ([], ["--detect-refusals", "en"]):
@@ -74,12 +77,14 @@ def test_a_judges_label_wins(here: Here) -> None:
     assert counts(here, "--judged", log, *policy, "--detect-refusals", "en") == [3, 1, 1]
 
 
+@pytest.mark.slow
 def test_a_verdict_by_comparing_texts_is_looked_at(here: Here) -> None:
     assert counts(here, "--judged", SUMS, *STRICT) == [2, 3, 1]
     assert counts(here, "--judged", SUMS, *STRICT, "--detect-refusals", "en") == [2, 1, 3]
     assert counts(here, SUMS, SUMS, *STRICT, "--detect-refusals", "en") == [2, 1, 3]
 
 
+@pytest.mark.slow
 def test_every_command_detects(here: Here) -> None:
     more = [*STRICT, "--detect-refusals", "en"]
     bold = SUMS.replace("careful", "bold")
@@ -97,6 +102,7 @@ def test_every_command_detects(here: Here) -> None:
     assert [r["response"] for r in rows if r["refusal"]] == ["I don't know.", "I am not sure."]
 
 
+@pytest.mark.slow
 def test_hits_are_listed(here: Here) -> None:
     said = here("refusals", SUMS, *STRICT, "--format", "json")
     assert said.code == 0, said
@@ -108,6 +114,7 @@ def test_hits_are_listed(here: Here) -> None:
     assert "1 more" in here("refusals", SUMS, *STRICT, "--most", "1").out
 
 
+@pytest.mark.slow
 def test_a_hand_checked_sample_gives_the_errors(here: Here) -> None:
     here("convert", SUMS, "log.jsonl", *STRICT)
     ids = [json.loads(line)["question"] for line in Path("log.jsonl").read_text().splitlines()]
@@ -130,6 +137,7 @@ def test_a_hand_checked_sample_gives_the_errors(here: Here) -> None:
     assert "rules that find refusals err" in " ".join(compared.out.split()).lower()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
@@ -164,6 +172,7 @@ BBQ_RUN = (
 DETECT = ("--detect-refusals", "en")
 
 
+@pytest.mark.slow
 def test_what_is_right_by_the_gold_stands(here: Here) -> None:
     here.write("gold.csv", BBQ)
     here.write("run.csv", BBQ_RUN)
@@ -182,6 +191,7 @@ def test_what_is_right_by_the_gold_stands(here: Here) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_is_right_stands_for_every_command(here: Here) -> None:
     here.write("gold.csv", BBQ)
     here.write("run.csv", BBQ_RUN)
@@ -201,6 +211,7 @@ def test_what_is_right_stands_for_every_command(here: Here) -> None:
     assert counts(here, "gold.csv", "copy.csv", *DETECT) == [3, 0, 1]
 
 
+@pytest.mark.slow
 def test_a_log_judged_anew_keeps_what_is_right(here: Here) -> None:
     rows = [
         {"doc_id": i, "target": "x", "resps": [[said]], "filtered_resps": [said], "filter": "none",
@@ -222,6 +233,7 @@ def test_a_threshold_keeps_what_is_right(here: Here) -> None:
     assert table["answer"].to_list() == ["Unknown", "Not known", "", "Pass"]
 
 
+@pytest.mark.slow
 def test_responses_without_answers_are_listed(here: Here) -> None:
     here.write("resp.csv", "question,response\na,I don't know\nb,Lima\n")
     said = here("refusals", "resp.csv", "--format", "json")
@@ -234,6 +246,7 @@ def test_responses_without_answers_are_listed(here: Here) -> None:
 CHECKED = "question,outcome,answer\na,right,1\nb,unparseable,\nc,limit,\nd,empty,\ne,error,\n"
 
 
+@pytest.mark.slow
 def test_a_check_counts_as_the_score_does(here: Here) -> None:
     here.write("log.csv", CHECKED)
     here.write("true.csv", "question,true\na,right\nb,wrong\nc,wrong\nd,blank\n")

@@ -82,6 +82,7 @@ KNOWN_ERRORS: set[str] = set()
 """What the rules get wrong, and are known to."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "text"), [(code, text) for code, texts in DECLINES.items() for text in texts]
 )
@@ -91,6 +92,7 @@ def test_refusals_are_found(language: str, text: str) -> None:
     assert found.startswith(f"{language}/")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "text"), [(code, text) for code, texts in ANSWERS.items() for text in texts]
 )
@@ -98,22 +100,26 @@ def test_answers_are_left_alone(language: str, text: str) -> None:
     assert (refuses(text, language) is not None) == (text in KNOWN_ERRORS)
 
 
+@pytest.mark.slow
 def test_no_language_mistakes_the_answers_of_another() -> None:
     texts = pl.DataFrame({"text": [text for some in ANSWERS.values() for text in some]})
     wrong = texts.filter(rule_of("text", languages_of("all")).is_not_null())
     assert sorted(wrong["text"]) == sorted(KNOWN_ERRORS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [r for own in LANGUAGES.values() for r in own.rules])
 def test_every_rule_finds_its_own_example(rule: Rule) -> None:
     assert refuses(rule.example, rule.name.partition("/")[0]) == rule.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [r for own in LANGUAGES.values() for r in own.rules])
 def test_every_rule_has_a_text_that_only_looks_like_it(rule: Rule) -> None:
     assert refuses(rule.counter, "all") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -132,6 +138,7 @@ def test_thoughts_marks_and_labels_are_not_what_was_said(text: str) -> None:
     assert refuses(text, "en") == "en/do-not-know"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["<think>I don't know.</think> Lima", "<think>I don't know.", "Answer: Lima", "**Lima**",
@@ -188,6 +195,7 @@ KNOWN_HITS: dict[str, set[str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_the_labelled_texts_err_where_they_are_known_to(name: str) -> None:
     missed, hit = errors(name)
@@ -195,6 +203,7 @@ def test_the_labelled_texts_err_where_they_are_known_to(name: str) -> None:
     assert set(hit) == KNOWN_HITS[name]
 
 
+@pytest.mark.slow
 def test_the_labelled_texts_are_enough_and_about_half_refusals() -> None:
     for name in SETS:
         texts = labelled(name)
@@ -203,12 +212,14 @@ def test_the_labelled_texts_are_enough_and_about_half_refusals() -> None:
     assert sum(len(labelled(name)) for name in SETS) >= 60
 
 
+@pytest.mark.slow
 def test_the_manual_says_how_the_rules_err() -> None:
     manual = " ".join((ROOT / "docs" / "logs.md").read_text(encoding="utf-8").split())
     for name in SETS:
         assert summary(name) in manual
 
 
+@pytest.mark.slow
 def test_a_long_text_is_read_only_at_its_beginning() -> None:
     assert refuses("I don't know. " + "x " * 100_000, "en") == "en/do-not-know"
     assert refuses("x " * 2_000 + "I don't know.", "en") is None

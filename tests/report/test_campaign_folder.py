@@ -19,6 +19,8 @@ from abstain.report.views.campaign import write_campaign
 from tests.campaign.asked import overview
 from tests.campaign.slow import make
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
     "=HYPERLINK(evil)",

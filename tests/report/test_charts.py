@@ -14,6 +14,7 @@ from abstain.report.charts import bands, bars, cells, chart, lines, points, step
 ROWS = [{"run.a": i, "c@1": i / 4, "low": i / 5, "high": i / 3, "run": "<b>x"} for i in range(4)]
 
 
+@pytest.mark.slow
 def test_every_layer_draws_a_mark(tmp_path: Path) -> None:
     for layer in (
         lines("run.a", "c@1", colour="run"),
@@ -31,6 +32,7 @@ def test_every_layer_draws_a_mark(tmp_path: Path) -> None:
         assert "<script" not in path.read_text()
 
 
+@pytest.mark.slow
 def test_formats_follow_the_name(tmp_path: Path) -> None:
     spec = chart("t", ROWS, [points("run.a", "c@1")])
     for ending, start in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".json", b"{")):

@@ -18,6 +18,8 @@ from abstain.report.pieces import MOST_CELLS, WIDEST, PageTable, table_data
 from tests.helpers import Here
 from tests.report.test_report import cells, data_of
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS, AREAS, UNITS, RUNS = 4_300, 50, 4_290, ("a", "b", "c", "d", "e", "f", "g")
 
 

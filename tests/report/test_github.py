@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from abstain.report.grid import IN_SIGHT, MOST_ROWS, Cell, Column, Grid, to_github
 from tests.helpers import Here
 
@@ -30,6 +32,7 @@ def test_a_long_table_is_folded_whole() -> None:
     assert text.count("<details>") == text.count("</details>") == 2
 
 
+@pytest.mark.slow
 def test_an_endless_table_is_cut_and_says_so() -> None:
     text = to_github(grid(MOST_ROWS + 5))
     assert "and 5 more rows" in text
@@ -53,6 +56,7 @@ def test_names_are_no_markup() -> None:
     assert text.count("</details>") == 1
 
 
+@pytest.mark.slow
 def test_every_command_with_a_format_has_it(here: Here, tmp_path: Path) -> None:
     (tmp_path / "gold.csv").write_text("question,correct\nq1,a\nq2,b\nq3,a\n")
     (tmp_path / "x.csv").write_text("question,answer,confidence\nq1,a,0.9\nq2,c,0.5\nq3,,0.1\n")

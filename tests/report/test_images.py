@@ -10,6 +10,8 @@ import pytest
 
 from abstain.cli import run
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images"
 STALE = "docs/images shows an older page: run `python tools/report_images.py`, look, and commit"

@@ -193,6 +193,7 @@ def test_a_topic_without_a_score_is_left_out_of_words(here: Here) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_mean_that_is_drawn_is_that_of_all_runs(here: Here) -> None:
     """Of 301 runs one has nothing right: it is no dot, but it counts in the mean."""
     here.write("gold.csv", "question,correct,topic\nq1,A,art\nq2,A,law\n")
@@ -337,6 +338,7 @@ def rankings(here: Here, runs: int, queries: int) -> str:
     return of_saved(here)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runs", "queries", "drawn", "said"),
     [
@@ -380,6 +382,7 @@ def test_results_without_scores_are_refused(here: Here, kind: str) -> None:
         assert line.startswith(f"saved.json: is no whole result of `abstain {kind}`: {said}")
 
 
+@pytest.mark.slow
 def test_a_leaderboard_with_text_for_a_count_is_refused(inputs: Here) -> None:
     campaign(inputs)
     plain = json.loads((inputs.folder / "overview" / "results.json").read_text())

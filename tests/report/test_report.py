@@ -50,6 +50,7 @@ def cells(text: str, table: str, column: str) -> list[Any]:
     return [row[at] for row in own["rows"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_every_saved_result_has_a_page_that_is_the_same_twice(inputs: Here, name: str) -> None:
     first = page(inputs, name)
@@ -62,6 +63,7 @@ def test_every_saved_result_has_a_page_that_is_the_same_twice(inputs: Here, name
     assert "<img" not in first.partition('<script type="module">')[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_a_page_says_how_to_do_it_again(inputs: Here, name: str) -> None:
     text = unescape(page(inputs, name))
@@ -141,6 +143,7 @@ def test_a_page_of_a_meta_evaluation_is_that_of_its_numbers(inputs: Here) -> Non
     assert [p["error"] for p in points] == [e for e in given if e is not None]
 
 
+@pytest.mark.slow
 def test_a_hostile_name_is_text_in_markup_and_data(inputs: Here) -> None:
     text = page(inputs, "score")
     assert HOSTILE not in text
@@ -223,6 +226,7 @@ def saved_scores(here: Here, scores: dict[str, float]) -> str:
     return lead((here.folder / "s.html").read_text("utf-8"))
 
 
+@pytest.mark.slow
 def test_runs_that_are_level_are_named_together(here: Here) -> None:
     one = {"a": 0.5, "b": 0.25, "c": 0.25, "d": 0.1}
     assert saved_scores(here, one).endswith("; the next are b and c (0.2500).")
@@ -232,6 +236,7 @@ def test_runs_that_are_level_are_named_together(here: Here) -> None:
     assert top == "At the top is a (c@1 0.5000), level with b; the next is c (0.2500)."
 
 
+@pytest.mark.slow
 def test_a_page_says_whether_p_values_are_exact(inputs: Here) -> None:
     text = page(inputs, "compare")
     saved = json.loads((inputs.folder / "compare.json").read_text())

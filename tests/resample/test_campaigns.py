@@ -54,6 +54,7 @@ def bundled_outcomes() -> tuple[list[str], npt.NDArray[np.uint8]]:
     return runs, np.array(rows, np.uint8)
 
 
+@pytest.mark.slow
 def test_the_bundled_campaign_against_a_plain_loop(bundled: MetaResult) -> None:
     """54 runs × 284 questions: Table 2 and Figure 2 from the same subsets, trial by trial."""
     runs, matrix = bundled_outcomes()
@@ -143,6 +144,7 @@ def test_how_many_questions_a_difference_needs() -> None:
     assert questions_needed({10: 0.2, 20: 0.0}, 0.1) == 20
 
 
+@pytest.mark.slow
 def test_runs_like_those_of_clef_2009() -> None:
     """The paper's Table 2: UF needs about twice the difference that c@1 and accuracy need."""
     path = Path(__file__).parents[1] / "published" / "clef2009_table2_swap.csv"
@@ -166,6 +168,7 @@ def test_runs_like_those_of_clef_2009() -> None:
         assert means["UF"] / means[name] == pytest.approx(published, rel=0.2)
 
 
+@pytest.mark.slow
 def test_real_trec_matrices_side_by_side() -> None:
     """Six measures of 48 systems over 50 topics."""
     from scipy.stats import kendalltau

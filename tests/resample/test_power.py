@@ -59,6 +59,7 @@ def test_bootstrap_of_scores_against_all_resamples(draws: Any) -> None:
         assert close(level, exact, trials), (x, y, level, exact)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draws", ["paired", "shared"])
 @pytest.mark.parametrize("name", ["c@1", "accuracy", "precision"])
 def test_bootstrap_of_outcomes_against_all_resamples(draws: Any, name: str) -> None:
@@ -139,6 +140,7 @@ def test_pairs_are_counted_and_the_curve_is_sorted() -> None:
     assert 0 < power.honest_difference < 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("level", "by_tukey"),
     [(0.95, range(7)), (0.5, range(11, 29))],  # 40 · 0.05 = 2 and 40 · 0.5 = 20 expected

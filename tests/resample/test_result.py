@@ -24,6 +24,7 @@ def files(here: Here) -> Here:
     return here
 
 
+@pytest.mark.slow
 def test_every_way_in_is_asked_alike(files: Here) -> None:
     """Outcomes by a gold, by judges and as counts of one response a question."""
     told = [
@@ -64,6 +65,7 @@ def test_another_policy_reads_nothing_again(files: Here) -> None:
     assert wrong.policy["empty"] == "wrong"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", ["stability", "sensitivity", "power", "agreement", ()])
 def test_a_loaded_result_is_the_fresh_one(files: Here, tmp_path: Path, parts: Any) -> None:
     fresh = ab.read("gold.csv", "runs.csv").meta(parts=parts, **QUICK)
@@ -131,6 +133,7 @@ def test_any_engine_will_do(files: Here, engine: str) -> None:
     assert files(*how, "--engine", engine).out == files(*how).out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "broken", "said"),
     [

@@ -92,6 +92,7 @@ def ours(source: Source, first: Subsets, second: Subsets, *, by_cells: bool) -> 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_cells", [False, True])
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize(("questions", "size"), [(20, 10), (41, 12), (60, 25)])
@@ -120,6 +121,7 @@ def check(matrix: Any, first: Subsets, second: Subsets, stability: Any, swap: An
         assert row.highest == pytest.approx(float(highest))
 
 
+@pytest.mark.slow
 def test_the_whole_way_with_shared_subsets() -> None:
     """The subsets that a seed gives, through `evaluate` and through the papers' algorithms."""
     matrix = literal.campaign(7, 50, seed=3, blanks=(0, 0.3, 0.6, 0.97))
@@ -198,6 +200,7 @@ def of_ours(result: MetaResult) -> list[float]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draws", ["paired", "shared"])
 @pytest.mark.parametrize("size", [12, 8])
 def test_the_same_distribution_over_many_seeds(draws: Draws, size: int) -> None:
@@ -231,6 +234,7 @@ def test_the_same_distribution_over_many_seeds(draws: Draws, size: int) -> None:
         assert 0.6 < (a.std() + 1e-9) / (b.std() + 1e-9) < 1.6, k
 
 
+@pytest.mark.slow
 def test_cells_are_drawn_with_the_chances_that_counting_gives() -> None:
     """Two disjoint draws of 2 from cells of 2, 0, 2 and 1: every outcome by enumeration."""
     items = [0, 0, 2, 2, 3]
@@ -296,6 +300,7 @@ def test_counts_of_one_outcome_are_outcomes() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draws", ["paired", "shared"])
 def test_the_number_of_threads_changes_nothing(draws: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from abstain.stats.resampling import draws as module
@@ -312,6 +317,7 @@ def test_the_number_of_threads_changes_nothing(draws: Any, monkeypatch: pytest.M
         assert results[0].to_dict() == results[1].to_dict() == results[2].to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trials", [100, 250])
 def test_monte_carlo_error_is_what_seeds_differ_by(trials: int) -> None:
     """The error that one run of trials states, against how much many of them differ.

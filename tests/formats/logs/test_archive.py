@@ -123,6 +123,7 @@ def test_overlapping_entries_are_refused(here: Here) -> None:
     assert "entries that overlap" in here.refuses("score", "--judged", "log.eval")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "level"), [(8, deflate), (93, zstd)])
 def test_a_zip_bomb_is_refused_in_little_memory(
     here: Here, monkeypatch: pytest.MonkeyPatch, method: int, level: Pack
@@ -141,6 +142,7 @@ def test_a_zip_bomb_is_refused_in_little_memory(
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_many_samples_take_the_memory_of_one(here: Here) -> None:
     """Events are skipped: a log of 200 MB of them needs a small part of that."""
     big = {"events": ["x" * 1000] * 4000}  # 4 MB a sample
@@ -186,6 +188,7 @@ def test_the_archives_of_the_tests_are_archives() -> None:
 # ------------------------------------------------------------------- cut, repeated, too large
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "pack"), [(8, deflate), (93, zstd)], ids=["deflate", "zstd"])
 def test_an_archive_cut_anywhere_is_read_or_refused(here: Here, method: int, pack: Pack) -> None:
     """A killed writer leaves any number of bytes: also those of a descriptor or of a name."""
@@ -230,6 +233,7 @@ def test_an_entry_that_stands_twice_is_said(here: Here, directory: bool) -> None
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "pack"), [(8, deflate), (93, zstd)], ids=["deflate", "zstd"])
 def test_a_bomb_without_a_directory_takes_little_memory(
     here: Here, monkeypatch: pytest.MonkeyPatch, method: int, pack: Pack

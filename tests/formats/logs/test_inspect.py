@@ -79,6 +79,7 @@ def test_a_killed_run_counts_what_it_lacks_as_missing(data: Path, here: Here) ->
     assert checked.out.count("has no response to question") == 3
 
 
+@pytest.mark.slow
 def test_a_log_cut_short_anywhere_never_miscounts(data: Path, tmp_path: Path) -> None:
     whole = (data / "inspect.eval").read_bytes()
     truth = {"q1": "right", "q2": "declined", "q3": "wrong", "q4": "right", "q5": "unscored"}

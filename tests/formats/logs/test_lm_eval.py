@@ -70,6 +70,7 @@ def test_softmax_of_the_choices_is_the_confidence(data: Path, here: Here) -> Non
     assert rows[0]["options"] == ["0", "1", "2"]
 
 
+@pytest.mark.slow
 def test_every_command_takes_a_log(data: Path, here: Here) -> None:
     capitals = [log(data, model, "capitals") for model in ("bold", "careful")]
     one = capitals[1]

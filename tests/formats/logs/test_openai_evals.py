@@ -80,6 +80,7 @@ def test_openai_evals_of_the_first_version(here: Here) -> None:
     assert counts(here, "log.jsonl") == {"gpt-x": [1, 1, 0, 0]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", range(1, 60))
 def test_an_event_cut_off_anywhere_is_left_out(here: Here, size: int) -> None:
     event = '{"type": "match", "data": {"é": -1.5e-3, "x": [true, null]}}'.encode()

@@ -49,6 +49,7 @@ RESPONSES = [
 ]
 
 
+@pytest.mark.slow
 def test_abstentionbench(here: Here) -> None:
     here.write("SquadDataset_Llama/2025-01-01/Eval.json", json.dumps({"responses": RESPONSES}))
     path = "SquadDataset_Llama/2025-01-01/Eval.json"
@@ -294,6 +295,7 @@ def bulky(name: str, bulk: str) -> str:
             return json.dumps({"testCases": [{**case(True), "context": bulk}], "other": bulk})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["lm-eval", "inspect", "abstentionbench", "promptfoo", "openai-evals", "deepeval"]
 )

@@ -28,6 +28,7 @@ def official() -> dict[str, dict[str, float]]:
         }
 
 
+@pytest.mark.slow
 def test_the_official_scores_of_2020(official: dict[str, dict[str, float]]) -> None:
     folder = needs("data/pan20/submissions")
     truth = needs("data/pan20/truth.jsonl.gz")
@@ -42,6 +43,7 @@ def test_the_official_scores_of_2020(official: dict[str, dict[str, float]]) -> N
     assert sum(own.blank > 0 for own in result.rows) == 2
 
 
+@pytest.mark.slow
 def test_the_published_f05u_takes_a_blank_for_an_answer(
     official: dict[str, dict[str, float]],
 ) -> None:
@@ -81,6 +83,7 @@ def test_a_hand_worked_case() -> None:
     assert overall(found, 2023) == pytest.approx((sum(four) + found["Brier"]) / 5)
 
 
+@pytest.mark.slow
 def test_auc_and_brier_are_scikit_learns() -> None:
     from sklearn.metrics import brier_score_loss, roc_auc_score
 

@@ -44,6 +44,7 @@ def abstain(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_log_of_another_packages_tool_is_sniffed_and_scored(tmp_path: Path) -> None:
     install(tmp_path, EXAMPLE.read_text(encoding="utf-8"))
     (tmp_path / "log.jsonl").write_text(LOG)
@@ -58,6 +59,7 @@ def test_a_log_of_another_packages_tool_is_sniffed_and_scored(tmp_path: Path) ->
         assert row["scores"]["c@1"] == pytest.approx((1 + 1 / 3) / 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "value", "said"),
     [

@@ -68,6 +68,7 @@ def test_flags_are_grades_too(here: Here) -> None:
     assert counts(here, "g.jsonl", "--from", "simpleqa") == {"g": [1, 0, 1, 1]}
 
 
+@pytest.mark.slow
 def test_simpleqa_in_czech_has_its_published_f() -> None:
     folder = needs("data/czech_simpleqa")
     published = {"gpt-4o-mini-2024-07-18": 0.081, "claude-3-5-haiku-20241022": 0.093}

@@ -119,6 +119,7 @@ def test_words(said: str, golds: list[str], exact: float, f1: float) -> None:
     assert set(string.punctuation) >= {"-", "!"}
 
 
+@pytest.mark.slow
 def test_other_commands_read_predictions(here: Here) -> None:
     here.write("dev.json", GOLD)
     here.write("p.json", json.dumps(SAID))
