@@ -12,7 +12,9 @@ A message may advise an option, written with `option`. `str(error)` names it as 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
 
 from msgspec import Struct
 
@@ -111,8 +113,18 @@ class AbstainError(Exception):
         """The message for another error, with its options in both wordings."""
         return _in_two_wordings(self.message, self.typed)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.args, vars(self))
+
     def _placed(self, text: str) -> str:
         return text if self.place is None else f"{self.place}: {text}"
+
+
+def _again(kind: type[AbstainError], args: tuple[str, ...], held: dict[str, Any]) -> AbstainError:
+    """An error from another process, as it was."""
+    error = kind.__new__(kind, *args)
+    vars(error).update(held)
+    return error
 
 
 class InputError(AbstainError):
@@ -134,7 +146,7 @@ class UnknownNameError(UsageError):
 
     def __init__(self, what: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
         self.name = name
-        self.nearest = nearest(name, known)
+        self.nearest = nearest(str(name), known)
         tail = f" (nearest: {', '.join(self.nearest)})" if self.nearest else ""
         super().__init__(f"there is no {what} '{name}'{tail}{f'; {hint}' if hint else ''}")
 
@@ -152,6 +164,48 @@ def nearest(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
         by_fold.setdefault(candidate.casefold(), candidate)
     found = get_close_matches(name.casefold(), by_fold, n=most, cutoff=0.6)
     return [by_fold[fold] for fold in found]
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, Collection) and all(isinstance(own, str) for own in value)
+
+
+_TAKES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "None": ("", lambda value: value is None),
+    "bool": ("True or False", lambda value: isinstance(value, bool)),
+    "int": ("a whole number", lambda value: isinstance(value, Integral)),
+    "float": ("a number", lambda value: isinstance(value, Real)),
+    "str": ("a text", lambda value: isinstance(value, str)),
+    "Sequence[str]": ("a list of texts", _texts),
+    "Collection[str]": ("a list of texts", _texts),
+    "Mapping[str, str]": ("a mapping of texts", lambda value: isinstance(value, Mapping)),
+}
+"""Types as they are written in signatures: what to call them, and which values they have."""
+
+
+def check_call(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Refuse arguments that a function does not take, by name or by their plain type."""
+    from inspect import signature
+
+    known = signature(function).parameters
+    given = {**dict(zip(known, args, strict=False)), **named}
+    check_types({name: str(own.annotation) for name, own in known.items()}, given)
+    if isinstance(seed := given.get("seed", 0), Integral) and seed < 0:
+        raise UsageError(f"the seed must be 0 or more (got {seed})")
+
+
+def check_types(types: Mapping[str, str], given: Mapping[str, Any]) -> None:
+    """Refuse arguments of an unknown name or of another type than theirs.
+
+    What is written in other words than those above is left to whoever takes it.
+    """
+    for name, value in given.items():
+        if name not in types:
+            raise UnknownNameError("argument", name, types)
+        taken = types[name].split(" | ")
+        if all(kind in _TAKES and not _TAKES[kind][1](value) for kind in taken):
+            wanted = " or ".join(said for kind in taken if (said := _TAKES[kind][0]))
+            raise UsageError(f"{name} is {wanted} (got {shown(repr(value))})")
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:

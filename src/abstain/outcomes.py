@@ -313,6 +313,9 @@ class Policy:
             effects[Why(kind)] = Effect(effect)
         return cls(MappingProxyType(effects))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Policy.of, (self.to_dict(),)
+
     def outcome_of(self, kind: int) -> int | None:
         """The position in `OUTCOMES` that a kind of response ends in; None: excluded."""
         if kind in (RIGHT, WRONG):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import msgspec
 
 import abstain
-from abstain.errors import InputError, UnknownNameError, shown
+from abstain.errors import InputError, UnknownNameError, UsageError, shown
 from abstain.judging.reading import Reading
 from abstain.outcomes import Undefined
 
@@ -199,6 +199,8 @@ def load(path: str | os.PathLike[str]) -> Result:
     """A saved result, equal to the one that was saved; anything else is refused."""
     from abstain.io.files import open_plain
 
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a saved result is named by its path (got {type(path).__name__})")
     name = os.fspath(path)
     with open_plain(path).stream() as file:
         text = file.read(MOST_BYTES + 1)

@@ -16,7 +16,7 @@ import polars as pl
 from msgspec import Struct, structs
 
 import abstain
-from abstain.errors import InputError, UnknownNameError, UsageError, option, plural
+from abstain.errors import InputError, UnknownNameError, UsageError, check_call, option, plural
 from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice_sizes, slices_of
 from abstain.judging.tally import Tallies, binned_cells
 from abstain.outcomes import (
@@ -276,7 +276,7 @@ class Evaluation:
         name = attribute or self.cluster
         return None if name is None else cluster_numbers(self.with_attributes([name]), name)
 
-    # ---------------------------------------------------------------------------------- views
+    # -------------------------------------------------------------------------------- subsets
 
     def with_policy(self, policy: PolicyLike) -> Evaluation:
         """The same responses under another policy; nothing is read again."""
@@ -293,6 +293,7 @@ class Evaluation:
         where: Mapping[str, str | Collection[str]] | None = None,
     ) -> Evaluation:
         """Some of the runs, on some of the questions: those whose attributes have given values."""
+        check_call(Evaluation.only, (self,), {"runs": runs, "where": where})
         names = self._filled()[0]
         runs = [runs] if isinstance(runs, str) else runs
         for run in runs or ():
@@ -317,8 +318,8 @@ class Evaluation:
     def where(self, inside: npt.NDArray[np.bool_], rows: Sequence[int] | None = None) -> Evaluation:
         """The questions that a mask keeps, of all runs or of those at some positions."""
         own = range(len(self.kinds)) if rows is None else rows
-        view = View(self, np.flatnonzero(inside), np.array(own, np.int64))
-        return Evaluation(view, self.reading)
+        subset = Subset(self, np.flatnonzero(inside), np.array(own, np.int64))
+        return Evaluation(subset, self.reading)
 
     # ------------------------------------------------------------------- for people: frames
 
@@ -373,7 +374,7 @@ class Evaluation:
         validate = abstain.Asked("validate")
 
 
-class View(Source):
+class Subset(Source):
     """A source: some of the runs of an evaluation, on some of its questions."""
 
     def __init__(self, whole: Evaluation, columns: IntArray, rows: IntArray) -> None:

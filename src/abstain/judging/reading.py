@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
 
 import msgspec
 
-from abstain.errors import UnknownNameError, UsageError, option
+from abstain.errors import UnknownNameError, UsageError, check_types, option
 from abstain.outcomes import Effect, Policy, Why
 
 Match: TypeAlias = Literal["id", "text", "squad"]
@@ -41,6 +41,9 @@ class ReadingOptions(TypedDict, total=False):
 
 class _WithGrades(ReadingOptions, total=False):
     grades: Mapping[str, str] | None
+
+
+_TYPES = {name: own.__forward_arg__ for name, own in _WithGrades.__annotations__.items()}
 
 
 class Reading(
@@ -79,6 +82,7 @@ class Reading(
     def of(cls, **given: Unpack[_WithGrades]) -> Reading:
         """What a caller gave, checked and in one form; None is as good as nothing."""
         said: dict[str, Any] = {name: own for name, own in given.items() if own is not None}
+        check_types(_TYPES, said)
         for name, known in (("match", Match), ("align", Align), ("engine", EngineName)):
             if name in said and said[name] not in get_args(known):
                 hint = f"there are {', '.join(get_args(known))}"
@@ -104,9 +108,6 @@ class Reading(
 
 def reading_of(given: ReadingOptions) -> Reading:
     """A `Reading` from keyword arguments; a slip of the pen is told the nearest name."""
-    for name in given:
-        if name not in OPTIONS:
-            raise UnknownNameError("argument", name, OPTIONS)
     return Reading.of(**given)
 
 
@@ -122,8 +123,12 @@ def said_policy(given: PolicyLike) -> dict[str, str]:
         return given.to_dict()
     if isinstance(given, Mapping):
         texts = [f"{kind}={effect}" for kind, effect in given.items()]
+    elif isinstance(given, str):
+        texts = [given]
+    elif isinstance(given, Iterable):
+        texts = [str(own) for own in given]
     else:
-        texts = [given] if isinstance(given, str) else list(given)
+        raise UsageError(f"a policy maps kinds of blanks to effects (got {given!r})")
     whole = Policy.parse(texts).to_dict()
     return {
         kind: whole[kind] for kind in (text.partition("=")[0].strip().lower() for text in texts)

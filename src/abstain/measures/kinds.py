@@ -58,6 +58,11 @@ class Measure:
         """Its parameters as keyword arguments."""
         return dict(self.parameters)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        from abstain.measures.registry import measure
+
+        return measure, (str(self),)
+
     @property
     def bounds(self) -> tuple[float, float]:
         """The lowest and the highest value it can take."""

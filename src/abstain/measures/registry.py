@@ -95,9 +95,11 @@ def measure(text: str | Measure) -> Measure:
     """
     if isinstance(text, Measure):
         return text
-    match = _TEXT.match(text)
+    match = _TEXT.match(text) if isinstance(text, str) else None
     if match is None:
-        raise UsageError(f"'{text}' is not a measure's name, such as c@1 or credit(t=0.5)")
+        raise UsageError(
+            f"{shown(str(text))} is not a measure's name, such as c@1 or credit(t=0.5)"
+        )
     found = _named(match["name"])
     if found is None:
         raise _unknown(match["name"])

@@ -64,7 +64,7 @@ def check_method(name: str) -> str:
     """A method's name, or an error that lists them."""
     if name in ("", "auto", "default"):
         return DEFAULT
-    folded = name.strip().lower().replace("_", "-")
+    folded = str(name).strip().lower().replace("_", "-")
     if folded not in METHODS:
         raise UnknownNameError(
             "interval method", name, METHODS, hint=f"there are {', '.join(METHODS)}"

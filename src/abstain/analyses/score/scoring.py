@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -84,7 +84,7 @@ def score(
 
 def chosen_measures(given: Sequence[str | Measure] | str | Measure) -> tuple[Measure, ...]:
     """The measures that are asked for, each once."""
-    listed = [given] if isinstance(given, (str, Measure)) else given
+    listed = [given] if isinstance(given, str) or not isinstance(given, Iterable) else given
     chosen = tuple(dict.fromkeys(measure(item) for item in listed))
     if not chosen:
         raise UsageError("name at least one measure")
