@@ -20,12 +20,14 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import abstain
+from abstain.cli import run
 from tests.helpers import ROOT
 
 FENCE = re.compile(r"^(?P<fence>`{3,})(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=fence)\s*$", re.M | re.S)
@@ -100,11 +102,28 @@ def bare(text: str) -> str:
 
 def said(command: str, folder: Path) -> str:
     """What a reader of the document would see; a pipe or a second command needs a shell."""
+    if re.search(r"[|;&<>$*]", re.sub(r"'[^']*'", "", command)):
+        return _said_in_a_shell(command, folder)
+    with (
+        (folder / ".said").open("w+", encoding="utf-8") as stream,
+        redirect_stdout(stream),
+        redirect_stderr(stream),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.chdir(folder)
+        patch.setenv("COLUMNS", "80")
+        patch.setenv("NO_COLOR", "1")
+        code = run(shlex.split(command)[1:])
+        stream.seek(0)
+        shown = stream.read()
+    (folder / ".said").unlink()
+    return shown + (f"[exit code {code}]" if code else "")
+
+
+def _said_in_a_shell(command: str, folder: Path) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-c", command]
-        if re.search(r"[|;&<>$*]", re.sub(r"'[^']*'", "", command))
-        else shlex.split(command),
+        ["bash", "-c", command],
         cwd=folder,
         env={**os.environ, "PATH": path, "COLUMNS": "80", "NO_COLOR": "1"},
         stdout=subprocess.PIPE,

@@ -76,7 +76,7 @@ def test_a_shift_in_a_run_that_lacks_a_test_advises_no_position() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.lists(st.text("123/q", max_size=6), max_size=20), st.lists(st.text("12/q"), min_size=1))
 def test_any_ids_are_looked_at_without_a_fault(ids: list[str], gold: list[str]) -> None:
     for finding in misnumbered(ids, gold):

@@ -89,7 +89,7 @@ def honest_table(draw: st.DrawFn) -> tuple[int, list[dict[str, str]]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(honest_table(), st.data())
 def test_an_alarm_is_raised_exactly_when_no_outcome_explains_a_row(
     tmp_path_factory: pytest.TempPathFactory,
@@ -187,7 +187,7 @@ def test_the_range_of_a_deviation(hundredths: list[int]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.integers(0, 10**6), min_size=2, max_size=7),
     st.booleans(),

@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -372,6 +372,7 @@ def test_wilcoxon_sign_by_sign_and_scipy() -> None:
 
 
 @pytest.mark.slow
+@settings(max_examples=15)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_corrections_as_statsmodels_and_scipy(p: list[float]) -> None:
     values = np.array(p)

@@ -121,7 +121,7 @@ def test_scores_hold_only_so_many_trials(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_tests_of_scores_hold_their_level_and_have_power(test: str) -> None:
     """Topics as hard for both systems; then one that is better by half a standard deviation."""
     generator = np.random.default_rng(3)
-    times, topics = 250, 50
+    times, topics = 120, 50
     hard = generator.normal(size=(times, 1, topics))
     noise = generator.normal(size=(times, 2, topics))
     rates = []

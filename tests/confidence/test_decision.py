@@ -62,7 +62,7 @@ def leaves(truth: Any, band: Band) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "samples"), [(24, 80), (100, 80), (300, 80)])
+@pytest.mark.parametrize(("size", "samples"), [(24, 80), (100, 40)])
 def test_the_band_holds_at_every_t_at_once(size: int, samples: int) -> None:
     """Calibrated answers: S_t is known; about one in twenty samples may leave the band.
 
@@ -77,7 +77,7 @@ def test_the_band_holds_at_every_t_at_once(size: int, samples: int) -> None:
         sure = rng.random(size)
         right = rng.random(size) < sure
         outside += leaves(truth, decision(read_arrays(~right[None], sure[None])).curves["a"])
-    assert outside <= 12  # 4 expected; P(more than 12 | 5 %) is below 1 in 1,000
+    assert outside <= 0.05 * samples + 4 * math.sqrt(0.05 * 0.95 * samples)
 
 
 @pytest.mark.slow

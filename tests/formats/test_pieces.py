@@ -71,7 +71,7 @@ def texts(frame: pl.DataFrame, table: Table) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(
     body=st.text(alphabet='a,"\n\r xé', max_size=40),
     size=st.sampled_from(SIZES),
@@ -93,7 +93,7 @@ CELLS = st.sampled_from(["", " ", "a", "é ", "a,b", "a\nb", 'say "b"', "\r\n", 
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     rows=st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=12),
     size=st.sampled_from(SIZES),
@@ -152,7 +152,7 @@ ODD = [
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(
     lines=st.lists(LINES, max_size=12),
     odd=st.lists(st.sampled_from(ODD), max_size=2),

@@ -454,7 +454,7 @@ def test_huge_files_are_refused_quickly_in_little_memory(name: str, tmp_path: Pa
 
 
 @pytest.mark.slow
-@settings(FEW, max_examples=300)
+@settings(FEW, max_examples=100)
 @given(data=st.data())
 def test_mutated_xml_never_ends_in_a_traceback(data: st.DataObject, tmp_path: Path) -> None:
     text = bytearray(data.draw(st.sampled_from([GOLD, RUN])).encode())

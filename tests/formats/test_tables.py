@@ -175,7 +175,7 @@ def test_random_bytes_unpack_to_themselves(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(body=st.text(alphabet='a,"\n\r x', max_size=40))
 def test_any_text_is_read_as_the_csv_module_reads_it_or_refused(
     tmp_path_factory: pytest.TempPathFactory, body: str

@@ -280,7 +280,7 @@ def check_line(text: str, path: Path) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(content=st.binary(max_size=200) | likely)
 def test_any_bytes_are_scored_or_refused(tmp_path: Path, content: bytes) -> None:
     """Whatever is read agrees with reading line by line, and what is not has a place."""
@@ -301,7 +301,7 @@ def test_any_bytes_are_scored_or_refused(tmp_path: Path, content: bytes) -> None
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(content=st.binary(max_size=120) | st.text("12 0ab.\t\n#-\r", max_size=80).map(str.encode))
 def test_any_bytes_are_judgments_or_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "qrels"

@@ -154,7 +154,7 @@ def test_the_keyboard_alone_sorts_filters_and_unfolds(browser: Any, page_file: P
     fold.locator("tbody tr").first.wait_for()
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 1200), ("light", 360)])
+@pytest.mark.parametrize(("scheme", "width"), [("dark", 1200), ("light", 360)])
 def test_axe_finds_nothing_serious(browser: Any, page_file: Path, scheme: str, width: int) -> None:
     seen = visit(browser, page_file, viewport={"width": width, "height": 900}, color_scheme=scheme)
     seen.draw_everything()

@@ -5,6 +5,7 @@ Each is opened once. What is asked of it is counted where the responses live, an
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -40,8 +41,9 @@ class _Source(Source):
         self._judged: dict[tuple[tuple[str, ...], ...], Judged] = {}
         self._tallies: dict[tuple[str, ...], Tallies] = {}
 
+    @abstractmethod
     def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
-        raise NotImplementedError
+        """Every response with its kind, anew."""
 
     def _count(self, by: Sequence[str]) -> Tallies:
         return tally(self.judged(by), by)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -95,7 +96,7 @@ def _one_of(what: str, name: str, known: tuple[str, ...]) -> None:
         raise UnknownNameError(what, name, known, hint=f"there are {', '.join(known)}")
 
 
-class Work:
+class Work(ABC):
     """Runs with their scores; each kind of input knows how to test and bound differences."""
 
     measure: str
@@ -145,17 +146,17 @@ class Work:
         """The difference of each pair."""
         return np.array([self.scores[i] - self.scores[j] for i, j in self.wanted], np.float64)
 
+    @abstractmethod
     def intervals(self) -> tuple[list[Interval], Array]:
         """An interval and a standard error of each difference."""
-        raise NotImplementedError
 
+    @abstractmethod
     def tested(self) -> list[PValue]:
         """The p of each pair by the test that is asked for."""
-        raise NotImplementedError
 
+    @abstractmethod
     def by_max_t(self) -> Array:
         """The p of each run against the one that all are held against, adjusted by max-T."""
-        raise NotImplementedError
 
     def errors_to_plan_with(self, errors: Array) -> Array:
         """The standard errors of differences as the test sees them."""
@@ -169,17 +170,17 @@ class Work:
         """A run's score, with a reason where it does not exist."""
         return self.scores[run]
 
+    @abstractmethod
     def interval(self, run: int) -> Interval:
         """An interval of a run's score."""
-        raise NotImplementedError
 
     def row(self, run: int) -> dict[str, Any]:
         """What else a result says of a run."""
         return {}
 
+    @abstractmethod
     def facts(self) -> dict[str, Any]:
         """What else a result says."""
-        raise NotImplementedError
 
 
 def compared(work: Work) -> CompareResult:
