@@ -58,9 +58,9 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --no-compile --editable .
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed pyproject.toml
-	$(BIN)/python -m pip install --quiet $$($(BIN)/python tools/dev_requirements.py)
+	$(BIN)/python -m pip install --quiet --no-compile $$($(BIN)/python tools/dev_requirements.py)
 	touch $@
