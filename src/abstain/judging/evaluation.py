@@ -189,6 +189,20 @@ class Evaluation:
         """Whether any of the tables has a column of confidences."""
         return any("confidence" in own.table.columns for own in self.source.responses)
 
+    def require_confidence(self) -> None:
+        """Refuse runs that nowhere say how sure they are, naming the column that may do so."""
+        if self.kind == "counts" or self.states_confidence:
+            return
+        from abstain.judging.aliases import likely_confidence
+
+        tables = [own.table for own in self.source.responses]
+        where = tables[0].name if len(tables) == 1 else plural(len(tables), "table")
+        raise InputError(
+            "has no column 'confidence', which says from 0 to 1 how sure each answer is"
+            + likely_confidence(tables),
+            where,
+        )
+
     @property
     def confidence(self) -> Array:
         """Runs × questions: how sure each response was; NaN where it does not say."""

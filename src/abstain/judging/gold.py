@@ -16,6 +16,8 @@ from abstain.io.columns import is_odd_moment, require_all, text_column, text_col
 from abstain.io.files import open_plain
 from abstain.io.frames import collect, open_table, rename
 from abstain.io.tables import FORMATS, ROW, UNTOLD, Table, sniff
+from abstain.judging.aliases import GOLD as QUESTIONS
+from abstain.judging.aliases import recognised
 from abstain.judging.opening import gold_of_folder, is_path
 from abstain.judging.reading import Reading
 from abstain.judging.responses import OF_A_RUN, PLAIN
@@ -75,7 +77,7 @@ def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
     is_log = table.verdicts is not None
     if is_log:
         table = questions_of(table)
-    table = rename(table, reading.columns, side="gold")
+    table = recognised(rename(table, reading.columns, side="gold"), QUESTIONS)
     require_all(
         table,
         {

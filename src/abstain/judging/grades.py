@@ -14,7 +14,7 @@ import narwhals as nw
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UnknownNameError, UsageError, nearest, option, shown
+from abstain.errors import InputError, UnknownNameError, UsageError, nearest, option, plural, shown
 from abstain.io.columns import USUAL_NAMES, require_all, text_column
 from abstain.io.frames import collect, in_engine
 from abstain.io.tables import Table
@@ -73,7 +73,8 @@ def judge_rows(
     ]
     if all(own.is_empty() for own in found):
         raise InputError("has no rows", sources[0].table.name)
-    scales = _scales(sources, [own["grade"].unique().to_list() for own in found], grades)
+    values = [own["grade"].unique().to_list() for own in found]
+    scales = _scales(sources, frames, values, grades)
     _refuse_runs(sources, [own["run"] for own in found])
     frames = [_graded(frame, scale) for frame, scale in zip(frames, scales, strict=True)]
     questions = pl.DataFrame(schema={"question": pl.String})
@@ -163,18 +164,26 @@ def _refuse_runs(sources: Sequence[Responses], runs: Sequence[pl.Series]) -> Non
 
 
 def _scales(
-    sources: Sequence[Responses], values: Sequence[list[str | None]], grades: Mapping[str, str]
+    sources: Sequence[Responses],
+    frames: Sequence[nw.LazyFrame[Any]],
+    values: Sequence[list[str | None]],
+    grades: Mapping[str, str],
 ) -> list[dict[str, int]]:
     """The scale of each table; one that leaves it open is read together with the others."""
     found: list[dict[str, int]] = []
-    for source, own in zip(sources, values, strict=True):
+    for source, frame, own in zip(sources, frames, values, strict=True):
         try:
             found.append(read_scale(own, grades))
-        except UsageError as alone:
+        except UsageError:
             try:
                 together = read_scale([v for some in values for v in some], grades)
             except UsageError:
-                raise InputError(alone.quoted(), source.table.name) from None
+                rows = collect(frame.group_by("grade").agg(nw.len().alias("n")), source.table.name)
+                counts = dict(rows.select("grade", "n").iter_rows())
+                try:
+                    read_scale(own, grades, counts)
+                except UsageError as alone:
+                    raise InputError(alone.quoted(), source.table.name) from None
             found.append(together)
     return found
 
@@ -300,19 +309,25 @@ SCALES: dict[str, dict[str, int]] = {
 """Each scale is a set of words with their meanings; an empty cell is a blank in all of them."""
 
 
-def read_scale(values: Sequence[str | None], given: Mapping[str, str]) -> dict[str, int]:
+def read_scale(
+    values: Sequence[str | None],
+    given: Mapping[str, str],
+    counts: Mapping[str, int] | None = None,
+) -> dict[str, int]:
     """The kind of each distinct grade, by what was given and else by the one scale that fits.
+
+    `counts` says how many rows have each, where that is known, for what cannot be read.
 
     >>> read_scale(["A", "B"], {})
     {'A': 0, 'B': 1}
     """
-    own = {_fold(word): _own_kind(meaning) for word, meaning in given.items()}
-    present = {value: _fold(value) for value in values if value is not None and _fold(value)}
+    own = {fold(word): _own_kind(meaning) for word, meaning in given.items()}
+    present = {value: fold(value) for value in values if value is not None and fold(value)}
     open_words = {word for word in present.values() if word not in own}
     fitting = {name: s for name, s in SCALES.items() if open_words <= s.keys()}
     meanings = [{word: scale[word] for word in open_words} for scale in fitting.values()]
     if open_words and not meanings:
-        raise _no_scale(present, open_words)
+        raise _no_scale(present, open_words, counts or {})
     if any(meaning != meanings[0] for meaning in meanings):
         names = " or ".join(fitting)
         raise UsageError(
@@ -332,10 +347,13 @@ def _own_kind(meaning: str) -> int:
     return KIND_OF_WORD[word]
 
 
-def _no_scale(present: Mapping[str, str], open_words: set[str]) -> UsageError:
+def _no_scale(
+    present: Mapping[str, str], open_words: set[str], counts: Mapping[str, int]
+) -> UsageError:
     known = {word for scale in SCALES.values() for word in scale}
     odd = [v for v, w in present.items() if w in open_words and w not in known]
     odd = odd or [v for v, w in present.items() if w in open_words]
+    odd.sort(key=lambda value: (-counts.get(value, 0), value))
     example = option("grades", {odd[0]: "wrong"})
     meanings = f"(an outcome: {', '.join(OUTCOMES)}, unanswered; or a blank: {', '.join(Why)})"
     if all(word in known for word in open_words):
@@ -343,12 +361,33 @@ def _no_scale(present: Mapping[str, str], open_words: set[str]) -> UsageError:
             f"the grades {_listing(present)} are of several scales ({', '.join(SCALES)}); say "
             f"what each is, as in {example} {meanings}"
         )
-    near = nearest(odd[0], SCALES["words"])
-    hint = f" (nearest: {near[0]})" if near else ""
+    unknown = ", ".join(_unknown(value, counts) for value in odd[:MOST_UNKNOWN])
+    more = f" and {len(odd) - MOST_UNKNOWN:,} more" if odd[MOST_UNKNOWN:] else ""
+    what = "grades have" if odd[1:] else "grade has"
     return UsageError(
-        f"grade {shown(odd[0])} has no known meaning{hint}; the grades are "
-        f"{_listing(present)}; say what each unusual one is, as in {example} {meanings}"
+        f"{len(odd)} {what} no known meaning: {unknown}{more}; say what each is, as in "
+        f"{_suggested(odd)} {meanings}"
     )
+
+
+MOST_UNKNOWN = 8
+
+
+def _unknown(value: str, counts: Mapping[str, int]) -> str:
+    near = nearest(fold(value), SCALES["words"])
+    told = [plural(counts[value], "row")] if value in counts else []
+    told += [f"nearest: {near[0]}"] if near else []
+    return shown(value, most=30) + (f" ({', '.join(told)})" if told else "")
+
+
+def _suggested(odd: Sequence[str]) -> str:
+    """The line to type, with the nearest word's meaning for each."""
+    kinds = {kind: word for word, kind in reversed(KIND_OF_WORD.items())}
+    meant = {}
+    for value in odd[:3]:
+        near = nearest(fold(value), SCALES["words"])
+        meant[value] = kinds[SCALES["words"][near[0]]] if near else "wrong"
+    return option("grades", meant)
 
 
 def _listing(values: Mapping[str, str]) -> str:
@@ -356,9 +395,10 @@ def _listing(values: Mapping[str, str]) -> str:
     return ", ".join(shown(n, most=20) for n in names[:8]) + (" …" if len(names) > 8 else "")
 
 
-def _fold(value: str) -> str:
+def fold(value: str) -> str:
+    """A grade as it is looked up: case, a final full stop and ways of writing aside."""
     text = value.strip()
     if text == "-1":
         return text
-    text = text.casefold().replace("_", " ").replace("-", " ")
+    text = text.casefold().replace("_", " ").replace("-", " ").removesuffix(".")
     return text.replace("'", "").replace("  ", " ")

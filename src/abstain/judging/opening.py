@@ -34,12 +34,15 @@ _CLEF = re.compile(
 )
 
 
-def open_sources(runs: Any, reading: Reading) -> list[Responses]:
+def open_sources(runs: Any, reading: Reading, *, judged: bool = False) -> list[Responses]:
     """The tables of responses that a caller named, each with the name of its run.
 
     Logs of one model and several tasks are one run; nothing is counted yet.
     """
-    sources = [read_responses(data, reading, name=name) for name, data in named(runs, reading)]
+    sources = [
+        read_responses(data, reading, name=name, judged=judged)
+        for name, data in named(runs, reading)
+    ]
     return [in_its_engine(own, reading) for own in name_runs(join_tasks(sources))]
 
 

@@ -15,6 +15,7 @@ from abstain.io.files import bare_name
 from abstain.io.frames import collect, into_lazy, open_table, rename
 from abstain.io.readers import READERS
 from abstain.io.tables import Table
+from abstain.judging.aliases import JUDGED, RUN, recognised
 from abstain.judging.reading import Reading
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ class Responses(Struct, frozen=True):
         return into_lazy(self.table.frame)
 
 
-def read_responses(data: Any, reading: Reading = PLAIN, *, name: str = "") -> Responses:
+def read_responses(
+    data: Any, reading: Reading = PLAIN, *, name: str = "", judged: bool = False
+) -> Responses:
     """Open one table of responses, in the engine that is asked for; nothing is counted yet.
 
     A log stays in polars until `in_its_engine`, so that it can be joined with others.
@@ -62,6 +65,7 @@ def read_responses(data: Any, reading: Reading = PLAIN, *, name: str = "") -> Re
     here = opened.verdicts is not None  # a log's rows are in memory: they may move later
     table = opened if here else moved(opened, chosen, reading.master)
     table = rename(table, reading.columns, side="run")
+    table = recognised(table, JUDGED if judged else RUN, reading.grades)
     if table.refusals:
         from abstain.judging.refusals.detect import with_refusals
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from abstain.errors import UsageError
 from abstain.io.columns import require_all
 from abstain.io.frames import check_mapping
+from abstain.judging.aliases import ALIASES, refuse_pooled
 from abstain.judging.evaluation import Evaluation, Kind, Source
 from abstain.judging.given_counts import read_given
 from abstain.judging.gold import Gold, joined_gold, read_gold
@@ -191,11 +192,22 @@ def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
     refuse_meaningless(reading, "gold")
     golds, standard = golds_of(gold, reading)
     responses = open_sources(runs, reading)
+    if (ids := _ids_of(standard, responses)) is not None:
+        golds, standard = golds_of(
+            gold, replace(reading, columns={**reading.columns, "gold:question": ids})
+        )
     tables = [*(own.table for own in golds), *(own.table for own in responses)]
     check_mapping(reading.columns, tables)
     if reading.cluster is not None:
         standard.check_attributes([reading.cluster])
     return Evaluation(GoldRuns(standard, responses, reading), reading)
+
+
+def _ids_of(gold: Gold, responses: Sequence[Responses]) -> str | None:
+    """The gold's column of ids, where it calls the questions' text `question` as many do."""
+    taken = {name for own in responses for name in own.table.renamed}
+    found = [name for name in gold.attributes if name in taken and name in ALIASES["question"]]
+    return found[0] if len(found) == 1 else None
 
 
 def golds_of(gold: Any, reading: Reading) -> tuple[list[Gold], Gold]:
@@ -251,8 +263,10 @@ def read_judged(
 def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
     """As `read_judged`, for a `Reading` that is there already."""
     refuse_meaningless(reading, "judged")
-    responses = open_sources(runs, reading)
+    responses = open_sources(runs, reading, judged=True)
     check_mapping(reading.columns, [own.table for own in responses])
+    for own in responses:
+        refuse_pooled(own.table)
     return Evaluation(JudgedRows(responses, reading), reading)
 
 

@@ -12,10 +12,12 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 from msgspec import Struct
+from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, shown
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
+from abstain.judging.aliases import telling_apart
 from abstain.judging.cells import (
     MISSING,
     Cells,
@@ -311,6 +313,9 @@ def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Probl
 def first_repeat(judged: Judged, count: int, runs: Sequence[str] | None = None) -> Exception:
     """The error of the first question that a run has again, of so many."""
     first = repeats(judged, most=1, runs=runs)[0]
+    table = judged.sources[0].table
+    advice = telling_apart(table)
+    first = replace(first, message=first.message + advice)
     return first.error(count - 1, listed=not judged.graded)
 
 

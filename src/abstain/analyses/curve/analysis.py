@@ -83,6 +83,7 @@ def curve(
     check_level(level)
     given = [measures] if isinstance(measures, (str, Measure)) else measures
     summed, along = split_measures(given)
+    evaluation.require_confidence()
     confidence, codes = evaluation.confidence, evaluation.codes
     should, label = evaluation.nothing_right, WITHOUT_ANSWER
     if should_abstain is not None:

@@ -118,6 +118,7 @@ def histogram(
     """
     along = count_measure(measure)
     check_bins(bins)
+    evaluation.require_confidence()
     counted = evaluation.counted()
     binned = evaluation.binned(bins)
     runs = []

@@ -86,6 +86,7 @@ def tune(
     if not chosen and folds is None and len(golds) > 1:
         chosen, judged_on = {GOLD: golds[0]}, ", ".join(golds[1:])
     split = _split(chosen, folds, repeats, judged_on)
+    evaluation.require_confidence()
     confidence = evaluation.confidence  # first: kinds come with it, and nothing is read twice
     own = evaluation if run is None else evaluation.only(runs=[run])
     if own is not evaluation:
