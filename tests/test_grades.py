@@ -75,7 +75,7 @@ def test_unusual_grades_are_mapped() -> None:
 def test_unknown_grades_are_named(here: Here) -> None:
     here.write("j.csv", "question,grade\nq1,correct\nq2,incorect\n")
     line = here.refuses("score", "--judged", "j.csv")
-    assert "grade 'incorect' has no known meaning (nearest: incorrect)" in line
+    assert "1 grade has no known meaning: 'incorect' (1 row, nearest: incorrect)" in line
     assert "--grade incorect=wrong" in line
     assert here("score", "--judged", "j.csv", "--grade", "incorect=wrong").code == 0
     line = here.refuses("score", "--judged", "j.csv", "--grade", "incorect=rong")
@@ -103,12 +103,12 @@ def test_each_table_may_have_a_scale_of_its_own(here: Here) -> None:
 
 
 def test_rows_without_ids_must_be_as_many_in_every_run(here: Here) -> None:
-    here.write("whole.csv", "id,grade\na,A\nb,B\n")
-    here.write("cut.csv", "id,grade\na,A\n")
+    here.write("whole.csv", "problem,grade\na,A\nb,B\n")
+    here.write("cut.csv", "problem,grade\na,A\n")
     line = here.refuses("score", "--judged", "whole.csv", "cut.csv")
     assert "run 'cut' has 1 rows and run 'whole' 2" in line
-    assert "--column question=id" in line
-    assert here("score", "--judged", "whole.csv", "cut.csv", "-c", "question=id").code == 0
+    assert "--column question=problem" in line
+    assert here("score", "--judged", "whole.csv", "cut.csv", "-c", "question=problem").code == 0
 
 
 def test_reasons_and_policies(here: Here) -> None:
@@ -133,7 +133,7 @@ def test_reasons_and_policies(here: Here) -> None:
             "question,outcome\nq1,right\nq2,wrong\nq1,wrong\n",
             "j.csv:4: run 'j' has question 'q1' again, with another grade (first: j.csv:2)",
         ),
-        ("question,judgement\nq1,right\n", "j.csv:1: has no column 'outcome'"),
+        ("question,opinion\nq1,right\n", "j.csv:1: has no column 'outcome'"),
         ("question,outcome,run\nq1,right,\n", "j.csv: a row has no run name"),
     ],
 )

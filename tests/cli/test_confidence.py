@@ -76,11 +76,11 @@ def test_a_chart_is_drawn(files: Here) -> None:
 def test_curve_says_what_it_cannot_show(here: Here) -> None:
     here.write("gold.csv", GOLD)
     here.write("plain.csv", "question,answer\nq00,a\nq01,b\n")
-    said = here("curve", "gold.csv", "plain.csv")
+    here.write("some.csv", "question,answer,confidence\nq00,a,0.9\nq01,b,\nq02,a,0.1\n")
+    said = here("curve", "gold.csv", "plain.csv", "some.csv")
     assert said.code == 0
     assert "Run 'plain' has no confidence: there is no curve of it." in said.out
     assert "undefined (–) where no answer has a confidence: plain: AUROC" in said.out
-    here.write("some.csv", "question,answer,confidence\nq00,a,0.9\nq01,b,\nq02,a,0.1\n")
     said = here("curve", "gold.csv", "some.csv")
     assert "1 answer without a confidence, taken as the least sure" in " ".join(said.out.split())
 
@@ -420,7 +420,12 @@ def test_no_confidence_to_tune(here: Here) -> None:
     here.write("gold.csv", GOLD)
     here.write("run.csv", "question,answer\nq00,a\n")
     line = here.refuses("tune", "gold.csv", "run.csv")
-    assert line == "run 'run' has no confidence: there is no threshold to tune"
+    sure = "which says from 0 to 1 how sure each answer is"
+    assert line == f"run.csv: has no column 'confidence', {sure}"
+    here.write("run.csv", "question,answer,certainty\nq00,a,0.5\n")
+    for command in ("tune", "curve"):
+        line = here.refuses(command, "gold.csv", "run.csv")
+        assert line.endswith("column 'certainty' may hold it: --column confidence=certainty")
 
 
 def test_the_same_bytes_every_time(files: Here) -> None:
@@ -511,7 +516,7 @@ def test_a_run_without_answers_or_confidence_has_no_curve(here: Here) -> None:
     here.write("j.csv", "run,question,grade,confidence\na,q1,,0.3\na,q2,,0.2\n")
     out = " ".join(here("curve", "--judged", "j.csv").out.split())
     assert "Run 'a' has no answer: there is no curve of it." in out
-    here.write("j.csv", "run,question,grade\na,q1,right\na,q2,wrong\n")
+    here.write("j.csv", "run,question,grade,confidence\na,q1,right,\na,q2,wrong,\n")
     said = here("curve", "--judged", "j.csv", "--show", "roc", "-f", "csv")
     assert said.out == "run\n"
     (row,) = here("curve", "--judged", "j.csv", "-f", "json").data["results"]

@@ -117,7 +117,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
         "run.csv:3: is not UTF-8",
     ),
     "html": ("run.csv", "<!doctype html><html><body>404</body></html>", "looks like XML or HTML"),
-    "json array": ("run.jsonl", '[{"question": "q1"}]', "run.jsonl: is a JSON array"),
+    "json array": ("run.jsonl", '[["q1", "a"]]', "run.jsonl: is no array of objects of a known"),
     "broken json": (
         "run.jsonl",
         '{"question":"q1","answer":"a"}\n{"question": "q2", \n',
@@ -151,14 +151,14 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     ),
     "half a parquet": ("run.parquet", PARQUET_BYTES[: len(PARQUET_BYTES) // 2], "run.parquet: "),
     "parquet magic alone": ("run.parquet", b"PAR1PAR1", "run.parquet: is not readable Parquet"),
-    "no question column": ("run.csv", "qid,answer\nq1,a\n", "--column question=qid"),
-    "no answer column": ("run.csv", "question,prediction\nq1,a\n", "--column answer=prediction"),
+    "no question column": ("run.csv", "problem,answer\nq1,a\n", "--column question=problem"),
+    "no answer column": ("run.csv", "question,pred\nq1,a\n", "--column answer=pred"),
     "no column that is known": (
         "run.csv",
-        "qid,prediction\nq1,a\n",
+        "problem,pred\nq1,a\n",
         "run.csv:1: has no column 'question', which names each question, and no column 'answer', "
-        "which holds the answer (empty: none was given) (its columns: qid, prediction); other "
-        "names are mapped with --column question=qid --column answer=prediction",
+        "which holds the answer (empty: none was given) (its columns: problem, pred); other "
+        "names are mapped with --column question=problem --column answer=pred",
     ),
 }
 
@@ -191,10 +191,10 @@ def test_refused_as_gold_counts_and_source_of_a_conversion(here: Here, case: str
     [
         (
             ("score", "file.csv", "run.csv"),
-            "id,answer\nq1,a\n",
+            "problem,answer\nq1,a\n",
             "has no column 'question', which names each question, and no column 'correct', which "
-            "holds what is right (empty: nothing is) (its columns: id, answer); other names are "
-            "mapped with --column question=id --column correct=answer",
+            "holds what is right (empty: nothing is) (its columns: problem, answer); other names "
+            "are mapped with --column question=problem --column correct=answer",
         ),
         (
             ("score", "--counts", "file.csv"),
@@ -212,9 +212,9 @@ def test_refused_as_gold_counts_and_source_of_a_conversion(here: Here, case: str
         ),
         (
             ("compare", "--judged", "file.csv"),
-            "run,id,judgement\na,q1,right\n",
-            "has no column 'question', which names each question (its columns: run, id, "
-            "judgement); another name is mapped with --column question=id",
+            "run,problem,grade\na,q1,right\n",
+            "has no column 'question', which names each question (its columns: run, problem, "
+            "grade); another name is mapped with --column question=problem",
         ),
     ],
 )

@@ -160,7 +160,7 @@ PACKED = zstandard.compress(PLAIN.encode() * 50)
         (b"x" * (3 << 20), "run: has a line of more than 1 MiB"),
         (b"\x00" * 100, "run:1: 1 column, expected 6"),
         (b"<html>1 Q0 a</html>", "run:1: 3 columns, expected 6"),
-        (b"[1, 2]", "run: is a JSON array"),
+        (b"[1, 2]", "run: is no array of objects of a known shape"),
     ],
     ids=range(10),
 )

@@ -48,7 +48,7 @@ def convert(
     Args:
         source: A table in any format, or a folder of logs.
         target: The file to write, which may be there already.
-        to: csv, tsv, jsonl, parquet or qa4mre; by the ending of `target` unless said.
+        to: csv, tsv, jsonl, json, parquet or qa4mre; by the ending of `target` unless said.
         format: The format of the source where it is not evident, or a tool's log.
         pick: What to pick of a tool's log.
         columns: Known name to actual name.

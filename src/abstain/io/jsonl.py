@@ -36,6 +36,22 @@ def read_jsonl(opened: Opened) -> Table:
     return Table(opened.name, "jsonl", tuple(kinds), empty.lazy(), opened, pieces=pieces)
 
 
+def read_array(opened: Opened) -> Table:
+    """A JSON array of objects as a table."""
+    from abstain.io.documents import document
+
+    found = document(opened, list[dict[str, Any]], what="array of objects")
+    if not found:
+        raise InputError("has no rows", opened.name)
+    names = dict.fromkeys(key for record in found for key in record)
+    if ROW in names or len(names) > MAX_COLUMNS:
+        what = f"a column called {ROW}" if ROW in names else f"more than {MAX_COLUMNS:,} keys"
+        raise InputError(f"has {what}", opened.name)
+    columns = [json_column(name, [record.get(name) for record in found]) for name in names]
+    frame = pl.DataFrame(columns).lazy().with_row_index(ROW)
+    return Table(opened.name, "json", tuple(names), frame, opened)
+
+
 def _records(piece: bytes, name: str, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records of some lines, each with the number of the lines before it, one at a time."""
     decode = msgspec.json.Decoder().decode

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 ROW = "__row"
 UNTOLD = "(as judged)"
 """What is right where a log has a verdict but does not say: no answer is this text."""
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "qa4mre")
+FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "qa4mre")
 TEXTS = ("csv", "tsv", "jsonl")
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 ENDINGS = {
@@ -131,6 +131,10 @@ def read_table(
         from abstain.io.qa4mre import read_qa4mre
 
         return read_qa4mre(opened)
+    if chosen == "json":
+        from abstain.io.jsonl import read_array
+
+        return read_array(opened)
     table = _read_text(opened, chosen)
     assert table.pieces is not None
     pieces = list(table.pieces(table.columns))
@@ -193,9 +197,7 @@ def sniff(opened: Opened) -> str:
     if text.startswith(b"{"):
         return "jsonl"
     if text.startswith(b"["):
-        raise InputError(
-            "is a JSON array, expected JSONL (one object a line) or another table", opened.name
-        )
+        return "json"
     if by_name := format_of_name(opened.name):
         if by_name == "parquet":
             raise InputError("is not a Parquet file (it does not begin with PAR1)", opened.name)
@@ -227,6 +229,8 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
             frame.write_parquet(draft)
         elif chosen == "jsonl":
             frame.write_ndjson(draft)
+        elif chosen == "json":
+            frame.write_json(draft)
         elif chosen == "qa4mre":
             from abstain.io.qa4mre_write import write_qa4mre
 

@@ -112,17 +112,22 @@ def refuse_pooled(table: Table) -> None:
     if rows < FEW_ROWS:
         return
     run = ["run"] if "run" in table.columns else []
-    for column in free:
+    for column in filter(_names_items, free):
         if sizes[column] == rows or (run and _apart(frame, [*run, column], rows)):
             raise _unnamed(table, {"question": column})
     for system, column in permutations(free, 2) if not run else ():
-        split = 1 < sizes[system] <= MOST_SYSTEMS and sizes[system] < sizes[column]
+        split = 1 < sizes[system] <= min(MOST_SYSTEMS, sizes[column] // 2)
         if (
             split
             and sizes[system] * sizes[column] == rows
             and _apart(frame, [system, column], rows)
         ):
             raise _unnamed(table, {"run": system, "question": column})
+
+
+def _names_items(column: str) -> bool:
+    """Whether a column is called as ids are: `item`, `prompt_id`, `questionId`."""
+    return any(part in _plain(column) for part in ITEMS)
 
 
 def _unnamed(table: Table, mapped: dict[str, str]) -> InputError:
@@ -156,11 +161,12 @@ def likely_confidence(tables: Sequence[Table]) -> str:
         for column in [*named, *(c for c in table.columns if schema[c].is_float())]:
             if column not in KNOWN:
                 return (
-                    f" (column '{column}' may hold it: {option('columns', {'confidence': column})})"
+                    f"; column '{column}' may hold it: {option('columns', {'confidence': column})}"
                 )
     return ""
 
 
+ITEMS = ("id", "key", "idx", "index", "item", "question", "prompt", "sample", "query", "problem")
 HINTS = ("conf", "prob", "certain", "sure", "score")
 KNOWN = {"run", "question", "answer", "answered", "candidate", "confidence", "why", "outcome"}
 KNOWN |= {"grade", "reason", "response", "refusal", "correct", "options", "cluster"}

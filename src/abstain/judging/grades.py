@@ -382,7 +382,7 @@ def _unknown(value: str, counts: Mapping[str, int]) -> str:
 
 def _suggested(odd: Sequence[str]) -> str:
     """The line to type, with the nearest word's meaning for each."""
-    kinds = {kind: word for word, kind in reversed(KIND_OF_WORD.items())}
+    kinds = {kind: word for word, kind in reversed([*KIND_OF_WORD.items()])}
     meant = {}
     for value in odd[:3]:
         near = nearest(fold(value), SCALES["words"])

@@ -142,8 +142,9 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "format": (
         ("--from",),
         "FORMAT",
-        "csv, tsv, jsonl, parquet or qa4mre, where it is not evident; or a tool's log: lm-eval, "
-        "inspect, simpleqa, pan, squad, abstentionbench, promptfoo, openai-evals, deepeval.",
+        "csv, tsv, jsonl, json, parquet or qa4mre, where it is not evident; or a tool's log: "
+        "lm-eval, inspect, simpleqa, pan, squad, abstentionbench, promptfoo, openai-evals, "
+        "deepeval.",
     ),
     "pick": (
         ("--pick",),

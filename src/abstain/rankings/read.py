@@ -61,7 +61,7 @@ def read_rankings(
         queries: a table of queries and their attributes, to slice by.
         all_queries: every query of that table counts; one without judgments is a nil query.
         columns: known name to actual name: {"query": "qid"}.
-        format: trec, csv, tsv, jsonl or parquet, where it is not evident.
+        format: trec, csv, tsv, jsonl, json or parquet, where it is not evident.
         engine: who reads paths: polars, duckdb or spark (at `master`).
 
     >>> rk = read_rankings({"q": {"d1": 1}}, {"q": {"d1": 2.0, "d2": 3.0}})

@@ -28,7 +28,7 @@ from abstain.judging.reading import Reading
 )
 @option(
     "--to FORMAT",
-    "csv, tsv, jsonl, parquet or qa4mre.",
+    "csv, tsv, jsonl, json, parquet or qa4mre.",
     to="to_format",
     type=Words(("csv", "tsv", "jsonl", "parquet", "qa4mre")),
     section=SHOWING,

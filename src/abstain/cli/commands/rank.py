@@ -24,7 +24,7 @@ COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
     otherwise="rankings hold documents, not answers",
     columns=COLUMNS,
     help={
-        "format": "trec, csv, tsv, jsonl or parquet, where it is not evident.",
+        "format": "trec, csv, tsv, jsonl, json or parquet, where it is not evident.",
         "columns": "The column that holds query, doc, rel, score, rank or run: query=qid; "
         "gold:doc=docno for the judgments alone, run:doc=docid for the runs alone. Repeatable.",
     },
