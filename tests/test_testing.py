@@ -15,9 +15,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import abstain as ab
-from abstain.testing import Gate, TooLowError, assert_at_least
+from abstain.testing import (
+    Gate,
+    TooHighError,
+    TooLowError,
+    WorseError,
+    assert_at_least,
+    assert_at_most,
+    assert_not_worse,
+)
 from tests.helpers import ROOT
 from tests.test_docs import blocks
 
@@ -354,7 +363,7 @@ def test_an_undefined_score_travels_from_a_worker() -> None:
     with pytest.raises(TooLowError) as caught:
         assert_at_least(run, gold, "precision", 0.6)
     cells = _cells(caught.value.gate)
-    assert cells["score"] is cells["at least"] is None
+    assert cells["score"] is cells["bound"] is None
     assert {type(value) for value in cells.values()} <= {bool, str, float, int, type(None)}
 
 
@@ -418,3 +427,75 @@ def test_properties_are_json_for_junit(tmp_path: Path) -> None:
 
     (found,) = ET.parse(tmp_path / "out.xml").iter("property")
     assert json.loads(found.get("value", ""))["score"] is None
+
+
+# ------------------------------------------------------------ at most, and not worse than before
+
+
+def test_at_most_holds_the_upper_bound_against_the_threshold() -> None:
+    """Clopper and Pearson's bound by the quantile of a beta distribution."""
+    gold, run = data(70, 10, 20)
+    bound = float(stats.beta.ppf(0.95, 10 + 1, 80 - 10))
+    gate = assert_at_most(run, gold, "selective-risk", bound + 1e-6, interval="clopper-pearson")
+    assert gate.high == gate.bound == pytest.approx(bound, abs=1e-9)
+    assert str(gate).startswith(
+        "selective-risk of 'run' is 0.1250, with 95 % confidence at most 0.2"
+    )
+    with pytest.raises(TooHighError, match="exceeds") as caught:
+        assert_at_most(run, gold, "selective-risk", bound - 1e-6, interval="clopper-pearson")
+    assert "too few questions to be sure" in str(caught.value)
+    with pytest.raises(TooHighError, match="surely too high: even the lower bound is above"):
+        assert_at_most(run, gold, "wrong-rate", 0.01)
+
+
+def test_at_most_takes_measures_of_confidence() -> None:
+    gold, run = data(80, 20, 0)
+    sure = run.with_columns(confidence=pl.Series([0.9] * 80 + [0.1] * 20))
+    assert assert_at_most(sure, gold, "AURC", 0.2).passed
+    with pytest.raises(TooHighError):
+        assert_at_most(sure, gold, "AURC", 0.001)
+
+
+def test_each_side_refuses_measures_of_the_other() -> None:
+    gold, run = data(8, 2, 0)
+    with pytest.raises(ab.UsageError, match="assert_at_least does"):
+        assert_at_most(run, gold, "accuracy", 0.5)
+    with pytest.raises(ab.UsageError, match="assert_at_most does"):
+        assert_at_least(run, gold, "selective-risk", 0.5)
+
+
+def test_not_worse_is_a_paired_bound() -> None:
+    """The better run has ten more right of 400; others agree, so the bound is close."""
+    gold, run = data(300, 100, 0)
+    _, before = data(310, 90, 0)
+    gate = assert_not_worse(run, gold, before, "accuracy", margin=0.05)
+    value, low, high = gate.difference or (0, 0, 0)
+    assert value == pytest.approx(-10 / 400)
+    error = math.sqrt((10 / 400 - (10 / 400) ** 2) / 400)  # of a paired difference, by hand
+    assert low == pytest.approx(value - 1.645 * error, abs=0.006)
+    assert low < value < high
+    with pytest.raises(WorseError, match="may be worse by more than") as caught:
+        assert_not_worse(run, gold, before, "accuracy", margin=0.02)
+    assert "dropped" not in str(caught.value) or caught.value.gate.parts
+    assert assert_not_worse(before, gold, run, "accuracy").passed
+
+
+def test_not_worse_by_a_measure_that_is_better_when_lower() -> None:
+    gold, run = data(310, 90, 0)
+    _, before = data(300, 100, 0)
+    gate = assert_not_worse(run, gold, before, "selective-risk", margin=0.02)
+    assert (gate.difference or (0,))[0] == pytest.approx(10 / 400)
+    with pytest.raises(WorseError):
+        assert_not_worse(before, gold, run, "selective-risk", margin=0.01)
+    with pytest.raises(ab.UsageError, match="a margin is a number from 0"):
+        assert_not_worse(run, gold, before, "selective-risk", margin=-0.1)
+
+
+def test_ids_are_no_slices_to_blame() -> None:
+    gold, run = data(4, 6, 0)
+    named = gold.with_columns(sample=pl.col("question").cast(pl.String) + "-1", part=pl.lit("x"))
+    named = named.with_columns(part=pl.Series(["x", "y"] * 5))
+    with pytest.raises(TooLowError) as caught:
+        assert_at_least(run, named, "accuracy", 0.9)
+    assert "part 'x'" in str(caught.value)
+    assert "sample" not in str(caught.value)

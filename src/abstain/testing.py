@@ -13,7 +13,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 from msgspec import structs
 
@@ -21,13 +21,16 @@ from abstain.errors import AbstainError, UsageError, plural, shown
 from abstain.judging.gold import read_gold
 from abstain.judging.reading import Reading, ReadingOptions, reading_of
 from abstain.judging.sources import evaluate, evaluate_judged, together
-from abstain.measures import Measure, count_measure
+from abstain.measures import Measure
+from abstain.measures import measure as find_measure
 from abstain.outcomes import Counts, Undefined
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation
     from abstain.judging.gold import Gold
     from abstain.stats.intervals import IntervalMethod
+
+Side: TypeAlias = Literal["at least", "at most", "not worse"]
 
 MOST_SLICES = 5
 """Slices that a failure names."""
@@ -78,15 +81,41 @@ class Gate:
     cluster: str | None = None
     """The attribute by which questions are clustered, as the bounds take them."""
     why_no_interval: str = ""
+    side: Side = "at least"
+    """What is asked: at least or at most the threshold, or not worse than the baseline by more."""
+
+    @property
+    def bound(self) -> float:
+        """What is held against the threshold: the pessimistic bound of the score or difference."""
+        if self.side == "not worse":
+            return math.nan if self.difference is None else self.difference[1]
+        return self.high if self.side == "at most" else self.low
 
     @property
     def passed(self) -> bool:
-        """Whether the lower bound reaches the threshold."""
-        return self.low >= self.threshold
+        """Whether the bound is on the right side of the threshold."""
+        if self.side == "at most":
+            return self.bound <= self.threshold
+        return self.bound >= self.threshold
 
     def __str__(self) -> str:
-        verdict = "reaches" if self.passed else "does not reach"
-        return f"{self._head()}: {verdict} {self.threshold:g}"
+        if self.side == "not worse":
+            return f"{self._against()}: {'not ' if self.passed else 'may be '}{self._worse()}"
+        verdict = ("reaches", "does not reach") if self.side == "at least" else ("keeps", "exceeds")
+        return f"{self._head()}: {verdict[not self.passed]} {self.threshold:g}"
+
+    def _worse(self) -> str:
+        return f"worse by more than {-self.threshold:g}"
+
+    def _against(self) -> str:
+        name = f"{self.measure} of {shown(self.run)}"
+        value, low, _ = self.difference or (math.nan, math.nan, math.nan)
+        if math.isnan(value) or math.isnan(low):
+            return f"the difference of {name} from the baseline is undefined"
+        sure = f"with {100 * self.confidence:g} % confidence"
+        return (
+            f"{name} differs from the baseline by {_signed(value)}, {sure} at least {_signed(low)}"
+        )
 
     def _head(self) -> str:
         name = f"{self.measure} of {shown(self.run)}"
@@ -97,7 +126,8 @@ class Gate:
             why = f" ({self.why_no_interval})" if self.why_no_interval else ""
             return f"{name} is {_number(self.score)}, with no interval{why}"
         sure = f"with {100 * self.confidence:g} % confidence"
-        return f"{name} is {_number(self.score)}, {sure} at least {_number(self.low)}"
+        bound = "at most" if self.side == "at most" else "at least"
+        return f"{name} is {_number(self.score)}, {sure} {bound} {_number(self.bound)}"
 
     def explanation(self) -> str:
         """Why it did not pass, in a few lines."""
@@ -111,23 +141,29 @@ class Gate:
                 f"  interval: {_number(self.low)} to {_number(self.high)} "
                 f"({100 * (2 * self.confidence - 1):g} %, both sides)"
             )
-            lines.append(f"  {self._verdict()}")
+            if self.side != "not worse":
+                lines.append(f"  {self._verdict()}")
         if self.difference is not None:
             value, low, high = self.difference
             lines.append(
                 f"  against the baseline: {_signed(value)} ({_signed(low)} to {_signed(high)})"
             )
         if self.parts:
-            what = "dropped" if self.parts[0].before is not None else f"below {self.threshold:g}"
+            beyond = "above" if self.side == "at most" else "below"
+            worse = "rose" if self.side == "at most" else "dropped"
+            what = worse if self.parts[0].before is not None else f"{beyond} {self.threshold:g}"
             lines.append(f"  slices {what}, those that cost most first:")
             lines += [f"    {part}" for part in self.parts]
         return "\n".join(lines)
 
     def _verdict(self) -> str:
-        if self.high < self.threshold:
-            return f"surely too low: even the upper bound is below {self.threshold:g}"
-        if self.score < self.threshold:
-            return f"the score itself is below {self.threshold:g}; more questions would not help"
+        most = self.side == "at most"
+        beyond, best = ("above", "lower") if most else ("below", "upper")
+        if self.low > self.threshold if most else self.high < self.threshold:
+            too = "high" if most else "low"
+            return f"surely too {too}: even the {best} bound is {beyond} {self.threshold:g}"
+        if self.score > self.threshold if most else self.score < self.threshold:
+            return f"the score itself is {beyond} {self.threshold:g}; more questions would not help"
         if self.score == self.threshold:
             return "the score equals the threshold; no number of questions would do"
         there = f"(there are {int(self.counts.n):,})"
@@ -147,12 +183,31 @@ class Gate:
         )
 
 
-class TooLowError(AssertionError):
-    """A score that is not surely at least what it should be."""
+class GateError(AssertionError):
+    """A score that is not surely what it should be."""
 
     def __init__(self, gate: Gate) -> None:
         self.gate = gate
         super().__init__(gate.explanation())
+
+
+class TooLowError(GateError):
+    """A score that is not surely at least what it should be."""
+
+
+class TooHighError(GateError):
+    """A score that is not surely at most what it should be."""
+
+
+class WorseError(GateError):
+    """A run that may be worse than its baseline by more than the margin."""
+
+
+ERRORS: dict[Side, type[GateError]] = {
+    "at least": TooLowError,
+    "at most": TooHighError,
+    "not worse": WorseError,
+}
 
 
 def assert_at_least(
@@ -176,32 +231,103 @@ def assert_at_least(
     `baseline` run, those that dropped. `reading` is as for `read`: policy, match, columns, …
     """
     __tracebackhide__ = True
+    options = (confidence, baseline, by, interval, grades, reading)
+    return _held("at least", run, gold, measure, threshold, *options)
+
+
+def assert_at_most(
+    run: Any,
+    gold: Any,
+    measure: str | Measure,
+    threshold: float,
+    *,
+    confidence: float = 0.95,
+    baseline: Any = None,
+    by: Sequence[str] | str | None = None,
+    interval: IntervalMethod | None = None,
+    grades: Mapping[str, str] | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> Gate:
+    """Fail unless a run's score is at most the threshold, with that confidence.
+
+    For risks and errors: it passes where the one-sided upper bound does not exceed the threshold.
+    The rest is as for `assert_at_least`.
+    """
+    __tracebackhide__ = True
+    options = (confidence, baseline, by, interval, grades, reading)
+    return _held("at most", run, gold, measure, threshold, *options)
+
+
+def assert_not_worse(
+    run: Any,
+    gold: Any,
+    baseline: Any,
+    measure: str | Measure,
+    *,
+    margin: float = 0.02,
+    confidence: float = 0.95,
+    by: Sequence[str] | str | None = None,
+    interval: IntervalMethod | None = None,
+    grades: Mapping[str, str] | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> Gate:
+    """Fail unless a run is worse than its baseline by at most the margin, with that confidence.
+
+    Both answer the same questions, so the bound is that of their paired difference (a test of
+    non-inferiority). A measure that is better when lower counts the other way round.
+    """
+    __tracebackhide__ = True
+    if not (isinstance(margin, (int, float)) and 0 <= margin < math.inf):
+        raise UsageError(f"a margin is a number from 0, such as 0.02 (got {margin!r})")
+    options = (confidence, baseline, by, interval, grades, reading)
+    return _held("not worse", run, gold, measure, -float(margin), *options)
+
+
+def _held(
+    side: Side,
+    run: Any,
+    gold: Any,
+    measure: str | Measure,
+    threshold: float,
+    confidence: float,
+    baseline: Any,
+    by: Sequence[str] | str | None,
+    interval: IntervalMethod | None,
+    grades: Mapping[str, str] | None,
+    reading: ReadingOptions,
+) -> Gate:
+    """A gate that passed; every listener is told, and one that fails is an error."""
+    __tracebackhide__ = True
     try:
-        chosen = count_measure(measure)
-        _check(chosen, threshold, confidence)
+        chosen = find_measure(measure)
+        _check(chosen, side, threshold, confidence)
+        method = interval or ("logit" if chosen.definition.takes == "counts" else True)
         how = structs.replace(reading_of(reading), grades=dict(grades or {}))
         standard = None if gold is None else read_gold(gold, how)
         own = _read(run, standard, how)
         # A passing gate needs no baseline, but says at once that one is broken.
         before = None if baseline is None else _read(baseline, standard, how)
-        gate = _gate(own, chosen, threshold, confidence, interval)
+        gate = _gate(own, chosen, side, threshold, confidence, method)
+        if side == "not worse" and before is not None:
+            gate = replace(gate, difference=_difference(gate, chosen, own, before))
         if not gate.passed:
-            gate = _explained(gate, chosen, own, before, by, interval)
+            gate = _explained(gate, chosen, own, before, by, interval or "logit")
     except AbstainError as error:
         raise error.with_traceback(None) from None  # one line: nobody looks for the fault inside
     for tell in listeners:
         tell(gate)
     if not gate.passed:
-        raise TooLowError(gate)
+        raise ERRORS[side](gate)
     return gate
 
 
 def _gate(
     own: Evaluation,
     measure: Measure,
+    side: Side,
     threshold: float,
     confidence: float,
-    interval: IntervalMethod,
+    interval: IntervalMethod | bool,
 ) -> Gate:
     """The score of the one run that was read, held against the threshold."""
     result = own.score([measure], interval=interval, level=2 * confidence - 1)
@@ -220,6 +346,7 @@ def _gate(
         row.counts,
         cluster=result.cluster,
         why_no_interval=row.no_interval.get(name, ""),
+        side=side,
     )
 
 
@@ -227,9 +354,21 @@ def _read(run: Any, gold: Gold | None, reading: Reading) -> Evaluation:
     return evaluate_judged(run, reading) if gold is None else evaluate(gold, run, reading)
 
 
-def _check(measure: Measure, threshold: float, confidence: float) -> None:
-    if not measure.higher_is_better:
-        raise UsageError(f"{measure} is better when it is lower: 'at least' makes no gate of it")
+def _check(measure: Measure, side: Side, threshold: float, confidence: float) -> None:
+    if measure.definition.takes == "ranking":
+        raise UsageError(
+            f"{measure} is a measure of rankings, expected one of counts or confidence"
+        )
+    if side == "at least" and not measure.higher_is_better:
+        raise UsageError(
+            f"{measure} is better when it is lower: 'at least' makes no gate of it, "
+            "assert_at_most does"
+        )
+    if side == "at most" and measure.higher_is_better:
+        raise UsageError(
+            f"{measure} is better when it is higher: 'at most' makes no gate of it, "
+            "assert_at_least does"
+        )
     if not math.isfinite(threshold):
         raise UsageError(f"a threshold is a number, such as 0.6 (got {threshold!r})")
     if not 0.5 < confidence < 1:
@@ -260,24 +399,40 @@ def _explained(
         _refuse_several(before, "baseline")
     names = _attributes(own) if by is None else [by] if isinstance(by, str) else list(by)
     parts = [part for name in names for part in _parts(own, before, measure, name)]
-    difference = None
-    if before is None:
-        parts = [part for part in parts if part.score < gate.threshold]
-        parts.sort(key=lambda part: (part.score - gate.threshold) * part.questions)
-    else:
-        parts = [part for part in parts if part.before is not None and part.score < part.before]
-        parts.sort(key=lambda part: (part.score - (part.before or 0)) * part.questions)
-        both = together({"baseline": before, "run": own})
-        pair = both.compare(measure, trials=100, level=2 * gate.confidence - 1).pairs[0]
-        ends = (math.nan if end is None else end for end in (pair.difference, *pair.interval))
-        value, low, high = ends
-        difference = value, low, high
+    sign = 1 if measure.higher_is_better else -1
+
+    def cost(part: Part) -> float:
+        """How much worse than it should be, below 0, times its questions."""
+        wanted = gate.threshold if before is None else part.before
+        return 0.0 if wanted is None else sign * (part.score - wanted) * part.questions
+
+    parts = sorted((part for part in parts if cost(part) < 0), key=cost)
+    difference = gate.difference
+    if before is not None and difference is None:
+        difference = _difference(gate, measure, own, before)
+    alone = gate.cluster is None and measure.definition.takes == "counts"
     return replace(
         gate,
-        needed=_needed(measure, gate, interval) if gate.cluster is None else None,
+        needed=_needed(measure, gate, interval) if alone else None,
         parts=tuple(parts[:MOST_SLICES]),
         difference=difference,
     )
+
+
+def _difference(
+    gate: Gate, measure: Measure, own: Evaluation, before: Evaluation
+) -> tuple[float, float, float]:
+    """The paired difference from the baseline with its bounds; of a non-inferiority gate signed
+    so that more is better."""
+    _refuse_several(before, "baseline")
+    both = together({"baseline": before, "run": own})
+    pair = both.compare(measure, trials=100, level=2 * gate.confidence - 1).pairs[0]
+    value, low, high = (
+        math.nan if end is None else end for end in (pair.difference, *pair.interval)
+    )
+    if gate.side == "not worse" and not measure.higher_is_better:
+        return -value, -high, -low
+    return value, low, high
 
 
 def _attributes(read: Evaluation) -> list[str]:
@@ -290,7 +445,8 @@ def _attributes(read: Evaluation) -> list[str]:
         (table,) = read.source.responses
         real = {name for name, kind in table.frame.collect_schema().items() if kind.is_float()}
         names = [name for name in names if name != "question" and name not in real]
-    return [n for n in names if 1 < questions[n].drop_nulls().n_unique() <= MOST_PARTS]
+    most = min(MOST_PARTS, len(questions) // 2)  # more are ids, one question each
+    return [n for n in names if 1 < questions[n].drop_nulls().n_unique() <= most]
 
 
 def _parts(own: Evaluation, before: Evaluation | None, measure: Measure, name: str) -> list[Part]:
@@ -313,7 +469,8 @@ def _needed(measure: Measure, gate: Gate, method: IntervalMethod) -> int | None:
     """The fewest questions, at the shares seen, whose lower bound reaches the threshold."""
     from abstain.stats.intervals import interval
 
-    if not gate.score > gate.threshold:
+    sign = -1 if gate.side == "at most" else 1
+    if gate.side == "not worse" or not sign * gate.score > sign * gate.threshold:
         return None
 
     def reaches(questions: int) -> bool:
@@ -321,7 +478,8 @@ def _needed(measure: Measure, gate: Gate, method: IntervalMethod) -> int | None:
         k = gate.counts
         scaled = Counts(*(getattr(k, name) * scale for name in Counts.__slots__))
         level = 2 * gate.confidence - 1
-        return interval(measure, scaled, method=method, level=level).low >= gate.threshold
+        found = interval(measure, scaled, method=method, level=level)
+        return sign * (found.high if sign < 0 else found.low) >= sign * gate.threshold
 
     enough = int(gate.counts.n)
     while not reaches(enough):

@@ -76,6 +76,14 @@ def coverage(outcomes: Sequence[str]) -> Score:
     return mean(0 if o.startswith("U") else 1 for o in outcomes)
 
 
+def risk(outcomes: Sequence[str]) -> Score:
+    return mean(1 if o == "W" else 0 for o in outcomes if o in ("R", "W"))
+
+
+def wrongly(outcomes: Sequence[str]) -> Score:
+    return mean(1 if o == "W" else 0 for o in outcomes)
+
+
 def forced(outcomes: Sequence[str]) -> Score:
     return mean(1 if o in ("R", "UR") else 0 for o in outcomes)
 
@@ -154,6 +162,8 @@ REFERENCE: dict[str, Callable[[Sequence[str]], Score]] = {
     "S(t=0.5)": penalised(Fraction(1, 2)),
     "S(t=0.75)": penalised(Fraction(3, 4)),
     "coverage": coverage,
+    "selective-risk": risk,
+    "wrong-rate": wrongly,
     "forced-accuracy": forced,
     "correctly-discarded": discarded,
     "abstention-recall": abstention_recall,

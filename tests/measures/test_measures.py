@@ -36,6 +36,8 @@ BY_HAND = {
     "S(t=0.5)": 2 / 10,
     "S(t=0.75)": (4 - 6) / 10,
     "coverage": 6 / 10,
+    "selective-risk": 2 / 6,
+    "wrong-rate": 2 / 10,
     "forced-accuracy": 5 / 10,
     "correctly-discarded": 3 / 4,
     "abstention-recall": 3 / 5,

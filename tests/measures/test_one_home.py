@@ -172,6 +172,7 @@ def test_a_further_rule_for_the_undefined_changes_no_p_value(name: str) -> None:
 def test_which_differences_are_tested_over_their_standard_error() -> None:
     """Measures that divide by fewer than all questions, or are no sums but have an influence."""
     assert {n for n, d in definitions().items() if d.studentised} == {
+        "selective-risk",
         *("precision", "wrong-rate-credit", "correctly-discarded", "abstention-recall"),
         *("abstention-F", "over-abstention", "under-abstention"),
         *("validation-precision", "validation-recall", "validation-F"),

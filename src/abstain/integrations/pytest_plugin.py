@@ -69,7 +69,8 @@ def _cells(gate: Any) -> dict[str, Any]:
         "run": str(gate.run),
         "measure": str(gate.measure),
         "score": None if math.isnan(gate.score) else float(gate.score),
-        "at least": None if math.isnan(gate.low) else float(gate.low),
+        "bound": None if math.isnan(gate.bound) else float(gate.bound),
+        "side": gate.side,
         "wanted": float(gate.threshold),
         "questions": int(gate.counts.n),
     }
@@ -91,8 +92,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for test, gate in gates:
         terminalreporter.write_line(
             f"{'passed' if gate['passed'] else 'FAILED'}  {gate['measure']} of {gate['run']}: "
-            f"{_shown(gate['score'])}, at least {_shown(gate['at least'])}, wanted "
-            f"{gate['wanted']:g}"
+            f"{_shown(gate['score'])}, {_bound(gate)}, wanted {gate['wanted']:g}"
             f"  ({test})"
         )
     if config.getoption("--abstain-summary"):
@@ -103,12 +103,17 @@ def _shown(score: float | None) -> str:
     return "–" if score is None else f"{score:.4f}"
 
 
+def _bound(gate: dict[str, Any]) -> str:
+    word = "difference at least" if gate["side"] == "not worse" else gate["side"]
+    return f"{word} {_shown(gate['bound'])}"
+
+
 def _append(path: str, gates: list[tuple[str, dict[str, Any]]]) -> None:
     from abstain.report.grid import Column, Grid, to_github
 
-    kinds: dict[str, Any] = {"score": "score", "at least": "score", "wanted": "score"}
+    kinds: dict[str, Any] = {"score": "score", "bound": "score", "wanted": "score"}
     columns = [Column("gate"), Column("test")]
-    names = ("run", "measure", "score", "at least", "wanted", "questions")
+    names = ("run", "measure", "score", "side", "bound", "wanted", "questions")
     columns += [Column(n, kinds.get(n, "count" if n == "questions" else "text")) for n in names]
     failed = sum(not gate["passed"] for _, gate in gates)
     rows = [

@@ -55,6 +55,32 @@ def coverage(k: Tally) -> Numeric:
     return k.answered / k.n
 
 
+@validation(
+    "selective-risk",
+    source="selective risk (El-Yaniv and Wiener 2010); 1 − precision",
+    proportion=Proportion("W", "R + W"),
+    undefined=(NOTHING_ANSWERED,),
+    studentised=True,
+    higher_is_better=False,
+    gaming="Answer only the surest question: what was left out costs nothing.",
+)
+def selective_risk(k: Tally) -> Numeric:
+    """Of the answers given, the share that is wrong."""
+    return k.wrong / k.answered
+
+
+@validation(
+    "wrong-rate",
+    source="share of the questions answered wrongly; the hallucination rate of SimpleQA's users",
+    proportion=Proportion("W"),
+    higher_is_better=False,
+    gaming="Blank everything: it gives 0.",
+)
+def wrong_share(k: Tally) -> Numeric:
+    """The share of the questions that were answered wrongly."""
+    return k.wrong / k.n
+
+
 @by_candidates(
     "forced-accuracy",
     source=f"{QA4MRE} (there called accuracy)",
