@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import abstain as ab
 from tests.engines import ENGINES, needs
 from tests.helpers import Here
 
@@ -209,3 +210,30 @@ def test_convert_tells_apart_ids_of_two_tasks(here: Here) -> None:
     assert said.code == 0, said
     assert "questions are named task/id" in said.err
     assert scored(here, "--judged", "all.csv") == {("m",): [3, 1]}
+
+
+# ---------------------------------------------------------------------------- names of one's own
+
+
+def test_a_path_is_given_a_name(two_models: Here) -> None:
+    one, two, *_ = FILES
+    named = scored(two_models, "--judged", f"easy={one}", f"again={one}")
+    assert named == {("easy",): [2, 1], ("again",): [2, 1]}
+    folders = scored(two_models, "--judged", "first=out/m1", "second=out/m2")
+    assert folders == {("first",): [3, 2], ("second",): [2, 3]}
+    # tasks of one model that have names are runs of their own; nothing is joined
+    said = two_models("score", "--judged", f"task a={one}", f"task b={two}", "--format", "json")
+    assert [row["run"] for row in said.data["results"]] == ["task a", "task b"]
+
+
+def test_a_mapping_names_folders_too(two_models: Here) -> None:
+    runs = ab.read_judged({"first": "out/m1", "second": "out/m2"})
+    assert runs.runs == ("first", "second")
+    with pytest.raises(ab.InputError, match="out: holds 2 runs .*expected one to be called 'all'"):
+        ab.read_judged({"all": "out"})
+
+
+def test_a_file_whose_name_has_an_equals_sign_is_a_file(here: Here) -> None:
+    here.write("t=0.csv", "question,grade\nq1,right\n")
+    assert scored(here, "--judged", "t=0.csv") == {("t=0",): [1, 0]}
+    assert "x=no.csv: there is no such file" in here.refuses("score", "--judged", "x=no.csv")

@@ -40,34 +40,65 @@ def open_sources(runs: Any, reading: Reading, *, judged: bool = False) -> list[R
     Logs of one model and several tasks are one run; nothing is counted yet.
     """
     sources = [
-        read_responses(data, reading, name=name, judged=judged)
+        own
         for name, data in named(runs, reading)
+        for own in (
+            [_one_run(name, data, reading, judged=judged)]
+            if name and _is_folder(data)
+            else [read_responses(data, reading, name=name, judged=judged)]
+        )
     ]
     return [in_its_engine(own, reading) for own in name_runs(join_tasks(sources))]
 
 
 def named(runs: Any, reading: Reading) -> list[tuple[str, Any]]:
-    """The runs with the names that the caller gave; a folder stands for the logs in it."""
+    """The runs with the names that the caller gave; a folder stands for the logs in it.
+
+    A text `name=path` gives a path its name.
+    """
     if isinstance(runs, Mapping):
         found = [(str(name), data) for name, data in runs.items()]
     elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
-        every = [part for data in runs for part in _logs_of(data, reading)]
-        several = sum(not is_path(data) for data in every) > 1
+        every = [own for data in runs for own in _named_logs(data, reading)]
+        several = sum(not is_path(data) for _, data in every) > 1
         found = [
-            (f"run {i + 1}" if several and not is_path(data) else "", data)
-            for i, data in enumerate(every)
+            (f"run {i + 1}" if several and not is_path(data) else name, data)
+            for i, (name, data) in enumerate(every)
         ]
     else:
-        found = [("", data) for data in _logs_of(runs, reading)]
+        found = _named_logs(runs, reading)
     if not found:
         raise UsageError("there is no run to read")
     return found
 
 
-def _logs_of(data: Any, reading: Reading) -> list[Any]:
-    if not is_path(data) or not os.path.isdir(data):
-        return [data]
-    return list(logs_in(os.fspath(data), reading.format))
+def _named_logs(data: Any, reading: Reading) -> list[tuple[str, Any]]:
+    """A run and the name it was given, or the logs of a folder without one."""
+    if isinstance(data, str) and "=" in data and not os.path.exists(data):
+        name, _, path = data.partition("=")
+        if name.strip() and (path == "-" or os.path.exists(path)):
+            return [(name.strip(), path)]
+    if not _is_folder(data):
+        return [("", data)]
+    return [("", path) for path in logs_in(os.fspath(data), reading.format)]
+
+
+def _is_folder(data: Any) -> bool:
+    return is_path(data) and os.path.isdir(data)
+
+
+def _one_run(name: str, folder: Any, reading: Reading, *, judged: bool) -> Responses:
+    """The logs of a folder as the one run that they were named."""
+    logs = logs_in(os.fspath(folder), reading.format)
+    found = join_tasks([read_responses(path, reading, judged=judged) for path in logs])
+    if len(found) != 1:
+        some = ", ".join(shown(str(own.run)) for own in found[:3])
+        raise InputError(
+            f"holds {len(found)} runs ({some}{', …' if found[3:] else ''}), expected one to be "
+            f"called {shown(name)}",
+            os.fspath(folder),
+        )
+    return replace(found[0], run=name)
 
 
 def is_path(data: Any) -> bool:
