@@ -229,7 +229,7 @@ def test_a_path_is_given_a_name(two_models: Here) -> None:
 def test_a_mapping_names_folders_too(two_models: Here) -> None:
     runs = ab.read_judged({"first": "out/m1", "second": "out/m2"})
     assert runs.runs == ("first", "second")
-    with pytest.raises(ab.InputError, match="out: holds 2 runs .*expected one to be called 'all'"):
+    with pytest.raises(ab.InputError, match=r"out: holds 2 runs .*expected one to be called 'all'"):
         ab.read_judged({"all": "out"})
 
 
