@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 
 import abstain as ab
@@ -265,3 +267,42 @@ def test_a_check_counts_as_the_score_does(here: Here) -> None:
     here.write("log.csv", "question,outcome,answer\na,right,1\na,wrong,2\n")
     here.write("true.csv", "question,true\na,right\n")
     assert "question 'a' again" in here.refuses(*check)
+
+
+# ------------------------------------------------------------------ grades that know no third
+
+YES_AND_NO = {
+    "booleans": [True, False, False, True],
+    "numbers": [1, 0, 0, 1],
+    "floats": [1.0, 0.0, 0.0, 1.0],
+    "words": ["yes", "No", "no", "YES"],
+    "results": ["pass", "fail", "FAIL", "pass"],
+}
+TEXTS = ["Lima", "I don't know.", "Cusco", "I don't know."]
+"""The second declines; so does the fourth, but whoever graded it found it right."""
+
+
+@pytest.mark.parametrize("kind", YES_AND_NO)
+@pytest.mark.parametrize("frame", ["polars", "pandas"])
+def test_a_wrong_answer_that_declines_is_no_answer_where_grades_are_binary(
+    kind: str, frame: str
+) -> None:
+    rows: Any = pl.DataFrame(
+        {"id": [1, 2, 3, 4], "is_correct": YES_AND_NO[kind], "response": TEXTS}
+    )
+    rows = rows.to_pandas() if frame == "pandas" else rows
+    (plain,) = ab.read_judged(rows).score().rows
+    assert (plain.counts.right, plain.counts.wrong, plain.counts.unanswered) == (2, 2, 0)
+    result = ab.read_judged(rows, detect_refusals="en").score()
+    (row,) = result.rows
+    assert (row.counts.right, row.counts.wrong, row.counts.unanswered) == (2, 1, 1)
+    assert result.touched["declined"] == 1
+    assert "1 of 4 responses" in " ".join(result.notes)
+
+
+def test_a_scale_with_a_third_grade_decides_by_itself() -> None:
+    rows = pl.DataFrame(
+        {"id": [1, 2, 3], "grade": ["A", "B", "C"], "response": ["Lima", "I don't know.", "Cusco"]}
+    )
+    (row,) = ab.read_judged(rows, detect_refusals="en").score().rows
+    assert (row.counts.right, row.counts.wrong, row.counts.unanswered) == (1, 1, 1)

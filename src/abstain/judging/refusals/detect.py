@@ -120,7 +120,8 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     text = text_of(names)
     if text is None:
         return table
-    open_to = _undecided(table, text)
+    graded = _two_grades(table)
+    open_to = _undecided(table, text) if graded is None else _said(graded).is_in(NO)
     frame = frame.with_columns(rule_of(text, languages).alias(RULE))
     declines = pl.col(RULE).is_not_null()
     counted = frame.select(
@@ -136,6 +137,11 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
         empty = pl.col("answer").cast(pl.String).fill_null("") == ""
         changes["outcome"] = pl.when(declines).then(declined).otherwise("outcome")
         changes["why"] = pl.when(declines & empty).then(declined).otherwise(_cell("why", names))
+    if graded is not None:
+        plain = pl.when(_said(graded).is_in(YES)).then(pl.lit("right"))
+        plain = plain.when(_said(graded).is_in(NO)).then(pl.lit("wrong"))
+        refused = pl.col(RULE).is_not_null()
+        changes[graded] = pl.when(refused).then(pl.lit("declined")).otherwise(plain)
     if "response" not in names:
         changes["response"] = pl.col(text)
     note = (
@@ -145,7 +151,9 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     if hits > used:
         more = plural(hits - used, "more looks", "more look")
         note += f"; {more} like a refusal, but a label decides"
-    if used and table.verdicts is None:
+    if graded is not None:
+        note += "; grades of two values cannot tell a refusal from a wrong answer"
+    elif used and table.verdicts is None:
         note += "; answers that the gold accepts stay right"
     return replace(
         table,
@@ -186,6 +194,28 @@ def _undecided(table: Table, text: str) -> pl.Expr:
             undecided &= pl.col(name).cast(pl.String).fill_null("") == ""
     said = "answer" if "answer" in names else text
     return undecided & (pl.col(said).cast(pl.String).fill_null("") != "")
+
+
+YES, NO = (
+    ("true", "1", "1.0", "yes", "pass", "passed"),
+    ("false", "0", "0.0", "no", "fail", "failed"),
+)
+"""Grades that know no third."""
+
+
+def _two_grades(table: Table) -> str | None:
+    """The column of grades, where all are yes or no; a scale with a third grade decides itself."""
+    column = next((name for name in ("outcome", "grade") if name in table.columns), None)
+    if column is None or table.verdicts is not None:
+        return None
+    found = table.frame.select(_said(column).unique().head(len(YES) + len(NO) + 2)).collect()
+    values = set(found.to_series().drop_nulls()) - {""}
+    return column if values and values <= {*YES, *NO} else None
+
+
+def _said(column: str) -> pl.Expr:
+    """A grade as text, in small letters."""
+    return pl.col([column]).cast(pl.String).str.strip_chars().str.to_lowercase()
 
 
 def _cell(name: str, names: Sequence[str]) -> pl.Expr:
