@@ -138,8 +138,8 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
         changes["outcome"] = pl.when(declines).then(declined).otherwise("outcome")
         changes["why"] = pl.when(declines & empty).then(declined).otherwise(_cell("why", names))
     if graded is not None:
-        plain = pl.when(_said(graded).is_in(YES)).then(pl.lit("right"))
-        plain = plain.when(_said(graded).is_in(NO)).then(pl.lit("wrong"))
+        right = pl.when(_said(graded).is_in(YES)).then(pl.lit("right"))
+        plain = right.when(_said(graded).is_in(NO)).then(pl.lit("wrong"))
         refused = pl.col(RULE).is_not_null()
         changes[graded] = pl.when(refused).then(pl.lit("declined")).otherwise(plain)
     if "response" not in names:
