@@ -241,7 +241,7 @@ def _has_answer(names: Sequence[str]) -> nw.Expr:
 
 
 def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Answers that a rule found to decline as blanks; what is right all the same stands."""
+    """Answers that a rule found to decline as blanks; answers that the gold accepts stay right."""
     declines = ~nw.col(RULE).is_null() & ~nw.col("__right").fill_null(value=False)
     why = nw.col("why") if "why" in names else nw.lit(None).cast(nw.String)
     answers = [name for name in ("answer", AS_GIVEN) if name == "answer" or name in names]

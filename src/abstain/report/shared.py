@@ -53,7 +53,7 @@ def slice_text(row: ScoredRow) -> str:
 
 def again(saved: Result) -> list[str]:
     """The policy and the notes of a result, as sentences."""
-    said = [words.policy_sentence(saved.policy, saved.touched)] if saved.policy else []
+    said = words.policy_words(saved.policy, saved.touched)
     rows: Any = getattr(saved, "rows", ())
     names = {str(row.run) for row in rows if hasattr(row, "run")}
     return [*said, *(words.sentence(note, names) for note in saved.notes)]

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from abstain.errors import plural
-from abstain.outcomes import Effect, Why
 from abstain.report.grid import Cell, cell_text
 
 BLANK_RUN = "answer nothing"
@@ -54,15 +53,14 @@ def undefined_sentences(found: Iterable[tuple[str, Mapping[str, str]]]) -> list[
     ]
 
 
-def policy_sentence(policy: Mapping[str, str], touched: Mapping[str, int]) -> str:
-    """The policy in words, with how many responses of each kind there were."""
-    parts = []
-    for why, effect in policy.items():
-        count = touched.get(why, 0)
-        if not count and (effect == Effect.STOP or why == Why.LIMIT):
-            continue
-        parts.append(f"{count:,} {why} → {effect}")
-    return "Policy: " + ", ".join(parts) + "."
+def policy_words(policy: Mapping[str, str], touched: Mapping[str, int]) -> list[str]:
+    """What the policy made of blanks, with how many there were; nothing where it touched none.
+
+    >>> policy_words({"empty": "unanswered", "declined": "wrong"}, {"empty": 2})
+    ['Policy: 2 empty → unanswered.']
+    """
+    parts = [f"{touched[why]:,} {why} → {end}" for why, end in policy.items() if touched.get(why)]
+    return [f"Policy: {', '.join(parts)}."] if parts else []
 
 
 def sentence(note: str, names: Iterable[str] = ()) -> str:

@@ -48,7 +48,7 @@ def score(
     abstain score --several gold.csv lists.csv     (several answers a question: K, MRR)
 
     A gold has the columns question, correct and any attributes; a run has question, answer and
-    perhaps answered, candidate, confidence, why, run. An empty answer is a blank.
+    optional: answered, candidate, confidence, why, run. An empty answer is a blank.
     """
     if skip_inconsistent and given.kind != "counts":
         raise UsageError("--skip-inconsistent goes with --counts")

@@ -22,7 +22,7 @@ from abstain.report.pieces import Figure, Page, PageTable, Section, Variant
 from abstain.report.rewards import leads_table, measure_facts, rewards_table
 from abstain.report.shared import blanks_table, score_figure
 from abstain.report.views.curve import View as CurveView
-from abstain.report.words import policy_sentence, sentence
+from abstain.report.words import policy_words, sentence
 from abstain.stats.standings import places
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) 
         tiles=_tiles(c),
         sections=_sections(c, known, figures, said),
         again=[
-            policy_sentence(result.policy, result.touched),
+            *policy_words(result.policy, result.touched),
             *(sentence(note) for note in result.notes),
         ],
         again_facts=_again(c),

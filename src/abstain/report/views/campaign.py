@@ -25,7 +25,7 @@ from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import Grid, legend_sentence, markdown_text
 from abstain.report.pieces import PageTable, render
 from abstain.report.view import ENDINGS, LOOKS
-from abstain.report.words import policy_sentence, sentence
+from abstain.report.words import policy_words, sentence
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,7 +62,7 @@ class View(view.View[CampaignResult]):
             legend_sentence(grid.without_bars().columns),
             *sentences(self.overview),
             *(sentence(note) for note in self.result.notes),
-            policy_sentence(self.result.policy, self.result.touched),
+            *policy_words(self.result.policy, self.result.touched),
             *filter(None, [written]),
         ]
         return [replace(grid, notes=notes)]
@@ -149,7 +149,7 @@ def summary_text(c: Overview) -> str:
     if result.about:
         lines += [markdown_text(result.about), ""]
     lines += [f"- {markdown_text(sentence)}" for sentence in sentences(c)]
-    lines += ["", markdown_text(policy_sentence(result.policy, result.touched)), ""]
+    lines += ["", *map(markdown_text, policy_words(result.policy, result.touched)), ""]
     return "\n".join(lines)
 
 

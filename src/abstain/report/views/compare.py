@@ -16,7 +16,7 @@ from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.rewards import measure_facts
 from abstain.report.shared import MOST_DOTS, known_measure, page_of, score_figure
-from abstain.report.words import count_text, number, policy_sentence, sentence, undefined_sentences
+from abstain.report.words import count_text, number, policy_words, sentence, undefined_sentences
 from abstain.stats.functional import THREE
 
 MOST_SLICES = 12
@@ -75,7 +75,7 @@ class View(view.View[CompareResult]):
 
     def _policy(self) -> list[str]:
         c = self.result
-        return [policy_sentence(c.policy, c.touched)] if c.policy else []
+        return policy_words(c.policy, c.touched)
 
     # -------------------------------------------------------------------------- the tables
 

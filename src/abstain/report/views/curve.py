@@ -76,9 +76,7 @@ class View(view.View[CurveResult]):
         said += [words.sentence(note) for note in words.few([*result.notes, *missing])]
         said += [NOTES[show].format(along=result.along)] if show in NOTES else []
         said += getattr(self, f"_{show}_notes", list)()
-        if result.touched:
-            said.append(words.policy_sentence(result.policy, result.touched))
-        return said
+        return said + words.policy_words(result.policy, result.touched)
 
     def _summary_notes(self) -> list[str]:
         result = self.result

@@ -11,7 +11,7 @@ from abstain.report.charts import chart
 from abstain.report.curve_figures import IN_FILE, over_coverage
 from abstain.report.grid import Grid
 from abstain.report.views.curve import frame_grid, missing_notes
-from abstain.report.words import policy_sentence, sentence
+from abstain.report.words import policy_words, sentence
 
 SHOWN = ("summary", "risk", "measure")
 """What `--show` knows of them."""
@@ -51,7 +51,7 @@ class View(view.View[HistogramResult]):
                 "AURC takes the answers of a bin as tied; the exact value lies between that of the "
                 "best and of the worst order inside the bins."
             )
-        return [*said, policy_sentence(result.policy, result.touched)]
+        return said + policy_words(result.policy, result.touched)
 
     def line(self) -> str:
         """Runs and bins."""

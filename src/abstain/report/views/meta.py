@@ -16,7 +16,7 @@ from abstain.report.meta_charts import agreement_chart, meta_charts, one_below_a
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.rewards import measure_facts
 from abstain.report.shared import again, known_measure, page_of
-from abstain.report.words import policy_sentence, sentence
+from abstain.report.words import policy_words, sentence
 
 SMALL = 1e-3
 WIDTH = 80
@@ -37,8 +37,7 @@ class View(view.View[MetaResult]):
         said = [f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}."]
         names = (*result.measures, *result.runs)
         said += [sentence(note, names) for note in (*result.notes, *words.notes_of(result))]
-        if result.policy:
-            said.append(policy_sentence(result.policy, result.touched))
+        said += policy_words(result.policy, result.touched)
         grids[-1].notes += said
         return grids
 

@@ -17,7 +17,7 @@ from abstain.report import shared, view
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.pieces import Figure, Page, PageTable, Section
 from abstain.report.rewards import decision_figure, leads_table, measure_facts, rewards_table
-from abstain.report.words import label, listed, policy_sentence, sentence
+from abstain.report.words import label, listed, policy_words, sentence
 from abstain.stats.intervals import METHODS
 
 ENDS = ("low", "high")
@@ -97,8 +97,7 @@ class View(view.View[ScoreResult]):
             measures = [m for name in result.measures if (m := shared.known_measure(name))]
             said += [sentence(text, names) for text in _disagreements(result.rows, measures)]
         said += self._interval_words()
-        if result.policy:
-            said.append(policy_sentence(result.policy, result.touched))
+        said += policy_words(result.policy, result.touched)
         return [*said, *shared.undefined_words(result.rows)]
 
     def _interval_words(self) -> list[str]:

@@ -8,7 +8,7 @@ from abstain.analyses.score.several import SeveralResult
 from abstain.errors import plural
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.words import policy_sentence, sentence, undefined_sentences
+from abstain.report.words import policy_words, sentence, undefined_sentences
 
 
 class View(view.View[SeveralResult]):
@@ -45,8 +45,7 @@ class View(view.View[SeveralResult]):
         said = [f"{self._runs()}, {plural(result.questions, 'question')}."]
         said += [sentence(note) for note in result.notes]
         said += [f"{name}: {text}." for name, text in result.conventions.items()]
-        if result.touched:
-            said.append(policy_sentence(result.policy, result.touched))
+        said += policy_words(result.policy, result.touched)
         return [*said, *undefined_sentences((row.run, row.undefined) for row in result.rows)]
 
     def line(self) -> str:

@@ -79,9 +79,7 @@ class View(view.View[TuneResult]):
         if result.aim.risk is not None and any(threshold is not None for threshold in chosen):
             said.append(self._promise())
         said += [words.sentence(note) for note in words.few([*result.notes, *self._warnings()])]
-        if result.touched:
-            said.append(words.policy_sentence(result.policy, result.touched))
-        return said
+        return said + words.policy_words(result.policy, result.touched)
 
     def _aim(self) -> str:
         aim = self.result.aim
