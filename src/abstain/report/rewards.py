@@ -161,8 +161,11 @@ def decision_figure(runs: Sequence[str], counts: CountsArray, best: Sequence[int
 
 def decision_words(runs: Sequence[str], found: Sequence[Lead], shown: int) -> str:
     """Where the leader changes as wrong answers grow dearer."""
-    said = f"The dearer a wrong answer, the lower the score. {_name(runs, found[0])} is ahead"
-    said += "".join(f", from t = {lead.start:.2f} on {_name(runs, lead)}" for lead in found[1:])
-    drawn = f"{said}. {plural(shown, 'run is', 'runs are')} drawn"
+    until = f" up to t = {found[1].start:.2f}" if found[1:] else " at every t"
+    said = f"Scores fall as a wrong answer costs more. {_name(runs, found[0])} leads{until}."
+    for lead, after in zip(found[1:], [*found[2:], None], strict=True):
+        until = f" to t = {after.start:.2f}" if after else ""
+        said += f" {_name(runs, lead)} leads from t = {lead.start:.2f}{until}."
+    drawn = f"{said} {plural(shown, 'run is', 'runs are')} drawn"
     marked = any(lead.start < HIGHEST_T for lead in found[1:])
     return f"{drawn}; a circle marks a change of lead." if marked else f"{drawn}."
