@@ -203,10 +203,10 @@ def test_a_frame_without_rows_is_refused(kind: str, tmp_path: Path) -> None:
 def test_a_relation_is_counted_by_its_own_engine(
     in_batches: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing longer than the tallies (or the gold, or a batch) is brought over from duckdb."""
+    """Nothing longer than the counts (or the gold, or a batch) is brought over from duckdb."""
     import abstain.judging.cells as cells
+    import abstain.judging.counting as tally_module
     import abstain.judging.gold as gold_module
-    import abstain.judging.tally as tally_module
 
     monkeypatch.setattr(cells, "BATCH", 2048)
     batches: list[int] = []

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.cli import run
-from abstain.judging import cells, tally
+from abstain.judging import cells, counting
 from abstain.judging.reading import EngineName
 from abstain.outcomes import OUTCOMES
 from tests.engines import ENGINES, needs
@@ -208,7 +208,7 @@ def test_duckdb_counts_by_itself_what_batches_count(seed: int, bits: int) -> Non
         patch.setattr(cells, "MOST_BITS", bits)
         counted_there: list[Any] = []
         count = watched(cells.census_there, counted_there)
-        patch.setattr(tally, "census_there", count)
+        patch.setattr(counting, "census_there", count)
         table.write_parquet(f"{folder}/runs.parquet", row_group_size=17)
         result = ab.score(gold, f"{folder}/runs.parquet", by=["topic"], engine="duckdb")
     assert found(result) == slow_counts(gold, table)

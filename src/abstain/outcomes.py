@@ -336,25 +336,25 @@ class Policy:
         ends = [self.outcome_of(kind) for kind in range(KINDS)]
         return np.array([excluded if end is None else end for end in ends])
 
-    def apply(self, tallies: IntArray) -> IntArray:
-        """Tallies of kinds (…, KINDS) to counts (…, 6): one matrix product."""
+    def apply(self, counts: IntArray) -> IntArray:
+        """Counts by kind (…, KINDS) to counts by outcome (…, 6): one matrix product."""
         import numpy as np
 
         mapping = np.zeros((KINDS, len(fields(Counts))), dtype=np.int64)
         ends = self.outcomes(excluded=-1)
         counted = ends >= 0
         mapping[counted, ends[counted]] = 1
-        return tallies @ mapping
+        return counts @ mapping
 
     def to_dict(self) -> dict[str, str]:
         """Kind to effect, every kind."""
         return {kind.value: effect.value for kind, effect in self.effects.items()}
 
 
-def blanks_by_reason(tallies: IntArray) -> IntArray:
-    """Tallies of kinds (…, KINDS) to blanks by reason (…, reasons), before any policy."""
-    shape = (*tallies.shape[:-1], len(Why), len(CANDIDATES))
-    reasons: IntArray = tallies[..., 2:].reshape(shape).sum(axis=-1)
+def blanks_by_reason(counts: IntArray) -> IntArray:
+    """Counts by kind (…, KINDS) to blanks by reason (…, reasons), before any policy."""
+    shape = (*counts.shape[:-1], len(Why), len(CANDIDATES))
+    reasons: IntArray = counts[..., 2:].reshape(shape).sum(axis=-1)
     return reasons
 
 

@@ -10,7 +10,7 @@ from abstain.analyses.campaign.overview import Overview
 from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import legend, to_csv, to_latex, to_markdown
-from abstain.report.pieces import PageTable
+from abstain.report.page import PageTable
 from tests.campaign.asked import overview
 from tests.campaign.slow import make
 

@@ -14,7 +14,7 @@ from abstain.analyses.campaign.overview import Overview
 from abstain.errors import InputError, UsageError
 from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import Cell
-from abstain.report.pieces import PageTable
+from abstain.report.page import PageTable
 from abstain.stats.intervals import interval
 from tests.campaign.asked import overview
 from tests.campaign.slow import SlowCampaign, deviation, make

@@ -14,7 +14,7 @@ import pytest
 import abstain as ab
 from abstain.cli import run
 from abstain.report.grid import Column, Grid
-from abstain.report.pieces import MOST_CELLS, WIDEST, PageTable, table_data
+from abstain.report.page import MOST_CELLS, WIDEST, PageTable, table_data
 from tests.helpers import Here
 from tests.report.test_report import cells, data_of
 

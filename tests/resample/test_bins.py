@@ -12,7 +12,7 @@ from abstain.analyses.meta.parts import sensitivity_of
 from abstain.analyses.meta.result import Sensitivity
 from abstain.errors import UsageError
 from abstain.stats.resampling.sensitivity import (
-    SwapTally,
+    SwapCounts,
     bins_for,
     natural_width,
     required_bin,
@@ -42,7 +42,7 @@ def row_of(
 
 def tallied(table: npt.NDArray[np.int64], listed: int, level: float = 0.95) -> Sensitivity:
     """The row of a table of batches × what became of comparisons × bins."""
-    tally = SwapTally(width=0.01, bins=table.shape[-1], listed=listed, limit=1 - level)
+    tally = SwapCounts(width=0.01, bins=table.shape[-1], listed=listed, limit=1 - level)
     tally.add(table, 0, 0.5)
     tally.close()
     return sensitivity_of("m", 10, tally)

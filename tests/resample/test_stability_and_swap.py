@@ -84,7 +84,7 @@ def ours(source: Source, first: Subsets, second: Subsets, *, by_cells: bool) -> 
         listed=BINS,
         limit=0.05,
     )
-    wins, swaps = comparing.tallied(lambda use: [[use(block)]], stable=True, swapping=True)
+    wins, swaps = comparing.counted(lambda use: [[use(block)]], stable=True, swapping=True)
     size = len(next(iter(first.values()))[0])
     return (
         [stability_of(*own) for own in zip(source.measures, wins, strict=True)],

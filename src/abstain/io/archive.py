@@ -110,17 +110,17 @@ class Archive:
     def read(self, name: str) -> bytes:
         """The plain bytes of an entry; `Damaged` when they are not what they should be."""
         entry = self.entries[name]
-        pieces: list[bytes] = []
+        chunks: list[bytes] = []
         size, crc = 0, 0
-        for piece in _unpacked(self._packed(entry), entry.method):
-            size = self._counted("read", name, size, len(piece))
-            crc = zlib.crc32(piece, crc)
-            pieces.append(piece)
+        for chunk in _unpacked(self._packed(entry), entry.method):
+            size = self._counted("read", name, size, len(chunk))
+            crc = zlib.crc32(chunk, crc)
+            chunks.append(chunk)
         if entry.size is not None and size != entry.size:
             raise Damaged(f"has {size:,} bytes, expected {entry.size:,}")
         if entry.crc is not None and crc != entry.crc:
             raise Damaged("has another checksum than its header")
-        return b"".join(pieces)
+        return b"".join(chunks)
 
     def _counted(self, purpose: str, name: str, size: int, more: int) -> int:
         """The size of an entry with some more bytes; beyond a bound it is refused."""
@@ -140,11 +140,11 @@ class Archive:
         left = entry.packed
         step = STEPS.get(entry.method, PIECE)
         while left:
-            piece = self.file.read(min(step, left))
-            if not piece:
+            chunk = self.file.read(min(step, left))
+            if not chunk:
                 raise Damaged("ends too early")
-            left -= len(piece)
-            yield piece
+            left -= len(chunk)
+            yield chunk
 
     # ------------------------------------------------------------------------ the directory
 
@@ -244,12 +244,12 @@ class Archive:
         read = size = 0
         step = STEPS.get(entry.method, PIECE)
         while not unpacker.eof:
-            piece = self.file.read(step)
-            if not piece:
+            chunk = self.file.read(step)
+            if not chunk:
                 return None
-            read += len(piece)
+            read += len(chunk)
             try:
-                unpacked = len(unpacker.decompress(piece))
+                unpacked = len(unpacker.decompress(chunk))
             except Exception:
                 return None
             size = self._counted("measured", entry.name, size, unpacked)
@@ -289,24 +289,24 @@ def _unpacker(method: int) -> Any:
     return zlib.decompressobj(-15)
 
 
-def _unpacked(pieces: Iterator[bytes], method: int) -> Iterator[bytes]:
+def _unpacked(chunks: Iterator[bytes], method: int) -> Iterator[bytes]:
     """Plain bytes, at most about a megabyte at a time."""
     if method == STORED:
-        yield from pieces
+        yield from chunks
         return
     import zstandard
 
     unpacker = _unpacker(method)
     try:
-        for piece in pieces:
-            while piece and not unpacker.eof:
+        for chunk in chunks:
+            while chunk and not unpacker.eof:
                 if method == DEFLATED:
-                    yield unpacker.decompress(piece, 1 << 20)
-                    piece = unpacker.unconsumed_tail
+                    yield unpacker.decompress(chunk, 1 << 20)
+                    chunk = unpacker.unconsumed_tail
                 else:
-                    yield unpacker.decompress(piece)
-                    piece = b""
-            if unpacker.eof and (piece or unpacker.unused_data):
+                    yield unpacker.decompress(chunk)
+                    chunk = b""
+            if unpacker.eof and (chunk or unpacker.unused_data):
                 raise Damaged("goes on behind its end")
     except (zlib.error, zstandard.ZstdError) as error:
         said = str(error).splitlines()[0][:100]

@@ -218,8 +218,8 @@ def line_end(text: bytes) -> int:
     return text.rfind(b"\n") + 1
 
 
-def pieces_of(blocks: Iterable[bytes], end: Callable[[bytes], int] = line_end) -> Iterator[bytes]:
-    """A file's bytes in pieces of whole records; ``end`` says where the last of some bytes ends."""
+def chunks_of(blocks: Iterable[bytes], end: Callable[[bytes], int] = line_end) -> Iterator[bytes]:
+    """A file's bytes in chunks of whole records; ``end`` says where the last of some bytes ends."""
     held = b""
     for block in blocks:
         for start in range(0, len(block), PIECE):
@@ -338,25 +338,25 @@ def _pack(draft: Path, ending: str) -> None:
 
 def _bounded(file: IO[bytes], name: str) -> bytes:
     limit, longest = byte_limit(), BLOCK
-    pieces: list[bytes] = []
+    chunks: list[bytes] = []
     size, since = 0, 0  # bytes in all, and since the last line end
-    while piece := file.read(BLOCK):
-        if not pieces:
-            first = piece.removeprefix(BOM).lstrip()[:4]
+    while chunk := file.read(BLOCK):
+        if not chunks:
+            first = chunk.removeprefix(BOM).lstrip()[:4]
             if first.startswith(b"<"):
                 limit = byte_limit(MAX_XML_BYTES)
             if first.startswith(b"{"):
                 longest = MAX_DOCUMENT
-            if piece.startswith((PARQUET, GZIP, ZSTD, ZIP)):
+            if chunk.startswith((PARQUET, GZIP, ZSTD, ZIP)):
                 longest = limit
-        size += len(piece)
-        since = 0 if b"\n" in piece else since + len(piece)
+        size += len(chunk)
+        since = 0 if b"\n" in chunk else since + len(chunk)
         if size > limit:
             raise too_large(name, limit)
         if since > longest:
             raise InputError(f"has a line of more than {longest >> 20} MiB, expected a table", name)
-        pieces.append(piece)
-    return b"".join(pieces)
+        chunks.append(chunk)
+    return b"".join(chunks)
 
 
 def _nearby(path: Path) -> str:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from abstain.errors import AbstainError, InputError, UsageError, nearest
 from abstain.io.engines import to_duckdb, to_spark, with_every_nan
-from abstain.io.tables import ROW, Pieces, Table, first_line, json_column, read_table
+from abstain.io.tables import ROW, Chunks, Table, first_line, json_column, read_table
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -89,17 +89,17 @@ def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
     frame = frame.rename({a: k for a, k in renames.items() if a != k})
     columns = tuple(c for c in frame.collect_schema().names() if c != ROW)
     before = (*table.renamed, *renames)
-    pieces = None if table.pieces is None else partial(_renamed_pieces, table.pieces, renames)
-    return replace(table, columns=columns, frame=frame.to_native(), renamed=before, pieces=pieces)
+    chunks = None if table.chunks is None else partial(_renamed_chunks, table.chunks, renames)
+    return replace(table, columns=columns, frame=frame.to_native(), renamed=before, chunks=chunks)
 
 
-def _renamed_pieces(
-    pieces: Pieces, renames: Mapping[str, str], columns: Sequence[str]
+def _renamed_chunks(
+    chunks: Chunks, renames: Mapping[str, str], columns: Sequence[str]
 ) -> Iterator[pl.DataFrame]:
     before = {known: actual for actual, known in renames.items()}
     actual = [before.get(column, column) for column in columns]
-    for piece in pieces(actual):
-        yield piece.rename(dict(zip(actual, columns, strict=True)))
+    for chunk in chunks(actual):
+        yield chunk.rename(dict(zip(actual, columns, strict=True)))
 
 
 def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:

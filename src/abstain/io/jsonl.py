@@ -1,4 +1,4 @@
-"""JSONL: one object a line, read in pieces.
+"""JSONL: one object a line, read in chunks.
 
 The type of a column depends on all of its values, so a file is looked through once before: for
 its columns, and for the kinds of value in each.
@@ -16,7 +16,7 @@ import msgspec
 import polars as pl
 
 from abstain.errors import InputError, Place
-from abstain.io.files import BOM, NOT_UTF8, Opened, pieces_of, text_blocks
+from abstain.io.files import BOM, NOT_UTF8, Opened, chunks_of, text_blocks
 from abstain.io.tables import ROW, Table, json_column
 
 MAX_COLUMNS = 10_000
@@ -32,8 +32,8 @@ def read_jsonl(opened: Opened) -> Table:
     if ROW in kinds:
         raise InputError(f"a column may not be called {ROW}", opened.name)
     empty = pl.DataFrame([json_column(name, [], own) for name, own in kinds.items()])
-    pieces = partial(_pieces, opened, kinds)
-    return Table(opened.name, "jsonl", tuple(kinds), empty.lazy(), opened, pieces=pieces)
+    chunks = partial(_chunks, opened, kinds)
+    return Table(opened.name, "jsonl", tuple(kinds), empty.lazy(), opened, chunks=chunks)
 
 
 def read_array(opened: Opened) -> Table:
@@ -52,10 +52,10 @@ def read_array(opened: Opened) -> Table:
     return Table(opened.name, "json", tuple(names), frame, opened)
 
 
-def _records(piece: bytes, name: str, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
+def _records(chunk: bytes, name: str, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records of some lines, each with the number of the lines before it, one at a time."""
     decode = msgspec.json.Decoder().decode
-    for number, line in enumerate(io.BytesIO(piece), before):
+    for number, line in enumerate(io.BytesIO(chunk), before):
         if number == 0:
             line = line.removeprefix(BOM)
         if not line.strip():
@@ -78,15 +78,15 @@ def _looked_through(opened: Opened) -> tuple[int, Kinds]:
     """How many records there are, and what their columns hold; what is no record is refused."""
     kinds: Kinds = {}
     decoder, rows, before = None, 0, 0
-    for piece in pieces_of(text_blocks(opened)):
-        found = None if decoder is None else _quickly(piece, decoder, first=not before)
+    for chunk in chunks_of(text_blocks(opened)):
+        found = None if decoder is None else _quickly(chunk, decoder, first=not before)
         if found is not None:
             rows += len(found)
             for number, own in enumerate(kinds.values()):
                 own.update(map(type, map(attrgetter(_field(number)), found)))
         else:
             known = len(kinds)
-            for number, record in _records(piece, opened.name, before):
+            for number, record in _records(chunk, opened.name, before):
                 rows += 1
                 for key, value in record.items():
                     kinds.setdefault(key, set()).add(type(value))
@@ -95,24 +95,24 @@ def _looked_through(opened: Opened) -> tuple[int, Kinds]:
                     raise InputError(f"has more than {MAX_COLUMNS:,} different keys", place)
             if len(kinds) > known:
                 decoder = _decoder(tuple(kinds), others=False)
-        before += piece.count(b"\n")
+        before += chunk.count(b"\n")
     return rows, kinds
 
 
-def _pieces(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+def _chunks(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
     """The rows of some columns."""
     decoder, before = _decoder(columns, others=True), 0
-    for piece in pieces_of(text_blocks(opened)):
-        found = None if decoder is None else _quickly(piece, decoder, first=not before)
+    for chunk in chunks_of(text_blocks(opened)):
+        found = None if decoder is None else _quickly(chunk, decoder, first=not before)
         values: list[list[Any]]
         if found is not None:
             values = [list(map(attrgetter(_field(i)), found)) for i in range(len(columns))]
             rows = pl.int_range(before, before + len(found), dtype=pl.UInt32, eager=True)
         else:
-            records = list(_records(piece, opened.name, before))
+            records = list(_records(chunk, opened.name, before))
             values = [[record.get(column) for _, record in records] for column in columns]
             rows = pl.Series([number for number, _ in records], dtype=pl.UInt32)
-        before += piece.count(b"\n")
+        before += chunk.count(b"\n")
         series = [
             json_column(name, own, kinds[name]) for name, own in zip(columns, values, strict=True)
         ]
@@ -140,14 +140,14 @@ def _decoder(columns: Sequence[str], *, others: bool) -> msgspec.json.Decoder[An
     return msgspec.json.Decoder(record)
 
 
-def _quickly(piece: bytes, decoder: msgspec.json.Decoder[Any], *, first: bool) -> list[Any] | None:
-    """The records of a piece, if each of its lines is one and nothing else.
+def _quickly(chunk: bytes, decoder: msgspec.json.Decoder[Any], *, first: bool) -> list[Any] | None:
+    """The records of a chunk, if each of its lines is one and nothing else.
 
     The decoder itself takes any white space between records, and none. But where every line
     begins with { and ends with }, no record goes on in the next (a comma or a bracket would
     have to come first), so as many records as lines are one each.
     """
-    text = (piece.removeprefix(BOM) if first else piece).removesuffix(b"\n")
+    text = (chunk.removeprefix(BOM) if first else chunk).removesuffix(b"\n")
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
     breaks = text.count(b"\n")

@@ -37,7 +37,7 @@ class Listener:
         """An element ends; it is still the last of `open`."""
 
     def data(self, text: str) -> None:
-        """A piece of text."""
+        """Text between two tags."""
 
     def fail(self, message: str) -> InputError:
         """An error at the tag that is being read."""
@@ -90,9 +90,9 @@ def parse(opened: Opened, listener: Listener, *, expected: str) -> None:
     )
     fed = False
     try:
-        for line, piece in _pieces(opened, expected):
+        for line, chunk in _chunks(opened, expected):
             listener.line = line
-            parser.feed(piece)
+            parser.feed(chunk)
         fed = True
         parser.close()
     except etree.XMLSyntaxError as error:
@@ -114,8 +114,8 @@ def _check_size(opened: Opened) -> None:
         )
 
 
-def _pieces(opened: Opened, expected: str) -> Iterator[tuple[int, bytes]]:
-    """The bytes in pieces that begin with a start tag, each with the line of its `<`."""
+def _chunks(opened: Opened, expected: str) -> Iterator[tuple[int, bytes]]:
+    """The bytes in chunks that begin with a start tag, each with the line of its `<`."""
     line, begins, unclosed = 1, 1, 0
     with opened.stream() as file:
         while block := file.read(BLOCK):

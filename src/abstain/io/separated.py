@@ -23,8 +23,8 @@ from abstain.io.files import (
     ahead,
     bad_utf8_line,
     check_text,
+    chunks_of,
     line_end,
-    pieces_of,
     text_blocks,
 )
 from abstain.io.tables import ROW, SEPARATORS, Table, first_line
@@ -33,7 +33,7 @@ LOOKED_AT = 4 << 20
 """Bytes that are looked at at a time to see whether records are even."""
 
 AT_ONCE = 1 << 13
-"""Records that are read exactly before they become a piece."""
+"""Records that are read exactly before they become a chunk."""
 
 
 class Begins:
@@ -60,14 +60,14 @@ def read_separated(opened: Opened, format: str) -> Table:
     except InputError:
         check_text(opened)  # what is no text has no header to speak of
         raise
-    read = partial(_fast_pieces, opened, separator, header)
+    read = partial(_fast_chunks, opened, separator, header)
     if not _is_rectangular(_utf8_blocks(opened), separator, len(header)):
-        read = partial(_exact_pieces, opened, separator, header)
+        read = partial(_exact_chunks, opened, separator, header)
         for _ in _exact_records(opened, separator, len(header)):
             pass  # a record that is not what it should be is refused
     empty = pl.LazyFrame(schema=dict.fromkeys(header, pl.String))
     begins = Begins(opened, separator)
-    return Table(opened.name, format, header, empty, opened, begins=begins, pieces=read)
+    return Table(opened.name, format, header, empty, opened, begins=begins, chunks=read)
 
 
 def _rows(
@@ -208,7 +208,7 @@ def _quotes_enclose(cells: Any, at: Any, separator: str) -> bool:
     return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
 
 
-# ------------------------------------------------------------------------------ in pieces
+# ------------------------------------------------------------------------------ in chunks
 
 
 def _utf8_blocks(opened: Opened) -> Iterator[bytes]:
@@ -226,11 +226,11 @@ def _utf8_blocks(opened: Opened) -> Iterator[bytes]:
         raise InputError(NOT_UTF8, Place(opened.name, bad_utf8_line(opened)))
 
 
-def _fast_pieces(
+def _fast_chunks(
     opened: Opened, separator: str, header: tuple[str, ...], columns: Sequence[str]
 ) -> Iterator[pl.DataFrame]:
     """The rows of a file whose every record has the header's cells."""
-    # polars takes the number of cells from the first line, which may be blank in a piece
+    # polars takes the number of cells from the first line, which may be blank in a chunk
     heading = separator.join("x" * len(header)).encode() + b"\n"
 
     def cells(text: bytes, wanted: Sequence[str]) -> pl.DataFrame:
@@ -246,15 +246,15 @@ def _fast_pieces(
         raw.columns = [header[place] for place in places]
         return raw
 
-    def rows(piece: tuple[int, bytes]) -> tuple[int, pl.DataFrame]:
-        number, text = piece
+    def rows(chunk: tuple[int, bytes]) -> tuple[int, pl.DataFrame]:
+        number, text = chunk
         text = heading + text if number else text.removeprefix(BOM)
         return _rows(partial(cells, text), header, columns)
 
     before = 0
     try:
-        pieces = enumerate(pieces_of(text_blocks(opened), _record_end))
-        for records, some in ahead(pieces, rows):
+        chunks = enumerate(chunks_of(text_blocks(opened), _record_end))
+        for records, some in ahead(chunks, rows):
             if some.height:
                 yield some.with_columns(pl.col(ROW) + before)
             before += records
@@ -273,7 +273,7 @@ def _record_end(text: bytes) -> int:
     return int(ends[-1]) + 1 if len(ends) else 0
 
 
-def _exact_pieces(
+def _exact_chunks(
     opened: Opened, separator: str, header: tuple[str, ...], columns: Sequence[str]
 ) -> Iterator[pl.DataFrame]:
     """The rows of a file that is read record by record."""

@@ -53,7 +53,7 @@ ENDINGS = {
 }
 QA4MRE = re.compile(rb"<(test-set|output)\b")
 
-Pieces = Callable[[Sequence[str]], "Iterator[pl.DataFrame]"]
+Chunks = Callable[[Sequence[str]], "Iterator[pl.DataFrame]"]
 """The rows of some columns (and `ROW`), from the beginning, so many at a time as fit in memory."""
 
 
@@ -83,7 +83,7 @@ class Table(Struct, frozen=True):
     """The tables that it was made of, each with its first row, where there are several."""
     begins: Begins | None = None
     """Where the records of a separated file begin, looked up when somebody asks."""
-    pieces: Pieces | None = None
+    chunks: Chunks | None = None
     """Reads the rows, where the file is too large to be held: then `frame` has only the columns."""
 
     def place(self, row: int | None) -> Place:
@@ -136,18 +136,18 @@ def read_table(
 
         return read_array(opened)
     table = _read_text(opened, chosen)
-    assert table.pieces is not None
-    pieces = list(table.pieces(table.columns))
-    if not pieces:
+    assert table.chunks is not None
+    chunks = list(table.chunks(table.columns))
+    if not chunks:
         raise InputError("has a header but no rows", opened.name)
-    frame = pl.concat(pieces, how="vertical_relaxed")  # some may hold whole numbers as text
-    return replace(table, frame=frame.lazy(), pieces=None)
+    frame = pl.concat(chunks, how="vertical_relaxed")  # some may hold whole numbers as text
+    return replace(table, frame=frame.lazy(), chunks=None)
 
 
-def read_in_pieces(path: str | Path, *, format: str | None = None) -> Table:
+def read_in_chunks(path: str | Path, *, format: str | None = None) -> Table:
     """The same table, checked as a whole, its rows read when and as often as they are asked for.
 
-    Only tables of text are read so (`Table.pieces`); others come as `read_table` gives them.
+    Only tables of text are read so (`Table.chunks`); others come as `read_table` gives them.
     """
     if format not in (None, *TEXTS):
         return read_table(path, format=format)

@@ -242,13 +242,13 @@ def _text(field: bytes) -> str:
 
 
 def chunks(opened: Opened) -> Iterator[bytes]:
-    """The file's text in pieces of whole lines, unpacked, without a byte order mark."""
+    """The file's text in chunks of whole lines, unpacked, without a byte order mark."""
     limit, total = byte_limit(), 0
-    for number, piece in enumerate(_whole_lines(opened)):
-        total += len(piece)
+    for number, chunk in enumerate(_whole_lines(opened)):
+        total += len(chunk)
         if total > limit:
             raise too_large(opened.name, limit)
-        yield piece if number else piece.removeprefix(BOM)
+        yield chunk if number else chunk.removeprefix(BOM)
 
 
 def lines(opened: Opened) -> Iterator[tuple[int, list[bytes]]]:

@@ -17,8 +17,8 @@ from msgspec import Struct, structs
 
 import abstain
 from abstain.errors import InputError, UnknownNameError, UsageError, check_call, option, plural
+from abstain.judging.counting import KindCounts, binned_cells
 from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice_sizes, slices_of
-from abstain.judging.tally import Tallies, binned_cells
 from abstain.outcomes import (
     CANDIDATES,
     EXCLUDED,
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from abstain.analyses.score.several import several as _several
     from abstain.analyses.tune import tune as _tune
     from abstain.analyses.validate import validate as _validate
+    from abstain.judging.counting import Filled
     from abstain.judging.gold import Gold
     from abstain.judging.reading import PolicyLike, Reading
     from abstain.judging.responses import Responses
-    from abstain.judging.tally import Filled
     from abstain.outcomes import Array, IntArray
 
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
@@ -85,12 +85,12 @@ class Source(Protocol):
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         """The questions in order, with some of their attributes (None: all there are)."""
 
-    def tally(self, by: Sequence[str]) -> Tallies:
+    def count_kinds(self, by: Sequence[str]) -> KindCounts:
         """How many responses of each kind, by run and slice, counted where they are."""
 
     def names(self) -> list[str]:
         """The runs, by name."""
-        return sorted(set(self.tally(()).runs))
+        return sorted(set(self.count_kinds(()).runs))
 
     def fill(self, *, confident: bool) -> Filled:
         """The kind of every response, and its confidence where that is asked for."""
@@ -169,7 +169,7 @@ class Evaluation:
     @property
     def touched(self) -> dict[str, int]:
         """How many responses each part of the policy touches."""
-        table = self.tallies(()).table
+        table = self.kind_counts(()).table
         return reasons_named(blanks_by_reason(table).sum(axis=0))
 
     # ------------------------------------------------------------------------------ matrices
@@ -218,7 +218,7 @@ class Evaluation:
         refused.
         """
         kinds = self.kinds  # first: what is held is not counted again where it lives
-        found = self.tallies(())
+        found = self.kind_counts(())
         refuse_undecided(blanks_by_reason(found.table), found.runs, self.policy)
         return self.policy.outcomes(EXCLUDED).astype(np.uint8)[kinds]
 
@@ -232,17 +232,17 @@ class Evaluation:
 
     # -------------------------------------------------------------------------------- counts
 
-    def tallies(self, by: Sequence[str]) -> Tallies:
+    def kind_counts(self, by: Sequence[str]) -> KindCounts:
         """How many responses of each kind there are, by run and slice."""
         if self._held is None:
-            return self.source.tally(by)
-        return _tallied(self._held, self.with_attributes, by)
+            return self.source.count_kinds(by)
+        return _counted(self._held, self.with_attributes, by)
 
     def counted(self, by: Sequence[str] = ()) -> Counted:
         """Counts under the policy, by run and slice."""
         if (given := self.source.counted(by)) is not None:
             return given
-        found = self.tallies(by)
+        found = self.kind_counts(by)
         reasons = blanks_by_reason(found.table)
         refuse_undecided(reasons, found.runs, self.policy)
         counts = self.policy.apply(found.table)
@@ -403,9 +403,9 @@ class Subset(Source):
         """Those of the whole that it keeps."""
         return self.whole.with_attributes(attributes)[self.columns]
 
-    def tally(self, by: Sequence[str]) -> Tallies:
+    def count_kinds(self, by: Sequence[str]) -> KindCounts:
         """Counted from the matrix of the whole."""
-        return _tallied(self.fill(confident=False), self.questions, by)
+        return _counted(self.fill(confident=False), self.questions, by)
 
     def fill(self, *, confident: bool) -> Filled:
         """The cells of the whole that it keeps."""
@@ -414,9 +414,9 @@ class Subset(Source):
         return [names[i] for i in self.rows], kinds[at], None if sure is None else sure[at]
 
 
-def _tallied(
+def _counted(
     held: Filled, questions: Callable[[Sequence[str]], pl.DataFrame], by: Sequence[str]
-) -> Tallies:
+) -> KindCounts:
     """Responses of each kind by run and slice, counted from the matrix."""
     runs, kinds, _ = held
     slices: list[tuple[str | None, ...]] = [()]
@@ -430,7 +430,7 @@ def _tallied(
     table = np.stack([np.bincount(part_of + own, minlength=width) for own in kinds])
     names = [run for run in runs for _ in slices]
     rows = table.reshape(-1, KINDS).astype(np.int64)
-    return Tallies(names, slices * len(runs), rows, kinds.shape[1])
+    return KindCounts(names, slices * len(runs), rows, kinds.shape[1])
 
 
 def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:

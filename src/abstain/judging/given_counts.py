@@ -84,7 +84,7 @@ class GivenCounts(Source):
         """Counts have no questions, and so no kinds, no responses and no confidences of them."""
         raise UsageError(NO_QUESTIONS)
 
-    tally = fill = binned = questions
+    count_kinds = fill = binned = questions
 
 
 def read_given(data: Any, reading: Reading, *, skip_inconsistent: bool = False) -> GivenCounts:

@@ -18,6 +18,7 @@ from abstain.errors import InputError, UnknownNameError, UsageError, nearest, op
 from abstain.io.columns import USUAL_NAMES, require_all, text_column
 from abstain.io.frames import collect, in_engine
 from abstain.io.tables import Table
+from abstain.judging.counting import KindCounts, count_kinds, counted, with_missing
 from abstain.judging.faults import CONFLICT, NO_QUESTION
 from abstain.judging.gold import Gold
 from abstain.judging.judge import (
@@ -36,7 +37,6 @@ from abstain.judging.judge import (
 )
 from abstain.judging.responses import OF_A_RUN, Responses
 from abstain.judging.slices import BY
-from abstain.judging.tally import Tallies, counted, tally, with_missing
 from abstain.outcomes import KIND_OF_WORD, OUTCOMES, RIGHT, WRONG, Why, blank_kind
 
 COLUMNS = ("outcome", "grade")
@@ -96,7 +96,7 @@ def judge_rows(
 def grade_rows(source: Responses) -> pl.DataFrame:
     """The judged rows of one table, each with its run, its question and its kind."""
     judged = judge_rows([source], {})
-    tally(judged)  # what is wrong with a row is refused
+    count_kinds(judged)  # what is wrong with a row is refused
     columns = ["run", "question", KIND]
     return collect(judged.frames[0].select(columns), source.table.name)
 
@@ -245,7 +245,7 @@ def numbered(judged: Judged) -> Judged:
     return replace(judged, frames=(nw.from_native(rows.lazy()),), gold=gold)
 
 
-def tally_nameless(judged: Judged, by: Sequence[str]) -> Tallies:
+def count_nameless(judged: Judged, by: Sequence[str]) -> KindCounts:
     """Count rows that name no question: nothing can be missing."""
     columns = [BY + name for name in by]
     kinds = pl.concat([counted(judged, frame, columns) for frame in judged.frames])
@@ -255,9 +255,9 @@ def tally_nameless(judged: Judged, by: Sequence[str]) -> Tallies:
         sizes = per_slice.group_by(columns).agg(pl.col("size").max()).sort(columns)
     else:
         sizes = per_slice.select(pl.col("size").max().fill_null(0))
-    tallies = with_missing(kinds, sizes, columns, questions=int(sizes["size"].sum()))
-    tallies.table[:, blank_kind(Why.MISSING)] = 0
-    return tallies
+    counts = with_missing(kinds, sizes, columns, questions=int(sizes["size"].sum()))
+    counts.table[:, blank_kind(Why.MISSING)] = 0
+    return counts
 
 
 def _refuse_different_lengths(kinds: pl.DataFrame, sources: Sequence[Responses]) -> None:

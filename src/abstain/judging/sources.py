@@ -17,15 +17,15 @@ from abstain.errors import UsageError
 from abstain.io.columns import require_all
 from abstain.io.frames import check_mapping
 from abstain.judging.aliases import ALIASES, refuse_pooled
+from abstain.judging.counting import Filled, KindCounts, binned, count_kinds, filled
 from abstain.judging.evaluation import Evaluation, Kind, Source
 from abstain.judging.given_counts import read_given
 from abstain.judging.gold import Gold, joined_gold, read_gold
-from abstain.judging.grades import judge_rows, numbered, shared_attributes, tally_nameless
+from abstain.judging.grades import count_nameless, judge_rows, numbered, shared_attributes
 from abstain.judging.judge import Judged, judge
 from abstain.judging.opening import open_sources
 from abstain.judging.reading import Reading, refuse_meaningless
 from abstain.judging.responses import Responses, describe, own_cluster, told
-from abstain.judging.tally import Filled, Tallies, binned, filled, tally
 
 if TYPE_CHECKING:
     from abstain.judging.reading import Align, EngineName, Match, PolicyLike
@@ -40,14 +40,14 @@ class _Source(Source):
         self.responses = tuple(responses)
         self._reading = reading
         self._judged: dict[tuple[tuple[str, ...], ...], Judged] = {}
-        self._tallies: dict[tuple[str, ...], Tallies] = {}
+        self._kind_counts: dict[tuple[str, ...], KindCounts] = {}
 
     @abstractmethod
     def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
         """Every response with its kind, anew."""
 
-    def _count(self, by: Sequence[str]) -> Tallies:
-        return tally(self.judged(by), by)
+    def _count(self, by: Sequence[str]) -> KindCounts:
+        return count_kinds(self.judged(by), by)
 
     def judged(self, by: Sequence[str] = (), keep: Sequence[str] = ()) -> Judged:
         """Every response with its kind, still lazy; `keep` names other columns to keep."""
@@ -56,12 +56,12 @@ class _Source(Source):
             self._judged[key] = self._judge(by, keep)
         return self._judged[key]
 
-    def tally(self, by: Sequence[str]) -> Tallies:
+    def count_kinds(self, by: Sequence[str]) -> KindCounts:
         """How many responses of each kind, counted by the engine that they live in."""
         key = tuple(by)
-        if key not in self._tallies:
-            self._tallies[key] = self._count(by)
-        return self._tallies[key]
+        if key not in self._kind_counts:
+            self._kind_counts[key] = self._count(by)
+        return self._kind_counts[key]
 
     def fill(self, *, confident: bool) -> Filled:
         """The kind of every response, one byte each; a run without one is missing there."""
@@ -128,9 +128,9 @@ class JudgedRows(_Source):
         judged = judge_rows(self.responses, self._reading.grades, by=by, keep=keep, confidence=True)
         return judged if self.named else numbered(judged)
 
-    def _count(self, by: Sequence[str]) -> Tallies:
+    def _count(self, by: Sequence[str]) -> KindCounts:
         judged = judge_rows(self.responses, self._reading.grades, by=by)
-        return tally(judged, by) if self.named else tally_nameless(judged, by)
+        return count_kinds(judged, by) if self.named else count_nameless(judged, by)
 
     def lists(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
         """As `judged`, where a run may have several rows a question: they must name it."""

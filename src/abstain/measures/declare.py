@@ -19,6 +19,7 @@ from abstain.measures.definition import (
     NONE_ASKED,
     SPLIT_UNKNOWN,
     Bounds,
+    CountsLike,
     Definition,
     Influence,
     MeanOf,
@@ -26,7 +27,6 @@ from abstain.measures.definition import (
     Parameter,
     Proportion,
     Shares,
-    Tally,
     Undefinedness,
     Uses,
 )
@@ -233,10 +233,10 @@ def _of_both(function: Callable[..., Numeric]) -> tuple[Shares, Callable[..., Nu
     if sum(kind is not inspect.Parameter.KEYWORD_ONLY for kind in kinds) == 3:
         return function, of_shares(function)
 
-    def of_tally(k: Tally, **arguments: float) -> Numeric:
+    def of_counts(k: CountsLike, **arguments: float) -> Numeric:
         return function(k.right * 1.0, k.wrong * 1.0, k.unanswered * 1.0, k.n * 1.0, **arguments)
 
-    return lambda c, w, u, **arguments: function(c, w, u, 1.0, **arguments), of_tally
+    return lambda c, w, u, **arguments: function(c, w, u, 1.0, **arguments), of_counts
 
 
 def _kappa_of(score: Shares, facts: CreditFacts) -> Shares | None:

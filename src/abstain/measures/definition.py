@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Numeric: TypeAlias = Any
 """A float or an array of floats: formulas are written once for both."""
 
-Tally: TypeAlias = Any
+CountsLike: TypeAlias = Any
 """`Counts` or `CountsArray`: whatever has right, wrong, …, n."""
 
 Shares: TypeAlias = Callable[..., Numeric]
@@ -132,7 +132,7 @@ class Proportion(Struct, frozen=True):
     successes: str
     trials: str = "n"
 
-    def of(self, counts: Tally) -> tuple[Numeric, Numeric]:
+    def of(self, counts: CountsLike) -> tuple[Numeric, Numeric]:
         """How many successes and trials some counts have."""
         return _sum(counts, self.successes), _sum(counts, self.trials)
 
@@ -156,7 +156,7 @@ _LETTERS = {
 }
 
 
-def _sum(counts: Tally, letters: str) -> Numeric:
+def _sum(counts: CountsLike, letters: str) -> Numeric:
     return sum(getattr(counts, _LETTERS[letter.strip()]) for letter in letters.split("+"))
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, overload
 from abstain.errors import UsageError
 from abstain.measures.answers import Answers
 from abstain.measures.definition import (
+    CountsLike,
     Definition,
     Numeric,
     Shares,
-    Tally,
     number_text,
 )
 from abstain.measures.lazy import numpy as np
@@ -161,10 +161,10 @@ class Measure:
 def of_shares(function: Shares) -> Callable[..., Numeric]:
     """A function of shares as one of counts."""
 
-    def of_tally(k: Tally, **arguments: float) -> Numeric:
+    def of_counts(k: CountsLike, **arguments: float) -> Numeric:
         return function(k.right / k.n, k.wrong / k.n, k.unanswered / k.n, **arguments)
 
-    return of_tally
+    return of_counts
 
 
 class ConfidenceMeasure(Measure):

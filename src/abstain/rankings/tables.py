@@ -17,7 +17,7 @@ from abstain.io.columns import require, require_all, text_column
 from abstain.io.engines import moved
 from abstain.io.files import STDIN, bare_name
 from abstain.io.frames import collect, open_table, rename
-from abstain.io.tables import ROW, Table, read_in_pieces
+from abstain.io.tables import ROW, Table, read_in_chunks
 from abstain.rankings.judgments import RepeatedError
 from abstain.rankings.sources import TREC, Origin, TrecFile
 
@@ -117,7 +117,7 @@ def open_rows(
         own = name or bare_name(data).encode(errors="replace").decode()
         path = os.fspath(data)
         if side == "run" and engine == "polars":
-            table = read_in_pieces(path, format=format)
+            table = read_in_chunks(path, format=format)
         else:
             table = moved(open_table(path, format=format), engine, master)
     else:
@@ -203,12 +203,12 @@ def _having(error: RepeatedError, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _parts(table: Table, texts: tuple[str, ...], number: str) -> Iterator[nw.LazyFrame[Any]]:
-    """The wanted columns, not read yet; or piece by piece, where a file is read in pieces."""
-    if table.pieces is None:
+    """The wanted columns, not read yet; or chunk by chunk, where a file is read in chunks."""
+    if table.chunks is None:
         yield chosen_columns(table, texts, number)
         return
-    for piece in table.pieces(tuple(dict.fromkeys((*texts, number)))):
-        yield chosen_columns(replace(table, frame=piece.lazy()), texts, number)
+    for chunk in table.chunks(tuple(dict.fromkeys((*texts, number)))):
+        yield chosen_columns(replace(table, frame=chunk.lazy()), texts, number)
 
 
 def chosen_columns(

@@ -203,7 +203,7 @@ def _drawn(spec: Mapping[str, Any], ending: str) -> bytes:
     if ending == ".json":
         return msgspec.json.format(msgspec.json.encode(spec), indent=2) + b"\n"
     if ending == ".html":
-        from abstain.report.pieces import render_chart
+        from abstain.report.page import render_chart
 
         return render_chart(spec).encode()
     import vl_convert

@@ -12,7 +12,7 @@ from abstain.analyses.curve.decision import crossings
 from abstain.analyses.curve.result import PENALISED_AT, Comparison, CurveResult, RunCurve
 from abstain.errors import plural
 from abstain.report.charts import bands, chart, lines, points, tips
-from abstain.report.pieces import Figure
+from abstain.report.page import Figure
 from abstain.report.shared import higher_is_better
 from abstain.report.words import listed, number
 

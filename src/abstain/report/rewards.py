@@ -12,7 +12,7 @@ from abstain.measures import Measure, measure
 from abstain.report.cards import signature
 from abstain.report.charts import chart, lines, points
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.pieces import Figure, PageTable
+from abstain.report.page import Figure, PageTable
 from abstain.stats.standings import Lead, leads
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from abstain.outcomes import Counts
 from abstain.report import words
 from abstain.report.charts import cells, chart, points
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.pieces import Figure, Page, PageTable, Section
+from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.view import Charts
 from abstain.stats.standings import following, same
 

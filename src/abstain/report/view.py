@@ -23,7 +23,7 @@ from abstain.report.grid import Grid, to_csv, to_github, to_latex, to_markdown
 if TYPE_CHECKING:
     import polars as pl
 
-    from abstain.report.pieces import Page
+    from abstain.report.page import Page
 
 Format: TypeAlias = Literal["table", "json", "csv", "markdown", "latex", "github", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -80,7 +80,7 @@ class View(Generic[R]):
 
     def page(self) -> Page:
         """The page: its tables, whole, their notes and its charts; a kind may have more to say."""
-        from abstain.report.pieces import Figure, PageTable, Section
+        from abstain.report.page import Figure, PageTable, Section
         from abstain.report.shared import page_of
 
         grids = self.tables(most=0)
@@ -125,7 +125,7 @@ class View(Generic[R]):
 
     def html(self, *, title: str = "") -> str:
         """The page as HTML."""
-        from abstain.report.pieces import render
+        from abstain.report.page import render
 
         page = self.page()
         return render(replace(page, title=title) if title else page)

@@ -165,15 +165,15 @@ class Pairs:
         values = sorted((v for v in column.unique() if v), key=natural)
         return {value: (column == value).to_numpy() for value in values}
 
-    def tally(self, chosen: Marks) -> PairTally:
+    def counts(self, chosen: Marks) -> PairCounts:
         """Right responses over all runs in the chosen pairs."""
         main, auxiliary = self.main_right[chosen], self.auxiliary_right[chosen]
         better = int((auxiliary > main).sum())
-        return PairTally(int(main.sum()), int(auxiliary.sum()), better, int(chosen.sum()))
+        return PairCounts(int(main.sum()), int(auxiliary.sum()), better, int(chosen.sum()))
 
 
 @dataclass(frozen=True, slots=True)
-class PairTally:
+class PairCounts:
     """Some of the pairs, over all runs."""
 
     main_right: int

@@ -138,7 +138,7 @@ class Common:
 
     def unknown(self) -> tuple[Array, IntArray]:
         """Over all questions: six counts of the responses that are known, and how many are not."""
-        table = self.whole.tallies(()).table
+        table = self.whole.kind_counts(()).table
         unknown = np.zeros(KINDS, bool)
         for why in UNKNOWN:
             for candidate in CANDIDATES:

@@ -38,7 +38,7 @@ from abstain.stats.resampling.cells import BLANK, of_outcomes
 from abstain.stats.resampling.comparing import FUZZINESS, Comparing
 from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress
 from abstain.stats.resampling.power import RESAMPLES
-from abstain.stats.resampling.sensitivity import BINS, SwapTally, natural_width
+from abstain.stats.resampling.sensitivity import BINS, SwapCounts, natural_width
 from abstain.stats.resampling.sources import Scores, Source, of_counts, of_scores
 
 if TYPE_CHECKING:
@@ -188,9 +188,9 @@ def _compared(
     )
     stable, swapping = (part in settings.chosen for part in ("stability", "sensitivity"))
 
-    def rows(tallies: list[SwapTally], size: int) -> list[Sensitivity]:
-        pairs = zip(source.measures, tallies, strict=True)
-        return [sensitivity_of(name, size, tally) for name, tally in pairs]
+    def rows(counts: list[SwapCounts], size: int) -> list[Sensitivity]:
+        pairs = zip(source.measures, counts, strict=True)
+        return [sensitivity_of(name, size, counts) for name, counts in pairs]
 
     wins, swaps = comparing.drawn(plan, path=0, stable=stable, swapping=swapping)
     stability = [stability_of(*own) for own in zip(source.measures, wins, strict=False)]
@@ -278,7 +278,7 @@ def _of_counts(
 
 def _missing_note(evaluation: Evaluation) -> list[str]:
     """Runs that lack questions which others have."""
-    found = evaluation.tallies(())
+    found = evaluation.kind_counts(())
     missing = blanks_by_reason(found.table)[:, list(Why).index(Why.MISSING)]
     short = [found.runs[int(k)] for k in np.flatnonzero(missing)]
     if not short:

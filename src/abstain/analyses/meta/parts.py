@@ -21,7 +21,7 @@ from abstain.analyses.meta.result import (
 )
 from abstain.analyses.result import number
 from abstain.stats.agreement import COEFFICIENTS, rounded
-from abstain.stats.resampling.comparing import StabilityTally
+from abstain.stats.resampling.comparing import StabilityCounts
 from abstain.stats.resampling.draws import SAME, Plan, all_pairs
 from abstain.stats.resampling.power import (
     exceeding,
@@ -30,7 +30,7 @@ from abstain.stats.resampling.power import (
     significance,
     thinned,
 )
-from abstain.stats.resampling.sensitivity import EDGE, TIED, SwapTally, edge
+from abstain.stats.resampling.sensitivity import EDGE, TIED, SwapCounts, edge
 from abstain.stats.resampling.sources import Source
 
 if TYPE_CHECKING:
@@ -42,19 +42,19 @@ MANY = 10**15
 """Questions beyond which nobody counts."""
 
 
-def stability_of(measure: str, tally: StabilityTally) -> Stability:
+def stability_of(measure: str, counts: StabilityCounts) -> Stability:
     """The curve of one measure."""
     columns = (
-        tally.fuzziness,
-        map(number, tally.error),
-        map(number, tally.upsets.errors()),
-        map(number, tally.ties.values()),
-        map(number, tally.ties.errors()),
+        counts.fuzziness,
+        map(number, counts.error),
+        map(number, counts.upsets.errors()),
+        map(number, counts.ties.values()),
+        map(number, counts.ties.errors()),
     )
     return Stability(
         measure=measure,
-        comparisons=tally.comparisons,
-        undefined=tally.left_out,
+        comparisons=counts.comparisons,
+        undefined=counts.left_out,
         curve=tuple(
             StabilityPoint(fuzziness=level, error=error, error_se=se, ties=ties, ties_se=ties_se)
             for level, error, se, ties, ties_se in zip(*columns, strict=True)
@@ -62,37 +62,37 @@ def stability_of(measure: str, tally: StabilityTally) -> Stability:
     )
 
 
-def sensitivity_of(measure: str, size: int, tally: SwapTally) -> Sensitivity:
+def sensitivity_of(measure: str, size: int, counts: SwapCounts) -> Sensitivity:
     """One row of the paper's Table 2, and the swap rates that it comes from."""
-    at = tally.required()
-    required = tally.edge(at)
-    total = int(tally.table.sum())
-    reaching, tied = (0, 0) if at is None else tally.reaching(at)
-    highest = float(tally.highest) if np.isfinite(tally.highest) else None
-    low, high = (None, None) if at is None else tally.required_range()
+    at = counts.required()
+    required = counts.edge(at)
+    total = int(counts.table.sum())
+    reaching, tied = (0, 0) if at is None else counts.reaching(at)
+    highest = float(counts.highest) if np.isfinite(counts.highest) else None
+    low, high = (None, None) if at is None else counts.required_range()
     bins = zip(
-        tally.counts.tolist(), map(number, tally.rates), map(number, tally.rates_se), strict=True
+        counts.counts.tolist(), map(number, counts.rates), map(number, counts.rates_se), strict=True
     )
     comparable = required is not None and highest is not None and highest > 0
     return Sensitivity(
         measure=measure,
         size=size,
-        width=tally.width,
+        width=counts.width,
         required=required,
-        within_bins=tally.edge(tally.within_bins()),
+        within_bins=counts.edge(counts.within_bins()),
         highest=highest,
         relative=required / highest if comparable else None,  # type: ignore[operator]
         sensitivity=None if at is None else reaching / total,
         tied_elsewhere=None if at is None else tied / max(1, reaching),
         comparisons=total,
-        ties=int(tally.table[TIED].sum()),
-        undefined=tally.left_out,
-        required_range=(tally.edge(low), tally.edge(high)),
+        ties=int(counts.table[TIED].sum()),
+        undefined=counts.left_out,
+        required_range=(counts.edge(low), counts.edge(high)),
         bins=tuple(
-            SwapBin(start=edge(k, tally.width), count=count, swap_rate=rate, se=se)
+            SwapBin(start=edge(k, counts.width), count=count, swap_rate=rate, se=se)
             for k, (count, rate, se) in enumerate(bins)
         ),
-        reason=tally.why_not() if at is None else "",
+        reason=counts.why_not() if at is None else "",
     )
 
 

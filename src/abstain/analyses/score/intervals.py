@@ -87,7 +87,7 @@ def _cluster(evaluation: Evaluation) -> str | None:
 def _cluster_counts(evaluation: Evaluation, by: Sequence[str], cluster: str) -> Clusters:
     """For each run and slice the counts of its clusters; no value makes a cluster of one."""
     grouped = tuple(dict.fromkeys((*by, cluster)))
-    fine = evaluation.tallies(grouped)
+    fine = evaluation.kind_counts(grouped)
     at = grouped.index(cluster)
     found: dict[tuple[str, tuple[str | None, ...]], list[IntArray]] = {}
     for run, values, row in zip(fine.runs, fine.slices, fine.table, strict=True):

@@ -20,11 +20,11 @@ from abstain.errors import InputError, UsageError, option, shown
 from abstain.io.frames import collect
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
+from abstain.judging.counting import first_fault, refuse_empty, refuse_shared
 from abstain.judging.evaluation import refuse_undecided
 from abstain.judging.gold import Gold
 from abstain.judging.judge import FILE, INDEX, KIND, Judged
 from abstain.judging.sources import GoldRuns, JudgedRows
-from abstain.judging.tally import first_fault, refuse_empty, refuse_shared
 from abstain.measures import Measure
 from abstain.measures.answers import Answers
 from abstain.measures.families.handed_in import said_before
@@ -221,8 +221,8 @@ def refuse_open(rows: pl.DataFrame, policy: Policy) -> dict[str, int]:
     names = sorted(rows["run"].unique())
     number = rows["run"].replace_strict(names, range(len(names)), return_dtype=pl.Int64).to_numpy()
     width = len(names) * KINDS
-    tallies = np.bincount(number * KINDS + rows[KIND].to_numpy(), minlength=width)
-    reasons = blanks_by_reason(tallies.reshape(len(names), KINDS))
+    counts = np.bincount(number * KINDS + rows[KIND].to_numpy(), minlength=width)
+    reasons = blanks_by_reason(counts.reshape(len(names), KINDS))
     refuse_undecided(reasons, names, policy)
     return reasons_named(reasons.sum(axis=0))
 

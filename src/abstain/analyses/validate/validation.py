@@ -21,6 +21,7 @@ from abstain.errors import InputError, Place, UsageError, plural, shown
 from abstain.io.frames import check_mapping, collect, in_engine
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
+from abstain.judging.counting import missing_problems, repeats
 from abstain.judging.faults import Problem
 from abstain.judging.gold import NONE_WORDS
 from abstain.judging.judge import FILE, INDEX, KIND, YES, Judged, judge
@@ -28,7 +29,6 @@ from abstain.judging.opening import is_path, join_tasks, logs_in, name_runs, nam
 from abstain.judging.reading import Reading, refuse_meaningless
 from abstain.judging.responses import Responses, in_its_engine, read_responses, told
 from abstain.judging.sources import GoldRuns, golds_of
-from abstain.judging.tally import missing_problems, repeats
 from abstain.outcomes import KINDS
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from abstain.measures.definition import (
     NOTHING_ANSWERED,
     NOTHING_BLANK,
     SPLIT_UNKNOWN,
+    CountsLike,
     Numeric,
     Proportion,
-    Tally,
     Undefinedness,
 )
 
@@ -50,7 +50,7 @@ NOTHING_TO_VALIDATE = Undefinedness(
     aliases=("attempted",),
     gaming="Answer everything: it says how much was answered, not how well.",
 )
-def coverage(k: Tally) -> Numeric:
+def coverage(k: CountsLike) -> Numeric:
     """The share of the questions that were answered, right or wrong."""
     return k.answered / k.n
 
@@ -64,7 +64,7 @@ def coverage(k: Tally) -> Numeric:
     higher_is_better=False,
     gaming="Answer only the surest question: what was left out costs nothing.",
 )
-def selective_risk(k: Tally) -> Numeric:
+def selective_risk(k: CountsLike) -> Numeric:
     """Of the answers given, the share that is wrong."""
     return k.wrong / k.answered
 
@@ -76,7 +76,7 @@ def selective_risk(k: Tally) -> Numeric:
     higher_is_better=False,
     gaming="Blank everything: it gives 0.",
 )
-def wrong_share(k: Tally) -> Numeric:
+def wrong_share(k: CountsLike) -> Numeric:
     """The share of the questions that were answered wrongly."""
     return k.wrong / k.n
 
@@ -87,7 +87,7 @@ def wrong_share(k: Tally) -> Numeric:
     proportion=Proportion("R + UR"),
     gaming="Give a candidate with every blank: it costs nothing here.",
 )
-def forced_accuracy(k: Tally) -> Numeric:
+def forced_accuracy(k: CountsLike) -> Numeric:
     """The accuracy if every candidate behind a blank had been given as the answer."""
     return (k.right + k.unanswered_right) / k.n
 
@@ -100,7 +100,7 @@ def forced_accuracy(k: Tally) -> Numeric:
     undefined=(NOTHING_BLANK, SPLIT_UNKNOWN),
     gaming="Give no candidate with a blank: an empty one counts as rightly discarded.",
 )
-def correctly_discarded(k: Tally) -> Numeric:
+def correctly_discarded(k: CountsLike) -> Numeric:
     """The share of the blanks whose candidate was not right: rightly left blank."""
     return (k.unanswered_wrong + k.unanswered_empty) / k.unanswered
 
@@ -112,7 +112,7 @@ def correctly_discarded(k: Tally) -> Numeric:
     undefined=(NOTHING_TO_DISCARD,),
     gaming="Blank everything: it gives 1.",
 )
-def abstention_recall(k: Tally) -> Numeric:
+def abstention_recall(k: CountsLike) -> Numeric:
     """Of the questions it could not get right, the share that was left blank."""
     discarded = k.unanswered_wrong + k.unanswered_empty
     return discarded / (discarded + k.wrong)
@@ -128,7 +128,7 @@ def abstention_recall(k: Tally) -> Numeric:
     studentised=True,
     gaming="Right answers that are given never show: only the decision to stay silent is judged.",
 )
-def abstention_f(k: Tally) -> Numeric:
+def abstention_f(k: CountsLike) -> Numeric:
     """Harmonic mean of the precision and the recall of leaving blank what would be wrong."""
     discarded = k.unanswered_wrong + k.unanswered_empty
     return 2 * discarded / (2 * discarded + k.unanswered_right + k.wrong)
@@ -142,7 +142,7 @@ def abstention_f(k: Tally) -> Numeric:
     higher_is_better=False,
     gaming="Never leave a blank: it gives 0.",
 )
-def over_abstention(k: Tally) -> Numeric:
+def over_abstention(k: CountsLike) -> Numeric:
     """Of what it would have got right, the share that was left blank."""
     return k.unanswered_right / (k.right + k.unanswered_right)
 
@@ -155,7 +155,7 @@ def over_abstention(k: Tally) -> Numeric:
     higher_is_better=False,
     gaming="Blank everything: it gives 0.",
 )
-def under_abstention(k: Tally) -> Numeric:
+def under_abstention(k: CountsLike) -> Numeric:
     """Of what it could not get right, the share that was answered all the same."""
     return k.wrong / (k.wrong + k.unanswered_wrong + k.unanswered_empty)
 
@@ -167,7 +167,7 @@ def under_abstention(k: Tally) -> Numeric:
     ranks_like=lambda: ("accuracy", "credit(t=0)", "S(t=0)"),
     gaming="Never leave a blank.",
 )
-def qa_accuracy(k: Tally) -> Numeric:
+def qa_accuracy(k: CountsLike) -> Numeric:
     """Questions with a right answer selected, over all questions."""
     return k.right / k.n
 
@@ -178,7 +178,7 @@ def qa_accuracy(k: Tally) -> Numeric:
     proportion=Proportion("UW + UE"),
     gaming="Reject everything: it gives the share of questions that cannot be answered right.",
 )
-def qa_rej_accuracy(k: Tally) -> Numeric:
+def qa_rej_accuracy(k: CountsLike) -> Numeric:
     """Questions correctly rejected (no right candidate, left blank), over all questions."""
     return (k.unanswered_wrong + k.unanswered_empty) / k.n
 
@@ -189,7 +189,7 @@ def qa_rej_accuracy(k: Tally) -> Numeric:
     proportion=Proportion("R + UW + UE"),
     gaming="Hand in candidates that are surely wrong and reject them: each counts as a success.",
 )
-def qa_performance(k: Tally) -> Numeric:
+def qa_performance(k: CountsLike) -> Numeric:
     """Right decisions over all questions: right answers given plus wrong candidates rejected."""
     return (k.right + k.unanswered_wrong + k.unanswered_empty) / k.n
 
@@ -201,7 +201,7 @@ def qa_performance(k: Tally) -> Numeric:
     source=f"{AVE_2008}; c@1 grew out of it",
     gaming="As c@1, but only blanks whose candidate is not right earn credit.",
 )
-def estimated_qa_performance(k: Tally) -> Numeric:
+def estimated_qa_performance(k: CountsLike) -> Numeric:
     """Accuracy, with each correct rejection credited at the accuracy shown."""
     return k.right / k.n * (1 + (k.unanswered_wrong + k.unanswered_empty) / k.n)
 
@@ -214,7 +214,7 @@ def estimated_qa_performance(k: Tally) -> Numeric:
     ranks_like=lambda: ("precision",),
     gaming="Validate the one candidate that you are sure of.",
 )
-def validation_precision(k: Tally) -> Numeric:
+def validation_precision(k: CountsLike) -> Numeric:
     """Of the candidates validated (given as answers), the share that is right."""
     return k.right / k.answered
 
@@ -226,7 +226,7 @@ def validation_precision(k: Tally) -> Numeric:
     undefined=(NOTHING_RIGHT_TO_FIND,),
     gaming="Validate everything: it gives 1.",
 )
-def validation_recall(k: Tally) -> Numeric:
+def validation_recall(k: CountsLike) -> Numeric:
     """Of the right candidates, the share that was validated (given as an answer)."""
     return k.right / (k.right + k.unanswered_right)
 
@@ -240,6 +240,6 @@ def validation_recall(k: Tally) -> Numeric:
     studentised=True,
     gaming="Wrong candidates that are rejected never show: only the right ones are looked for.",
 )
-def validation_f(k: Tally) -> Numeric:
+def validation_f(k: CountsLike) -> Numeric:
     """Harmonic mean of precision and recall of the decision to validate a candidate."""
     return 2 * k.right / (2 * k.right + k.wrong + k.unanswered_right)

@@ -10,7 +10,7 @@ import numpy as np
 from abstain.errors import plural
 from abstain.report.campaign.headings import kinds_of_simplification
 from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, points, tips
-from abstain.report.pieces import Figure
+from abstain.report.page import Figure
 from abstain.report.rewards import MOST_LINES, decision_figure
 from abstain.stats.standings import at_least, over_runs
 
@@ -161,7 +161,7 @@ def _pairs(c: Overview) -> Iterator[Figure]:
         return
     kinds, rows = c.pairs.levels("simplification"), []
     for kind, inside in [("all", c.pairs.everything), *kinds.items()]:
-        t = c.pairs.tally(inside)
+        t = c.pairs.counts(inside)
         rows += [
             {"pairs": f"{kind} ({t.pairs})", "question": "main", "right": t.main_right},
             {"pairs": f"{kind} ({t.pairs})", "question": "auxiliary", "right": t.auxiliary_right},
@@ -177,7 +177,7 @@ def _pairs(c: Overview) -> Iterator[Figure]:
         "scale": {"domain": ["main", "auxiliary"], "range": ["#7f7f7f", "#0072b2"]},
     }
     layer["encoding"]["y"]["sort"] = None
-    t = c.pairs.tally(c.pairs.everything)
+    t = c.pairs.counts(c.pairs.everything)
     caption = (
         f"Right responses on main questions ({t.main_right:,}) and on their simplified twins "
         f"({t.auxiliary_right:,})." + kinds_of_simplification(kinds)

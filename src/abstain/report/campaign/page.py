@@ -18,7 +18,7 @@ from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.tables import EXTRA
 from abstain.report.charts import chart, points, tips
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.pieces import Figure, Page, PageTable, Section, Variant
+from abstain.report.page import Figure, Page, PageTable, Section, Variant
 from abstain.report.rewards import leads_table, measure_facts, rewards_table
 from abstain.report.shared import blanks_table, score_figure
 from abstain.report.views.curve import View as CurveView

@@ -8,7 +8,7 @@ import numpy as np
 
 from abstain.errors import plural
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.pieces import Card, Choice, Deck, PageTable
+from abstain.report.page import Card, Choice, Deck, PageTable
 
 if TYPE_CHECKING:
     from abstain.analyses.campaign.overview import Overview

@@ -178,7 +178,7 @@ def _blanks(c: Overview) -> Iterator[str]:
 def _pairs(c: Overview) -> Iterator[str]:
     if c.pairs is None:
         return
-    t = c.pairs.tally(c.pairs.everything)
+    t = c.pairs.counts(c.pairs.everything)
     change = "" if t.change is None else f", {t.change:+.0f} %"
     yield (
         f"In {plural(t.pairs, 'pair')} of a main and an auxiliary question, the main ones were "

@@ -15,7 +15,7 @@ from abstain.outcomes import Counts, CountsArray
 from abstain.report.campaign.headings import explained, kinds_of_simplification
 from abstain.report.campaign.questions import question_table
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.pieces import PageTable
+from abstain.report.page import PageTable
 from abstain.stats.standings import at_least, over_runs
 
 if TYPE_CHECKING:
@@ -365,7 +365,7 @@ def _pair_grid(c: Overview, pairs: Pairs, inside: npt.NDArray[np.bool_]) -> Grid
             mask = inside if level == "TOTAL" else inside & chosen.get(level, ~pairs.everything)
             cells: list[Cell] = [attribute, level]
             for _, of_kind in kinds:
-                t = pairs.tally(mask & of_kind)
+                t = pairs.counts(mask & of_kind)
                 change = None if t.change is None else round(t.change)
                 cells += [t.main_right, t.auxiliary_right, change, t.better, t.pairs]
             grid.rows.append(cells)

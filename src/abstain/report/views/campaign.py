@@ -23,14 +23,14 @@ from abstain.report.campaign.page import campaign_page
 from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import Grid, legend_sentence, markdown_text
-from abstain.report.pieces import PageTable, render
+from abstain.report.page import PageTable, render
 from abstain.report.view import ENDINGS, LOOKS
 from abstain.report.words import policy_words, sentence
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from abstain.report.pieces import Page
+    from abstain.report.page import Page
 
 
 class View(view.View[CampaignResult]):

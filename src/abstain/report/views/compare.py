@@ -13,7 +13,7 @@ from abstain.report import view
 from abstain.report.charts import cells, chart, points
 from abstain.report.compare_words import p_text, units
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.pieces import Figure, Page, PageTable, Section
+from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.rewards import measure_facts
 from abstain.report.shared import MOST_DOTS, known_measure, page_of, score_figure
 from abstain.report.words import count_text, number, policy_words, sentence, undefined_sentences

@@ -11,7 +11,7 @@ from abstain.errors import UnknownNameError, plural
 from abstain.report import view, words
 from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts, decision_words
 from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
-from abstain.report.pieces import Figure, Page, PageTable, Section
+from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.shared import known_measure, page_of
 
 if TYPE_CHECKING:

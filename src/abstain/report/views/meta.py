@@ -13,7 +13,7 @@ from abstain.report import meta_words as words
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.meta_charts import agreement_chart, meta_charts, one_below_another
-from abstain.report.pieces import Figure, Page, PageTable, Section
+from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.rewards import measure_facts
 from abstain.report.shared import again, known_measure, page_of
 from abstain.report.words import policy_words, sentence

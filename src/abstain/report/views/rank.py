@@ -14,7 +14,7 @@ from abstain.measures.kinds import RankingMeasure
 from abstain.report import shared, view
 from abstain.report.charts import chart, points, tips
 from abstain.report.grid import Cell, Column, Grid, Kind
-from abstain.report.pieces import Figure, Page, PageTable, Section
+from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.views import truncation
 from abstain.report.words import sentence
 

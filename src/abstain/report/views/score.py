@@ -15,7 +15,7 @@ from abstain.measures import Measure
 from abstain.outcomes import CountsArray
 from abstain.report import shared, view
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.pieces import Figure, Page, PageTable, Section
+from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.rewards import decision_figure, leads_table, measure_facts, rewards_table
 from abstain.report.words import label, listed, policy_words, sentence
 from abstain.stats.intervals import METHODS

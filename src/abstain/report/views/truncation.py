@@ -10,7 +10,7 @@ from abstain.analyses.truncation import Pair, TruncationResult
 from abstain.errors import plural
 from abstain.report import charts, view
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.pieces import Figure, Page, PageTable, Section
+from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.shared import known_measure, page_of
 from abstain.report.words import number
 

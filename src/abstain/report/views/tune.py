@@ -9,7 +9,7 @@ from abstain.errors import plural
 from abstain.report import view, words
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.pieces import Figure, Page, PageTable, Section
+from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.shared import page_of
 
 BEST_OF_ONE = "best of one"

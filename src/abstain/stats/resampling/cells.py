@@ -72,14 +72,14 @@ class Outcomes(Source):
         both = in_common(self.members, self.members)
         return both.reshape(classes, size, classes, size)
 
-    def scored(self, tallies: npt.NDArray[Any]) -> Array:
-        """Tallies (classes, …) to scores (measures, …)."""
-        table = np.zeros((EXCLUDED + 1, *tallies.shape[1:]))
-        for place, own in zip(self.places, tallies, strict=True):
+    def scored(self, counts: npt.NDArray[Any]) -> Array:
+        """Counts (classes, …) to scores (measures, …)."""
+        table = np.zeros((EXCLUDED + 1, *counts.shape[1:]))
+        for place, own in zip(self.places, counts, strict=True):
             table[place] = own
         table[EXCLUDED] = 0
-        counts = CountsArray(np.moveaxis(table, 0, -1))
-        return np.stack([formula(counts) for formula in self.formulas])
+        every = CountsArray(np.moveaxis(table, 0, -1))
+        return np.stack([formula(every) for formula in self.formulas])
 
     def weighed(self, weights: npt.NDArray[Any]) -> Array:
         """Scores on weighed questions: one product of the weights with one-hot outcomes."""
@@ -118,10 +118,10 @@ class Outcomes(Source):
     def permuted(self, rng: Rng, trials: int) -> Array:
         moved = np.repeat(self.codes.T[None], trials, axis=0)
         rng.permuted(moved, axis=2, out=moved)
-        tallies = np.stack(
+        counts = np.stack(
             [np.count_nonzero(moved == code, axis=1) for code in range(len(self.places))]
         )
-        return self.scored(tallies)
+        return self.scored(counts)
 
     def _cells(self, pairs: Pairs) -> IntArray:
         """Cells × pairs."""

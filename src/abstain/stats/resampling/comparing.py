@@ -26,7 +26,7 @@ from abstain.stats.resampling.draws import (
     histogram,
     subsets,
 )
-from abstain.stats.resampling.sensitivity import ROOM, SwapTally, bins_for, swaps_of
+from abstain.stats.resampling.sensitivity import ROOM, SwapCounts, bins_for, swaps_of
 from abstain.stats.resampling.sources import Source
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ comparisons exist in each batch, and how many do not."""
 Compared: TypeAlias = "tuple[Wins | None, tuple[IntArray, int] | None, float]"
 """What a block says of a measure, with its highest score."""
 Use: TypeAlias = "Callable[[Block], list[Compared]]"
-Tallies: TypeAlias = "tuple[list[StabilityTally], list[SwapTally]]"
+Found: TypeAlias = "tuple[list[StabilityCounts], list[SwapCounts]]"
 
 
 class Comparing:
@@ -69,26 +69,26 @@ class Comparing:
         self.bins = bins_for(source.spans, widths, listed)
         self.levels = np.array(fuzziness)
 
-    def drawn(self, plan: Plan, *, path: int, stable: bool, swapping: bool) -> Tallies:
-        """All trials of all pairs, a tally a measure; `path` names the random stream."""
+    def drawn(self, plan: Plan, *, path: int, stable: bool, swapping: bool) -> Found:
+        """All trials of all pairs, counts for each measure; `path` names the random stream."""
 
         def chunks(use: Use) -> Iterable[Iterable[list[Compared]]]:
             return subsets(self.source, plan, use, part=path, disjoint=swapping)
 
-        return self.tallied(chunks, stable=stable, swapping=swapping)
+        return self.counted(chunks, stable=stable, swapping=swapping)
 
-    def tallied(
+    def counted(
         self,
         chunks: Callable[[Use], Iterable[Iterable[list[Compared]]]],
         *,
         stable: bool,
         swapping: bool,
-    ) -> Tallies:
+    ) -> Found:
         """Chunks of trials of all pairs, each in blocks, added up."""
         measures = range(len(self.source.measures))
-        wins = [StabilityTally(self.pairs, self.levels.tolist()) for _ in measures]
+        wins = [StabilityCounts(self.pairs, self.levels.tolist()) for _ in measures]
         swaps = [
-            SwapTally(width=width, bins=bins, listed=self.listed, limit=self.limit)
+            SwapCounts(width=width, bins=bins, listed=self.listed, limit=self.limit)
             for width, bins in zip(self.widths, self.bins, strict=True)
         ]
 
@@ -194,7 +194,7 @@ def _at_least(counts: IntArray) -> IntArray:
     return counts[..., :0:-1].cumsum(axis=-1)[..., ::-1]
 
 
-class StabilityTally:
+class StabilityCounts:
     """Adds up what the pairs of one measure say."""
 
     def __init__(self, pairs: int, fuzziness: Sequence[float]) -> None:

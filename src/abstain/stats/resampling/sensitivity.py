@@ -73,7 +73,7 @@ def _either(
     return one | other
 
 
-class SwapTally:
+class SwapCounts:
     """Adds up what the pairs of one measure say; `limit` is the largest swap rate to accept."""
 
     def __init__(self, *, width: float, bins: int, listed: int, limit: float) -> None:

@@ -1,4 +1,4 @@
-"""Runs in text tables are ranked piece by piece, with the numbers and the errors of the whole."""
+"""Runs in text tables are ranked chunk by chunk, with the numbers and the errors of the whole."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def as_text(rows: list[Row], format: str, *, end: str = "\n") -> str:
 
 @pytest.fixture
 def small() -> Iterator[Callable[[int], None]]:
-    """Sets the size of a piece, for as long as a test goes on."""
+    """Sets the size of a chunk, for as long as a test goes on."""
     with pytest.MonkeyPatch.context() as patch:
 
-        def pieces(size: int) -> None:
+        def chunks(size: int) -> None:
             patch.setattr(files, "PIECE", size)
             patch.setattr(separated, "AT_ONCE", size)
 
-        yield pieces
+        yield chunks
 
 
 def ranked(gold: Path, run: Path, **options: Any) -> Any:
@@ -70,7 +70,7 @@ def ranked(gold: Path, run: Path, **options: Any) -> Any:
 def ranked_whole(gold: Path, run: Path, **options: Any) -> Any:
     """The same of a table that is taken in as a whole."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "read_in_pieces", read_table)
+        patch.setattr(tables, "read_in_chunks", read_table)
         return ranked(gold, run, **options)
 
 
@@ -120,7 +120,7 @@ def replaced(at: int, **cells: Any) -> list[Row]:
     ],
 )
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_fault_in_a_later_piece(
+def test_a_fault_in_a_later_chunk(
     here: Here, small: Callable[[int], None], format: str, rows: list[Row], said: str
 ) -> None:
     if format == "csv" and any("," in row["score"] for row in rows):
@@ -245,7 +245,7 @@ def test_ids_of_json_are_what_they_are_in_the_whole_file(
 @pytest.mark.slow
 @settings(max_examples=50)
 @given(data=st.data(), size=st.integers(1, 120), format=st.sampled_from(FORMATS))
-def test_any_run_in_pieces_of_any_size(
+def test_any_run_in_chunks_of_any_size(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, size: int, format: str
 ) -> None:
     """Any order of rows, and perhaps one fault somewhere: all that is said is the same."""

@@ -1,4 +1,4 @@
-"""A table that is read in pieces of any size is the table that is read as a whole."""
+"""A table that is read in chunks of any size is the table that is read as a whole."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.io import files, separated
-from abstain.io.tables import ROW, Table, read_in_pieces, read_table
+from abstain.io.tables import ROW, Table, read_in_chunks, read_table
 
 SIZES = (1, 2, 3, 7, 20, 1 << 20)
 
@@ -30,16 +30,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setattr(files, "PIECE", files.PIECE)
         patch.setattr(separated, "AT_ONCE", separated.AT_ONCE)
         patch.setattr(separated, "LOOKED_AT", separated.LOOKED_AT)
-        yield tmp_path_factory.mktemp("pieces")
+        yield tmp_path_factory.mktemp("chunks")
 
 
-def in_pieces_of(size: int) -> None:
+def in_chunks_of(size: int) -> None:
     files.PIECE = separated.LOOKED_AT = separated.AT_ONCE = size
 
 
 def whole(path: Path) -> Any:
-    """The columns, and the rows as text; or what is wrong with the file: read in one piece."""
-    in_pieces_of(1 << 30)
+    """The columns, and the rows as text; or what is wrong with the file: read in one chunk."""
+    in_chunks_of(1 << 30)
     try:
         table = read_table(path)
     except ab.InputError as error:
@@ -48,14 +48,14 @@ def whole(path: Path) -> Any:
 
 
 def pieced(path: Path, size: int) -> Any:
-    in_pieces_of(size)
+    in_chunks_of(size)
     try:
-        table = read_in_pieces(path)
+        table = read_in_chunks(path)
     except ab.InputError as error:
         return str(error)
-    assert table.pieces is not None
-    rows = [row for piece in table.pieces(table.columns) for row in texts(piece, table)]
-    if table.format != "jsonl" and not rows:  # which is no fault of a table in pieces
+    assert table.chunks is not None
+    rows = [row for chunk in table.chunks(table.columns) for row in texts(chunk, table)]
+    if table.format != "jsonl" and not rows:  # which is no fault of a table in chunks
         return f"{path}: has a header but no rows"
     return table.columns, rows
 
@@ -77,7 +77,7 @@ def texts(frame: pl.DataFrame, table: Table) -> list[tuple[Any, ...]]:
     size=st.sampled_from(SIZES),
     start=st.sampled_from(["", "\ufeff"]),
 )
-def test_any_csv_in_pieces_of_any_size(folder: Path, body: str, size: int, start: str) -> None:
+def test_any_csv_in_chunks_of_any_size(folder: Path, body: str, size: int, start: str) -> None:
     path = folder / "any.csv"
     path.write_bytes(f"{start}one,two\n{body}".encode())
     found = pieced(path, size)
@@ -111,7 +111,7 @@ def test_any_table_that_is_written_well(
     last: bool,
     data: st.DataObject,
 ) -> None:
-    """Quoted line breaks wherever a piece may end, blank lines, no last line end."""
+    """Quoted line breaks wherever a chunk may end, blank lines, no last line end."""
     quoted = [separator.join('"' + c.replace('"', '""') + '"' for c in row) for row in rows]
     for at in data.draw(st.lists(st.integers(0, len(quoted)), max_size=3)):
         quoted.insert(at, "")
@@ -161,7 +161,7 @@ ODD = [
     last=st.booleans(),
     data=st.data(),
 )
-def test_any_jsonl_in_pieces_of_any_size(
+def test_any_jsonl_in_chunks_of_any_size(
     folder: Path,
     lines: list[str],
     odd: list[str],
@@ -186,7 +186,7 @@ def test_any_jsonl_in_pieces_of_any_size(
 
 
 @pytest.mark.parametrize("rest", ['{"one":1}{"one":2}\n{"one":\n3}\n', '\ufeff{"one":1}\n'])
-def test_what_is_no_record_behind_the_first_piece(folder: Path, rest: str) -> None:
+def test_what_is_no_record_behind_the_first_chunk(folder: Path, rest: str) -> None:
     """As many records as lines, but not one in each; a mark that only a file may begin with."""
     path = folder / "any.jsonl"
     first = json.dumps({"one": "x" * 50}) + "\n"
@@ -209,7 +209,7 @@ TEXT = b"one,two\n" + b"a,b\nc,d\n" * 20_000
 def test_packed_files(folder: Path, packing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = folder / f"any.csv{packing}"
     path.write_bytes(PACKED[packing](TEXT))
-    table = read_in_pieces(path)
+    table = read_in_chunks(path)
     assert table.opened is not None
     assert table.opened.data is None, "it is in memory as a whole"
     assert pieced(path, 999) == whole(path)
@@ -261,10 +261,10 @@ def test_some_columns_in_any_order(folder: Path) -> None:
     path = folder / "any.csv"
     path.write_text("one,two,three\na,b,c\n,,x\n\n,,\nd,,\n")
     for size in SIZES:
-        in_pieces_of(size)
-        pieces = read_in_pieces(path).pieces
-        assert pieces is not None
-        rows = pl.concat(pieces(("two", "one"))).select("two", "one", ROW).rows()
+        in_chunks_of(size)
+        chunks = read_in_chunks(path).chunks
+        assert chunks is not None
+        rows = pl.concat(chunks(("two", "one"))).select("two", "one", ROW).rows()
         assert [(one or "", two or "", row) for two, one, row in rows] == [
             ("a", "b", 0),
             ("", "", 1),

@@ -50,7 +50,7 @@ UNSURE = -1
 """The bin of responses without a confidence."""
 
 
-class Tallies(Struct, frozen=True):
+class KindCounts(Struct, frozen=True):
     """For each run and slice, how many responses of each kind: rows × KINDS whole numbers."""
 
     runs: list[str]
@@ -59,16 +59,16 @@ class Tallies(Struct, frozen=True):
     questions: int
 
 
-def tally(judged: Judged, by: Sequence[str] = ()) -> Tallies:
+def count_kinds(judged: Judged, by: Sequence[str] = ()) -> KindCounts:
     """Count the kinds by run and slice, after making sure that there is nothing to refuse."""
     parts = [
-        _tally_here(judged, frame, by) if streams(frame) else _tally_in_engine(judged, frame, by)
+        _count_here(judged, frame, by) if streams(frame) else _count_in_engine(judged, frame, by)
         for frame in judged.frames
     ]
     runs = [run for part in parts for run in dict.fromkeys(part.runs)]
     refuse_shared(runs)
     refuse_empty(judged.sources, runs)
-    return Tallies(
+    return KindCounts(
         [run for part in parts for run in part.runs],
         [item for part in parts for item in part.slices],
         np.concatenate([part.table for part in parts]),
@@ -93,7 +93,7 @@ def refuse_empty(sources: Sequence[Responses], runs: Collection[str]) -> None:
             raise InputError("has no rows", source.table.name)
 
 
-def _tally_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> Tallies:
+def _count_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> KindCounts:
     """Kinds by run and slice, in memory that does not depend on the number of rows."""
     sizes = slice_sizes(judged.gold.frame, by)
     try:
@@ -103,7 +103,7 @@ def _tally_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> 
             part_of = slice_numbers(judged.gold.frame, sizes, by)
             found = census(Cells(judged, frame), part_of, sizes.height)
     except TooManyError:
-        return _tally_in_engine(judged, frame, by)
+        return _count_in_engine(judged, frame, by)
     if found.faults:
         raise first_fault(judged, found.faults)
     if found.repeated:
@@ -112,13 +112,13 @@ def _tally_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> 
     slices: list[tuple[str | None, ...]] = sizes.drop("size").rows() if by else [()]
     runs = [run for run in found.runs for _ in slices]
     table = found.table.reshape(-1, KINDS)
-    return Tallies(runs, slices * len(found.runs), table, len(judged.gold))
+    return KindCounts(runs, slices * len(found.runs), table, len(judged.gold))
 
 
 # ------------------------------------------------------------- other engines: their own count
 
 
-def _tally_in_engine(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> Tallies:
+def _count_in_engine(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> KindCounts:
     columns = [BY + name for name in by]
     kinds = counted(judged, frame, columns)
     total = rows_by_run(judged, frame)
@@ -149,8 +149,8 @@ def counted(judged: Judged, frame: nw.LazyFrame[Any], columns: Sequence[str]) ->
 
 def with_missing(
     kinds: pl.DataFrame, sizes: pl.DataFrame, columns: Sequence[str], *, questions: int
-) -> Tallies:
-    """Tallies for every run in every slice; what a run has no row for is a missing response."""
+) -> KindCounts:
+    """Counts for every run in every slice; what a run has no row for is a missing response."""
     runs = kinds.select("run").unique().sort("run")
     refuse_counts(runs.height, sizes.height, "the responses")
     grid = runs.join(sizes.with_row_index("order"), how="cross").sort("run", "order")
@@ -163,7 +163,7 @@ def with_missing(
     slices: list[tuple[str | None, ...]] = (
         grid.select(columns).rows() if columns else [()] * grid.height
     )
-    return Tallies(grid["run"].to_list(), slices, table, questions)
+    return KindCounts(grid["run"].to_list(), slices, table, questions)
 
 
 # ------------------------------------------------------------------------- a cell a response
