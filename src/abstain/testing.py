@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 from msgspec import structs
 
-from abstain.errors import AbstainError, UsageError, plural, shown
+from abstain.errors import AbstainError, UsageError, plural, shown, some_of
 from abstain.judging.gold import read_gold
 from abstain.judging.reading import Reading, ReadingOptions, reading_of
 from abstain.judging.sources import evaluate, evaluate_judged, together
@@ -359,15 +359,12 @@ def _check(measure: Measure, side: Side, threshold: float, confidence: float) ->
         raise UsageError(
             f"{measure} is a measure of rankings, expected one of counts or confidence"
         )
-    if side == "at least" and not measure.higher_is_better:
+    higher = measure.higher_is_better
+    if side == ("at most" if higher else "at least"):
+        better, other = ("higher", "at_least") if higher else ("lower", "at_most")
         raise UsageError(
-            f"{measure} is better when it is lower: 'at least' makes no gate of it, "
-            "assert_at_most does"
-        )
-    if side == "at most" and measure.higher_is_better:
-        raise UsageError(
-            f"{measure} is better when it is higher: 'at most' makes no gate of it, "
-            "assert_at_least does"
+            f"{measure} is better when it is {better}: '{side}' makes no gate of it, "
+            f"assert_{other} does"
         )
     if not math.isfinite(threshold):
         raise UsageError(f"a threshold is a number, such as 0.6 (got {threshold!r})")
@@ -378,10 +375,8 @@ def _check(measure: Measure, side: Side, threshold: float, confidence: float) ->
 
 
 def _refuse_several(read: Evaluation, what: str) -> None:
-    runs = read.runs
-    if len(runs) != 1:
-        some = ", ".join(shown(name) for name in runs[:3])
-        raise UsageError(f"expected one {what}, got {len(runs)}: {some}{', …' if runs[3:] else ''}")
+    if len(read.runs) != 1:
+        raise UsageError(f"expected one {what}, got {len(read.runs)}: {some_of(read.runs)}")
 
 
 # ------------------------------------------------------------------------------ why it failed

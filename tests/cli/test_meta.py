@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -370,12 +372,17 @@ def test_a_chart_that_cannot_be_drawn_costs_no_time(files: Here) -> None:
     assert not Path("x.txt").exists()
 
 
-def test_a_bar_on_a_terminal() -> None:
-    """The bar is for people: nothing of it reaches a pipe."""
-    from abstain.cli.commands.meta import _progress
+def test_progress_is_told_in_percent(files: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int]] = []
 
-    with _progress() as report:
-        assert report is None
+    @contextmanager
+    def working(_: str) -> Iterator[Callable[[int, int], None]]:
+        yield lambda done, total: told.append((done, total))
+
+    monkeypatch.setattr(import_module("abstain.cli.commands.meta"), "working", working)
+    files("meta", "gold.csv", "runs.csv", "--part", "stability")
+    assert told
+    assert told[-1] == (100, 100)
 
 
 def test_a_hundred_thousand_trials(files: Here) -> None:

@@ -334,27 +334,9 @@ def meta(
     progress: ResamplingProgress | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> MetaResult:
-    """Judge measures by how they order the runs; `reading` is as for `read`.
+    """Judge measures by how they order two or more runs.
 
-    Args:
-        gold: As for `read`.
-        runs: As for `read`, two or more.
-        measures: Measures of counts; c@1, accuracy and UF unless said.
-        parts: What to find out: stability, sensitivity, power, agreement; all unless said.
-        trials: Random subsets for each pair of runs.
-        size: Questions in a subset; half of them unless said.
-        fuzziness: Scores that differ by less than such a share of the larger one tie.
-        draws: Whether each pair draws its own subsets, as in the papers, or all share them.
-        level: How sure a conclusion has to be.
-        width: Of a bin of differences; 0.01 unless said.
-        bins: How many are listed, the last of them open.
-        sizes: For the curve of required differences; six, up to half the questions, unless said.
-        resamples: Resamples and permutations of the tests of power.
-        difference: To say how many questions it needs; five bins unless said.
-        seed: For all draws.
-        threads: As many as there are processors unless said; they change no number.
-        progress: Told what is being done and which share of it is.
-        reading: As for `read`.
+    `reading` is as for `read`, everything else as for `Evaluation.meta`.
     """
     return evaluate(gold, runs, reading_of(reading)).meta(
         measures,
@@ -380,11 +362,7 @@ def validate(
 ) -> ValidateResult:
     """Everything that is wrong with runs; one that cannot be read is a problem of its own.
 
-    Args:
-        gold: As for `read`.
-        runs: As for `read`.
-        max_runs: How many runs a team may send, by ids such as jucs1302enen.
-        reading: As for `read`.
+    `max_runs` is how many runs a team may send, by ids such as jucs1302enen.
 
     >>> import polars as pl
     >>> gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "B"]})

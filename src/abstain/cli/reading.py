@@ -85,11 +85,9 @@ class Input(Struct, frozen=True):
 
 def reads(
     *kinds: Kind,
-    gold: str = "The gold standard",
     runs: str = "The runs.",
     alone: str = "",
     without: Mapping[str, str] | None = None,
-    columns: Sequence[str] = COLUMNS,
 ) -> Callable[[F], F]:
     """A decorator: give a command GOLD, RUN… and the options of reading; it gets `given`.
 
@@ -97,7 +95,7 @@ def reads(
     nothing for this command. `alone` is a parameter that makes one file enough.
     """
     flags = " or ".join(f"--{name}" for name in (*kinds, alone) if name)
-    first = f"{gold}; with {flags} the first file." if flags else f"{gold}."
+    first = f"The gold standard{f'; with {flags} the first file' if flags else ''}."
 
     def check(given: dict[str, Any], reading: Reading) -> Input:
         chosen = [kind for kind in kinds if given.pop(kind)]
@@ -119,7 +117,7 @@ def reads(
         def with_input(reading: Reading, **given: Any) -> Any:
             return function(given=check(given, reading), **given)
 
-        made: Any = _with_options(with_input, without or {}, columns, {})
+        made: Any = _with_options(with_input, without or {}, COLUMNS, {})
         for kind in reversed(kinds):
             made = option(f"--{kind}", KINDS[kind], section=READING)(made)
         made = argument("runs", nargs=-1, metavar="RUN", help=runs)(made)

@@ -208,13 +208,10 @@ def binned(judged: Judged, bins: int) -> pl.DataFrame:
     confidence and their number is exact.
     """
     label = judged.sources[0].table.name
-    stated = ["confidence" in frame.collect_schema().names() for frame in judged.frames]
-    if not any(stated):
-        raise InputError("has no column 'confidence', which says how sure each answer is", label)
     parts = []
-    for frame, has in zip(judged.frames, stated, strict=True):
+    for frame in judged.frames:
         placed = nw.lit(UNSURE)
-        if has:
+        if "confidence" in frame.collect_schema().names():
             sure = nw.col("confidence")
             placed = nw.when(~sure.is_null()).then((sure * bins).floor()).otherwise(placed)
         rows = frame.select("run", KIND, placed.cast(nw.Int64).alias("bin"))

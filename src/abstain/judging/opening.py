@@ -17,7 +17,7 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UsageError, plural, shown
+from abstain.errors import InputError, UsageError, plural, shown, some_of
 from abstain.io.files import bare_name, open_plain
 from abstain.io.readers import READERS
 from abstain.io.tables import ROW, Table, sniff
@@ -92,10 +92,9 @@ def _one_run(name: str, folder: Any, reading: Reading, *, judged: bool) -> Respo
     logs = logs_in(os.fspath(folder), reading.format)
     found = join_tasks([read_responses(path, reading, judged=judged) for path in logs])
     if len(found) != 1:
-        some = ", ".join(shown(str(own.run)) for own in found[:3])
+        some = some_of([str(own.run) for own in found])
         raise InputError(
-            f"holds {len(found)} runs ({some}{', …' if found[3:] else ''}), expected one to be "
-            f"called {shown(name)}",
+            f"holds {len(found)} runs ({some}), expected one to be called {shown(name)}",
             os.fspath(folder),
         )
     return replace(found[0], run=name)

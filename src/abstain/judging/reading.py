@@ -39,11 +39,13 @@ class ReadingOptions(TypedDict, total=False):
     master: str | None
 
 
-class _WithGrades(ReadingOptions, total=False):
+class JudgedOptions(ReadingOptions, total=False):
+    """The same for rows that carry their grade."""
+
     grades: Mapping[str, str] | None
 
 
-_TYPES = {name: own.__forward_arg__ for name, own in _WithGrades.__annotations__.items()}
+_TYPES = {name: own.__forward_arg__ for name, own in JudgedOptions.__annotations__.items()}
 
 
 class Reading(
@@ -79,7 +81,7 @@ class Reading(
     """Where Spark runs."""
 
     @classmethod
-    def of(cls, **given: Unpack[_WithGrades]) -> Reading:
+    def of(cls, **given: Unpack[JudgedOptions]) -> Reading:
         """What a caller gave, checked and in one form; None is as good as nothing."""
         said: dict[str, Any] = {name: own for name, own in given.items() if own is not None}
         check_types(_TYPES, said)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import polars as pl
 from msgspec.structs import replace
@@ -24,11 +24,8 @@ from abstain.judging.gold import Gold, joined_gold, read_gold
 from abstain.judging.grades import count_nameless, judge_rows, numbered, shared_attributes
 from abstain.judging.judge import Judged, judge
 from abstain.judging.opening import open_sources
-from abstain.judging.reading import Reading, refuse_meaningless
+from abstain.judging.reading import JudgedOptions, Reading, ReadingOptions, refuse_meaningless
 from abstain.judging.responses import Responses, describe, own_cluster, told
-
-if TYPE_CHECKING:
-    from abstain.judging.reading import Align, EngineName, Match, PolicyLike
 
 NAMELESS = "the rows name no question: each is counted as one"
 
@@ -75,7 +72,7 @@ class GoldRuns(_Source):
 
     def __init__(self, gold: Gold, responses: Sequence[Responses], reading: Reading) -> None:
         super().__init__(responses, reading)
-        self.gold, self.match = gold, reading.match
+        self.gold = gold
         self.cluster = own_cluster((own.table for own in responses), gold.attributes)
 
     @cached_property
@@ -139,21 +136,7 @@ class JudgedRows(_Source):
         return self.judged(by, keep)
 
 
-def read(
-    gold: Any,
-    runs: Any,
-    *,
-    format: str | None = None,
-    pick: Mapping[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    policy: PolicyLike = None,
-    match: Match = "id",
-    align: Align = "id",
-    detect_refusals: str | Sequence[str] = (),
-    cluster: str | None = None,
-    engine: EngineName | None = None,
-    master: str | None = None,
-) -> Evaluation:
+def read(gold: Any, runs: Any, **reading: Unpack[ReadingOptions]) -> Evaluation:
     """Read runs and judge them against a gold, once: everything is asked of what comes back.
 
     Args:
@@ -172,19 +155,7 @@ def read(
         engine: Who reads and counts files: polars unless said.
         master: Where Spark runs.
     """
-    reading = Reading.of(
-        format=format,
-        pick=pick,
-        columns=columns,
-        policy=policy,
-        match=match,
-        align=align,
-        detect_refusals=detect_refusals,
-        cluster=cluster,
-        engine=engine,
-        master=master,
-    )
-    return evaluate(gold, runs, reading)
+    return evaluate(gold, runs, Reading.of(**reading))
 
 
 def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
@@ -219,45 +190,13 @@ def golds_of(gold: Any, reading: Reading) -> tuple[list[Gold], Gold]:
     return golds, joined_gold(golds)
 
 
-def read_judged(
-    runs: Any,
-    *,
-    format: str | None = None,
-    pick: Mapping[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    policy: PolicyLike = None,
-    grades: Mapping[str, str] | None = None,
-    detect_refusals: str | Sequence[str] = (),
-    cluster: str | None = None,
-    engine: EngineName | None = None,
-    master: str | None = None,
-) -> Evaluation:
+def read_judged(runs: Any, **reading: Unpack[JudgedOptions]) -> Evaluation:
     """Read rows that carry their own outcome, in a column `outcome` or `grade`.
 
-    Args:
-        runs: As for `read`.
-        format: The format of the files where it is not evident, or a tool's log.
-        pick: What to pick of a tool's log.
-        columns: Known name to actual name.
-        policy: What kinds of blanks become.
-        grades: What unusual grades mean, such as `{"meh": "wrong"}`.
-        detect_refusals: Languages in which refusals are looked for.
-        cluster: The attribute whose values make clusters of questions.
-        engine: Who reads and counts files.
-        master: Where Spark runs.
+    `grades` says what unusual grades mean, such as `{"meh": "wrong"}`. The rest is as for `read`;
+    `match` and `align` need a gold.
     """
-    reading = Reading.of(
-        format=format,
-        pick=pick,
-        columns=columns,
-        policy=policy,
-        grades=grades,
-        detect_refusals=detect_refusals,
-        cluster=cluster,
-        engine=engine,
-        master=master,
-    )
-    return evaluate_judged(runs, reading)
+    return evaluate_judged(runs, Reading.of(**reading))
 
 
 def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:

@@ -18,6 +18,8 @@ from abstain.analyses.tune.result import KIND, VERSION, TuneResult
 from abstain.analyses.tune.tuning import thresholded
 from abstain.errors import InputError, UsageError, plural, shown
 from abstain.io.columns import require_all, text_column
+from abstain.io.documents import document
+from abstain.io.files import open_plain
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, format_of_name
 from abstain.judging.faults import bad_confidence
@@ -39,24 +41,13 @@ def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
 
     A saved result of `abstain tune` will do as well.
     """
-    import msgspec
-
     name = os.fspath(path)
-    try:
-        data: Any = msgspec.json.decode(Path(name).read_bytes())
-    except FileNotFoundError:
-        raise InputError("there is no such file", name) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", name) from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        raise InputError("is not JSON", name) from None
-    except RecursionError:
-        raise InputError("is nested too deeply for a file of thresholds", name) from None
-    if isinstance(data, dict) and data.get("kind") == "tune":
+    data = document(open_plain(name), dict[str, Any], what="file of thresholds")
+    if data.get("kind") == "tune":
         saved = load(name)
         assert isinstance(saved, TuneResult)
         return saved.chosen
-    if not isinstance(data, dict) or data.get("kind") != KIND:
+    if data.get("kind") != KIND:
         raise InputError(
             "is not a file of thresholds, as `abstain tune --threshold-file` writes it", name
         )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -12,7 +9,7 @@ import click
 from abstain.cli import options
 from abstain.cli.command import Words, command, option
 from abstain.cli.reading import Input, reads
-from abstain.cli.showing import Showing, shows
+from abstain.cli.showing import Showing, shows, working
 
 
 @command
@@ -94,45 +91,7 @@ def meta(
     correlation, Spearman, rank-biased overlap. And advice from all that.
     """
     how |= {"sizes": sizes or None, "fuzziness": fuzziness or None}
-    with _progress() as progress:
+    with working("resampling…") as told:
         asked = given.scores() if given.kind == "scores" else given.evaluation()
-        result = asked.meta(measures, progress=progress, **how)
+        result = asked.meta(measures, progress=lambda _, share: told(int(100 * share), 100), **how)
     out.show(result)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, float], None] | None]:
-    """A bar on a terminal's stderr, once it has taken over a second."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    import time
-
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    begun = time.monotonic()
-    tasks: dict[str, Any] = {}
-
-    def report(what: str, share: float) -> None:
-        if time.monotonic() - begun < 1:
-            return
-        if not tasks:
-            bar.start()
-        if what not in tasks:
-            tasks[what] = bar.add_task(what, total=1.0)
-        bar.update(tasks[what], completed=share)
-
-    try:
-        yield report
-    finally:
-        if tasks:
-            bar.stop()
