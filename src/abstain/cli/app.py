@@ -164,7 +164,7 @@ def app(context: click.Context) -> None:
     """Score systems that may decline to answer.
 
     A blank is neither right nor wrong. Measures differ in what they credit it: `abstain measures`
-    lists them, `abstain explain c@1` tells one's story, `abstain demo` shows it all at work.
+    lists them, `abstain explain c@1` explains one, `abstain demo` runs a whole example.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

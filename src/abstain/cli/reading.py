@@ -37,9 +37,9 @@ COMPLETED: dict[str, tuple[str, ...]] = {
 """Values that a shell completes."""
 
 KINDS: dict[str, str] = {
-    "judged": "The files carry their outcome or grade; there is no gold.",
+    "judged": "The rows carry an outcome or a grade; there is no gold.",
     "counts": "The file holds counts: run, right, wrong, unanswered…",
-    "scores": "The file holds scores: a column a system, or rows as `rank --per-query` writes.",
+    "scores": "The file holds scores: one column per system, or what `rank --per-query` writes.",
 }
 """Kinds of input besides a gold and runs: each an option of its name, with its help."""
 

@@ -144,21 +144,21 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "format": (
         ("--from",),
         "FORMAT",
-        "csv, tsv, jsonl, json, parquet or qa4mre, where it is not evident; or a tool's log: "
-        "lm-eval, inspect, simpleqa, pan, squad, abstentionbench, promptfoo, openai-evals, "
-        "deepeval.",
+        "The format, where it cannot be detected: csv, tsv, jsonl, json, parquet or qa4mre; or the "
+        "log of a tool: lm-eval, inspect, simpleqa, pan, squad, abstentionbench, promptfoo, "
+        "openai-evals, deepeval.",
     ),
     "pick": (
         ("--pick",),
         "NAME=VALUE",
-        "What to pick of a tool's log: filter=strict-match of lm-eval, scorer=match of inspect. "
+        "The part of a tool's log to read: filter=strict-match (lm-eval), scorer=match (inspect). "
         "Repeatable.",
     ),
     "columns": (
         ("--column", "-c"),
         "NAME=COLUMN",
         "The column that holds question, answer, …: question=id; gold:correct=label for the gold "
-        "alone, run:answer=output for the runs alone. Repeatable.",
+        "only, run:answer=output for the runs only. Repeatable.",
     ),
     "policy": (
         ("--policy",),
@@ -168,15 +168,15 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "match": (
         ("--match",),
         "WAY",
-        "When an answer is right: id (equal as given), text (case, width and punctuation aside) "
-        "or squad (also English articles).",
+        "How an answer is matched: id (exactly), text (without case, width and punctuation) or "
+        "squad (also without English articles).",
     ),
     "align": (("--align",), "HOW", "Pair responses with questions by id, or by position."),
     "detect_refusals": (
         ("--detect-refusals",),
         "LANGUAGES",
-        "Look for refusals in the text of responses by declared rules: en,de,es,fr,it or all. A "
-        "column or a judge's label wins; `abstain refusals` lists what is found.",
+        "Detect refusals in the text of responses by rules: en,de,es,fr,it or all. A column or a "
+        "judge's label takes precedence. `abstain refusals` lists what is found.",
     ),
     "grades": (
         ("--grade",),

@@ -1,4 +1,4 @@
-"""Does a published table agree with itself?"""
+"""Check the arithmetic of a published table."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from abstain.judging.reading import OPTIONS
 
 @command
 @argument("files", nargs=-1, required=True, metavar="FILE", help="The tables to check.")
-@option("-n --questions N", "How many questions each row is over.", type=click.IntRange(min=1))
+@option("-n --questions N", "The number of questions behind each row.", type=click.IntRange(min=1))
 @option(
     "--sizes NAME=N|FILE",
-    "How many questions the scores of a column are over: auxiliary=44, or a table with the "
+    "The number of questions behind the scores of a column: auxiliary=44, or a table with the "
     "column questions. Repeatable.",
     multiple=True,
 )
@@ -29,7 +29,9 @@ from abstain.judging.reading import OPTIONS
     type=FILE,
     multiple=True,
 )
-@options.measure("What columns hold that are named only by their questions.", default="c@1")
+@options.measure(
+    "The measure of columns whose names say only which questions they cover.", default="c@1"
+)
 @option(
     "-c --column NAME=COLUMN",
     "The column that holds a count or a measure: right=R, c@1=score. Repeatable.",
@@ -48,15 +50,15 @@ def audit(
     out: Showing,
     **how: Any,
 ) -> None:
-    """Does a published table agree with itself? Exit code 1 if something is wrong.
+    """Check the arithmetic of published tables. Exit code 1 if something is wrong.
 
     \b
     abstain audit counts.csv
     abstain audit subsets.csv --sizes auxiliary=44 --with counts.csv
     abstain audit table14.csv table15.csv -c c@1=all
 
-    Counts must add up, scores follow from counts or at least be attainable, totals, means,
-    medians, deviations and percentages follow from their rows, and tables agree.
+    Counts must add up. Scores must follow from the counts, or at least be attainable. Totals,
+    means, medians, deviations and percentages must follow from their rows. Tables must agree.
     """
     from abstain.analyses.audit import audit as audited
 

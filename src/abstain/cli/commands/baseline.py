@@ -24,13 +24,13 @@ KINDS = ("random", "first", "nca", "majority", "blank", "oracle")
     help="random, first, nca (always 'None of the above'), majority, blank or oracle.",
 )
 @reading_options("format", "pick", "columns", otherwise="baseline reads a gold, not responses")
-@options.seed("Where the random draw begins.")
-@option("--run NAME", "What to call it (default: KIND).", type=str)
-@options.output("Its ending says the format; CSV on stdout.")
+@options.seed("The seed of the random baseline.")
+@option("--run NAME", "The name of the run (default: KIND).", type=str)
+@options.output("The file to write; its ending sets the format (default: CSV on stdout).")
 def baseline(
     gold: str, kind: str, reading: Reading, seed: int, run: str | None, output: Path | None
 ) -> None:
-    """Write a run that needs no system: what luck, habit, silence or hindsight would answer.
+    """Write the run of a baseline, which needs no system.
 
     \b
     abstain baseline gold.xml random --seed 7 -o random.xml

@@ -1,4 +1,4 @@
-"""Every table of an overview."""
+"""Write every table of an overview paper."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 @command
 @reads(without={"grades": "--grade is for judged rows; campaign reads a gold and runs"})
-@options.measure("What runs are ranked by.", default="c@1")
+@options.measure("The measure that ranks the runs.", default="c@1")
 @options.by("Break down by these attributes (default: all there are).")
-@option("--topic-by ATTR", "The attribute of topics.", default="topic")
-@option("--test-by ATTR", "The attribute of reading tests.", default="test")
+@option("--topic-by ATTR", "The attribute that names the topic.", default="topic")
+@option("--test-by ATTR", "The attribute that names the reading test.", default="test")
 @option(
     "--pass-mark X",
-    "A reading test is passed with this score.",
+    "The score that passes a reading test.",
     type=click.FloatRange(0, 1),
     default=0.5,
 )
 @option("--runs-info FILE", "A table of run, team, language, … to group by.")
-@option("--references/--no-references", "Draw reference runs into the leaderboard.", default=True)
+@option("--references/--no-references", "Show reference runs in the leaderboard.", default=True)
 @options.interval
 @options.level()
-@options.seed("For the random reference run.")
-@options.output("The folder to write, whole or not.", "DIR", writes=False, required=True)
+@options.seed("The seed of the random reference run.")
+@options.output("The folder to write, whole or not at all.", "DIR", writes=False, required=True)
 @options.force("Replace the folder.")
 @option("--title TEXT", "The title of the page.", default="Campaign", section=SHOWING)
 @option(
@@ -56,7 +56,7 @@ def campaign(
     format: Format | None,
     **how: Any,
 ) -> None:
-    """Everything an overview paper needs, in a folder: tables, summary, results, a page.
+    """Write what an overview paper needs to a folder: tables, a summary, results, a page.
 
     \b
     abstain campaign gold.xml runs/*.xml -o overview --runs-info runs.csv

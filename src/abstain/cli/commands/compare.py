@@ -1,4 +1,4 @@
-"""Is the difference between runs real?"""
+"""Test whether runs differ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from abstain.errors import UsageError
 
 @command
 @reads("judged", "scores", runs="The runs to compare, two or more.")
-@options.measure("What runs are compared by (default: c@1).")
+@options.measure("The measure to compare by (default: c@1).")
 @option("--against RUN", "Compare each run with this one, corrected by max-T.")
 @option(
     "--test TEST",
@@ -30,7 +30,7 @@ from abstain.errors import UsageError
 )
 @options.interval
 @options.level()
-@options.by("For two runs: which slices carry the difference.")
+@options.by("For two runs: show which slices carry the difference.")
 @option(
     "--trials N",
     "Random trials, where a test is not exact.",
@@ -39,10 +39,11 @@ from abstain.errors import UsageError
 )
 @options.seed("The seed of the trials.")
 @option("--detect X", "Plan for a difference of X: power, questions needed.", type=float)
-@option("--power P", "The power that a plan asks for.", default=0.8)
+@option("--power P", "The power to plan for.", default=0.8)
 @option(
     "--judge-error TABLE",
-    "A judge's verdicts on a hand-checked sample: true, right, wrong, blank.",
+    "Correct scores for the errors of a judge: a table of its verdicts on a hand-checked sample "
+    "(true, right, wrong, blank).",
 )
 @shows(chart=True)
 def compare(
@@ -54,7 +55,7 @@ def compare(
     out: Showing,
     **how: Any,
 ) -> None:
-    """Is the difference between runs real? Intervals, tests, where it comes from, what it takes.
+    """Test whether runs differ, show where a difference comes from, and plan for one.
 
     \b
     abstain compare gold.csv a.csv b.csv

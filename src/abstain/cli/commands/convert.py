@@ -1,4 +1,4 @@
-"""From one table format to another."""
+"""Convert a table to another format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from abstain.judging.reading import Reading
     metavar="OUT",
     type=NEW_FILE,
     writes=True,
-    help="Its ending says the format: .csv, .jsonl.zst, .xml, …",
+    help="The file to write; its ending sets the format: .csv, .jsonl.zst, .xml, …",
 )
 @reading_options(
     *("format", "pick", "columns", "detect_refusals"),

@@ -1,4 +1,4 @@
-"""When should it have stayed silent?"""
+"""Follow runs over all thresholds of their confidence."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ COUNTED = SHOWN[:3]
     without={"cluster": "--cluster: the bands of curves are of questions, not of clusters"},
 )
 @options.measures(
-    "Of confidence, for the summary: AUROC, ECE, 'risk@coverage(c=0.8)', …; and one of counts to "
-    "follow over the threshold (default: c@1)."
+    "Measures of confidence for the summary: AUROC, ECE, 'risk@coverage(c=0.8)', …; and one of "
+    "counts to follow over the threshold (default: c@1)."
 )
 @option(
     "--show WHAT",
@@ -40,31 +40,31 @@ COUNTED = SHOWN[:3]
 )
 @option(
     "--points N",
-    "At most so many points of a curve; 0: all.",
+    "The maximum number of points of a curve (0: all).",
     type=click.IntRange(min=0),
     default=21,
 )
 @option(
     "--histogram BINS",
-    "For runs that no memory holds: confidences counted in bins (a power of two, such as "
-    "1024), exact at their edges. With --show summary, risk or measure.",
+    "For runs that do not fit in memory: count confidences in this many bins (a power of two, "
+    "such as 1024). Curves are exact at the edges of bins. With --show summary, risk or measure.",
     type=int,
 )
-@option("--bins N", "Bins of the reliability diagram (an ECE names its own).", default=10)
-@option("--equal-mass", "Equally full bins instead of equally wide ones.")
+@option("--bins N", "Bins of the reliability diagram (ECE has a parameter of its own).", default=10)
+@option("--equal-mass", "Bins with equally many answers instead of bins of equal width.")
 @option(
     "--decision HOW",
-    "Decision curve: runs act on their confidence (confidence, where they have one) or stay "
-    "as they are (given).",
+    "The decision curve of runs that act on their confidence, where they have one "
+    "(confidence), or of runs as they are (given).",
     type=Words(("confidence", "given")),
 )
 @option(
     "--should-abstain ATTR",
-    "An attribute that says yes where a question should be left blank, for --show blanks "
+    "The attribute that is yes where a question should be left blank, for --show blanks "
     "(default: questions without a right answer).",
 )
 @options.level("The level of the bands.")
-@options.seed("For the draws behind the bands.")
+@options.seed("The seed of the bands.")
 @shows(chart=True)
 def curve(
     given: Input,
@@ -76,15 +76,15 @@ def curve(
     out: Showing,
     **how: Any,
 ) -> None:
-    """When should it have stayed silent? Runs over all thresholds of their confidence.
+    """Follow runs over all thresholds of their confidence: when should they have abstained?
 
     \b
     abstain curve gold.csv run1.csv run2.csv
     abstain curve gold.csv run.csv --show measure --chart c1.svg
     abstain curve --judged grades.csv --show decision
 
-    A row needs a confidence from 0 to 1. Answers of one confidence are answered together, so the
-    order of rows never changes a value.
+    A row needs a confidence from 0 to 1. A threshold treats answers of equal confidence alike, so
+    the order of rows never changes a value.
     """
     if show not in SHOWN:
         raise UnknownNameError("view", show, SHOWN, hint=f"there are {', '.join(SHOWN)}")

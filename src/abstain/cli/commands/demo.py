@@ -1,4 +1,4 @@
-"""See it at work."""
+"""Run the bundled example."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ABOUT = (
 @options.force("Replace the folder.")
 @click.pass_context
 def demo(context: click.Context, output: Path, force: bool) -> None:
-    """Run the bundled campaign, QA4MRE 2013 rebuilt: 54 runs, 284 questions, every table.
+    """Run the bundled campaign, a reconstruction of QA4MRE 2013: 54 runs, 284 questions.
 
     \b
     abstain demo -o demo

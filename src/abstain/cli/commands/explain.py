@@ -1,4 +1,4 @@
-"""Tell the story of one measure."""
+"""Explain one measure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from abstain.cli.options import MEASURE
 @command
 @argument("measure", metavar="MEASURE", type=MEASURE, help="c@1, F, 'credit(t=0.25)', …")
 def explain(measure: str) -> None:
-    """Tell the story of one measure: formula, reading, how to game it, an example.
+    """Explain one measure: formula, meaning, how to game it, an example.
 
     \b
     abstain explain c@1

@@ -1,4 +1,4 @@
-"""Judge the measures: stability, sensitivity, power, agreement."""
+"""Evaluate measures: stability, sensitivity, power, agreement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from abstain.cli.showing import Showing, shows, working
     runs="The runs, or the other files.",
     without={"cluster": "--cluster: meta draws questions, not clusters of them"},
 )
-@options.measures("A measure to judge (default: c@1, accuracy, UF).")
+@options.measures("A measure to evaluate (default: c@1, accuracy, UF).")
 @option(
     "--part PART",
     "stability, sensitivity, power or agreement (default: all). Repeatable.",
@@ -30,42 +30,43 @@ from abstain.cli.showing import Showing, shows, working
 @option("--size C", "Questions in a subset (default: half of them).", type=int)
 @option(
     "--fuzziness F",
-    "Scores that differ by less than this share of the larger one tie (its absolute value; "
-    "default: 0.01 to 0.1). Repeatable.",
+    "Two scores tie if they differ by less than this share of the larger absolute value "
+    "(default: 0.01 to 0.1). Repeatable.",
     type=float,
     multiple=True,
 )
 @option(
     "--draws HOW",
-    "paired: each pair of runs draws its own subsets, as in the papers; shared: one for all "
-    "pairs, much quicker.",
+    "paired: each pair of runs draws its own subsets, as in the papers; shared: all pairs use "
+    "the same subsets, which is much faster.",
     type=Words(("paired", "shared")),
     default="paired",
 )
-@options.level("How sure a conclusion has to be.")
-@option("--bins N", "Bins of the difference to list; the last one is open.", default=21)
+@options.level("The confidence level of conclusions.")
+@option(
+    "--bins N", "How many bins of the difference to list; the last one is open-ended.", default=21
+)
 @option(
     "--width W",
-    "The width of a bin (default: 0.01; a hundredth of what the scores span if they are on "
-    "another scale).",
+    "The width of a bin (default: 0.01, or a hundredth of the range of scores on another scale).",
     type=float,
 )
 @option(
     "--sizes C",
-    "Sizes for the curve of required differences. Repeatable.",
+    "A number of questions for the curve of required differences. Repeatable.",
     type=int,
     multiple=True,
 )
 @option(
     "--difference X",
-    "The difference to advise on: how many questions it needs (default: 5 bins).",
+    "Say how many questions this difference needs (default: 5 bins).",
     type=float,
 )
 @option("--resamples N", "Resamples and permutations of the tests of power.", default=1000)
-@options.seed("For all draws.")
+@options.seed("The seed of all draws.")
 @option(
     "--threads N",
-    "0: one a processor. Results do not depend on it.",
+    "The number of threads (0: one per processor). Results do not depend on it.",
     type=click.IntRange(min=0),
     default=0,
 )
@@ -78,7 +79,7 @@ def meta(
     out: Showing,
     **how: Any,
 ) -> None:
-    """Judge the judges: would another sample of questions have said the same?
+    """Evaluate measures: would another sample of questions lead to the same conclusions?
 
     \b
     abstain meta gold.csv runs/*.csv -m c@1 -m accuracy -m UF
@@ -88,7 +89,7 @@ def meta(
     Stability: error rate and ties (Buckley and Voorhees 2000). Sensitivity: the difference that
     other questions do not reverse (Voorhees and Buckley 2002). Power: pairs that a bootstrap
     (Sakai 2006) and Tukey's HSD (Carterette 2012) tell apart. Agreement: Kendall's and AP
-    correlation, Spearman, rank-biased overlap. And advice from all that.
+    correlation, Spearman, rank-biased overlap. Advice follows from all four.
     """
     how |= {"sizes": sizes or None, "fuzziness": fuzziness or None}
     with working("resampling…") as told:

@@ -1,4 +1,4 @@
-"""PAN's measures of authorship verification."""
+"""Score authorship verification as PAN does."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from abstain.cli.showing import Showing, shows, working
 )
 @shows()
 def pan(truth: str, answers: tuple[str, ...], year: int, out: Showing) -> None:
-    """PAN's measures of authorship verification: AUC, c@1, F1, F0.5u, Brier, overall.
+    """Score authorship verification as PAN does: AUC, c@1, F1, F0.5u, Brier, overall.
 
     \b
     abstain pan truth.jsonl answers.jsonl
     abstain pan truth.jsonl.gz submissions/*.jsonl.gz --year 2020
 
-    A value of 0.5 and a missing problem are no answer. Every other command reads the same files
-    with `--from pan`.
+    A value of 0.5 or a missing problem counts as unanswered. Every other command reads the same
+    files with `--from pan`.
     """
     from abstain.analyses.pan import pan as verify
 

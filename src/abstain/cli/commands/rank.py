@@ -24,15 +24,15 @@ COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
     otherwise="rankings hold documents, not answers",
     columns=COLUMNS,
     help={
-        "format": "trec, csv, tsv, jsonl, json or parquet, where it is not evident.",
+        "format": "The format, if it cannot be detected: trec, csv, tsv, jsonl, json or parquet.",
         "columns": "The column that holds query, doc, rel, score, rank or run: query=qid; "
-        "gold:doc=docno for the judgments alone, run:doc=docid for the runs alone. Repeatable.",
+        "gold:doc=docno for the judgments only, run:doc=docid for the runs only. Repeatable.",
     },
 )
 @options.measures(
     "AP, NDCG@10, 'RBP(p=0.8)', 'P(rel=2)@10', NDCGt (NDCG'), …; the first one orders the runs."
 )
-@option("--nil ID", "The document id that ends a list: NIL, -1. It is no hit.")
+@option("--nil ID", "The document id that ends a list, such as NIL or -1. It is never relevant.")
 @option(
     "--limit N",
     "The maximum length of a list: a shorter one was ended by its system, a longer one is cut.",
@@ -44,7 +44,8 @@ COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
 )
 @option(
     "--missing WHAT",
-    "A query that a run lacks: empty (an empty list, the default), error or skip.",
+    "What to do with a query that a run lacks: empty (score an empty list, the default), error "
+    "or skip.",
     type=Words(("empty", "error", "skip")),
 )
 @option(
@@ -57,9 +58,9 @@ COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
     "--trec-eval",
     "Average as trec_eval does: 0 where nothing is relevant, missing queries left out.",
 )
-@option("--top GRADE", "The grade that is a gain of 1 (default: the largest judged).", type=float)
+@option("--top GRADE", "The grade that counts as a gain of 1 (default: the largest).", type=float)
 @options.by("Slice by an attribute of --queries.")
-@option("--queries FILE", "A table: query and its attributes.", type=FILE)
+@option("--queries FILE", "A table of queries and their attributes.", type=FILE)
 @option("--all-queries", "Score every query of --queries: one without judgments is a nil query.")
 @option("--per-query", "Show each query's scores too.")
 @option(
@@ -88,7 +89,7 @@ def rank(
     abstain rank qrels.csv run.parquet --queries queries.csv --by type
 
     TREC files (plain, .gz, .zst) or tables: query, doc, rel for the judgments; query, doc, score
-    and perhaps run for the runs. A query that a run lacks is an empty list; one without relevant
+    and optionally run for the runs. A query that a run lacks is an empty list; one without relevant
     documents is scored by the primed measures (RR', RBP', NDCG', AP'; typed RRt, RBPt, …).
     """
     from abstain.rankings.rankings import ranking_measures

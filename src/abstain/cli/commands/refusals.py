@@ -1,4 +1,4 @@
-"""Responses that decline, found in their text."""
+"""Find responses that decline to answer in their text."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from abstain.judging.reading import Reading
 @option("--rules", "Show the rules instead, each with an example.")
 @option(
     "--check TABLE",
-    "Hand-checked rows (question, true: right, wrong or blank; perhaps run): the table of "
-    "errors that `compare --judge-error` takes.",
+    "A table of hand-checked rows: question, true (right, wrong or blank), optionally run. "
+    "Gives the table of errors that `compare --judge-error` takes.",
     type=FILE,
 )
 @options.most("How many texts a table shows (0: all of them).")
@@ -36,14 +36,14 @@ def refusals(
     most: int,
     out: Showing,
 ) -> None:
-    """List the responses that decline to answer, by which rule, or measure how often that errs.
+    """List the responses that decline to answer with their rule, or measure how often rules err.
 
     \b
     abstain refusals log.jsonl --languages en
     abstain refusals --rules --languages de
     abstain refusals log.jsonl --check checked.csv -o judge.csv
 
-    What the rules find counts elsewhere only with --detect-refusals.
+    Other commands use these rules only with --detect-refusals.
     """
     from abstain.analyses.refusals import refusals_in
     from abstain.judging.refusals.detect import languages_of

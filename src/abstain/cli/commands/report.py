@@ -1,4 +1,4 @@
-"""A saved result as one HTML page."""
+"""Make one HTML page of a saved result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from abstain.errors import UsageError
 )
 @option("--title TEXT", "The title of the page.", default="", show_default=False, section=SHOWING)
 def report(results: str, output: Path | None, title: str) -> None:
-    """A saved result as one HTML page that needs no network.
+    """Make one HTML page, which needs no network, of a saved result.
 
     \b
     abstain score gold.csv runs/*.csv --interval -o scores.json

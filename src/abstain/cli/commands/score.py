@@ -19,13 +19,13 @@ LEVEL = 0.95
 @options.by("Slice by an attribute; several are crossed.")
 @option(
     "--several",
-    "Several answers a question, each a row with a confidence or a rank: K and MRR.",
+    "Several answers per question, one per row, with a confidence or a rank: K and MRR.",
 )
 @options.interval
 @options.level(default=LEVEL)
-@options.seed("For intervals that draw at random.")
+@options.seed("The seed of intervals that draw at random.")
 @option("--references", "Add reference rows: all blank, random blanks, the best blanks.")
-@option("--break-even", "Show p*: answering pays above that chance.")
+@option("--break-even", "Show p*, the chance of being right above which answering pays.")
 @option("--candidates", "Show blanks by whether their candidate was right.")
 @option("--skip-inconsistent", "With --counts: leave out rows that do not add up.")
 @shows(chart=True)
@@ -45,10 +45,10 @@ def score(
     abstain score gold.csv run1.csv run2.csv -m c@1 -m F --by topic
     abstain score --judged grades.csv              (rows with an outcome or a grade)
     abstain score --counts counts.csv              (right, wrong, unanswered)
-    abstain score --several gold.csv lists.csv     (several answers a question: K, MRR)
+    abstain score --several gold.csv lists.csv     (several answers per question: K, MRR)
 
-    A gold has the columns question, correct and any attributes; a run has question, answer and
-    optional: answered, candidate, confidence, why, run. An empty answer is a blank.
+    A gold has the columns question and correct, and any attributes. A run has question and answer;
+    answered, candidate, confidence, why and run are optional. An empty answer is a blank.
     """
     if skip_inconsistent and given.kind != "counts":
         raise UsageError("--skip-inconsistent goes with --counts")

@@ -1,4 +1,4 @@
-"""SQuAD 2's scores, with and without an answer."""
+"""Score predictions as SQuAD 2 does."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from abstain.cli.showing import Showing, shows, working
 @argument("predictions", nargs=-1, required=True, metavar="PREDICTIONS", help="{question: text}.")
 @option(
     "--na-prob FILE",
-    "{question: probability of no answer}; one a run.",
+    "{question: probability of no answer}, one file per run.",
     type=FILE,
     multiple=True,
 )
 @option(
     "--threshold T",
-    "Hold an answer back where its no-answer probability is above this.",
+    "Leave an answer blank where its no-answer probability is above this.",
     type=float,
 )
 @shows()
@@ -28,7 +28,7 @@ def squad(
     threshold: float | None,
     out: Showing,
 ) -> None:
-    """SQuAD 2's scores: exact and F1, with and without an answer, the best threshold.
+    """Score predictions as SQuAD 2 does: exact and F1, with and without an answer.
 
     \b
     abstain squad dev-v2.0.json predictions.json

@@ -1,4 +1,4 @@
-"""The threshold to abstain at."""
+"""Choose the threshold to abstain at."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 @options.measure("Tune for a measure of counts (default: c@1).", to="maximise")
 @option(
     "--risk ALPHA",
-    "Or: answer as much as keeps the share of wrong answers at most ALPHA.",
+    "Instead: answer as much as possible with a share of wrong answers of at most ALPHA.",
     type=float,
 )
-@options.level("With --risk: the chance with which the risk is kept (default: 0.9).", default=None)
+@options.level("With --risk: the probability that the bound holds (default: 0.9).", default=None)
 @option(
     "--next",
-    "With --risk: bound the share of wrong answers seen on the next questions, as many as "
-    "are judged on, and not only the risk behind it.",
+    "With --risk: bound the share of wrong answers on the next questions (as many as are "
+    "judged on), not only the expected risk.",
     to="next_questions",
 )
 @option("--tune-on ATTR=VALUE", "Tune on questions with this value, judge on the others.")
@@ -56,12 +56,12 @@ if TYPE_CHECKING:
 @option("--by ATTR", "A threshold for each value of an attribute.")
 @option(
     "--shrink N",
-    "With --by: as many questions' worth of the whole are added to each slice, so that small "
-    "ones follow the common threshold (default: 50).",
+    "With --by: draw each slice towards the common threshold with the weight of N questions, so "
+    "that small slices follow it (default: 50).",
     type=float,
 )
-@option("--run NAME", "Only this run of the table.")
-@options.seed("For the random folds.")
+@option("--run NAME", "Tune only this run of the table.")
+@options.seed("The seed of the random folds.")
 @option(
     "--apply FILE",
     "Apply the thresholds of a file that --threshold-file or -o FILE.json wrote: "
@@ -70,8 +70,7 @@ if TYPE_CHECKING:
 )
 @option(
     "--run-file FILE",
-    "Write the run with its threshold applied, so that it stays silent; the ending says the "
-    "format.",
+    "Write the run with its threshold applied; the ending sets the format.",
     type=NEW_FILE,
     writes=True,
     section=SHOWING,
@@ -93,7 +92,7 @@ def tune(
     out: Showing,
     **how: Any,
 ) -> None:
-    """The threshold to abstain at: chosen on some questions, judged on others.
+    """Choose the threshold to abstain at on some questions, and judge it on others.
 
     \b
     abstain tune gold.csv run.csv                              (c@1, five folds)
@@ -101,8 +100,8 @@ def tune(
     abstain tune gold.csv run.csv --threshold-file t.json --run-file silent.csv
     abstain tune --apply t.json new.csv --run-file silent.csv
 
-    The score of the questions it was tuned on is never shown as a result, only as the optimism
-    that was avoided.
+    The score on the tuning questions is never shown as a result, only as the optimism that was
+    avoided.
     """
     if apply is not None:
         said = {**how, "test_gold": test_gold, "threshold_file": threshold_file}

@@ -1,4 +1,4 @@
-"""Would these runs be accepted?"""
+"""Check runs before they are scored."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ NO_VERDICT = "validate checks responses, it does not count them"
 )
 @option(
     "--max-runs N",
-    "How many runs a team may send (ids such as jucs1302enen).",
+    "How many runs a team may submit (it is read from run ids such as jucs1302enen).",
     type=click.IntRange(min=1),
 )
 @options.most("How many problems a table shows (0: all, with details).")
 @shows(digits=False)
 def validate(given: Input, max_runs: int | None, most: int, out: Showing) -> None:
-    """Would these runs be accepted? Every problem with its place; exit code 1 if there is one.
+    """Check runs against the gold: every problem with its place. Exit code 1 if there is one.
 
     \b
     abstain validate gold.csv runs/*.csv
