@@ -35,7 +35,7 @@ Side: TypeAlias = Literal["at least", "at most", "not worse"]
 MOST_SLICES = 5
 """Slices that a failure names."""
 
-MOST_PARTS = 60
+MOST_VALUES = 60
 """An attribute with more values than this is an id or a text, not a slice."""
 
 MOST_QUESTIONS = 10**9
@@ -232,7 +232,7 @@ def assert_at_least(
     """
     __tracebackhide__ = True
     options = (confidence, baseline, by, interval, grades, reading)
-    return _held("at least", run, gold, measure, threshold, *options)
+    return _assert("at least", run, gold, measure, threshold, *options)
 
 
 def assert_at_most(
@@ -255,7 +255,7 @@ def assert_at_most(
     """
     __tracebackhide__ = True
     options = (confidence, baseline, by, interval, grades, reading)
-    return _held("at most", run, gold, measure, threshold, *options)
+    return _assert("at most", run, gold, measure, threshold, *options)
 
 
 def assert_not_worse(
@@ -280,10 +280,10 @@ def assert_not_worse(
     if not (isinstance(margin, (int, float)) and 0 <= margin < math.inf):
         raise UsageError(f"a margin is a number from 0, such as 0.02 (got {margin!r})")
     options = (confidence, baseline, by, interval, grades, reading)
-    return _held("not worse", run, gold, measure, -float(margin), *options)
+    return _assert("not worse", run, gold, measure, -float(margin), *options)
 
 
-def _held(
+def _assert(
     side: Side,
     run: Any,
     gold: Any,
@@ -440,7 +440,7 @@ def _attributes(read: Evaluation) -> list[str]:
         (table,) = read.source.responses
         real = {name for name, kind in table.frame.collect_schema().items() if kind.is_float()}
         names = [name for name in names if name != "question" and name not in real]
-    most = min(MOST_PARTS, len(questions) // 2)  # more are ids, one question each
+    most = min(MOST_VALUES, len(questions) // 2)  # more are ids, one question each
     return [n for n in names if 1 < questions[n].drop_nulls().n_unique() <= most]
 
 

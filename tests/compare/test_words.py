@@ -89,7 +89,7 @@ def test_parts_that_show_no_difference_are_told_from_a_reversal() -> None:
     parts = ["x"] * 5 + ["y"] * 5 + ["z"] * 2 + ["w"]
     found = judged(graded(letters, part=parts), by=["part"], measure="precision")
     said = told(found)
-    assert "the other way in every part that shows a difference" in said
+    assert "the other way in every slice that shows a difference" in said
     assert "; none in z; undefined in w)" in said
 
 

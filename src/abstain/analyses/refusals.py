@@ -72,7 +72,7 @@ class RefusalsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     openings: dict[str, str] = {}
     """What may stand before a rule's words, by language."""
     hedges: dict[str, str] = {}
-    """What makes an answer of it all the same, by language."""
+    """What makes a text an answer after all, by language."""
     rules: tuple[Rule, ...] = ()
     checked: int | None = None
     """Responses that were checked by hand."""

@@ -183,24 +183,24 @@ class Census(Struct, frozen=True):
     """Responses that cannot be judged; where there are some, nothing else is told."""
 
 
-def census(cells: Cells, part_of: npt.NDArray[np.int64], parts: int) -> Census:
-    """Count cells by run and part, and remember for each by one bit that it was met."""
+def census(cells: Cells, slice_of: npt.NDArray[np.int64], slices: int) -> Census:
+    """Count cells by run and slice, and remember for each by one bit that it was met."""
     stride = (cells.width + 7) // 8
-    table = np.zeros((1, parts * KINDS), np.int64)
+    table = np.zeros((1, slices * KINDS), np.int64)
     met = np.zeros((1, stride), np.uint8)
     for batch in cells:
         runs = int(batch.run.max()) + 1
         if runs * cells.width > MAX_BITS:
             raise TooManyError
-        refuse_counts(runs, parts, cells.label)
+        refuse_counts(runs, slices, cells.label)
         table, met = grown(table, runs), grown(met, runs)
-        bins = (batch.run * parts + part_of[batch.index]) * KINDS + batch.kind
+        bins = (batch.run * slices + slice_of[batch.index]) * KINDS + batch.kind
         _add(table.reshape(-1), bins)
         bit = np.left_shift(1, batch.index & 7).astype(np.uint8)
         np.bitwise_or.at(met.reshape(-1), batch.run * stride + (batch.index >> 3), bit)
     names = cells.names()
     table, met = grown(table, len(names)), grown(met, len(names))  # of some every row is at fault
-    counts = table[: len(names)].reshape(len(names), parts, KINDS)
+    counts = table[: len(names)].reshape(len(names), slices, KINDS)
     distinct = np.array([int(np.bitwise_count(own).sum()) for own in met[: len(names)]], np.int64)
     again = counts.sum(axis=(1, 2)) - distinct
     order = sorted(range(len(names)), key=names.__getitem__)
@@ -213,11 +213,11 @@ def census(cells: Cells, part_of: npt.NDArray[np.int64], parts: int) -> Census:
     )
 
 
-def refuse_counts(runs: int, parts: int, label: str) -> None:
+def refuse_counts(runs: int, slices: int, label: str) -> None:
     """Stop before a table of counts that no memory holds."""
-    if runs * parts * KINDS > MAX_COUNTS:
+    if runs * slices * KINDS > MAX_COUNTS:
         raise InputError(
-            f"{runs:,} runs × {parts:,} slices are more than are counted at once; slice by an "
+            f"{runs:,} runs × {slices:,} slices are more than are counted at once; slice by an "
             "attribute with fewer values",
             label,
         )

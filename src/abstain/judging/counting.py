@@ -100,8 +100,8 @@ def _count_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> 
         if fits_there(judged, frame, sizes["size"]):
             found = census_there(judged, frame, sizes["size"])
         else:
-            part_of = slice_numbers(judged.gold.frame, sizes, by)
-            found = census(Cells(judged, frame), part_of, sizes.height)
+            slice_of = slice_numbers(judged.gold.frame, sizes, by)
+            found = census(Cells(judged, frame), slice_of, sizes.height)
     except TooManyError:
         return _count_in_engine(judged, frame, by)
     if found.faults:

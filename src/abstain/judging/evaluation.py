@@ -257,9 +257,9 @@ class Evaluation:
 
     def sliced(self, slices: Slices) -> CountsArray:
         """Counts by run and slice: runs × slices; questions in no slice count nowhere."""
-        inside = np.flatnonzero(slices.part_of >= 0)
-        starts = slices.part_of[inside] * (EXCLUDED + 1)
-        everything = len(inside) == len(slices.part_of)
+        inside = np.flatnonzero(slices.slice_of >= 0)
+        starts = slices.slice_of[inside] * (EXCLUDED + 1)
+        everything = len(inside) == len(slices.slice_of)
         size = len(slices.names) * (EXCLUDED + 1)
         table = np.zeros((len(self.codes), len(slices.names), EXCLUDED + 1), np.int64)
         for number, own in enumerate(self.codes):
@@ -420,14 +420,14 @@ def _counted(
     """Responses of each kind by run and slice, counted from the matrix."""
     runs, kinds, _ = held
     slices: list[tuple[str | None, ...]] = [()]
-    part_of: IntArray | int = 0
+    slice_of: IntArray | int = 0
     if by:
         asked = questions(by)
         sizes = slice_sizes(asked, by)
-        part_of = slice_numbers(asked, sizes, by) * KINDS
+        slice_of = slice_numbers(asked, sizes, by) * KINDS
         slices = sizes.drop("size").rows()
     width = len(slices) * KINDS
-    table = np.stack([np.bincount(part_of + own, minlength=width) for own in kinds])
+    table = np.stack([np.bincount(slice_of + own, minlength=width) for own in kinds])
     names = [run for run in runs for _ in slices]
     rows = table.reshape(-1, KINDS).astype(np.int64)
     return KindCounts(names, slices * len(runs), rows, kinds.shape[1])

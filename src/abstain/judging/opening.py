@@ -202,7 +202,7 @@ def _in_two_tasks(logs: Sequence[_Log]) -> str | None:
 
 
 def _with_task(log: _Log) -> _Log:
-    """The log with its task before each question's id, and before what hangs together."""
+    """The log with its task before each question's id and before each cluster's."""
     table = log.source.table
     ids = ["question", *([table.cluster] if table.cluster else [])]
     named = [pl.concat_str(pl.lit(f"{log.task}/"), pl.col(name)).alias(name) for name in ids]

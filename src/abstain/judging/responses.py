@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RULE = "refusal"
 """The column that names the rule by which a text was found to decline."""
 CLUSTER = "cluster"
-"""The column by which judged rows say what hangs together."""
+"""The column by which judged rows name the cluster of their question."""
 OF_A_RUN = (
     *("answer", "answered", "candidate", "confidence", "why", "run"),
     *("outcome", "reason", "response", RULE),
@@ -143,7 +143,7 @@ def _different_documents(logs: Sequence[Table], how: str) -> list[str]:
 
 
 def own_cluster(tables: Iterable[Table], known: Sequence[str] | None = None) -> str | None:
-    """What hangs together by the files' own word, where they agree and the questions have it."""
+    """The attribute that clusters questions, if the files declare one and the questions have it."""
     names = {table.cluster for table in tables if table.cluster}
     if len(names) != 1:
         return None

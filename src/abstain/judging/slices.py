@@ -56,18 +56,18 @@ class Slices(Struct, frozen=True):
 
     attribute: str
     names: list[str]
-    part_of: npt.NDArray[np.int64]
+    slice_of: npt.NDArray[np.int64]
 
     @property
     def sizes(self) -> IntArray:
         """How many questions each slice has."""
-        return np.bincount(self.part_of[self.part_of >= 0], minlength=len(self.names))
+        return np.bincount(self.slice_of[self.slice_of >= 0], minlength=len(self.names))
 
     def sums(self, table: Array) -> Array:
         """Sums over each slice of numbers that every question has: questions × k to slices × k."""
-        inside = self.part_of >= 0
+        inside = self.slice_of >= 0
         columns = [
-            np.bincount(self.part_of[inside], column[inside], minlength=len(self.names))
+            np.bincount(self.slice_of[inside], column[inside], minlength=len(self.names))
             for column in table.T
         ]
         return np.stack(columns, axis=-1)
@@ -90,7 +90,7 @@ def natural(text: str) -> tuple[tuple[int, float, str], ...]:
 
 def cluster_numbers(questions: pl.DataFrame, attribute: str) -> npt.NDArray[np.int64]:
     """A number for each cluster; a question without a value is a cluster of its own."""
-    numbers = slices_of(questions, attribute).part_of.copy()
+    numbers = slices_of(questions, attribute).slice_of.copy()
     alone = numbers < 0
     numbers[alone] = numbers.max(initial=-1) + 1 + np.arange(int(alone.sum()))
     return numbers

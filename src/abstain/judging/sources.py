@@ -72,7 +72,7 @@ class GoldRuns(_Source):
 
     def __init__(self, gold: Gold, responses: Sequence[Responses], reading: Reading) -> None:
         super().__init__(responses, reading)
-        self.gold = gold
+        self.gold, self.match = gold, reading.match
         self.cluster = own_cluster((own.table for own in responses), gold.attributes)
 
     @cached_property

@@ -248,7 +248,7 @@ def _reversal(o: Origin, attribute: str, pair: Pair) -> str:
     listed = first_few((f"{name} {signed(value)}" for name, value in there), most=4)
     even = [s.name for s in own if s.difference is not None and abs(s.difference) <= SAME]
     undefined = [s.name for s in own if s.difference is None]
-    every = "every part that shows a difference" if even or undefined else "every part"
+    every = "every slice that shows a difference" if even or undefined else "every slice"
     listed += f"; none in {first_few(even)}" if even else ""
     listed += f"; undefined in {first_few(undefined)}" if undefined else ""
     return (

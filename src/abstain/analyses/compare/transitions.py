@@ -173,7 +173,7 @@ def in_slices(
     for each in slices:
         found: list[SliceShare] = []
         for place, name in enumerate(each.names):
-            inside = each.part_of == place
+            inside = each.slice_of == place
             if inside.any():
                 ours, theirs = _value(measure, own[inside]), _value(measure, other[inside])
                 found.append(
@@ -189,7 +189,7 @@ def in_slices(
         found.sort(key=lambda s: (s.contribution is None, -abs(s.contribution or 0), s.name))
         shares += found
         signs = {math.copysign(1, d) for s in found if abs(d := s.difference or 0) > NO_DIFFERENCE}
-        whole = bool((each.part_of >= 0).all()) and len(found) > 1
+        whole = bool((each.slice_of >= 0).all()) and len(found) > 1
         if whole and abs(total) > 0 and signs == {-math.copysign(1, total)}:
             reversed_by.append(each.attribute)
     return tuple(shares), tuple(reversed_by)

@@ -84,7 +84,7 @@ def cleaned(text: pl.Expr) -> pl.Expr:
 
 
 def _answers_anyway(rest: pl.Expr, rule: Rule, own: Language) -> pl.Expr:
-    """Whether what comes after a rule's words is an answer all the same."""
+    """Whether what follows a rule's words is an answer after all."""
     matched = rest.str.extract(f"^({rule.pattern})", 1).str.len_chars()
     after = rest.str.slice(matched.cast(pl.Int64) - 1)  # with what ends the rule's own clause
     kept = after
@@ -164,7 +164,7 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
 
 
 def blanked(rows: pl.DataFrame, *, stands: pl.Expr | None = None) -> pl.DataFrame:
-    """Rows whose refusals are blanks that say why, but for those that stand all the same."""
+    """Rows with their refusals blanked, except those that count as answers (`stands`)."""
     declines = pl.col(RULE).is_not_null()
     if stands is not None:
         declines &= ~stands

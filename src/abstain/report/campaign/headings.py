@@ -161,7 +161,7 @@ def told(attribute: str, values: Sequence[str]) -> str:
 
 
 def _part(table: str, measure_name: str, values: Sequence[str]) -> str:
-    """What a column is that is named for a part of the questions."""
+    """What a column is that is named for a slice of the questions."""
     whole = {"topics": "topic", "tests": "reading test"}.get(table, table.removeprefix("by_"))
     if whole == table:
         return ""

@@ -74,7 +74,11 @@ def _leaderboard(c: Overview, table: PageTable) -> PageTable:
     order += late
     grid = given.chosen(order)
     room = _roomy(c, len(grid.rows))
-    out = [f"{name} ({len(s.names):,} parts)" for name, s in c.slices.items() if name not in room]
+    out = [
+        f"{name} ({plural(len(s.names), 'slice')})"
+        for name, s in c.slices.items()
+        if name not in room
+    ]
     said = f" No slices to choose here by {', '.join(out)}, for want of room: a table has them."
     return replace(
         table,

@@ -31,15 +31,15 @@ def all_tables(c: Overview) -> list[PageTable]:
     """Every table that the data allow, in the order of an overview paper."""
     tables = [leaderboard(c)]
     if c.result.topic_by:
-        tables.append(by_part(c, c.result.topic_by, "topics", f"{c.measure} by topic"))
+        tables.append(by_slice(c, c.result.topic_by, "topics", f"{c.measure} by topic"))
     if c.result.test_by:
-        tables.append(by_part(c, c.result.test_by, "tests", f"{c.measure} by reading test"))
+        tables.append(by_slice(c, c.result.test_by, "tests", f"{c.measure} by reading test"))
         tables.append(reading(c))
     if subsets := subset_table(c):
         tables.append(subsets)
     others = [name for name in c.slices if name not in (c.result.topic_by, c.result.test_by)]
     for name in others:
-        tables.append(by_part(c, name, f"by_{safe(name)}", f"{c.measure} by {name}"))
+        tables.append(by_slice(c, name, f"by_{safe(name)}", f"{c.measure} by {name}"))
     tables += [attribute_table(c, name) for name in c.slices]
     tables.append(question_table(c))
     tables += teams(c)
@@ -164,7 +164,7 @@ def reading(c: Overview) -> PageTable:
     if c.result.topic_by:
         topics = c.slices[c.result.topic_by]
         for number, name in enumerate(topics.names):
-            inside = np.unique(tests.part_of[(topics.part_of == number) & (tests.part_of >= 0)])
+            inside = np.unique(tests.slice_of[(topics.slice_of == number) & (tests.slice_of >= 0)])
             chosen = np.zeros(len(tests.names), bool)
             chosen[inside] = True
             parts.append((name, chosen))
@@ -191,8 +191,8 @@ def reading(c: Overview) -> PageTable:
 # ----------------------------------------------------------------------------------- breakdowns
 
 
-def by_part(c: Overview, attribute: str, name: str, title: str) -> PageTable:
-    """Runs × parts of an attribute, with mean, median and deviation over the runs."""
+def by_slice(c: Overview, attribute: str, name: str, title: str) -> PageTable:
+    """Runs × slices of an attribute, with mean, median and deviation over the runs."""
     scores = np.concatenate([c.scores[:, None], c.slice_scores[attribute]], axis=1)
     columns = [Column("run"), Column("all", "score")]
     columns += [Column(part, "score") for part in c.slices[attribute].names]
@@ -237,7 +237,7 @@ def subset_table(c: Overview) -> PageTable | None:
 
 
 def attribute_table(c: Overview, attribute: str) -> PageTable:
-    """Each part of an attribute over all runs: share right and blank, mean score, best."""
+    """Each slice of an attribute over all runs: share right and blank, mean score, best."""
     s = c.slices[attribute]
     counts = c.sliced[attribute]
     scores = c.slice_scores[attribute]
