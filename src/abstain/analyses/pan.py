@@ -16,13 +16,13 @@ from abstain.analyses.result import Facts, Result, defined, ranked
 from abstain.errors import InputError, UsageError, nearest, plural, shown
 from abstain.judging.opening import open_sources
 from abstain.judging.reading import Reading
+from abstain.measures import measure
+from abstain.measures.answers import Answers
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
-
-    from abstain.outcomes import Array
 
 YEARS = (2020, 2021, 2022, 2023)
 MEASURES = ("AUC", "c@1", "F1", "F0.5u", "Brier")
@@ -44,11 +44,12 @@ def pan_measures(same: npt.ArrayLike, value: npt.ArrayLike) -> dict[str, float]:
     tp = int((says & y).sum())
     fp = int((says & ~y).sum())
     fn = int((~says & answered & y).sum())
+    auc = measure("AUROC")(Answers.of(y, v))
     no_f1 = "of the problems answered, no answer and no truth is 'same'"
     if not answered.any():
         no_f1 = "no problem was answered"
     return {
-        "AUC": _auc(y, v),
+        "AUC": Undefined("all problems have the same truth") if np.isnan(auc) else auc,
         "c@1": right / n * (1 + blank / n),
         "F1": _ratio(2 * tp, 2 * tp + fp + fn, no_f1),
         "F0.5u": _ratio(
@@ -66,19 +67,6 @@ def overall(scores: dict[str, float], year: int) -> float:
     values = [scores[name] for name in names]
     undefined = next((s for s in values if isinstance(s, Undefined)), None)
     return Undefined(undefined.reason) if undefined is not None else float(np.mean(values))
-
-
-def _auc(y: npt.NDArray[np.bool_], v: Array) -> float:
-    """The chance that a pair of one author has the larger value; a tie counts a half."""
-    positive = int(y.sum())
-    negative = len(y) - positive
-    if not positive or not negative:
-        return Undefined("all problems have the same truth")
-    _, group, counts = np.unique(v, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    ranks = (ends - (counts - 1) / 2)[group]
-    won = float(ranks[y].sum()) - positive * (positive + 1) / 2
-    return won / (positive * negative)
 
 
 def _ratio(above: float, below: float, reason: str) -> float:
