@@ -63,9 +63,6 @@ class Effect(enum.StrEnum):
     """The command stops and says so: nothing is decided silently."""
 
 
-# ---------------------------------------------------------------------------------- counts
-
-
 @dataclass(frozen=True, slots=True)
 class Counts:
     """How many questions had each outcome.

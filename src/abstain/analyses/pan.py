@@ -73,9 +73,6 @@ def _ratio(above: float, below: float, reason: str) -> float:
     return above / below if below else Undefined(reason)
 
 
-# -------------------------------------------------------------------------------------- result
-
-
 class PanRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """One system's measures."""
 

@@ -177,9 +177,6 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
         return pl.DataFrame(series)
 
 
-# ------------------------------------------------------------------------------------- scoring
-
-
 def rank(
     rankings: Rankings,
     measures: Sequence[str | Measure] | str | Measure = (),

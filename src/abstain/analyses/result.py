@@ -192,9 +192,6 @@ def _kept(text: str, path: str | os.PathLike[str] | None) -> str:
     return text
 
 
-# ------------------------------------------------------------------------------------- loading
-
-
 def load(path: str | os.PathLike[str]) -> Result:
     """A saved result, equal to the one that was saved; anything else is refused."""
     from abstain.io.files import open_plain

@@ -153,9 +153,6 @@ def complete(program: click.Command) -> int | None:
     return shell_complete(program, {}, "abstain", VARIABLE, asked)
 
 
-# ------------------------------------------------------------------------------- the program
-
-
 @click.group("abstain", cls=Program, invoke_without_command=True, context_settings=dict(SETTINGS))
 @click.version_option(__version__, message="abstain %(version)s", help="Show the version.")
 @completion_options

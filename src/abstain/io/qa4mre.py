@@ -76,9 +76,6 @@ def says_none(right: Sequence[str], options: Sequence[str], texts: Sequence[str]
     return any(map(is_none_of_the_above, said))
 
 
-# --------------------------------------------------------------------------------- reading
-
-
 def read_qa4mre(opened: Opened) -> Table:
     """A gold or a run as a table; which of them it is, its root says."""
     reader = _Reader(opened.name)
@@ -230,9 +227,6 @@ class _Reader(Listener):
                 f"expected at most {MAX_ID:,}"
             )
         return value or None
-
-
-# ---------------------------------------------------------------------------------- frames
 
 
 def _run_frame(reader: _Reader) -> pl.DataFrame:

@@ -266,9 +266,6 @@ def _refuse_separators(frame: pl.DataFrame, name: str, format: str) -> None:
                 )
 
 
-# --------------------------------------------------------------------------------- parquet
-
-
 def _read_parquet(opened: Opened) -> Table:
     source = opened.path if opened.path is not None else io.BytesIO(opened.data or b"")
     try:

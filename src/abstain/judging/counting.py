@@ -198,9 +198,6 @@ def joined(parts: Sequence[npt.NDArray[np.generic]], order: Sequence[int]) -> np
     return whole if list(order) == list(range(len(order))) else whole[list(order)]
 
 
-# --------------------------------------------------------------------------------- confidence
-
-
 def binned(judged: Judged, bins: int) -> pl.DataFrame:
     """How many responses of each run and kind fall in each bin: run, KIND, bin, n.
 
@@ -237,9 +234,6 @@ def binned_cells(
 def _plain(counted: pl.DataFrame) -> pl.DataFrame:
     numbers = [pl.col(name).cast(pl.Int64) for name in (KIND, "bin", "n")]
     return counted.select(pl.col("run").cast(pl.String), *numbers)
-
-
-# ---------------------------------------------------------------------------------- faults
 
 
 def first_fault(judged: Judged, count: int) -> Exception:

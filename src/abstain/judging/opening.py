@@ -256,9 +256,6 @@ def together(tables: Sequence[Table], name: str) -> Table:
     )
 
 
-# ---------------------------------------------------------------------------------- folders
-
-
 def logs_in(folder: str, format: str | None) -> list[str]:
     """The logs in a folder and below, told by their bytes, in the order of their names."""
     wanted = format or ""
@@ -292,9 +289,6 @@ def gold_of_folder(folder: str, reading: Reading) -> Table:
     if len(sources) == 1:
         return sources[0].table
     return together([source.table for source in sources], folder)
-
-
-# ------------------------------------------------------------------------------------ names
 
 
 class RunName(Struct, frozen=True):

@@ -71,9 +71,6 @@ def _same(item: Measure, score: float, other: float, what: str, *, close: float 
         _refuse(item, f"is {score:g}, but {other:g} {what}")
 
 
-# -------------------------------------------------------------------------------- of counts
-
-
 @cache
 def few_counts() -> tuple[Counts, ...]:
     """All counts of a few questions."""
@@ -118,9 +115,6 @@ def _score(item: Measure, k: Counts) -> float:
     return score
 
 
-# ---------------------------------------------------------------------------- of confidence
-
-
 def _of_answers(item: Measure) -> None:
     d = item.definition
     if d.studentised and d.influence is None and d.mean is None:
@@ -148,9 +142,6 @@ def _as_resample(own: Any, right: Sequence[int], sure: Sequence[float]) -> float
     asked = np.array([len(right)])
     answers = Resamples(np.array(right, bool)[order], np.array(sure)[order], asked, numbers=once)
     return float(own(answers)[0])
-
-
-# ------------------------------------------------------------------------------ of rankings
 
 
 def _of_rankings(item: Measure) -> None:

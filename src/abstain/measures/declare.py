@@ -118,9 +118,6 @@ class RankingFacts(Facts, total=False):
     lower_grades_cost: bool
 
 
-# ------------------------------------------------------------------------------- decorators
-
-
 def credit(name: str, **facts: Unpack[CreditFacts]) -> Declare:
     """Declare a measure by what it makes of the shares right, wrong and unanswered.
 

@@ -164,9 +164,6 @@ def _fold(name: str) -> str:
     return folded.replace("′", "'").replace("’", "'")
 
 
-# ------------------------------------------------------------------------------- parameters
-
-
 def arguments_of(
     definition: Definition, text: str | None, cutoff: str | None = None
 ) -> tuple[tuple[str, float], ...]:
@@ -221,9 +218,6 @@ def _number(text: str, name: str, key: str) -> float:
         return float(Fraction(text))
     except (ValueError, ZeroDivisionError):
         raise UsageError(f"{key} of {name} must be a number (got '{text}')") from None
-
-
-# ---------------------------------------------------------------------------------- loading
 
 
 @cache

@@ -48,9 +48,6 @@ def how_drawn(result: MetaResult) -> str:
     )
 
 
-# --------------------------------------------------------------------------------------- notes
-
-
 def notes_of(result: MetaResult) -> list[str]:
     """What has to be said beside the numbers, in the order of the parts."""
     found = [*_undefined_on_all(result), *_left_out(result)]
@@ -229,9 +226,6 @@ def chart_words(name: str, result: MetaResult) -> str:
 
 def _share(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.2f} %"
-
-
-# -------------------------------------------------------------------------------------- advice
 
 
 def advice_of(result: MetaResult) -> str:

@@ -177,9 +177,6 @@ def resampled_interval(
     return between(values, tails, method, close=CLOSE)
 
 
-# --------------------------------------------------------------------- a scale without bounds
-
-
 @dataclass(frozen=True, slots=True)
 class Scale:
     """The logit between two bounds; beside a single one, the logarithm of how far away it is.

@@ -137,8 +137,6 @@ def leads(right: Array | Sequence[float], wrong: Array | Sequence[float]) -> lis
         odds, best = stop, follows
 
 
-# ------------------------------------------------------------------------------- letters
-
 MOST = 2_000
 """Columns of letters that are shown."""
 

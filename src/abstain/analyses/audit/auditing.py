@@ -85,9 +85,6 @@ def _check_readable(sheet: Sheet, audit: Audit) -> None:
                 audit.find(READABLE, sheet, row, column, "expected a number as in its column")
 
 
-# ------------------------------------------------------ the same value in several tables
-
-
 def _check_across(sheets: Sequence[Sheet], audit: Audit) -> None:
     """Compare every value with the first table that has it, row by row of the same name."""
     first: dict[tuple[object, ...], Value] = {}

@@ -124,9 +124,6 @@ def _whole(sheet: Sheet, column: str) -> bool:
     return bool(numbers) and all(n.whole for n in numbers)
 
 
-# -------------------------------------------------------------------------------- percentages
-
-
 @dataclass(frozen=True, slots=True)
 class Way:
     """A reading of a percentage of two columns, a and b."""

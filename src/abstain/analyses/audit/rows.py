@@ -300,9 +300,6 @@ def _total(counts: Mapping[str, int]) -> int | None:
     return None if table is None else int(table.sum())
 
 
-# -------------------------------------------------------------------------------- corrections
-
-
 def corrections(own: Figures) -> list[Correction]:
     """Every minimal change of printed cells after which all sums and scores of a row hold."""
     cells = [*own.printed, *(score.column for score in own.scores)]

@@ -241,9 +241,6 @@ def _measure_or_none(name: str) -> Measure | None:
         return None
 
 
-# -------------------------------------------------------- how many questions columns are over
-
-
 def read_sizes(texts: Iterable[str]) -> dict[str, int]:
     """Sizes from `NAME=N` texts and from files of sizes; what is said by name wins."""
     said: dict[str, int] = {}

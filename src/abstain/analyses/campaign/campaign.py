@@ -259,9 +259,6 @@ def _runs_info(runs: Sequence[str], given: Any) -> tuple[pl.DataFrame, list[str]
     return joined, notes
 
 
-# ----------------------------------------------------------------------------------- questions
-
-
 def _questions(evaluation: Evaluation, questions: pl.DataFrame) -> Questions:
     """Every question with what the runs made of it."""
     lists = {
@@ -313,9 +310,6 @@ def _choices(evaluation: Evaluation, questions: int) -> list[list[tuple[str, int
     for index, answer, count in given.iter_rows():
         found[int(index)].append((answer, int(count)))
     return found
-
-
-# ---------------------------------------------------------------------- reference runs, curves
 
 
 def _references(evaluation: Evaluation, slices: Sequence[Slices], seed: int) -> list[ReferenceRun]:

@@ -134,9 +134,6 @@ def _counts(outcomes: Sequence[Sequence[object]]) -> CountsArray:
     return CountsArray(np.concatenate([table, np.zeros_like(table[..., :1])], axis=-1))
 
 
-# ------------------------------------------------- main questions and their auxiliary twins
-
-
 @dataclass(frozen=True)
 class Pairs:
     """Main questions and their auxiliary twins: what does taking one inference away change?

@@ -120,9 +120,6 @@ def compare(
     return compare_outcomes(common, chosen, options, by=by, judge_error=judge_error)
 
 
-# ---------------------------------------------------------------------------- common questions
-
-
 @dataclass(frozen=True, slots=True)
 class Common:
     """The questions that all runs have."""

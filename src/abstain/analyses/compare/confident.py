@@ -110,8 +110,6 @@ class _Confident(Work):
         found[np.abs(found) < NO_SPREAD] = 0.0
         return found
 
-    # ------------------------------------------------------------------------- resamples
-
     @property
     def resamples(self) -> bool:
         """Whether resamples show anything."""
@@ -185,8 +183,6 @@ class _Confident(Work):
             both = np.stack([one, two])
             found.append(difference_interval(scale, values, both, units, level=self.options.level))
         return found
-
-    # ----------------------------------------------------------------------------- swaps
 
     @cached_property
     def swappable(self) -> list[int]:

@@ -155,8 +155,6 @@ class OutcomeWork(Work):
             self.clusters or self.questions, trials=self.options.trials, seed=self.options.seed
         )
 
-    # --------------------------------------------------------------------------- intervals
-
     def intervals(self) -> tuple[list[Interval], Array]:
         """An interval and a standard error for each pair's difference, many pairs at a time."""
         options, f = self.options, difference(self.chosen)
@@ -212,8 +210,6 @@ class OutcomeWork(Work):
         cells = self.joint.reshape(len(self.joint), -1).astype(np.float64) + f.prior
         padded = standard_error(f, cells, None)
         return np.asarray(np.where(errors > 0, np.maximum(errors, padded), errors))
-
-    # ------------------------------------------------------------------------------- tests
 
     def tested(self) -> list[PValue]:
         options, wanted, joint = self.options, self.wanted, self.joint

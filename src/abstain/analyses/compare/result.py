@@ -233,8 +233,6 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
                 found[pair.against].append(pair.differs)
         return [run for run, own in found.items() if own and all(own)]
 
-    # ------------------------------------------------------------------------------- frames
-
     def _frame(self, table: str) -> pl.DataFrame:
         """A row a pair; or a run, a transition, a slice, a question that contributes."""
         schema: dict[str, Any]

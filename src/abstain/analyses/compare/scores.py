@@ -81,8 +81,6 @@ class _Scores(Work):
             generator=np.random.default_rng(self.options.seed),
         )
 
-    # --------------------------------------------------------------------------- intervals
-
     def intervals(self) -> tuple[list[Interval], Array]:
         """Of the mean of each pair's differences."""
         found = [self._interval(i, j) for i, j in self.wanted]
@@ -113,8 +111,6 @@ class _Scores(Work):
             left = (totals.sum() - totals) / (n - self.sizes)
             tails = levels_from_jackknife(mean, values, left, np.ones(self.groups), level=level)
         return between(values, tails, method), error
-
-    # ------------------------------------------------------------------------------- tests
 
     def tested(self) -> list[PValue]:
         """All pairs share flips and resamples."""

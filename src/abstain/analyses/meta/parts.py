@@ -96,9 +96,6 @@ def sensitivity_of(measure: str, size: int, counts: SwapCounts) -> Sensitivity:
     )
 
 
-# ---------------------------------------------------------------------------- questions needed
-
-
 def needs_of(
     rows: Sequence[Sensitivity], curve: Sequence[Requirement], difference: float | None
 ) -> list[Need]:
@@ -133,9 +130,6 @@ def questions_needed(required: dict[int, float | None], difference: float) -> in
     upper = [(n, own) for n, own in known if 2 * n >= known[-1][0]]
     a = sum(own * math.sqrt(n) for n, own in upper) / len(upper)
     return math.ceil(min(a / difference, math.sqrt(MANY)) ** 2 - 1e-9)
-
-
-# --------------------------------------------------------------------------------------- power
 
 
 def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[Power]:
@@ -178,9 +172,6 @@ def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[Pow
             )
         )
     return found
-
-
-# ----------------------------------------------------------------------------------- agreement
 
 
 def agreements(

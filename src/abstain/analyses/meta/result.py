@@ -193,8 +193,6 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
             if judged and (lacking or own not in judged or own not in self.spans):
                 raise ValueError(f"the sensitivity of {shown(own)} is not whole")
 
-    # -------------------------------------------------------------------------------- tables
-
     def _frame(self, table: str) -> pl.DataFrame:
         """Every number in one long table, or the table of one part."""
         if table == "main":

@@ -150,9 +150,6 @@ def _break_even(row: Row, measures: Sequence[Measure]) -> dict[str, float | None
     return {str(m): number(m.break_even(row.counts)) for m in chosen}
 
 
-# ---------------------------------------------------------------------------------- references
-
-
 def reference_counts(rows: Sequence[Row]) -> Iterator[tuple[Row, str, Reference, Counts]]:
     """For each slice "answer nothing"; for each run its blanks drawn at random, and the best.
 

@@ -155,9 +155,6 @@ def _at(curve: Curve, levels: Array) -> Array:
     return curve.counts.table[curve.points_at(levels)].astype(np.float64)
 
 
-# ----------------------------------------------------------------------------- a risk that is kept
-
-
 @dataclass(frozen=True, slots=True)
 class KeepRisk:
     """The smallest threshold, of those tried until one fails, whose risk is surely at most α.

@@ -67,9 +67,6 @@ def _question_details(c: Overview) -> dict[str, list[str]]:
     return details
 
 
-# ------------------------------------------------------------------------------------- cards
-
-
 def question_decks(c: Overview) -> list[Deck]:
     """The hardest, the easiest, the most blanked, with what runs chose."""
     right, wrong, blank = c.tried

@@ -144,9 +144,6 @@ def leaderboard(c: Overview) -> PageTable:
     )
 
 
-# ------------------------------------------------------------------------- reading perspective
-
-
 def tests_passed(c: Overview) -> npt.NDArray[np.int64]:
     """How many reading tests each run passed."""
     if c.result.test_by is None:
@@ -313,9 +310,6 @@ def groups(c: Overview) -> Iterator[PageTable]:
             f"{c.measure} over all questions." + left_out(c.scores),
             Grid(columns, rows),
         )
-
-
-# ------------------------------------------------- main questions and their auxiliary twins
 
 
 def pair_tables(c: Overview, pairs: Pairs) -> Iterator[PageTable]:

@@ -243,9 +243,6 @@ class View(view.View[CompareResult]):
         )
 
 
-# ------------------------------------------------------------------------------------- charts
-
-
 def _scores_figure(c: CompareResult, *, most: int = MOST_DOTS) -> list[Figure]:
     """Scores as dots with their intervals, where two runs have one."""
     rows = [(row.run, row.score, *row.interval) for row in c.rows]

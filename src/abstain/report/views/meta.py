@@ -177,8 +177,6 @@ class View(view.View[MetaResult]):
         title = f"Agreement: how far two measures order {over} alike"
         return [Grid(columns, rows, title=title, notes=notes)]
 
-    # -------------------------------------------------------------------------------- page
-
     def page(self) -> Page:
         """Would another sample of questions have said the same?"""
         result = self.result
