@@ -266,6 +266,15 @@ DEFAULT_EFFECTS: Mapping[Why, Effect] = MappingProxyType(
 )
 
 
+def policy_texts(given: Mapping[str, str] | Iterable[str] | None) -> list[str]:
+    """What a caller said of kinds of blanks, as `kind=effect` texts."""
+    if isinstance(given, Mapping):
+        return [f"{kind}={effect}" for kind, effect in given.items()]
+    if given is None or isinstance(given, (str, Iterable)):
+        return [given] if isinstance(given, str) else [str(own) for own in given or ()]
+    raise UsageError(f"a policy maps kinds of blanks to effects (got {given!r})")
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What each kind of blank becomes.
@@ -279,13 +288,7 @@ class Policy:
     @classmethod
     def of(cls, given: Policy | Mapping[str, str] | Iterable[str] | None) -> Policy:
         """A policy from what a caller gave: a policy, a mapping, `kind=effect` texts, nothing."""
-        if given is None:
-            return cls()
-        if isinstance(given, Policy):
-            return given
-        if isinstance(given, Mapping):
-            return cls.parse(f"{kind}={effect}" for kind, effect in given.items())
-        return cls.parse([given] if isinstance(given, str) else given)
+        return given if isinstance(given, Policy) else cls.parse(policy_texts(given))
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Policy:

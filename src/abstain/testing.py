@@ -24,6 +24,8 @@ from abstain.judging.sources import evaluate, evaluate_judged, together
 from abstain.measures import Measure
 from abstain.measures import measure as find_measure
 from abstain.outcomes import Counts, Undefined
+from abstain.report.compare_words import signed
+from abstain.report.words import number
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation
@@ -55,8 +57,8 @@ class Part:
     """The baseline's score there."""
 
     def __str__(self) -> str:
-        change = f", was {_number(self.before)}" if self.before is not None else ""
-        return f"{self.slice}: {_number(self.score)}{change} ({plural(self.questions, 'question')})"
+        change = f", was {number(self.before)}" if self.before is not None else ""
+        return f"{self.slice}: {number(self.score)}{change} ({plural(self.questions, 'question')})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +115,7 @@ class Gate:
         if math.isnan(value) or math.isnan(low):
             return f"the difference of {name} from the baseline is undefined"
         sure = f"with {100 * self.confidence:g} % confidence"
-        return (
-            f"{name} differs from the baseline by {_signed(value)}, {sure} at least {_signed(low)}"
-        )
+        return f"{name} differs from the baseline by {signed(value)}, {sure} at least {signed(low)}"
 
     def _head(self) -> str:
         name = f"{self.measure} of {shown(self.run)}"
@@ -124,10 +124,10 @@ class Gate:
             return f"{name} is undefined ({reason})"
         if math.isnan(self.low):
             why = f" ({self.why_no_interval})" if self.why_no_interval else ""
-            return f"{name} is {_number(self.score)}, with no interval{why}"
+            return f"{name} is {number(self.score)}, with no interval{why}"
         sure = f"with {100 * self.confidence:g} % confidence"
         bound = "at most" if self.side == "at most" else "at least"
-        return f"{name} is {_number(self.score)}, {sure} {bound} {_number(self.bound)}"
+        return f"{name} is {number(self.score)}, {sure} {bound} {number(self.bound)}"
 
     def explanation(self) -> str:
         """Why it did not pass, in a few lines."""
@@ -138,7 +138,7 @@ class Gate:
         )
         if not math.isnan(self.low):
             lines.append(
-                f"  interval: {_number(self.low)} to {_number(self.high)} "
+                f"  interval: {number(self.low)} to {number(self.high)} "
                 f"({100 * (2 * self.confidence - 1):g} %, both sides)"
             )
             if self.side != "not worse":
@@ -146,7 +146,7 @@ class Gate:
         if self.difference is not None:
             value, low, high = self.difference
             lines.append(
-                f"  against the baseline: {_signed(value)} ({_signed(low)} to {_signed(high)})"
+                f"  against the baseline: {signed(value)} ({signed(low)} to {signed(high)})"
             )
         if self.parts:
             beyond = "above" if self.side == "at most" else "below"
@@ -483,11 +483,3 @@ def _needed(measure: Measure, gate: Gate, method: IntervalMethod) -> int | None:
             return None
     # Half of them were too few, unless all there are do.
     return bisect_left(range(enough), 1, lo=enough // 2 + 1, key=reaches)
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.4f}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.4f}".replace("-", "−")

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
 import msgspec
 
 from abstain.errors import UnknownNameError, UsageError, check_types, option
-from abstain.outcomes import Effect, Policy, Why
+from abstain.outcomes import Effect, Policy, Why, policy_texts
 
 Match: TypeAlias = Literal["id", "text", "squad"]
 Align: TypeAlias = Literal["id", "position"]
@@ -119,18 +119,9 @@ def said_policy(given: PolicyLike) -> dict[str, str]:
     >>> said_policy(["error = Excluded"])
     {'error': 'excluded'}
     """
-    if given is None:
-        return {}
     if isinstance(given, Policy):
         return given.to_dict()
-    if isinstance(given, Mapping):
-        texts = [f"{kind}={effect}" for kind, effect in given.items()]
-    elif isinstance(given, str):
-        texts = [given]
-    elif isinstance(given, Iterable):
-        texts = [str(own) for own in given]
-    else:
-        raise UsageError(f"a policy maps kinds of blanks to effects (got {given!r})")
+    texts = policy_texts(given)
     whole = Policy.parse(texts).to_dict()
     return {
         kind: whole[kind] for kind in (text.partition("=")[0].strip().lower() for text in texts)
