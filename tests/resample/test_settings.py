@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import abstain as ab
@@ -25,22 +26,25 @@ SOURCE = of_scores(list("abc"), {"m": np.random.default_rng(0).random((3, 20))})
         ("sizes", [5.5], "sizes is a sequence of whole numbers (got [5.5])"),
         ("parts", 5, "parts is a sequence of names (got 5)"),
         ("parts", None, "parts is a sequence of names (got None)"),
-        ("seed", None, "seed is a whole number (got None)"),
-        ("seed", 1.0, "seed is a whole number (got 1.0)"),
-        ("trials", 5.5, "trials is a whole number (got 5.5)"),
-        ("trials", "5", "trials is a whole number (got '5')"),
-        ("size", 5.5, "size is a whole number (got 5.5)"),
-        ("bins", 21.0, "bins is a whole number (got 21.0)"),
-        ("resamples", None, "resamples is a whole number (got None)"),
-        ("threads", "two", "threads is a whole number (got 'two')"),
-        ("width", "0.01", "width is a number (got '0.01')"),
-        ("difference", [0.1], "difference is a number (got [0.1])"),
-        ("level", None, "level is a number (got None)"),
+        ("seed", None, "seed is a whole number (got 'None')"),
+        ("seed", 1.0, "seed is a whole number (got '1.0')"),
+        ("seed", -1, "the seed must be 0 or more (got -1)"),
+        ("trials", 5.5, "trials is a whole number (got '5.5')"),
+        ("trials", "5", "trials is a whole number (got ''5'')"),
+        ("size", 5.5, "size is a whole number (got '5.5')"),
+        ("bins", 21.0, "bins is a whole number (got '21.0')"),
+        ("resamples", None, "resamples is a whole number (got 'None')"),
+        ("threads", "two", "threads is a whole number (got ''two'')"),
+        ("width", "0.01", "width is a number (got ''0.01'')"),
+        ("difference", [0.1], "difference is a number (got '[0.1]')"),
+        ("level", None, "level is a number (got 'None')"),
     ],
 )
 def test_an_option_of_another_kind_is_refused(option: str, value: Any, said: str) -> None:
+    scores = np.random.default_rng(0).random((20, 3))
+    matrix = ab.read_scores(pl.DataFrame(scores, schema=list("abc")))
     with pytest.raises(UsageError) as refused:
-        evaluate(SOURCE, **{option: value})
+        matrix.meta(**{option: value})
     assert str(refused.value) == said
 
 
@@ -60,8 +64,6 @@ def test_numbers_and_sequences_of_numpy_will_do() -> None:
 
 
 def test_one_measure_may_be_given_as_it_is() -> None:
-    import polars as pl
-
     rows = [(run, f"q{k}", "right" if k % n else "wrong") for run, n in (("a", 2), ("b", 3))
             for k in range(12)]  # fmt: skip
     frame = pl.DataFrame(rows, schema=["run", "question", "outcome"], orient="row")

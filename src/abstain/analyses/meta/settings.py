@@ -20,19 +20,12 @@ from abstain.stats.resampling.sources import Scores, Source
 PARTS: tuple[Part, ...] = get_args(Part)
 MOST_TRIALS = 100_000
 CURVE_POINTS = 6
-ONE: dict[str, tuple[type, str]] = {
-    **dict.fromkeys(
-        ("trials", "size", "bins", "resamples", "seed", "threads"), (Integral, "a whole number")
-    ),
-    **dict.fromkeys(("level", "width", "difference"), (Real, "a number")),
-}
 SEVERAL: dict[str, tuple[type, str]] = {
     "parts": (str, "names"),
     "fuzziness": (Real, "numbers"),
     "sizes": (Integral, "whole numbers"),
 }
-"""The kind of each option, and what that is called."""
-MAY_BE_NONE = ("size", "width", "difference", "sizes")
+"""Options that take several values: the kind of each, and what that is called."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,13 +91,9 @@ class Settings:
 
     def _check_kinds(self) -> None:
         """What an option is, before what it says."""
-        for name, (kind, called) in (ONE | SEVERAL).items():
+        for name, (kind, called) in SEVERAL.items():
             value = getattr(self, name)
-            if value is None and name in MAY_BE_NONE:
-                continue
-            if name in ONE and not isinstance(value, kind):
-                raise UsageError(f"{name} is {called} (got {value!r})")
-            if name in SEVERAL and not _several(value, kind):
+            if not _several(value, kind) and not (name == "sizes" and value is None):
                 raise UsageError(f"{name} is a sequence of {called} (got {value!r})")
 
     def _check_names(self) -> None:
@@ -128,8 +117,6 @@ class Settings:
                 raise UsageError(f"{what} must be above 0 (got {value:g})")
         if not 2 <= self.bins <= 1000:
             raise UsageError(f"bins must be from 2 to 1,000 (got {self.bins:,})")
-        if self.seed < 0:
-            raise UsageError(f"the seed must be 0 or more (got {self.seed})")
         if not self.levels or not all(0 <= f <= 1 for f in self.levels):
             raise UsageError("a fuzziness is a share from 0 to 1, such as 0.05")
 
