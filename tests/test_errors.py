@@ -22,7 +22,7 @@ GOLD = "question,correct\nq1,A\nq2,B\n"
 def files(folder: Path) -> None:
     (folder / "gold.csv").write_text(GOLD)
     (folder / "failed.csv").write_text("question,answer,why\nq1,A,\nq2,,error\n")
-    (folder / "named.csv").write_text("id,output\nq1,A\nq2,B\n")
+    (folder / "named.csv").write_text("key,said\nq1,A\nq2,B\n")
     (folder / "odd.csv").write_text("question,grade\nq1,odd one\n")
 
 
@@ -35,9 +35,9 @@ def test_python_is_told_of_its_arguments(here: Here) -> None:
     assert result.rows[0].counts.unanswered == 1
     with pytest.raises(ab.InputError) as caught:
         ab.score("gold.csv", "named.csv")
-    advised = 'columns={"question": "id", "answer": "output"}'
+    advised = 'columns={"question": "NAME", "answer": "NAME"}'
     assert advised in str(caught.value)
-    told = {"question": "id", "answer": "output"}
+    told = {"question": "key", "answer": "said"}
     assert ab.score("gold.csv", "named.csv", columns=told).rows[0].counts.right == 2
     with pytest.raises(ab.InputError) as caught:
         ab.read_judged("odd.csv").score()  # an error that quotes another
@@ -49,15 +49,15 @@ def test_a_person_is_told_of_options(here: Here) -> None:
     files(here.folder)
     assert "--policy error=unanswered" in here.refuses("score", "gold.csv", "failed.csv")
     said = here.refuses("score", "gold.csv", "named.csv")
-    assert "--column question=id --column answer=output" in said
+    assert "--column question=NAME --column answer=NAME" in said
     assert "--grade 'odd one=wrong'" in here.refuses("score", "--judged", "odd.csv")
     assert (
-        "--column answer=output" in here("validate", "gold.csv", "named.csv", "--format", "csv").out
+        "--column answer=NAME" in here("validate", "gold.csv", "named.csv", "--format", "csv").out
     )
 
 
 def test_frames_too() -> None:
-    with pytest.raises(ab.InputError, match=r'columns=\{"question": "id"\}'):
+    with pytest.raises(ab.InputError, match=r'columns=\{"question": "NAME"'):
         ab.score(pl.DataFrame({"id": ["q1"], "correct": ["A"]}), pl.DataFrame({"x": [1]}))
 
 

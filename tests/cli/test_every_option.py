@@ -259,6 +259,7 @@ WITHOUT = {
     ("cluster", "validate"): "--cluster",
     ("policy", "validate"): "--policy",
     ("pick", "validate"): "",
+    ("pick", "curve"): "",
     ("pick", "tune"): "",
 }
 """Options that mean nothing to a command: it says so, naming them; empty: it is not asked."""

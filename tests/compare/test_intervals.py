@@ -195,7 +195,7 @@ def test_which_measures_are_proportions() -> None:
         *("accuracy", "precision", "answer-all-bound", "coverage", "forced-accuracy"),
         *("correctly-discarded", "abstention-recall", "over-abstention", "under-abstention"),
         *("qa-accuracy", "qa-rej-accuracy", "qa-performance"),
-        *("validation-precision", "validation-recall"),
+        *("validation-precision", "validation-recall", "selective-risk", "wrong-rate"),
     }
 
 

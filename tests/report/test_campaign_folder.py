@@ -268,7 +268,7 @@ def test_the_command_says_the_policy_and_names_that_fit_nobody(
     said = " ".join(capsys.readouterr().out.split())
     assert "1 run of info.csv did not take part: 'tow'." in said
     assert "1 run is not in info.csv: 'two'." in said
-    assert "1 empty → unanswered, 0 unparseable → wrong, 1 missing → unanswered." in said
+    assert "Policy: 1 empty → unanswered, 1 missing → unanswered." in said
 
 
 def test_two_campaigns_of_the_same_input_are_the_same_bytes(tmp_path: Path) -> None:

@@ -196,11 +196,11 @@ class Evaluation:
         from abstain.judging.aliases import likely_confidence
 
         tables = [own.table for own in self.source.responses]
-        where = tables[0].name if len(tables) == 1 else plural(len(tables), "table")
+        alone = len(tables) == 1
         raise InputError(
-            "has no column 'confidence', which says from 0 to 1 how sure each answer is"
-            + likely_confidence(tables),
-            where,
+            f"{'has no' if alone else f'none of {len(tables)} tables has a'} column 'confidence', "
+            "which says from 0 to 1 how sure each answer is" + likely_confidence(tables),
+            tables[0].name if alone else None,
         )
 
     @property

@@ -163,8 +163,8 @@ def decision_words(runs: Sequence[str], found: Sequence[Lead], shown: int) -> st
     """Where the leader changes as wrong answers grow dearer."""
     until = f" up to t = {found[1].start:.2f}" if found[1:] else " at every t"
     said = f"Scores fall as a wrong answer costs more. {_name(runs, found[0])} leads{until}."
-    for lead, after in zip(found[1:], [*found[2:], None], strict=True):
-        until = f" to t = {after.start:.2f}" if after else ""
+    for lead in found[1:]:
+        until = f" to t = {lead.stop:.2f}" if lead.stop < 1 else ""
         said += f" {_name(runs, lead)} leads from t = {lead.start:.2f}{until}."
     drawn = f"{said} {plural(shown, 'run is', 'runs are')} drawn"
     marked = any(lead.start < HIGHEST_T for lead in found[1:])
