@@ -66,10 +66,13 @@ def _forget(definition: Definition) -> None:
 # ----------------------------------------------------------------------------------- asking
 
 
-def definitions(takes: Takes | None = None) -> Mapping[str, Definition]:
-    """Every declared measure by name, or those of one kind; our own first, by their family."""
+def definitions(takes: Takes | None = None, *, plugins: bool = True) -> Mapping[str, Definition]:
+    """Every declared measure by name, or those of one kind; our own first, by their family.
+
+    Without `plugins` those of other packages are among them only if they are loaded already.
+    """
     _load_own()
-    if fault := _load_plugins():
+    if plugins and (fault := _load_plugins()):
         raise UsageError(fault)
     kinds = list(KINDS)
     homes = [f"{OWN}{family}" for family in FAMILIES]

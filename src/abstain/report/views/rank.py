@@ -10,13 +10,14 @@ from msgspec import structs
 
 from abstain.analyses.rank import QueryRow, RankResult, lowest_grade
 from abstain.errors import UsageError, option, plural, shown, some_of
+from abstain.measures import definitions
 from abstain.measures.kinds import RankingMeasure
 from abstain.report import shared, view
 from abstain.report.charts import chart, points, tips
 from abstain.report.grid import Cell, Column, Grid, Kind
 from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.views import truncation
-from abstain.report.words import sentence
+from abstain.report.words import listed, sentence
 
 ALL = "all"
 """In place of a query's name: the mean over all of them; in brackets where one is called so."""
@@ -246,7 +247,10 @@ def _queries(result: RankResult, measures: Sequence[RankingMeasure]) -> str:
     ]
     if left_out and not settings.trec_eval:
         text += f": {_do(left_out, 'leave')} these out"
-    return text if _primed(measures) else f"{text}; AP', NDCG', RR' and RBP' score them"
+    if _primed(measures):
+        return text
+    knowing = [n for n, d in definitions("ranking", plugins=False).items() if d.knows_end]
+    return f"{text}; {listed(knowing)} score them"
 
 
 def _too_low(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
