@@ -335,10 +335,11 @@ def test_intervals_are_those_of_each_run_by_itself(
 
 def test_a_result_names_every_table_that_it_gives(both: Both) -> None:
     _, c, tables = both
-    assert c.result.TABLES == ("main", *tables)
-    assert {"leaderboard", "topics", "questions"} <= set(c.result.TABLES)
+    named = c.result.TABLES
+    assert named == ("main", *tables)
+    assert {"leaderboard", "topics", "questions"} <= set(named)
     for name, table in tables.items():
         assert c.result.to_frame(name).height == len(table.grid.rows)
     assert c.result.to_frame().equals(c.result.to_frame("leaderboard"))
-    with pytest.raises(UsageError, match="no table 'teem'.*main, leaderboard"):
+    with pytest.raises(UsageError, match=r"no table 'teem'.*main, leaderboard"):
         c.result.to_frame("teem")

@@ -14,8 +14,7 @@ import msgspec
 import numpy as np
 from msgspec import structs
 
-from abstain.analyses.result import Facts, Result, number
-from abstain.judging.reading import reading_of
+from abstain.analyses.result import Facts, Result, number, read_as
 from abstain.measures import Measure, definitions
 from abstain.measures.registry import measure_of
 from abstain.outcomes import Undefined
@@ -153,8 +152,7 @@ def truncation(rankings: Rankings, *, p: float = 0.8) -> TruncationResult:
     """
     lengths, histogram = _lengths(rankings)
     return TruncationResult(
-        reading=reading_of(rankings.reading),
-        notes=rankings.notes,
+        **read_as(rankings),
         nil=rankings.settings.nil or "NIL",
         lengths=lengths,
         histogram=histogram,

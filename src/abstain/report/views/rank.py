@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
-from msgspec import structs
-
 from abstain.analyses.rank import QueryRow, RankResult, lowest_grade
 from abstain.errors import UsageError, option, plural, shown, some_of
 from abstain.measures import definitions
@@ -111,7 +109,6 @@ class View(view.View[RankResult]):
     def page(self) -> Page:
         """The runs, their queries, what truncation does."""
         result, names = self.result, list(self.result.measures)
-        asked = structs.asdict(result.settings).items()
         queries = f"{result.queries:,}, {result.nil_queries:,} of them with nothing relevant"
         return shared.page_of(
             result,
@@ -120,7 +117,6 @@ class View(view.View[RankResult]):
             self._sections(),
             ("measures", ", ".join(names)),
             ("queries", queries),
-            ("settings", ", ".join(f"{k} {v}" for k, v in asked if v not in (None, False))),
             ("a gain of 1 is grade", f"{result.top_grade:g}"),
             said=self._said(),
         )
