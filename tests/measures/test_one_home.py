@@ -306,6 +306,7 @@ def test_a_list_at_the_limit_has_the_score_of_the_original(name: str) -> None:
         ({"original": "nobody"}, "which is no measure"),
         ({"original": "c@1"}, "expected both to be of rankings"),
         ({"original": "recall"}, "expected its name, R"),
+        ({"original": "P"}, "both must do without k"),
         ({"original": "Rprec", "ideal_ends": True}, "expected one that takes a cutoff"),
         ({"original": "", "ideal_ends": True}, "no original to be cut there"),
     ],

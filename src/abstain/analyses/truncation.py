@@ -169,7 +169,7 @@ def _pairs(rankings: Rankings, p: float) -> Iterator[tuple[Measure, Measure]]:
     """
     grade, limit = rankings.lists.pool.grade, rankings.settings.limit
     graded = bool(((grade > 0) & (grade != 1)).any())
-    known = definitions("ranking", plugins=False)
+    known = definitions("ranking", strict=False)
     for primed in known.values():
         if not primed.original:
             continue

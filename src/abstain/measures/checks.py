@@ -185,5 +185,8 @@ def _check_original(item: Measure) -> None:
             f"has the original {shown(d.original)}: expected both to be of rankings, and "
             "itself to know where a list ends",
         )
+    for own in (*original.parameters, *d.parameters):
+        if own.default is None and not own.optional:
+            _refuse(item, f"has the original {shown(d.original)}: both must do without {own.name}")
     if d.ideal_ends and not any(p.cutoff for p in original.parameters):
         _refuse(item, f"has the original {shown(d.original)}, expected one that takes a cutoff")

@@ -66,13 +66,13 @@ def _forget(definition: Definition) -> None:
 # ----------------------------------------------------------------------------------- asking
 
 
-def definitions(takes: Takes | None = None, *, plugins: bool = True) -> Mapping[str, Definition]:
+def definitions(takes: Takes | None = None, *, strict: bool = True) -> Mapping[str, Definition]:
     """Every declared measure by name, or those of one kind; our own first, by their family.
 
-    Without `plugins` those of other packages are among them only if they are loaded already.
+    A package that fails to declare its own is refused, or passed over where `strict` is False.
     """
     _load_own()
-    if plugins and (fault := _load_plugins()):
+    if (fault := _load_plugins()) and strict:
         raise UsageError(fault)
     kinds = list(KINDS)
     homes = [f"{OWN}{family}" for family in FAMILIES]

@@ -116,7 +116,7 @@ def interval(
     if method in OF_ONE_PROPORTION or (method == "jeffreys" and share is not None):
         if share is None:
             others = ", ".join(m for m in METHODS if m not in OF_ONE_PROPORTION)
-            known = definitions("counts", plugins=False).values()
+            known = definitions("counts", strict=False).values()
             ratios = ", ".join(own.name for own in known if own.proportion is not None)
             raise UsageError(
                 f"{method} is for proportions, and {measure} is none; take one of {others}, or "

@@ -245,7 +245,7 @@ def _queries(result: RankResult, measures: Sequence[RankingMeasure]) -> str:
         text += f": {_do(left_out, 'leave')} these out"
     if _primed(measures):
         return text
-    knowing = [n for n, d in definitions("ranking", plugins=False).items() if d.knows_end]
+    knowing = [n for n, d in definitions("ranking", strict=False).items() if d.knows_end]
     return f"{text}; {listed(knowing)} score them"
 
 
