@@ -130,3 +130,8 @@ def needs(relative: str) -> Path:
     if not path.exists():
         pytest.skip(f"real data is not here: {relative} (ABSTAIN_SHARED names its folder)")
     return path
+
+
+def words(text: str) -> str:
+    """Text without its line breaks."""
+    return " ".join(text.split())

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import abstain as ab
+from tests.helpers import words
 
 QUESTIONS = [f"q{n:02}" for n in range(24)]
 GOLD = pl.DataFrame(
@@ -100,3 +103,184 @@ def test_counts_know_their_runs_and_no_policy() -> None:
     assert read
     with pytest.raises(ab.UsageError, match="counted already"):
         read.with_policy({"empty": "wrong"})
+
+
+# ------------------------------------------------------------------------ a subset says so
+
+
+WHOLE: dict[str, Callable[[ab.Evaluation], ab.Result]] = {
+    "score": lambda read: read.score("c@1"),
+    "compare": lambda read: read.compare(trials=100),
+    "curve": lambda read: read.curve(),
+    "tune": lambda read: read.tune(folds=2),
+    "meta": lambda read: read.meta(parts="stability", trials=5),
+    "campaign": lambda read: read.campaign(),
+    "histogram": lambda read: read.histogram(),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_every_result_of_a_subset_says_that_it_is_one(name: str, tmp_path: Path) -> None:
+    read = ab.read(GOLD, RUNS)
+    assert WHOLE[name](read).subset is None
+    some = read.with_policy({"empty": "wrong"}).only(where={"topic": ["x"]})
+    result = WHOLE[name](some.only(runs=["three", "one"]))
+    assert result.to_dict()["subset"] == {
+        "runs": ("one", "three"),
+        "of_runs": 3,
+        "where": {"topic": ("x",)},
+        "questions": 12,
+        "of_questions": 24,
+    }
+    said = "Subset: 2 of 3 runs ('one', 'three'), 12 of 24 questions (topic 'x')."
+    assert said in words(str(result))
+    result.to_json(tmp_path / "saved.json")
+    loaded = ab.load(tmp_path / "saved.json")
+    assert loaded == result
+    assert loaded.subset == some.only(runs=["three", "one"]).subset
+
+
+def test_all_of_it_is_no_subset() -> None:
+    read = ab.read(GOLD, RUNS)
+    assert read.only().subset is None
+    assert read.only(runs=list(RUNS), where={"topic": ["x", "y"]}).subset is None
+
+
+def test_subsets_of_subsets_are_counted_from_the_whole() -> None:
+    first = ab.read(GOLD, RUNS).only(runs=["one", "two"], where={"topic": "x"})
+    found = first.only(runs="two", where={"type": "who"}).subset
+    said = "subset: 1 of 3 runs ('two'), 6 of 24 questions (topic 'x'; type 'who')"
+    assert str(found) == said
+
+
+def test_no_question_may_be_left() -> None:
+    gold = GOLD.with_columns(half=pl.Series(["a"] * 12 + ["b"] * 12))
+    with pytest.raises(ab.UsageError, match="no question left: none has all of these values"):
+        ab.read(gold, RUNS).only(where={"topic": "x", "half": "b"})
+
+
+# ------------------------------------------------------------------------------- of counts
+
+
+COUNTS = pl.DataFrame(
+    {
+        "run": ["a", "a", "b", "b", "c"],
+        "topic": ["x", "y", "x", "y", "y"],
+        "right": [3, 1, 2, 2, 4],
+        "wrong": [1, 2, 0, 1, 0],
+        "unanswered": [0, 1, 2, 1, 0],
+    }
+)
+
+
+def test_some_runs_of_counts_are_as_if_only_they_had_been_given() -> None:
+    some = ab.read_counts(COUNTS).only(runs=["b", "a"])
+    alone = ab.read_counts(COUNTS.filter(pl.col("run") != "c"))
+    assert some.runs == ("a", "b")
+    result = some.score(by="topic")
+    assert result.rows == alone.score(by="topic").rows
+    assert "Subset: 2 of 3 runs ('a', 'b')." in words(str(result))
+    assert ab.read_counts(COUNTS).only(runs="c").score(by="topic").rows[0].scores["c@1"] == 1
+
+
+def test_some_rows_of_counts_are_chosen_by_their_attributes() -> None:
+    found = ab.read_counts(COUNTS).only(where={"topic": "x"})
+    result = found.score("accuracy")
+    assert {row.run: row.scores["accuracy"] for row in result.rows} == {"a": 3 / 4, "b": 1 / 2}
+    assert result.notes == ("subset: 2 of 3 runs ('a', 'b'), rows (topic 'x')",)
+    by_name = ab.read_counts({"a": ab.Counts(right=1), "b": ab.Counts(wrong=1)})
+    assert by_name.only(runs="b").runs == ("b",)
+    with pytest.raises(ab.UsageError, match="have no attributes to choose by"):
+        by_name.only(where={"topic": "x"})
+    with pytest.raises(ab.UnknownNameError, match="no run 'd'"):
+        ab.read_counts(COUNTS).only(runs="d")
+    with pytest.raises(ab.UnknownNameError, match="no row with topic 'z'"):
+        ab.read_counts(COUNTS).only(where={"topic": "z"})
+
+
+# ----------------------------------------------------------------------------- of rankings
+
+
+def some_lists(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Judgments and three runs over twelve queries, some of them nil, some lists missing."""
+    rng = np.random.default_rng(seed)
+    queries = [f"t{n}" for n in range(12)]
+    grades = {
+        q: rng.choice(4, 6, p=[0.5, 0.3, 0.1, 0.1]) * (n % 5 > 0) for n, q in enumerate(queries)
+    }
+    qrels = {q: {f"d{k}": int(g) for k, g in enumerate(own)} for q, own in grades.items()}
+    runs: dict[str, Any] = {}
+    for run in ("one", "two", "three"):
+        lengths = rng.integers(0, 9, len(queries))
+        runs[run] = {
+            q: {f"d{k}": float(len(queries) - at) for at, k in enumerate(rng.permutation(10)[:n])}
+            for q, n in zip(queries, lengths, strict=True)
+        }
+    return qrels, runs
+
+
+@pytest.mark.parametrize("missing", ["empty", "skip"])
+def test_some_queries_of_rankings_are_as_if_only_they_had_been_read(missing: Any) -> None:
+    qrels, runs = some_lists(2016)
+    kept = ["t1", "t3", "t5", "t6", "t10"]
+    how: dict[str, Any] = {"limit": 6, "missing": missing, "top": 3}
+    some = ab.read_rankings(qrels, runs, **how).only(queries=kept[::-1], runs=["three", "one"])
+    alone = ab.read_rankings(
+        {q: qrels[q] for q in kept},
+        {run: {q: runs[run][q] for q in kept} for run in ("one", "three")},
+        **how,
+    )
+    assert (some.runs, some.queries) == (("one", "three"), tuple(kept))
+    assert some.nil_queries == alone.nil_queries
+    assert {"t5", "t10"} <= set(some.nil_queries)
+    names = [d for d in ab.list_measures("ranking") if d not in ("P", "Success")]
+    measures = [*names, "P@3", "Success@2", "AP(rel=2)"]
+    assert some.score(measures, per_query=True).rows == alone.score(measures).rows
+    own = some.score(measures, per_query=True).per_query
+    assert own == alone.score(measures, per_query=True).per_query
+    assert some.truncation().pairs == alone.truncation().pairs
+    assert some.truncation().lengths == alone.truncation().lengths
+    assert some.compare("AP'", trials=100).pairs == alone.compare("AP'", trials=100).pairs
+
+
+def test_a_subset_of_rankings_says_that_it_is_one(tmp_path: Path) -> None:
+    qrels, runs = some_lists(1)
+    read = ab.read_rankings(qrels, runs, limit=6)
+    assert read.only().subset is None
+    some = read.only(runs=["one", "two"]).only(queries=["t1", "t2", "t3", "t4"])
+    said = "Subset: 2 of 3 runs ('one', 'two'), 4 of 12 queries ('t1', 't2', 't3', …)."
+    results: list[ab.Result] = [some.score(), some.truncation(), some.compare("AP'", trials=100)]
+    results.append(some.meta(["AP'", "RR'"], parts="agreement"))
+    for result in results:
+        assert said in words(str(result))
+        result.to_json(tmp_path / "saved.json")
+        loaded = ab.load(tmp_path / "saved.json")
+        assert loaded == result
+        assert loaded.subset == some.subset
+    with pytest.raises(ab.UnknownNameError, match="no query 't99'"):
+        read.only(queries="t99")
+    with pytest.raises(ab.UnknownNameError, match=r"no run 'tree' \(nearest: three\)"):
+        read.only(runs=["tree"])
+    with pytest.raises(ab.UsageError, match="there is no query left"):
+        read.only(queries=[])
+
+
+def test_unjudged_queries_are_those_of_the_runs_that_are_left() -> None:
+    qrels = {"t1": {"d": 1}, "t2": {"d": 1}}
+    runs = {"one": {"t1": {"d": 1.0}, "t9": {"d": 1.0}}, "two": {"t2": {"d": 1.0}}}
+    read = ab.read_rankings(qrels, runs)
+    unjudged = read.score("RR").unjudged
+    assert unjudged is not None
+    assert unjudged.first == ("t9",)
+    assert read.only(runs="one").score("RR").unjudged is not None
+    assert read.only(runs="two").score("RR").unjudged is None
+    assert read.only(queries="t1").score("RR").unjudged is None
+
+
+def test_some_runs_of_scores_are_a_subset() -> None:
+    table = pl.DataFrame({"topic": ["1", "2"], "a": [0.1, 0.2], "b": [0.3, 0.1], "c": [0.5, 0.2]})
+    read = ab.read_scores(table)
+    assert read.only(measures=["score"]).subset is None
+    result = read.only(runs=["c", "a"]).compare(trials=100)
+    assert result.notes == ("subset: 2 of 3 runs ('c', 'a')",)
+    assert {row.run for row in result.rows} == {"a", "c"}

@@ -40,6 +40,8 @@ WRONG = {
     "runs.campaign(by=3)": "by is a list of texts",
     "runs.campaign(pass_mark='x')": "pass_mark is a number",
     "runs.only(runs=3)": "runs is a list of texts or a text",
+    "lists.only(runs=3)": "runs is a list of texts or a text",
+    "lists.only(queries=3)": "queries is a list of texts or a text",
     "runs.with_policy(3)": "a policy maps",
 }
 
@@ -47,8 +49,10 @@ WRONG = {
 @pytest.mark.parametrize("call", WRONG)
 def test_what_makes_no_sense_is_refused_in_one_line(call: str) -> None:
     runs = ab.read(GOLD, RUNS)
+    lists = ab.read_rankings({"q": {"d": 1}}, {"q": {"d": 1.0}})
+    known = {"ab": ab, "GOLD": GOLD, "RUN": RUN, "runs": runs, "lists": lists}
     with pytest.raises(ab.AbstainError, match=WRONG[call]) as caught:
-        eval(call, {"ab": ab, "GOLD": GOLD, "RUN": RUN, "runs": runs})
+        eval(call, known)
     assert "\n" not in str(caught.value)
 
 

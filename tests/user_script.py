@@ -25,6 +25,7 @@ def ask_everything(gold: pl.DataFrame, runs: pl.DataFrame, qrels: str, lists: st
     assert_type(read.with_policy({"empty": "wrong"}).only(runs=["a"]), ab.Evaluation)
     rankings = ab.read_rankings(qrels, lists, limit=100)
     assert_type(rankings, ab.Rankings)
+    assert_type(rankings.only(runs="a", queries=["q1"]), ab.Rankings)
     assert_type(rankings.score(["AP'"]), ab.RankResult)
     assert_type(rankings.truncation(), ab.TruncationResult)
     scores = rankings.scores("AP'")

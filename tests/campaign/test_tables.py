@@ -331,3 +331,15 @@ def test_intervals_are_those_of_each_run_by_itself(
         assert row.intervals["c@1"] == (alone.low, alone.high)
     pairs = len(c.runs) * (len(c.runs) - 1) // 2
     assert calls[-1] == (pairs, pairs)
+
+
+def test_a_result_names_every_table_that_it_gives(both: Both) -> None:
+    _, c, tables = both
+    named = c.result.TABLES
+    assert named == ("main", *tables)
+    assert {"leaderboard", "topics", "questions"} <= set(named)
+    for name, table in tables.items():
+        assert c.result.to_frame(name).height == len(table.grid.rows)
+    assert c.result.to_frame().equals(c.result.to_frame("leaderboard"))
+    with pytest.raises(UsageError, match=r"no table 'teem'.*main, leaderboard"):
+        c.result.to_frame("teem")

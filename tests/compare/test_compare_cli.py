@@ -18,7 +18,7 @@ import abstain as ab
 from abstain.stats.functional import difference, standard_error
 from tests.compare import slow
 from tests.compare.asked import judged, scores, told
-from tests.helpers import Here
+from tests.helpers import Here, words
 from tests.measures.reference import REFERENCE
 
 EXAMPLE = files("abstain") / "examples" / "qa4mre2013"
@@ -37,11 +37,6 @@ def two(here: Here) -> Here:
     here.write("one.csv", run_text("aaabbb--aa"))
     here.write("two.csv", run_text("aaaaab-bab"))
     return here
-
-
-def words(text: str) -> str:
-    """Text without its line breaks."""
-    return " ".join(text.split())
 
 
 def data(here: Here, *args: str) -> Any:

@@ -223,7 +223,8 @@ def test_a_misspelt_method_is_no_file(here: Here) -> None:
 def test_a_method_of_proportions_names_some(here: Here) -> None:
     PAIR.write_csv(here.folder / "graded.csv")
     said = here.refuses("score", "--judged", "graded.csv", "--interval", "wilson")
-    assert "wilson is for proportions, and c@1 is none; take it with -m accuracy" in said
+    assert "wilson is for proportions, and c@1 is none; take one of logit, " in said
+    assert "a measure that is one (accuracy, precision, " in said
     assert (
         here("score", "--judged", "graded.csv", "--interval", "wilson", "-m", "accuracy").code == 0
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,9 +21,17 @@ from abstain.stats.randomisation import randomise
 from tests.helpers import ROOT
 
 SOURCES = ROOT / "src" / "abstain"
-PAN = "analyses/pan.py"
+PAN = ("analyses/pan.py", "report/views/pan.py")
 """The one task that has figures of its own, some of them called as our measures are."""
+HELP = "cli/"
+"""Help shows what may be typed: examples are no tables."""
 NAMES = {n for d in definitions().values() for n in (d.name, *d.aliases) if len(n) > 1}
+NAME = (
+    rf"(?<![\w@'-])(?:{'|'.join(map(re.escape, sorted(NAMES, key=len, reverse=True)))})(?![\w'-])"
+)
+TEXT = re.compile(rf"{NAME}(\(.*|@.*)?")
+"""A measure as it is typed, or the beginning of one."""
+ENUMERATED = re.compile(rf"{NAME}(\(.*?\)|@\d+)?(,| and| or|, and|, or) {NAME}")
 
 
 @pytest.mark.parametrize("name", definitions())
@@ -61,6 +70,29 @@ def tables_in(tree: ast.Module, listed: set[str]) -> Iterator[ast.AST]:
                 yield node
 
 
+def rows_in(tree: ast.Module) -> Iterator[ast.AST]:
+    """Rows that set measures beside one another: a table without keys."""
+    for node in ast.walk(tree):
+        for row in getattr(node, "elts", ()):
+            if isinstance(row, (ast.Tuple, ast.List)) and sum(map(_is_text, row.elts)) > 1:
+                yield row
+
+
+def sentences_in(tree: ast.Module) -> Iterator[ast.AST]:
+    """Sentences that enumerate measures which have something in common; docstrings may."""
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        own = node.value if isinstance(node, ast.Constant) and id(node) not in said else None
+        if isinstance(own, str) and ENUMERATED.search(own):
+            yield node
+
+
+def _is_text(node: ast.AST) -> bool:
+    first = node.values[0] if isinstance(node, ast.JoinedStr) else node
+    value = first.value if isinstance(first, ast.Constant) else None
+    return isinstance(value, str) and TEXT.fullmatch(value) is not None
+
+
 def _is_name(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Constant) and node.value in NAMES
 
@@ -78,13 +110,17 @@ def test_no_table_elsewhere_is_keyed_by_measure_names() -> None:
     trees = {
         name: ast.parse(path.read_text(encoding="utf-8"))
         for path in sorted(SOURCES.rglob("*.py"))
-        if not (name := str(path.relative_to(SOURCES))).startswith("measures/") and name != PAN
+        if not (name := str(path.relative_to(SOURCES))).startswith("measures/") and name not in PAN
     }
     listed = set.union(*map(lists_in, trees.values()))
     found = [
         f"{name}:{getattr(node, 'lineno', 0)}: {ast.unparse(node)[:80]}"
         for name, tree in trees.items()
-        for node in tables_in(tree, listed)
+        for node in [
+            *tables_in(tree, listed),
+            *rows_in(tree),
+            *(sentences_in(tree) if not name.startswith(HELP) else ()),
+        ]
     ]
     assert len(trees) > 100
     assert listed, "there are lists of names that commands show"
@@ -122,6 +158,32 @@ def test_tables_are_found(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        """x = [("RR", f"RR'{rel}"), (f"RBP(p={p})", f"RBP'(p={p})")]""",
+        """PAIRS = (("AP", "AP'"),)""",
+        """x = [(f"NDCG{depth}", "NDCG'")]""",
+    ],
+)
+def test_tables_without_keys_are_found(text: str) -> None:
+    assert list(rows_in(ast.parse(text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = f'take {method} with -m accuracy, ' f'precision or coverage'",
+        """x = f"{text}; AP', NDCG', RR' and RBP' score them\"""",
+    ],
+)
+def test_sentences_that_enumerate_measures_are_found(text: str) -> None:
+    assert list(sentences_in(ast.parse(text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rows = [('F1', f1)]",
+        "x = 'coverage of the answers, and its precision'",
+        "DEFAULT = (*('c@1', 'UF'), 'accuracy')",
         "DEFAULT = ('c@1', 'UF')\ndef f(chosen=DEFAULT): return [measure(m) for m in DEFAULT]",
         "row = {'run': 1, 'coverage': 2}",
         "x = 'coverage' in row",
@@ -131,6 +193,7 @@ def test_tables_are_found(text: str) -> None:
 def test_other_mentions_are_fine(text: str) -> None:
     tree = ast.parse(text)
     assert not list(tables_in(tree, lists_in(tree)))
+    assert not [*rows_in(tree), *sentences_in(tree)]
 
 
 # ------------------------------------------------------------------- rules for the undefined
@@ -212,6 +275,7 @@ def test_what_is_declared_of_rankings(name: str) -> None:
     d = item.definition
     if d.knows_end:
         assert item([], pool=0) == 1
+        assert d.original == name.removesuffix("'")
     best = item([2, 1], pool=[2, 1])
     if d.scales_grades:
         assert best == item([1, 0.5], pool=[1, 0.5])
@@ -219,3 +283,36 @@ def test_what_is_declared_of_rankings(name: str) -> None:
     if d.lower_grades_cost:
         assert best < 1
     assert d.scales_grades or not d.lower_grades_cost
+
+
+@pytest.mark.parametrize("name", [n for n, d in definitions("ranking").items() if d.original])
+def test_a_list_at_the_limit_has_the_score_of_the_original(name: str) -> None:
+    """Three are relevant, the list is cut after two: its system did not end it."""
+    d = definitions()[name]
+    rankings = ab.read_rankings(
+        {"q": {"a": 1, "b": 1, "c": 1, "d": 0}}, {"q": {"d": 3.0, "a": 2.0, "b": 1.0}}, limit=2
+    )
+    original = f"{d.original}@2" if d.ideal_ends else d.original
+    row = rankings.score([name, original]).rows[0]
+    first, second = row.scores.values()
+    assert first == second
+    assert first is not None
+    assert 0 < first < 1
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"original": "nobody"}, "which is no measure"),
+        ({"original": "c@1"}, "expected both to be of rankings"),
+        ({"original": "recall"}, "expected its name, R"),
+        ({"original": "P"}, "both must do without k"),
+        ({"original": "Rprec", "ideal_ends": True}, "expected one that takes a cutoff"),
+        ({"original": "", "ideal_ends": True}, "no original to be cut there"),
+    ],
+)
+def test_an_original_is_checked(facts: dict[str, Any], said: str) -> None:
+    item = example_measure("NDCG'")
+    wrong = replace(item.definition, **{"ideal_ends": False, **facts})
+    with pytest.raises(ab.UsageError, match=said):
+        check(Measure(wrong.name, item.parameters, definition=wrong))

@@ -307,7 +307,8 @@ def test_options_of_the_wrong_kind(options: dict[str, Any], message: str) -> Non
 def test_a_limit_of_numpys_will_do() -> None:
     gold, run = frames({"q": {"a": 1}}, {"q": {"a": 1.0}})
     result = ab.rank(gold, run, limit=np.int64(2), top=np.float64(2))  # type: ignore[arg-type]
-    assert result.to_dict()["settings"]["limit"] == 2
+    settings = result.to_dict()["settings"]
+    assert (settings["limit"], settings["top"]) == (2, 2.0)
     assert result.top_grade == 2
 
 

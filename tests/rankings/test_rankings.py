@@ -67,10 +67,11 @@ def test_scores_are_a_matrix_of_runs_and_queries() -> None:
     assert repr(found) == "<ScoreMatrix: 2 measures × 2 runs × 3 queries>"
     assert found.scores("NumRet").tolist() == [[3, 2, 1], [1, 1, 0]]
     assert np.isnan(found.scores("AP")[:, 2]).all()
-    assert found.absent == {"long": 1, "short": 1}
+    assert (found.absent, found.undefined_on) == ({}, {"long": 1, "short": 1})
     assert found.clusters() == pytest.approx([0, 1, 2])
     kept = found.complete()
-    assert kept.notes[-1] == "1 of 3 queries lack the score of some system and are left out"
+    left_out = "1 of 3 queries lack the score of some system and are left out"
+    assert kept.notes[-1] == f"{left_out}: it is undefined there"
     assert rankings().scores().measures == ("AP", "NDCG@10", "P@10", "RR")
     assert rankings(limit=9).scores().measures[-1] == "RR'"
     skipped = rankings(missing="skip").scores("RR")
@@ -226,3 +227,64 @@ def test_frames_of_truncation() -> None:
     assert found.to_frame("inverted").columns[2:] == [
         *("first", "second", "first_ahead_by", "second_ahead_by"),
     ]
+
+
+# -------------------------------------------------------------------- how they were read
+
+
+def test_every_result_of_rankings_says_how_they_were_read(here: Here) -> None:
+    lines = [f"{q},{d},{g}" for q, own in QRELS.items() for d, g in own.items()]
+    here.write("qrels.csv", "\n".join(["topic,doc,rel", *lines]) + "\n")
+    lines = [
+        f"{run},{q},{d},{s}"
+        for run, own in RUNS.items()
+        for q, docs in own.items()
+        for d, s in docs.items()
+    ]
+    here.write("runs.csv", "\n".join(["run,topic,doc,score", *lines]) + "\n")
+    found = ab.read_rankings(
+        "qrels.csv",
+        "runs.csv",
+        columns={"query": "topic"},
+        format="csv",
+        engine="polars",
+        nil="NIL",
+        limit=3,
+        missing="skip",
+        top=2,
+    )
+    asked = {
+        "rank": found.score("AP'"),
+        "truncation": found.truncation(),
+        "compare": found.compare("AP'", trials=100),
+        "meta": found.meta(["AP'", "RR'"], parts="agreement"),
+        "compared scores": found.scores("RR'").compare(trials=100),
+        "judged scores": found.scores(["AP'", "RR'"]).meta(parts="agreement"),
+    }
+    for name, result in asked.items():
+        plain = result.to_dict()
+        assert plain["reading"] == {
+            "format": "csv",
+            "columns": {"query": "topic"},
+            "engine": "polars",
+        }, name
+        settings = plain["settings"]
+        assert (settings["nil"], settings["limit"]) == ("NIL", 3)
+        assert (settings["missing"], settings["top"]) == ("skip", 2.0)
+        result.to_json("saved.json")
+        assert ab.load("saved.json") == result
+        assert "nil NIL, limit 3, missing skip" in result.page()
+    inside = found.score("AP'", truncation=True).to_dict()["truncation"]
+    assert not {"reading", "settings", "subset"} & set(inside)
+
+
+def test_results_of_scores_say_how_they_were_read(here: Here) -> None:
+    here.write("ap.csv", "qid,set,a,b\n1,x,.1,.2\n2,x,.3,.4\n3,y,.5,.9\n4,y,.2,.6\n")
+    found = ab.read_scores("ap.csv", columns={"question": "qid"}, cluster="set")
+    reading = {"columns": {"question": "qid"}, "cluster": "set"}
+    for result in (found.compare(trials=100), found.meta(parts="power", resamples=50)):
+        plain = result.to_dict()
+        assert plain["reading"] == reading
+        assert "settings" not in plain
+        result.to_json("saved.json")
+        assert ab.load("saved.json") == result

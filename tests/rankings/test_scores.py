@@ -12,7 +12,7 @@ import pytest
 
 import abstain as ab
 from abstain.errors import InputError, UsageError
-from tests.helpers import Here
+from tests.helpers import Here, words
 
 QRELS = """\
 q1 0 d1 1
@@ -67,7 +67,19 @@ def test_what_rank_writes_is_read_back(ranked: Here, ending: str) -> None:
     # Both commands take it: what one writes, the others read.
     compared = ranked("compare", "--scores", name, "-m", "AP", "-f", "json")
     assert compared.data["pairs"][0]["difference"] == pytest.approx((1.75 - 2) / 3)
+    # AP is undefined on the nil query, which no run lacks.
+    assert "absent" not in compared.data
+    assert compared.data["undefined_on"] == {"a": 1, "b": 1}
+    said = words(ranked("compare", "--scores", name, "-m", "AP").out)
+    assert (
+        "on the 3 of 4 queries on which all of them have a score (AP is undefined for a on 1, b "
+        "on 1)." in said
+    )
     judged = ranked("meta", "--scores", name, *QUICK, "--part", "stability", "-f", "json")
+    (note,) = judged.data["notes"]
+    assert note.endswith(
+        "1 of 4 queries lack the score of some system and are left out: it is undefined there"
+    )
     assert judged.data["scores"]["AP"] == {"a": pytest.approx(2 / 3), "b": pytest.approx(1.75 / 3)}
     assert judged.data["measures"] == ["AP", "P@2"]
 

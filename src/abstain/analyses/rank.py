@@ -10,11 +10,10 @@ import msgspec
 import numpy as np
 from msgspec import structs
 
-from abstain.analyses.result import Facts, Result, number, ranked
+from abstain.analyses.result import Facts, Result, number, ranked, read_as
 from abstain.analyses.truncation import TruncationResult, ends_of
 from abstain.analyses.truncation import truncation as truncation_of
 from abstain.errors import plural, some_of
-from abstain.judging.reading import reading_of
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
 from abstain.outcomes import Undefined
@@ -32,6 +31,8 @@ NOT_IN_RUN = "the run has none of these queries"
 TAKEN = {"#", "rank", "run", "query", "queries", "nil", "nil_queries", "missing", "truncated"}
 """Headings that are there anyway."""
 COUNTS = ("queries", "nil_queries", "missing", "truncated")
+SAID_ALREADY: dict[str, Any] = {"reading": None, "settings": None, "subset": None, "notes": ()}
+"""What a result says and a report inside it need not."""
 FLAGS = ("nil", "missing", "truncated")
 
 
@@ -210,15 +211,13 @@ def rank(
     nothing = {item: lists.pool.nothing(lowest_grade(item)) for item in chosen}
     primed = {m: (full & own).sum() for m, own in nothing.items() if m.definition.knows_end}
     return RankResult(
-        reading=reading_of(rankings.reading),
-        notes=(*rankings.notes, *_without_attributes(strangers, by)),
+        **read_as(rankings, *_without_attributes(strangers, by)),
         measures=tuple(str(item) for item in chosen),
         by=by,
         queries=len(lists.queries),
         nil_queries=int(lists.nil.sum()),
         top_grade=float(lists.pool.top),
         graded=bool(((grade > 0) & (grade < lists.pool.top)).any()),
-        settings=rankings.settings,
         lists=_lists_of(rankings),
         nothing_relevant={str(item): int(own.sum()) for item, own in nothing.items()},
         full_for_nothing={str(item): int(count) for item, count in primed.items() if count},
@@ -226,7 +225,7 @@ def rank(
         nil_words=lists.nil_words,
         rows=tuple(rows),
         per_query=tuple(single),
-        truncation=None if report is None else structs.replace(report, reading=None, notes=()),
+        truncation=None if report is None else structs.replace(report, **SAID_ALREADY),
     )
 
 

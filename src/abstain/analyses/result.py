@@ -17,12 +17,18 @@ import msgspec
 
 import abstain
 from abstain.errors import InputError, UnknownNameError, UsageError, shown
-from abstain.judging.reading import Reading
+from abstain.io.selection import Selection
+from abstain.judging.reading import Reading, reading_of
 from abstain.outcomes import Undefined
+from abstain.rankings.settings import ListSettings
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+    from abstain.judging.evaluation import Evaluation
+    from abstain.rankings.rankings import Rankings
+    from abstain.rankings.scores import ScoreMatrix
 
 R = TypeVar("R", bound="Facts")
 
@@ -104,6 +110,18 @@ def ranked(rows: Iterable[R], name: str, *, higher_is_better: bool = True) -> li
     return [msgspec.structs.replace(row, rank=ranks.get(id(row), "")) for row in ordered]
 
 
+def read_as(asked: Evaluation | Rankings | ScoreMatrix, *notes: str) -> dict[str, Any]:
+    """What a result says of its input: how it was read, which part of it was asked, notes."""
+    part = [] if asked.subset is None else [str(asked.subset)]
+    own = asked.reading
+    return {
+        "reading": own if isinstance(own, Reading) else reading_of(own),
+        "settings": getattr(asked, "settings", None),
+        "subset": asked.subset,
+        "notes": (*part, *asked.notes, *notes),
+    }
+
+
 class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
     """What every kind of result has."""
 
@@ -114,6 +132,10 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
     """The command that gave it, without where its result went."""
     reading: Reading | None = None
     """How its input was read."""
+    settings: ListSettings | None = None
+    """How lists were read and averages taken, where scores come from rankings."""
+    subset: Selection | None = None
+    """Which of the runs and questions that were read it is about; None: all of them."""
     notes: tuple[str, ...] = msgspec.field(default_factory=lambda: ())  # written if empty too
     """What reading and judging had to say."""
     policy: dict[str, str] = {}

@@ -14,8 +14,9 @@ import msgspec
 import numpy as np
 from msgspec import structs
 
-from abstain.analyses.result import Facts, Result, number
-from abstain.judging.reading import reading_of
+from abstain.analyses.result import Facts, Result, number, read_as
+from abstain.measures import Measure, definitions
+from abstain.measures.registry import measure_of
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
@@ -151,30 +152,37 @@ def truncation(rankings: Rankings, *, p: float = 0.8) -> TruncationResult:
     """
     lengths, histogram = _lengths(rankings)
     return TruncationResult(
-        reading=reading_of(rankings.reading),
-        notes=rankings.notes,
+        **read_as(rankings),
         nil=rankings.settings.nil or "NIL",
         lengths=lengths,
         histogram=histogram,
-        pairs=tuple(_pair(rankings, *names) for names in _names(rankings, p)),
+        pairs=tuple(_pair(rankings, *both) for both in _pairs(rankings, p)),
     )
 
 
-def _names(rankings: Rankings, p: float) -> list[tuple[str, str]]:
-    """The pairs, such that the end of a list is all that they differ in.
+def _pairs(rankings: Rankings, p: float) -> Iterator[tuple[Measure, Measure]]:
+    """Originals and what modifies them, such that the end of a list is all that they differ in.
 
-    With grades other than 1, AP and RR ask what is relevant, and so must their kin. NDCG' compares
-    a list at the limit with an ideal of that length, which is what NDCG at that depth does.
+    With grades other than 1, an original that asks what is relevant has kin that ask the same. One
+    whose ideal list ends compares a list at the limit with an ideal of that length, which is what
+    its original does with that cutoff.
     """
     grade, limit = rankings.lists.pool.grade, rankings.settings.limit
-    rel = "(rel=1)" if ((grade > 0) & (grade != 1)).any() else ""
-    depth = "" if limit is None else f"@{limit}"
-    return [
-        ("RR", f"RR'{rel}"),
-        (f"RBP(p={p!r})", f"RBP'(p={p!r})"),
-        (f"NDCG{depth}", "NDCG'"),
-        ("AP", f"AP'{rel}"),
-    ]
+    graded = bool(((grade > 0) & (grade != 1)).any())
+    known = definitions("ranking", strict=False)
+    for primed in known.values():
+        if not primed.original:
+            continue
+        original = known[primed.original]
+        asks = {own.name: own.default for own in original.parameters}
+        both = asks.keys() & {own.name for own in primed.parameters}
+        shared = [f"p={p!r}"] if "p" in both else []
+        rel = [f"rel={asks['rel']!r}"] if graded and "rel" in both and asks["rel"] else []
+        cutoff = str(limit) if primed.ideal_ends and limit is not None else None
+        yield (
+            measure_of(original, ", ".join(shared) or None, cutoff),
+            measure_of(primed, ", ".join(shared + rel) or None),
+        )
 
 
 def ends_of(rankings: Rankings) -> list[dict[str, int]]:
@@ -218,15 +226,12 @@ def _histogram(before: Ints, after: Ints) -> Histogram:
     return Histogram(edges=tuple(edges.tolist()), before=tuple(counts[0]), after=tuple(counts[1]))
 
 
-def _pair(rankings: Rankings, original: str, primed: str) -> Pair:
-    from abstain.rankings.rankings import ranking_measures
-
-    both = ranking_measures([original, primed])
-    first, second = (_means(rankings, item) for item in both)
+def _pair(rankings: Rankings, original: Any, primed: Any) -> Pair:
+    first, second = (_means(rankings, item) for item in (original, primed))
     tau = kendall_tau(first, second)
     return Pair(
-        original=str(both[0]),
-        primed=str(both[1]),
+        original=str(original),
+        primed=str(primed),
         scores={
             run: Both(original=number(one), primed=number(two))
             for run, one, two in zip(rankings.runs, first, second, strict=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 
 import abstain
 from abstain.errors import InputError, UnknownNameError, UsageError, check_call, option, plural
+from abstain.io.selection import Selection, narrowed, positions
 from abstain.judging.counting import KindCounts, binned_cells
 from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice_sizes, slices_of
 from abstain.outcomes import (
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
+Values: TypeAlias = "Mapping[str, str | Collection[str]] | None"
+"""For each attribute the value, or the values, that it must have."""
 Kind = Literal["gold", "judged", "counts"]
 """What an evaluation was read from."""
 
@@ -81,6 +84,8 @@ class Source(Protocol):
     """What reading had to say."""
     cluster: str | None
     """The attribute by which the data themselves say that questions are clustered."""
+    subset: Selection | None = None
+    """Which part of what was read it is."""
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         """The questions in order, with some of their attributes (None: all there are)."""
@@ -101,6 +106,10 @@ class Source(Protocol):
 
     def counted(self, by: Sequence[str]) -> Counted | None:
         """The counts by run and slice, where somebody else has counted."""
+        return None
+
+    def only(self, runs: Collection[str] | str | None, where: Values) -> Source | None:
+        """Some of its runs, where these values hold; None: that takes the matrix."""
         return None
 
 
@@ -155,6 +164,11 @@ class Evaluation:
     def notes(self) -> tuple[str, ...]:
         """What reading had to say."""
         return self.source.notes
+
+    @property
+    def subset(self) -> Selection | None:
+        """Which runs and questions were chosen with `only`; None: all that were read."""
+        return self.source.subset
 
     @property
     def cluster(self) -> str | None:
@@ -308,26 +322,23 @@ class Evaluation:
     ) -> Evaluation:
         """Some of the runs, on some of the questions: those whose attributes have given values."""
         check_call(Evaluation.only, (self,), {"runs": runs, "where": where})
+        if (part := self.source.only(runs, where)) is not None:
+            return Evaluation(part, self.reading)
         names = self._filled()[0]
-        runs = [runs] if isinstance(runs, str) else runs
-        for run in runs or ():
-            if run not in names:
-                raise UnknownNameError("run", run, names)
-        rows = [i for i, run in enumerate(names) if runs is None or run in runs]
-        if not rows:
-            raise UsageError("there is no run left: name at least one")
+        rows = positions("run", names, runs)
         questions = self.with_attributes(list(where) if where else None)
-        inside = np.ones(questions.height, bool)
-        for name, values in (where or {}).items():
-            several = isinstance(values, Collection) and not isinstance(values, str)
-            wanted = [str(value) for value in values] if several else [str(values)]
-            own = questions[name].cast(pl.String)
-            for value in wanted:
-                if not (own == value).any():
-                    known = own.drop_nulls().unique().sort().to_list()
-                    raise UnknownNameError(f"question with {name}", value, known)
-            inside &= own.is_in(wanted).fill_null(value=False).to_numpy()
-        return self.where(inside, rows)
+        inside, wanted = having(questions, where)
+        chosen = narrowed(
+            self.subset,
+            runs=[names[i] for i in rows],
+            of_runs=len(names),
+            where=wanted,
+            questions=int(inside.sum()),
+            of_questions=len(inside),
+        )
+        found = self.where(inside, rows)
+        found.source.subset = chosen
+        return found
 
     def where(self, inside: npt.NDArray[np.bool_], rows: Sequence[int] | None = None) -> Evaluation:
         """The questions that a mask keeps, of all runs or of those at some positions."""
@@ -397,7 +408,8 @@ class Subset(Source):
         self.kind = whole.kind
         self.gold = None if gold is None else structs.replace(gold, frame=gold.frame[columns])
         self.responses = whole.source.responses
-        self.notes, self.cluster = whole.notes, whole.source.cluster
+        self.notes, self.cluster = whole.source.notes, whole.source.cluster
+        self.subset = whole.subset
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         """Those of the whole that it keeps."""
@@ -412,6 +424,26 @@ class Subset(Source):
         names, kinds, sure = self.whole._filled(confident=confident)
         at = np.ix_(self.rows, self.columns)
         return [names[i] for i in self.rows], kinds[at], None if sure is None else sure[at]
+
+
+def having(
+    rows: pl.DataFrame, where: Values, *, what: str = "question"
+) -> tuple[npt.NDArray[np.bool_], dict[str, list[str]]]:
+    """Which rows have the values asked for, and these as texts; one that none has is refused."""
+    inside = np.ones(rows.height, bool)
+    asked: dict[str, list[str]] = {}
+    for name, values in (where or {}).items():
+        several = isinstance(values, Collection) and not isinstance(values, str)
+        asked[name] = wanted = [str(value) for value in values] if several else [str(values)]
+        own = rows[name].cast(pl.String)
+        for value in wanted:
+            if not (own == value).any():
+                known = own.drop_nulls().unique().sort().to_list()
+                raise UnknownNameError(f"{what} with {name}", value, known)
+        inside &= own.is_in(wanted).fill_null(value=False).to_numpy()
+    if not inside.any():
+        raise UsageError(f"there is no {what} left: none has all of these values")
+    return inside, asked
 
 
 def _counted(

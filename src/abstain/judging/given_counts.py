@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -13,8 +13,9 @@ from msgspec import Struct
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io.columns import require_all, text_columns
 from abstain.io.frames import check_mapping, collect, open_table, rename
+from abstain.io.selection import Selection, narrowed, positions
 from abstain.io.tables import ROW, Table
-from abstain.judging.evaluation import Counted, Source
+from abstain.judging.evaluation import Counted, Source, Values, having
 from abstain.outcomes import OUTCOMES, Counts, CountsArray
 
 if TYPE_CHECKING:
@@ -45,17 +46,22 @@ class GivenCounts(Source):
     responses: tuple[Responses, ...] = ()
     cluster = None
 
-    def __init__(self, rows: Sequence[Given], notes: Sequence[str], table: Table | None) -> None:
+    def __init__(
+        self,
+        rows: Sequence[Given],
+        notes: Sequence[str],
+        table: Table | None,
+        *,
+        subset: Selection | None = None,
+    ) -> None:
         self.rows = tuple(rows)
         self.notes = tuple(notes)
         self.table = table
+        self.subset = subset
 
     def counted(self, by: Sequence[str]) -> Counted:
         """The counts of every run and slice; none may stand twice."""
-        if by and self.table is None:
-            raise UsageError("counts given by name have no attributes to slice by")
-        if self.table is not None:
-            require_all(self.table, dict.fromkeys(by, "which was asked for as a slice"))
+        self._require(by, "which was asked for as a slice", "to slice by")
         seen: dict[tuple[str | None, ...], Place | None] = {}
         for row in self.rows:
             key = (row.run, *(row.attributes.get(name) for name in by))
@@ -75,6 +81,30 @@ class GivenCounts(Source):
             counts,
             int(sizes.pop()) if len(sizes) == 1 else None,
         )
+
+    def _require(self, names: Iterable[str], why: str, what_for: str) -> None:
+        """Refuse attributes that the counts do not have."""
+        if self.table is not None:
+            require_all(self.table, dict.fromkeys(names, why))
+        elif any(True for _ in names):
+            raise UsageError(f"counts given by name have no attributes {what_for}")
+
+    def only(self, runs: Collection[str] | str | None, where: Values) -> GivenCounts:
+        """The rows of some runs, and of those the ones whose attributes have given values."""
+        names = self.names()
+        wanted = {names[at] for at in positions("run", names, runs)}
+        asked = dict(where or {})
+        self._require(asked, "by which rows are chosen", "to choose by")
+        own = [row for row in self.rows if row.run in wanted]
+        values = {
+            name: pl.Series([row.attributes.get(name) for row in own], dtype=pl.String)
+            for name in asked
+        }
+        inside, said = having(pl.DataFrame({ROW: range(len(own)), **values}), asked, what="row")
+        rows = [row for row, there in zip(own, inside, strict=True) if there]
+        left = list(dict.fromkeys(row.run for row in rows))
+        chosen = narrowed(self.subset, runs=left, of_runs=len(names), where=said)
+        return GivenCounts(rows, self.notes, self.table, subset=chosen)
 
     def names(self) -> list[str]:
         """The runs, as they stand."""

@@ -146,9 +146,38 @@ def _as_resample(own: Any, right: Sequence[int], sure: Sequence[float]) -> float
 
 def _of_rankings(item: Measure) -> None:
     own: Any = item
+    _check_original(item)
     for gains, pool in GAINS:
         score = own(gains, pool=pool)
         if not math.isnan(score):
             _within(item, score, f"the gains {list(gains)} where {pool} are to be found")
         if pool == 0 and math.isnan(score) != item.definition.leaves_out_nil:
             _refuse(item, f"is {score:g} where nothing is to be found: see leaves_out_nil")
+
+
+def _check_original(item: Measure) -> None:
+    """The measure that it modifies is one of rankings, with a cutoff where that is made use of."""
+    from abstain.measures.registry import example_measure
+
+    d = item.definition
+    if not d.original:
+        if d.ideal_ends:
+            _refuse(item, "has an ideal list that ends, but no original to be cut there")
+        return
+    try:
+        original = example_measure(d.original).definition
+    except UsageError:
+        _refuse(item, f"has the original {shown(d.original)}, which is no measure")
+    if original.name != d.original:
+        _refuse(item, f"has the original {shown(d.original)}, expected its name, {original.name}")
+    if original.takes != "ranking" or not d.knows_end:
+        _refuse(
+            item,
+            f"has the original {shown(d.original)}: expected both to be of rankings, and "
+            "itself to know where a list ends",
+        )
+    for own in (*original.parameters, *d.parameters):
+        if own.default is None and not own.optional:
+            _refuse(item, f"has the original {shown(d.original)}: both must do without {own.name}")
+    if d.ideal_ends and not any(p.cutoff for p in original.parameters):
+        _refuse(item, f"has the original {shown(d.original)}, expected one that takes a cutoff")

@@ -114,6 +114,8 @@ class RankingFacts(Facts, total=False):
     total: bool
     leaves_out_nil: bool
     knows_end: bool
+    original: str
+    ideal_ends: bool
     scales_grades: bool
     lower_grades_cost: bool
 

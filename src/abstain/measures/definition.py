@@ -236,6 +236,11 @@ class Definition(Struct, frozen=True):
     """It is undefined where a query has no relevant document, so that a mean leaves those out."""
     knows_end: bool = False
     """It looks at where a list ends, so that nil queries have a score."""
+    original: str = ""
+    """The measure that it modifies where a list ends, by name; the report on truncation sets both
+    side by side."""
+    ideal_ends: bool = False
+    """Its ideal list is no longer than the list: at a limit it is its original with that cutoff."""
     scales_grades: bool = False
     """A gain is a grade over the top grade, unless `rel` is given."""
     lower_grades_cost: bool = False

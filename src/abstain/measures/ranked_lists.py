@@ -149,6 +149,37 @@ class RankedLists(DocumentRows):
             grade=self.grade[kept],
         )
 
+    def only(self, runs: Sequence[int], queries: Sequence[int]) -> RankedLists:
+        """The lists of some runs for some queries, by position; a gain of 1 stays what it is."""
+        columns, whole = np.array(queries, np.int64), len(queries) == len(self.queries)
+        rows = (np.array(runs, np.int64)[:, None] * len(self.queries) + columns).ravel()
+        offsets, documents = _picked(self.offsets, rows)
+        of_pool, judged = _picked(self.pool.offsets, columns)
+        unjudged = tuple(self.unjudged[i] if whole else () for i in runs if self.unjudged)
+        return replace(
+            self,
+            runs=tuple(self.runs[i] for i in runs),
+            queries=tuple(self.queries[i] for i in queries),
+            pool=Pool(of_pool, self.pool.grade[judged], self.pool.top),
+            offsets=offsets,
+            rank=self.rank[documents],
+            grade=self.grade[documents],
+            depth=self.depth[rows],
+            missing=self.missing[rows],
+            stopped=self.stopped[rows],
+            returned=self.returned[rows],
+            nil=self.nil[columns],
+            unjudged=unjudged,
+            unjudged_at=self.unjudged_at if unjudged == self.unjudged else None,
+        )
+
+
+def _picked(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """Of some rows where their documents begin, and which these are among all."""
+    lengths = np.diff(offsets)[rows]
+    owner, place = spread(lengths)
+    return np.concatenate(([0], np.cumsum(lengths))), offsets[rows][owner] + place
+
 
 def _sums(index: Ints, weights: Floats, size: int) -> Floats:
     # bincount adds in the order given, and of nothing at all makes integers

@@ -66,10 +66,13 @@ def _forget(definition: Definition) -> None:
 # ----------------------------------------------------------------------------------- asking
 
 
-def definitions(takes: Takes | None = None) -> Mapping[str, Definition]:
-    """Every declared measure by name, or those of one kind; our own first, by their family."""
+def definitions(takes: Takes | None = None, *, strict: bool = True) -> Mapping[str, Definition]:
+    """Every declared measure by name, or those of one kind; our own first, by their family.
+
+    A package that fails to declare its own is refused, or passed over where `strict` is False.
+    """
     _load_own()
-    if fault := _load_plugins():
+    if (fault := _load_plugins()) and strict:
         raise UsageError(fault)
     kinds = list(KINDS)
     homes = [f"{OWN}{family}" for family in FAMILIES]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 
 import abstain
-from abstain.errors import UsageError, plural, shown
+from abstain.errors import UsageError, check_call, plural, shown
+from abstain.io.selection import Selection, narrowed, positions
 from abstain.measures import Measure, measure
 from abstain.measures.kinds import RankingMeasure
 
@@ -47,12 +48,15 @@ class Rankings:
         *,
         attributes: Table | None = None,
         reading: ReadingOptions | None = None,
+        subset: Selection | None = None,
     ) -> None:
         self.lists = lists
         """Every list as measures take it."""
         self.settings = settings
         self.reading: ReadingOptions = reading or {}
         """How the files were read."""
+        self.subset = subset
+        """Which runs and queries were chosen with `only`; None: all that were read."""
         self._attributes = attributes
 
     def __repr__(self) -> str:
@@ -110,6 +114,36 @@ class Rankings:
         found = {name: [value or None for value in joined[name].to_list()] for name in names}
         return found, tuple(strangers["query"])
 
+    # ------------------------------------------------------------------------------------- subsets
+
+    def only(
+        self,
+        *,
+        runs: Collection[str] | str | None = None,
+        queries: Collection[str] | str | None = None,
+    ) -> Rankings:
+        """Some of the runs, for some of the queries; nothing is read again."""
+        check_call(Rankings.only, (self,), {"runs": runs, "queries": queries})
+        rows = positions("run", self.runs, runs)
+        columns = positions("query", self.queries, queries)
+        lists = self.lists.only(rows, columns)
+        chosen = narrowed(
+            self.subset,
+            runs=lists.runs,
+            of_runs=len(self.runs),
+            where={"query": lists.queries},
+            questions=len(columns),
+            of_questions=len(self.queries),
+            unit="query",
+        )
+        return Rankings(
+            lists,
+            self.settings,
+            attributes=self._attributes,
+            reading=self.reading,
+            subset=chosen,
+        )
+
     # ------------------------------------------------------------------------------------ analyses
 
     def scores(
@@ -126,6 +160,7 @@ class Rankings:
 
         chosen = ranking_measures(measures or default_measures(self.settings))
         values = np.stack([self.values(item) for item in chosen])
+        undefined = np.isnan(values) & self.counted
         values[:, ~self.counted] = np.nan
         found, _ = self.attributes([] if cluster is None else [cluster])
         return ScoreMatrix(
@@ -133,11 +168,15 @@ class Rankings:
             runs=self.runs,
             topics=self.queries,
             values=values,
+            undefined=undefined,
             higher_is_better=tuple(item.higher_is_better for item in chosen),
             attributes=pl.DataFrame(found, schema=dict.fromkeys(found, pl.String)),
             cluster=cluster,
             unit="query",
             notes=self.notes,
+            reading={**self.reading, "cluster": cluster},
+            settings=self.settings,
+            subset=self.subset,
         )
 
     if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,9 +74,9 @@ def read_rankings(
         missing=missing or ("skip" if trec_eval else "empty"),
         ties=ties,
         trec_eval=trec_eval,
+        top=top,
+        all_queries=all_queries,
     ).checked()
-    if top is not None and (isinstance(top, bool) or not isinstance(top, Real)):
-        raise UsageError(f"the top grade must be a number (got {top!r})")
     table: Table | None = None
     listed: list[str] = []
     if queries is not None or all_queries:

@@ -22,7 +22,7 @@ from abstain.io.frames import collect, into_lazy, open_table
 from abstain.io.tables import ROW, Table
 
 if TYPE_CHECKING:
-    from abstain.measures.ranked_lists import Floats, Ints
+    from abstain.measures.ranked_lists import Bools, Floats, Ints
 
 RUNS = ("run", "system")
 """What the column of runs is called."""
@@ -40,6 +40,8 @@ TOPICS = re.compile(
 RANK, ALL, COUNT = "#", "all", "queries"
 """In what `rank` writes: the rank of a mean, the mean's name in place of a query's (in brackets
 where a query is called so), and how many queries it is over."""
+FLAGS = ("nil", "missing", "truncated")
+"""What else `rank` says of each query, in its JSON and its frames."""
 IDS = 3
 """So many whole numbers that are all different look like ids, if no other column's do."""
 RANK_RESULT = re.compile(rb'\s*\{\s*"(kind|abstain)"')
@@ -82,6 +84,8 @@ class Given:
     """None: they are known by their rows alone."""
     values: Floats
     """Measures × runs × topics, NaN where there is no score."""
+    undefined: Bools
+    """Which of those are known to be undefined: `rank` has the row, and no score in it."""
     attributes: pl.DataFrame
     """What else the table says of each topic, as text."""
     unit: str
@@ -105,6 +109,9 @@ class _Row(msgspec.Struct):
     query: str
     scores: dict[str, float | None]
     slice: dict[str, str | None] = {}
+    nil: bool = False
+    missing: bool = False
+    truncated: bool = False
 
 
 class _Saved(msgspec.Struct):
@@ -129,7 +136,8 @@ def _table_of_result(text: bytes, name: str) -> Table:
         **{n: [row.slice.get(n) for row in single] for n in slices},
     }
     frame = pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String)).with_columns(
-        pl.Series(n, [row.scores.get(n) for row in single], pl.Float64) for n in names
+        *(pl.Series(n, [getattr(row, n) for row in single]) for n in FLAGS if n not in slices),
+        *(pl.Series(n, [row.scores.get(n) for row in single], pl.Float64) for n in names),
     )
     return Table(name, "json", tuple(frame.columns), frame.lazy())
 
@@ -176,6 +184,7 @@ def _from_columns(frame: pl.DataFrame, named: Columns, table: Table) -> Given:
         list(scores),
         topics,
         np.stack(list(scores.values()))[None],
+        np.zeros((1, len(scores), frame.height), bool),
         _as_texts(frame, [c for c in others if c != key]),
         _unit(key, named),
         notes,
@@ -278,6 +287,8 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
     places = _places(frame[runs], systems), _places(frame[key], names)
     for number, own in enumerate(scores.values()):
         values[number][places] = own
+    there = np.zeros(values.shape[1:], bool)
+    there[places] = RANK in frame.columns or set(FLAGS) <= set(frame.columns)
     left = [c for c in others if c not in (key, runs, ROW, RANK, COUNT)]
     return Given(
         table.name,
@@ -285,6 +296,7 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
         systems,
         names,
         values,
+        np.isnan(values) & there,
         _as_texts(topics, left),
         _unit(key, named),
         [],

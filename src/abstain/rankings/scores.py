@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,15 @@ import polars as pl
 import abstain
 from abstain.errors import InputError, UnknownNameError, UsageError, option, plural
 from abstain.io.files import bare_name
+from abstain.io.selection import Selection, narrowed, positions
 
 if TYPE_CHECKING:
     from abstain.analyses.compare import compare as _compare
     from abstain.analyses.meta import meta as _meta
+    from abstain.judging.reading import ReadingOptions
     from abstain.measures.ranked_lists import Bools, Floats, Ints
     from abstain.rankings.score_tables import Given
+    from abstain.rankings.settings import ListSettings
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,12 +54,22 @@ class ScoreMatrix:
     """The attribute whose values make clusters."""
     unit: str = "topic"
     """What the input calls a topic: topic, query or question."""
+    undefined: Bools = field(default_factory=lambda: np.zeros(0, bool))
+    """Measures × runs × topics: which scores are known to be undefined, not just missing."""
     source: str = ""
     """Where the scores come from, in messages."""
     notes: tuple[str, ...] = ()
     """What reading had to say."""
+    reading: ReadingOptions = field(default_factory=dict)  # type: ignore[assignment]
+    """How the input was read."""
+    settings: ListSettings | None = None
+    """How lists were read, where they are scores of rankings."""
+    subset: Selection | None = None
+    """Which runs and topics were chosen; None: all that were read."""
 
     def __post_init__(self) -> None:
+        if self.undefined.shape != self.values.shape:
+            object.__setattr__(self, "undefined", np.zeros(self.values.shape, bool))
         if not self.higher_is_better:
             object.__setattr__(self, "higher_is_better", (True,) * len(self.measures))
 
@@ -72,8 +85,16 @@ class ScoreMatrix:
     @property
     def absent(self) -> dict[str, int]:
         """For each run that lacks a score, on how many topics it does."""
-        gone = np.isnan(self.values).any(axis=0).sum(axis=1)
-        return {run: int(n) for run, n in zip(self.runs, gone, strict=True) if n}
+        return self._on_how_many(np.isnan(self.values) & ~self.undefined)
+
+    @property
+    def undefined_on(self) -> dict[str, int]:
+        """For each run with a score that is undefined, on how many topics there is one."""
+        return self._on_how_many(self.undefined)
+
+    def _on_how_many(self, cells: Bools) -> dict[str, int]:
+        counts = cells.any(axis=0).sum(axis=1)
+        return {run: int(n) for run, n in zip(self.runs, counts, strict=True) if n}
 
     def scores(self, measure: str | None = None) -> Floats:
         """Runs × topics of one measure, NaN where there is no score."""
@@ -115,7 +136,10 @@ class ScoreMatrix:
         return self
 
     def only(
-        self, *, measures: Sequence[str] | None = None, runs: Sequence[str] | None = None
+        self,
+        *,
+        measures: Sequence[str] | None = None,
+        runs: Collection[str] | str | None = None,
     ) -> ScoreMatrix:
         """Some of the measures, some of the runs, in the order named."""
         ours = {_folded(name): i for i, name in enumerate(self.measures)}
@@ -125,18 +149,20 @@ class ScoreMatrix:
                 one = len(self.measures) == 1
                 there = f"there {'is only' if one else 'are'} {', '.join(self.measures)}"
                 raise UnknownNameError("score", name, self.measures, hint=there)
-        for name in runs or ():
-            if name not in self.runs:
-                raise UnknownNameError("run", name, self.runs)
+        positions("run", self.runs, runs)  # a name that is not there is refused
         m = [ours[key] for key in dict.fromkeys(wanted)]
-        chosen = self.runs if runs is None else tuple(dict.fromkeys(runs))
+        named = [runs] if isinstance(runs, str) else runs
+        chosen = self.runs if named is None else tuple(dict.fromkeys(named))
         r = [self.runs.index(name) for name in chosen]
+        at = np.ix_(m, r)
         return replace(
             self,
             measures=tuple(self.measures[i] for i in m),
             higher_is_better=tuple(self.higher_is_better[i] for i in m),
             runs=chosen,
-            values=self.values[np.ix_(m, r)],
+            values=self.values[at],
+            undefined=self.undefined[at],
+            subset=narrowed(self.subset, runs=chosen, of_runs=len(self.runs), unit=self.unit),
         )
 
     def complete(self) -> ScoreMatrix:
@@ -150,15 +176,23 @@ class ScoreMatrix:
         many = {"query": "queries"}.get(self.unit)
         note = (
             f"{int(gone.sum()):,} of {plural(len(gone), self.unit, many)} lack the score of some "
-            "system and are left out"
+            f"system and are left out{self._why(gone)}"
         )
         return replace(
             self,
             topics=tuple(t for t, out in zip(self.topics, gone, strict=True) if not out),
             values=self.values[:, :, ~gone],
+            undefined=self.undefined[:, :, ~gone],
             attributes=self.attributes.filter(~gone) if self.attributes.width else self.attributes,
             notes=(*self.notes, note),
         )
+
+    def _why(self, gone: Bools) -> str:
+        """On how many of the topics that are left out some score is undefined."""
+        known, all_gone = int(self.undefined.any(axis=(0, 1)).sum()), int(gone.sum())
+        if not known:
+            return ""
+        return ": it is undefined there" if known == all_gone else f": on {known:,} it is undefined"
 
     # ------------------------------------------------------------------------------------ analyses
 
@@ -211,11 +245,12 @@ def read_scores(
     notes = [note for own in given.values() for note in own.notes]
     runs = _common_runs(list(given.values()), notes)
     topics, rows = _common_topics(given, notes)
-    values = np.concatenate(
-        [
-            own.values[:, [own.runs.index(run) for run in runs]][:, :, rows[name]]
-            for name, own in given.items()
-        ]
+    chosen = {name: [own.runs.index(run) for run in runs] for name, own in given.items()}
+    values, undefined = (
+        np.concatenate(
+            [getattr(own, cells)[:, chosen[name]][:, :, rows[name]] for name, own in given.items()]
+        )
+        for cells in ("values", "undefined")
     )
     first_name, first = next(iter(given.items()))
     attributes = first.attributes
@@ -224,11 +259,13 @@ def read_scores(
         runs=tuple(runs),
         topics=tuple(topics),
         values=values,
+        undefined=undefined,
         attributes=attributes[rows[first_name]] if attributes.width else attributes,
         cluster=cluster,
         unit=first.unit,
         source=first.name,
         notes=tuple(notes),
+        reading={"columns": columns, "format": format, "cluster": cluster},
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import msgspec
@@ -51,6 +51,10 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Documents of equal score: by falling id, or all by the rank column."""
     trec_eval: bool = False
     """Whether averages are trec_eval's: what does not exist counts 0."""
+    top: float | None = None
+    """The grade that is a gain of 1, where it was said; otherwise the largest judged."""
+    all_queries: bool = False
+    """Whether every query of the table of queries counts, judged or not."""
 
     def checked(self) -> ListSettings:
         """The same, if it makes sense together."""
@@ -69,10 +73,14 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
             if value not in known:
                 there_are = f"there are {', '.join(known)}"
                 raise UnknownNameError(f"value of {what}", value, known, hint=there_are)
+        top = self.top
+        if top is not None and (isinstance(top, bool) or not isinstance(top, Real)):
+            raise UsageError(f"the top grade must be a number (got {top!r})")
+        plain = structs.replace(self, top=None if top is None else float(top))
         if self.limit is None:
-            return self
+            return plain
         if isinstance(self.limit, bool) or not isinstance(self.limit, Integral):
             raise UsageError(f"the limit must be a whole number (got {self.limit!r})")
         if not 1 <= int(self.limit) <= MOST_DOCUMENTS:
             raise UsageError(f"the limit must be from 1 to {MOST_DOCUMENTS:.0e} (got {self.limit})")
-        return structs.replace(self, limit=int(self.limit))
+        return structs.replace(plain, limit=int(self.limit))

@@ -29,10 +29,8 @@ def what(c: CompareResult) -> str:
     if c.questions == c.questions_in_all:
         text += units(c.questions, c.unit)
     else:
-        text += (
-            f"the {c.questions:,} of {units(c.questions_in_all, c.unit)} that all of them have "
-            f"({first_few(f'{run} lacks {gone:,}' for run, gone in c.absent.items())})"
-        )
+        which = "on which all of them have a score" if c.undefined_on else "that all of them have"
+        text += f"the {c.questions:,} of {units(c.questions_in_all, c.unit)} {which} ({_why(c)})"
     if c.clusters is not None:
         text += f" in {plural(c.clusters, 'cluster')} ({c.cluster})"
     many, unit = (c.questions, c.unit) if c.clusters is None else (c.clusters, "cluster")
@@ -40,6 +38,15 @@ def what(c: CompareResult) -> str:
         text += f": one {unit} shows no spread, so there is no interval"
         text += " and p is 1" if c.is_tested else " and no test"
     return text + "."
+
+
+def _why(c: CompareResult) -> str:
+    """Why not all questions could be used."""
+    lacking = first_few(f"{run} lacks {gone:,}" for run, gone in c.absent.items())
+    undefined = first_few(f"{run} on {count:,}" for run, count in c.undefined_on.items())
+    name = c.measure.removeprefix("mean ")
+    said = f"{name} is undefined for {undefined}" if undefined else ""
+    return "; ".join(filter(None, (lacking, said)))
 
 
 def units(count: int, unit: str) -> str:

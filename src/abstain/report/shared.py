@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from msgspec import structs
 from msgspec.structs import replace
 
 from abstain.analyses.result import Result
@@ -73,6 +74,7 @@ def page_of(
     left out.
     """
     given = [("written by", f"abstain {saved.abstain}"), *settings]
+    given.append(("settings", _settings_words(saved)))
     given.append(("seed", getattr(saved, "seed", None)))
     return Page(
         title=title,
@@ -83,6 +85,12 @@ def page_of(
         again_tables=blanks_table(saved),
         command=saved.command,
     )
+
+
+def _settings_words(saved: Result) -> str:
+    """How lists were read, where scores come from rankings."""
+    asked = {} if saved.settings is None else structs.asdict(saved.settings)
+    return ", ".join(f"{k} {v}" for k, v in asked.items() if v not in (None, False))
 
 
 def blanks_table(saved: Result, runs: Sequence[int] = ()) -> list[PageTable]:

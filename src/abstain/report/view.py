@@ -70,6 +70,10 @@ class View(Generic[R]):
         """A table by name as data, for kinds whose tables are made by their view."""
         raise NotImplementedError
 
+    def frame_names(self) -> tuple[str, ...]:
+        """The names that `frame` knows."""
+        return ()
+
     def charts(self) -> Charts:
         """Its charts by name, the main one first."""
         return {}

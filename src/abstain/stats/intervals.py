@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from abstain.errors import UnknownNameError, UsageError
-from abstain.measures import Measure, Proportion
+from abstain.measures import Measure, Proportion, definitions
 from abstain.outcomes import Counts, CountsArray
 from abstain.stats.functional import Functional, cells_of, delta, effective, logit, one_run
 
@@ -116,9 +116,11 @@ def interval(
     if method in OF_ONE_PROPORTION or (method == "jeffreys" and share is not None):
         if share is None:
             others = ", ".join(m for m in METHODS if m not in OF_ONE_PROPORTION)
+            known = definitions("counts", strict=False).values()
+            ratios = ", ".join(own.name for own in known if own.proportion is not None)
             raise UsageError(
-                f"{method} is for proportions, and {measure} is none; take it with -m accuracy, "
-                f"precision or coverage, or one of {others}"
+                f"{method} is for proportions, and {measure} is none; take one of {others}, or "
+                f"a measure that is one ({ratios})"
             )
         low, high = proportion(measure, share, row, groups, method=method, level=level)
         return Interval(low, high, method)

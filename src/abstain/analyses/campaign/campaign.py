@@ -21,7 +21,7 @@ from abstain.analyses.campaign.result import (
     Stability,
 )
 from abstain.analyses.compare import compare
-from abstain.analyses.result import ranked
+from abstain.analyses.result import ranked, read_as
 from abstain.analyses.score.intervals import interval_rows
 from abstain.analyses.score.scoring import rows_of
 from abstain.errors import InputError, UsageError, nearest, plural, shown, some_of
@@ -136,8 +136,7 @@ def campaign(
         spans = {row.run: row.intervals[name] for row in found}
     fourfold = fourfold_of(questions, codes)
     return CampaignResult(
-        reading=evaluation.reading,
-        notes=(*evaluation.notes, *said),
+        **read_as(evaluation, *said),
         policy=evaluation.policy.to_dict(),
         touched={} if counted.blanks is None else reasons_named(counted.blanks.sum(axis=0)),
         title=title,
@@ -354,7 +353,7 @@ def _curves(evaluation: Evaluation, order: Sequence[int], measure: Measure) -> C
     if not chosen:
         return None
     found = evaluation.only(runs=chosen).curve([*OF_CONFIDENCE, measure])
-    return structs.replace(found, reading=None, notes=(), policy={}, touched={})
+    return structs.replace(found, reading=None, subset=None, notes=(), policy={}, touched={})
 
 
 # ------------------------------------- would other questions have ranked the runs the same?

@@ -111,9 +111,14 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     curves: CurveResult | None = None
     """Of the best runs that state a confidence."""
 
+    @property
+    def TABLES(self) -> tuple[str, ...]:  # type: ignore[override]  # noqa: N802
+        """The leaderboard, and the tables of the overview that the data allow."""
+        return abstain.view_of(self).frame_names()
+
     def to_frame(self, table: str = "main") -> pl.DataFrame:
-        """A table of the overview by the name of its file; the leaderboard unless it is said."""
-        return abstain.view_of(self).frame("leaderboard" if table == "main" else table)
+        """A table of the overview by the name of its file; the leaderboard is the main one."""
+        return abstain.view_of(self).frame(table)
 
     def check(self) -> None:
         """Every list has a place for each run, slice or question that it speaks of."""

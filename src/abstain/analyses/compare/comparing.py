@@ -12,6 +12,7 @@ from abstain.analyses.compare.confident import compare_confidence
 from abstain.analyses.compare.outcomes import compare_outcomes
 from abstain.analyses.compare.scores import compare_scores
 from abstain.analyses.compare.work import Correction, Options, Progress, Test
+from abstain.analyses.result import read_as
 from abstain.errors import InputError, UsageError, option, plural
 from abstain.io.columns import require
 from abstain.judging.evaluation import Evaluation
@@ -146,8 +147,8 @@ class Common:
     def facts(self) -> dict[str, Any]:
         """What a result says of them."""
         return {
+            **read_as(self.whole),
             "reading": self.reading,
-            "notes": self.whole.notes,
             "policy": self.whole.policy.to_dict(),
             "touched": self.whole.touched,
             "questions_in_all": len(self.whole),

@@ -151,6 +151,8 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     questions_in_all: int
     absent: dict[str, int] = {}
     """For each run that lacks some, how many questions it has no usable response to."""
+    undefined_on: dict[str, int] = {}
+    """For each run, on how many topics that it has its score is undefined."""
     unit: str = "question"
     """What runs are paired by: questions, or the topics or queries that they have scores on."""
     against: str | None = None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.analyses.compare.work import Options, Work, compared
+from abstain.analyses.result import read_as
 from abstain.errors import UsageError
 from abstain.rankings.scores import ScoreMatrix
 from abstain.stats.hypotheses import Flips, bootstrap_p, counted_scores, max_t, wilcoxon
@@ -143,9 +144,10 @@ class _Scores(Work):
     def facts(self) -> dict[str, Any]:
         """What was there before topics that not all runs have were left out."""
         return {
-            "notes": self.matrix.notes,
+            **read_as(self.matrix),
             "questions_in_all": len(self.matrix.topics),
             "absent": self.matrix.absent,
+            "undefined_on": self.matrix.undefined_on,
             "unit": self.matrix.unit,
             "cluster": self.matrix.cluster,
         }

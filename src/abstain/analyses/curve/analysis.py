@@ -23,7 +23,7 @@ from abstain.analyses.curve.result import (
     Way,
     Where,
 )
-from abstain.analyses.result import defined, finite, number
+from abstain.analyses.result import defined, finite, number, read_as
 from abstain.analyses.score.scoring import blanked_at_best, blanked_at_random
 from abstain.errors import UsageError, option
 from abstain.judging.answers import EMPTY, answers_of
@@ -95,8 +95,7 @@ def curve(
     sign = -1 if along.higher_is_better else 1
     way = None if isinstance(decision, bool) else decision
     return CurveResult(
-        reading=evaluation.reading,
-        notes=evaluation.notes,
+        **read_as(evaluation),
         policy=evaluation.policy.to_dict(),
         touched=evaluation.touched,
         questions=len(evaluation),

@@ -26,7 +26,7 @@ from abstain.analyses.meta.result import (
     Stability,
 )
 from abstain.analyses.meta.settings import Settings
-from abstain.analyses.result import number
+from abstain.analyses.result import number, read_as
 from abstain.errors import InputError, UsageError, plural
 from abstain.io.columns import require_all
 from abstain.judging.given_counts import GivenCounts
@@ -111,19 +111,18 @@ def meta(
     if isinstance(asked, Rankings):
         asked, measures = asked.scores(measures), ()
     source, notes = source_of(asked, measures)
-    found = judged(source, settings, notes=notes)
+    found = structs.replace(judged(source, settings), **read_as(asked, *notes))
     if isinstance(asked, ScoreMatrix):
         return found
     of_responses = asked.kind != "counts"
     return structs.replace(
         found,
-        reading=asked.reading,
         policy=asked.policy.to_dict() if of_responses else {},
         touched=asked.touched if of_responses else {},
     )
 
 
-def judged(source: Source, settings: Settings, *, notes: Sequence[str] = ()) -> MetaResult:
+def judged(source: Source, settings: Settings) -> MetaResult:
     """Judge the measures of a source."""
     settings.check(source)
     parts = settings.chosen
@@ -141,7 +140,6 @@ def judged(source: Source, settings: Settings, *, notes: Sequence[str] = ()) -> 
             source, replace(plan, trials=int(settings.resamples)), full, alpha=round(limit, 12)
         )
     return MetaResult(
-        notes=tuple(notes),
         questions=source.questions,
         runs=tuple(source.runs),
         measures=tuple(source.measures),
@@ -216,7 +214,7 @@ def _compared(
 def source_of(
     asked: Evaluation | ScoreMatrix, measures: Sequence[str | Measure] | str | Measure
 ) -> tuple[Source, tuple[str, ...]]:
-    """What can be scored on any draw of the questions, and what is to be said of it."""
+    """What can be scored on any draw of the questions, and what else is to be said of it."""
     listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
     if isinstance(asked, ScoreMatrix):
         found = (
@@ -224,12 +222,12 @@ def source_of(
         ).complete()
         scores = dict(zip(found.measures, found.values, strict=True))
         directions = [1 if higher else -1 for higher in found.higher_is_better]
-        return of_scores(found.runs, scores, directions), found.notes
+        return of_scores(found.runs, scores, directions), found.notes[len(asked.notes) :]
     chosen = list(dict.fromkeys(count_measure(name) for name in listed or DEFAULT_MEASURES))
     if asked.kind == "counts":
         return _of_counts(asked, chosen)
     codes = asked.codes
-    notes = [*asked.notes, *_missing_note(asked)]
+    notes = _missing_note(asked)
     if asked.reading.cluster is not None:
         notes.append(
             f"questions are drawn one by one, though they are clustered by {asked.reading.cluster}"
@@ -249,7 +247,7 @@ def _of_counts(
             "with a row for each run and question"
         )
     require_all(given.table, {"question": "which meta draws: a row for each run and question"})
-    found, notes = evaluation.counted(["question"]), list(evaluation.notes)
+    found, notes = evaluation.counted(["question"]), list[str]()
     runs = sorted(set(found.runs))
     cells = {
         (run, str(question)): found.counts[i]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from abstain.analyses.result import defined, number, ranked
+from abstain.analyses.result import defined, number, ranked, read_as
 from abstain.analyses.score.result import Reference, Row, ScoreResult
 from abstain.errors import UsageError, option
 from abstain.judging.answers import answers_of
@@ -65,8 +65,7 @@ def score(
     first, higher = str(chosen[0]), chosen[0].higher_is_better
     ordered = (ranked(own, first, higher_is_better=higher) for own in slices.values())
     result = ScoreResult(
-        reading=evaluation.reading,
-        notes=evaluation.notes,
+        **read_as(evaluation),
         policy=evaluation.policy.to_dict() if evaluation.kind != "counts" else {},
         touched={} if found.blanks is None else reasons_named(found.blanks.sum(axis=0)),
         measures=tuple(str(item) for item in chosen),

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from abstain.analyses.result import Facts, Result, check_rows, defined, ranked
+from abstain.analyses.result import Facts, Result, check_rows, defined, ranked, read_as
 from abstain.analyses.score.scoring import chosen_measures, slices_by
 from abstain.errors import InputError, UsageError, option, shown
 from abstain.io.frames import collect
@@ -148,8 +148,7 @@ def several(
     if not any(name in rows.columns and rows[name].is_not_null().any() for name in ORDERS):
         notes.append("no answer has a confidence or a rank: those to a question share a last place")
     return SeveralResult(
-        reading=reading,
-        notes=(*evaluation.notes, *notes),
+        **read_as(evaluation, *notes),
         policy=rules.to_dict(),
         touched=touched,
         measures=tuple(str(item) for item in chosen),

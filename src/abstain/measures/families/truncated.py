@@ -55,6 +55,7 @@ class _Gains:
     example="RR' = 1 / 1 = 1.0000",
     latex=r"\mathrm{RR}\ \text{or}\ 1/(d+1)\ \text{if}\ R=0",
     aliases=("RRt",),
+    original="RR",
     parameters=(REL_IF_ANY,),
 )
 def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
@@ -74,6 +75,7 @@ def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Flo
     example="RBP'(p=0.8) = 0.2 · (1 + 0.64) + 2/3 · 0.512 = 0.6693",
     latex=r"(1-p)\sum_{i\le d} r_i\,p^{i-1}+r_t\,p^d",
     aliases=("RBPt",),
+    original="RBP",
     scales_grades=True,
     lower_grades_cost=True,
     parameters=(P, REL_IF_ANY),
@@ -92,6 +94,8 @@ def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) ->
     example="NDCG' = (1 + 1/2 + 2/3 · 0.4307) / (1 + 0.6309 + 1/2 + 0.4307) = 0.6977",
     latex=r"\frac{\sum_{i\le d+1} r_i/\log_2(1+i)}{\sum_{i\le d+1} r^*_i/\log_2(1+i)}",
     aliases=("NDCGt",),
+    original="NDCG",
+    ideal_ends=True,
     scales_grades=True,
     parameters=(REL_IF_ANY,),
     bounds=lambda rel=None: (0.0, math.inf if rel is None else 1.0),
@@ -123,6 +127,7 @@ def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     example="AP' = (1/1 + 2/3 + 2/3 · (2 + 2/3)/4) / 4 = 0.5278",
     latex=r"\frac{1}{R+1}\sum_{i\le d+1} r_i\,\frac{\sum_{j\le i} r_j}{i}",
     aliases=("APt",),
+    original="AP",
     scales_grades=True,
     lower_grades_cost=True,
     parameters=(REL_IF_ANY,),

@@ -73,17 +73,22 @@ class View(view.View[CampaignResult]):
 
     def frame(self, table: str) -> pl.DataFrame:
         """A table by name, as data."""
-        if table not in self.named:
-            hint = f"there are {', '.join(self.named)}"
-            raise UnknownNameError("table", table, self.named, hint=hint)
+        names = self.frame_names()
+        if table not in names:
+            raise UnknownNameError("table", table, names, hint=f"there are {', '.join(names)}")
         import polars as pl
 
-        bare = self.named[table].grid.without_bars()  # they say what counts say
+        named = self.named["leaderboard" if table == "main" else table]
+        bare = named.grid.without_bars()  # they say what counts say
         columns = []
         for i, column in enumerate(bare.columns):
             cells = [None if row[i] != row[i] else row[i] for row in bare.rows]
             columns.append(pl.Series(column.name, cells, strict=False))
         return pl.DataFrame(columns)
+
+    def frame_names(self) -> tuple[str, ...]:
+        """The leaderboard as the main one, and every table that the data allow."""
+        return ("main", *self.named)
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Every chart of the page."""

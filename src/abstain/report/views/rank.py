@@ -6,17 +6,16 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
-from msgspec import structs
-
 from abstain.analyses.rank import QueryRow, RankResult, lowest_grade
 from abstain.errors import UsageError, option, plural, shown, some_of
+from abstain.measures import definitions
 from abstain.measures.kinds import RankingMeasure
 from abstain.report import shared, view
 from abstain.report.charts import chart, points, tips
 from abstain.report.grid import Cell, Column, Grid, Kind
 from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.views import truncation
-from abstain.report.words import sentence
+from abstain.report.words import listed, sentence
 
 ALL = "all"
 """In place of a query's name: the mean over all of them; in brackets where one is called so."""
@@ -110,7 +109,6 @@ class View(view.View[RankResult]):
     def page(self) -> Page:
         """The runs, their queries, what truncation does."""
         result, names = self.result, list(self.result.measures)
-        asked = structs.asdict(result.settings).items()
         queries = f"{result.queries:,}, {result.nil_queries:,} of them with nothing relevant"
         return shared.page_of(
             result,
@@ -119,7 +117,6 @@ class View(view.View[RankResult]):
             self._sections(),
             ("measures", ", ".join(names)),
             ("queries", queries),
-            ("settings", ", ".join(f"{k} {v}" for k, v in asked if v not in (None, False))),
             ("a gain of 1 is grade", f"{result.top_grade:g}"),
             said=self._said(),
         )
@@ -246,7 +243,10 @@ def _queries(result: RankResult, measures: Sequence[RankingMeasure]) -> str:
     ]
     if left_out and not settings.trec_eval:
         text += f": {_do(left_out, 'leave')} these out"
-    return text if _primed(measures) else f"{text}; AP', NDCG', RR' and RBP' score them"
+    if _primed(measures):
+        return text
+    knowing = [n for n, d in definitions("ranking", strict=False).items() if d.knows_end]
+    return f"{text}; {listed(knowing)} score them"
 
 
 def _too_low(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:

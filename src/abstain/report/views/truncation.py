@@ -12,7 +12,7 @@ from abstain.report import charts, view
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.shared import known_measure, page_of
-from abstain.report.words import number
+from abstain.report.words import number, sentence
 
 NAMED = 20
 """Inverted pairs that a table names of each measure; JSON has them all."""
@@ -26,7 +26,10 @@ class View(view.View[TruncationResult]):
     def tables(self, **options: Any) -> list[Grid]:
         """The tables of the paper's figures."""
         grids = [self._lengths(), self._scores(), self._agreement()]
-        return [*grids, self._inverted()] if any(p.inverted for p in self.result.pairs) else grids
+        if any(p.inverted for p in self.result.pairs):
+            grids.append(self._inverted())
+        said = [sentence(note, self.result.lengths) for note in self.result.notes]
+        return [*grids[:-1], replace(grids[-1], notes=[*grids[-1].notes, *said])]
 
     def whole(self, **options: Any) -> Grid:
         """Share truncated, original and primed scores of each run."""
