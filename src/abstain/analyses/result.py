@@ -104,6 +104,17 @@ def ranked(rows: Iterable[R], name: str, *, higher_is_better: bool = True) -> li
     return [msgspec.structs.replace(row, rank=ranks.get(id(row), "")) for row in ordered]
 
 
+def without_clusters(notes: Sequence[str], cluster: str | None) -> tuple[str, ...]:
+    """The notes of an analysis that takes every question by itself, whatever clusters were asked.
+
+    >>> without_clusters([], "topic")
+    ('clusters (topic) have no effect here: every question is taken by itself',)
+    """
+    why = "every question is taken by itself"
+    said = [] if cluster is None else [f"clusters ({cluster}) have no effect here: {why}"]
+    return (*notes, *said)
+
+
 class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
     """What every kind of result has."""
 

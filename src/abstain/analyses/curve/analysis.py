@@ -23,7 +23,7 @@ from abstain.analyses.curve.result import (
     Way,
     Where,
 )
-from abstain.analyses.result import defined, finite, number
+from abstain.analyses.result import defined, finite, number, without_clusters
 from abstain.analyses.score.scoring import blanked_at_best, blanked_at_random
 from abstain.errors import UsageError, option
 from abstain.judging.answers import EMPTY, answers_of
@@ -96,7 +96,7 @@ def curve(
     way = None if isinstance(decision, bool) else decision
     return CurveResult(
         reading=evaluation.reading,
-        notes=evaluation.notes,
+        notes=without_clusters(evaluation.notes, evaluation.reading.cluster),
         policy=evaluation.policy.to_dict(),
         touched=evaluation.touched,
         questions=len(evaluation),

@@ -16,7 +16,7 @@ import polars as pl
 from abstain.analyses.curve.analysis import held_points
 from abstain.analyses.curve.curves import Curve, top
 from abstain.analyses.curve.result import POINT, Points, curve_columns, stacked
-from abstain.analyses.result import Facts, Result, finite
+from abstain.analyses.result import Facts, Result, finite, without_clusters
 from abstain.errors import UsageError, option
 from abstain.judging.judge import KIND
 from abstain.measures import count_measure
@@ -128,7 +128,7 @@ def histogram(
         runs.append(_binned(run, numbers, own, evaluation.policy, along, bins, points))
     return HistogramResult(
         reading=evaluation.reading,
-        notes=evaluation.notes,
+        notes=without_clusters(evaluation.notes, evaluation.reading.cluster),
         policy=evaluation.policy.to_dict(),
         touched={} if counted.blanks is None else reasons_named(counted.blanks.sum(axis=0)),
         questions=counted.questions or 0,

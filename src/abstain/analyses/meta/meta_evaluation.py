@@ -26,7 +26,7 @@ from abstain.analyses.meta.result import (
     Stability,
 )
 from abstain.analyses.meta.settings import Settings
-from abstain.analyses.result import number
+from abstain.analyses.result import number, without_clusters
 from abstain.errors import InputError, UsageError, plural
 from abstain.io.columns import require_all
 from abstain.judging.given_counts import GivenCounts
@@ -224,17 +224,14 @@ def source_of(
         ).complete()
         scores = dict(zip(found.measures, found.values, strict=True))
         directions = [1 if higher else -1 for higher in found.higher_is_better]
-        return of_scores(found.runs, scores, directions), found.notes
+        notes = without_clusters(found.notes, asked.cluster)
+        return of_scores(found.runs, scores, directions), notes
     chosen = list(dict.fromkeys(count_measure(name) for name in listed or DEFAULT_MEASURES))
     if asked.kind == "counts":
         return _of_counts(asked, chosen)
     codes = asked.codes
-    notes = [*asked.notes, *_missing_note(asked)]
-    if asked.reading.cluster is not None:
-        notes.append(
-            f"questions are drawn one by one, though they are clustered by {asked.reading.cluster}"
-        )
-    return of_outcomes(asked.runs, codes, chosen), tuple(notes)
+    notes = without_clusters([*asked.notes, *_missing_note(asked)], asked.reading.cluster)
+    return of_outcomes(asked.runs, codes, chosen), notes
 
 
 def _of_counts(

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from abstain.analyses.result import Facts, Result, check_rows, defined, ranked
+from abstain.analyses.result import Facts, Result, check_rows, defined, ranked, without_clusters
 from abstain.analyses.score.scoring import chosen_measures, slices_by
 from abstain.errors import InputError, UsageError, option, shown
 from abstain.io.frames import collect
@@ -149,7 +149,7 @@ def several(
         notes.append("no answer has a confidence or a rank: those to a question share a last place")
     return SeveralResult(
         reading=reading,
-        notes=(*evaluation.notes, *notes),
+        notes=without_clusters([*evaluation.notes, *notes], reading.cluster),
         policy=rules.to_dict(),
         touched=touched,
         measures=tuple(str(item) for item in chosen),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.analyses.curve.curves import WIDTH, Curve
-from abstain.analyses.result import number
+from abstain.analyses.result import number, without_clusters
 from abstain.analyses.tune.choose import SHRINK, KeepNext, KeepRisk, Maximise, Threshold
 from abstain.analyses.tune.result import FOLDS, Aim, Kept, Part, Split, Standing, Tuned, TuneResult
 from abstain.errors import UsageError, option
@@ -102,7 +102,7 @@ def tune(
     responses = zip(own.runs, own.codes, confidence, strict=True)
     return TuneResult(
         reading=own.reading,
-        notes=own.notes,
+        notes=without_clusters(own.notes, own.reading.cluster),
         policy=own.policy.to_dict(),
         touched=own.touched,
         questions=questions.height,

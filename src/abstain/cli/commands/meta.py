@@ -19,7 +19,6 @@ from abstain.cli.showing import Showing, shows
 @reads(
     *("judged", "counts", "scores"),
     runs="The runs, or the other files.",
-    without={"cluster": "--cluster: meta draws questions, not clusters of them"},
 )
 @options.measures("A measure to judge (default: c@1, accuracy, UF).")
 @option(
