@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable
 from contextlib import chdir
 from functools import cache
@@ -136,6 +137,7 @@ def test_every_kind_has_the_same_manners(kind: str, tmp_path: Path) -> None:
     assert json.loads(text) == json.loads(json.dumps(plain))
     loaded = ab.load(tmp_path / "result.json")
     assert loaded == result
+    assert pickle.loads(pickle.dumps(result)) == result
     # looks: the same for both
     shown = str(result)
     assert shown == str(loaded)

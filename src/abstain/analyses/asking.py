@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from abstain.errors import UsageError, option
+from abstain.errors import UsageError, checked, option
 from abstain.judging.reading import Reading, ReadingOptions, reading_of
 from abstain.judging.sources import evaluate
 from abstain.rankings.settings import RankingsOptions
@@ -103,6 +103,7 @@ def campaign(
     )
 
 
+@checked
 def baseline(
     gold: Any,
     kind: BaselineKind,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import msgspec
 
 import abstain
-from abstain.errors import InputError, UnknownNameError, UsageError, shown
+from abstain.errors import InputError, UnknownNameError, checked, shown
 from abstain.judging.reading import Reading
 from abstain.outcomes import Undefined
 
@@ -142,6 +142,7 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
 
     # ------------------------------------------------------------------------------- data
 
+    @checked
     def to_frame(self, table: str = "main") -> pl.DataFrame:
         """A table of the result, tidy (polars); further tables by name."""
         if table not in self.TABLES:
@@ -152,6 +153,7 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
     def _frame(self, table: str) -> pl.DataFrame:
         raise NotImplementedError
 
+    @checked
     def to_pandas(self, table: str = "main") -> pd.DataFrame:
         """As `to_frame`, for pandas."""
         return self.to_frame(table).to_pandas()
@@ -161,6 +163,7 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
 
+    @checked
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The result as JSON, written too where a path is given; `load` gives it back."""
         from abstain.io.json_text import json_of
@@ -182,10 +185,12 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
         """Its charts by name, as Vega-Lite: altair and any viewer take them."""
         return abstain.view_of(self).charts()
 
+    @checked
     def page(self, path: str | os.PathLike[str] | None = None, *, title: str = "") -> str:
         """The result as one HTML page, written too where a path is given."""
         return _kept(abstain.view_of(self).html(title=title), path)
 
+    @checked
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it in the form that the name ends in: .json .csv .md .tex .txt .html .svg .png."""
         abstain.view_of(self).save(Path(path))
@@ -206,12 +211,11 @@ def _kept(text: str, path: str | os.PathLike[str] | None) -> str:
 # ------------------------------------------------------------------------------------- loading
 
 
+@checked
 def load(path: str | os.PathLike[str]) -> Result:
     """A saved result, equal to the one that was saved; anything else is refused."""
     from abstain.io.files import open_plain
 
-    if not isinstance(path, str | os.PathLike):
-        raise UsageError(f"a saved result is named by its path (got {type(path).__name__})")
     name = os.fspath(path)
     with open_plain(path).stream() as file:
         text = file.read(MOST_BYTES + 1)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import UsageError
+from abstain.errors import UsageError, checked
 from abstain.io.columns import require_all
 from abstain.io.frames import check_mapping
 from abstain.judging.aliases import ALIASES, refuse_pooled
@@ -139,6 +139,7 @@ class JudgedRows(_Source):
         return self.judged(by, keep)
 
 
+@checked
 def read(
     gold: Any,
     runs: Any,
@@ -219,6 +220,7 @@ def golds_of(gold: Any, reading: Reading) -> tuple[list[Gold], Gold]:
     return golds, joined_gold(golds)
 
 
+@checked
 def read_judged(
     runs: Any,
     *,
@@ -270,6 +272,7 @@ def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
     return Evaluation(JudgedRows(responses, reading), reading)
 
 
+@checked
 def read_counts(
     counts: Any,
     *,

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 import abstain
-from abstain.errors import UsageError, plural, shown
+from abstain.errors import UsageError, checked, plural, shown
 from abstain.measures import Measure, measure
 from abstain.measures.kinds import RankingMeasure
 
@@ -112,6 +112,7 @@ class Rankings:
 
     # ------------------------------------------------------------------------------------ analyses
 
+    @checked
     def scores(
         self,
         measures: Sequence[str | Measure] | str | Measure = (),

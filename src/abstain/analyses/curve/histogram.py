@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from abstain.analyses.curve.analysis import held_points
+from abstain.analyses.curve.analysis import check_points, held_points
 from abstain.analyses.curve.curves import Curve, top
 from abstain.analyses.curve.result import POINT, Points, curve_columns, stacked
 from abstain.analyses.result import Facts, Result, finite, without_clusters
@@ -118,6 +118,7 @@ def histogram(
     """
     along = count_measure(measure)
     check_bins(bins)
+    check_points(points)
     evaluation.require_confidence()
     counted = evaluation.counted()
     binned = evaluation.binned(bins)
