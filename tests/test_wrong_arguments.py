@@ -64,7 +64,9 @@ def there_and_back(own: Any) -> Any:
     return pickle.loads(pickle.dumps(own))
 
 
-def kinds_of_errors(kind: type[Exception] = ab.AbstainError) -> Iterator[type[Exception]]:
+def kinds_of_errors(
+    kind: type[ab.AbstainError] = ab.AbstainError,
+) -> Iterator[type[ab.AbstainError]]:
     yield kind
     for own in kind.__subclasses__():
         yield from kinds_of_errors(own)
@@ -80,7 +82,7 @@ def test_every_error_goes_to_another_process_and_back() -> None:
         error: Any = kind.__new__(kind)
         ab.AbstainError.__init__(error, f"say {option('level', 0.9)}", Place("a.csv", 3))
         error.more = ["kept"]
-        again = there_and_back(error)
+        again: Any = there_and_back(error)
         assert type(again) is kind
         assert (str(again), vars(again)) == (str(error), vars(error))
         assert again.on_command_line() == "a.csv:3: say --level 0.9"
