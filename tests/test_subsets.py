@@ -284,3 +284,14 @@ def test_some_runs_of_scores_are_a_subset() -> None:
     result = read.only(runs=["c", "a"]).compare(trials=100)
     assert result.notes == ("subset: 2 of 3 runs ('c', 'a')",)
     assert {row.run for row in result.rows} == {"a", "c"}
+
+
+@pytest.mark.parametrize("ask", ["curve", "histogram", "tune", "meta", "several", "validate"])
+def test_clusters_without_effect_are_said(ask: str) -> None:
+    more: dict[str, Any] = {"trials": 3, "parts": "stability"} if ask == "meta" else {}
+    note = "clusters (topic) have no effect here: every question is taken by itself"
+    plain = getattr(ab.read(GOLD, RUNS), ask)(**more)
+    told = getattr(ab.read(GOLD, RUNS, cluster="topic"), ask)(**more)
+    assert note not in plain.notes
+    assert note in told.notes
+    assert told.to_frame().equals(plain.to_frame())

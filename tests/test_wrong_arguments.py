@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import pickle
+import pkgutil
+from collections.abc import Iterator
+from typing import Any
 
 import polars as pl
 import pytest
 
 import abstain as ab
+from abstain.errors import Place, option
+from abstain.measures import definitions
 
 GOLD = pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "B"], "topic": ["x", "y"]})
 RUN = pl.DataFrame({"question": ["q1", "q2"], "answer": ["A", ""], "confidence": [0.5, 0.6]})
@@ -15,24 +22,24 @@ RUNS = {"a": RUN, "b": RUN.with_columns(answer=pl.lit("A"))}
 
 WRONG = {
     "ab.measure(3)": "'3' is not a measure's name",
-    "ab.load({})": "a saved result is named by its path",
+    "ab.load({})": r"path is the path of a file \(got {}\)",
     "ab.read(GOLD, 3)": "expected a path or a dataframe",
     "ab.read(GOLD, RUN, columns=['x'])": "columns is a mapping of texts",
     "ab.read(GOLD, RUN, detect_refusals=True)": "detect_refusals is a text or a list of texts",
     "ab.read(GOLD, RUN, policy=3)": "a policy maps kinds of blanks to effects",
     "ab.read(GOLD, RUN, cluster=3)": "cluster is a text",
     "ab.score(GOLD, RUN, colunms={})": r"no argument 'colunms' \(nearest: columns",
-    "runs.compare(['c@1'])": "is not a measure's name",
+    "runs.compare(['c@1'])": "measure is the name of a measure",
     "runs.compare(trials='x')": "trials is a whole number",
     "runs.compare(level='a')": "level is a number",
     "runs.compare(level=2)": "a level lies between 0 and 1",
     "runs.compare(seed=-1)": r"the seed must be 0 or more \(got -1\)",
     "runs.compare(against=3)": "against is a text",
-    "runs.score(3)": "'3' is not a measure's name",
-    "runs.score(['c@1', 4])": "'4' is not a measure's name",
+    "runs.score(3)": "measures is a list of names of measures or the name of a measure",
+    "runs.score(['c@1', 4])": r"measures is a list of names .* \(got \['c@1', 4\]\)",
     "runs.score(by=3)": "by is a list of texts or a text",
     "runs.score(bye='topic')": r"no argument 'bye' \(nearest: by",
-    "runs.score(interval=3)": "'3'; there are",
+    "runs.score(interval=3)": "interval is a text or True or False",
     "runs.score(seed=-1)": "the seed must be 0 or more",
     "runs.tune(by=['topic'])": "by is a text",
     "runs.tune(tune_on='topic=x')": "tune_on is a mapping of texts",
@@ -56,10 +63,54 @@ def test_what_makes_no_sense_is_refused_in_one_line(call: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_errors_measures_and_policies_go_to_another_process_and_back() -> None:
-    error = ab.UnknownNameError("run", "lst", ["last"])
-    again = pickle.loads(pickle.dumps(error))
-    assert (type(again), str(again), again.nearest) == (type(error), str(error), ["last"])
-    assert pickle.loads(pickle.dumps(ab.measure("S(t=0.5)"))) == ab.measure("S(t=0.5)")
+def there_and_back(own: Any) -> Any:
+    """As another process gets it."""
+    return pickle.loads(pickle.dumps(own))
+
+
+def kinds_of_errors(
+    kind: type[ab.AbstainError] = ab.AbstainError,
+) -> Iterator[type[ab.AbstainError]]:
+    yield kind
+    for own in kind.__subclasses__():
+        yield from kinds_of_errors(own)
+
+
+def test_every_error_goes_to_another_process_and_back() -> None:
+    for module in pkgutil.walk_packages(ab.__path__, "abstain."):
+        if ".integrations" not in module.name and not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    kinds = set(kinds_of_errors())
+    assert {ab.InputError, ab.UsageError, ab.UnknownNameError} < kinds
+    for kind in kinds:
+        error: Any = kind.__new__(kind)
+        ab.AbstainError.__init__(error, f"say {option('level', 0.9)}", Place("a.csv", 3))
+        error.more = ["kept"]
+        again: Any = there_and_back(error)
+        assert type(again) is kind
+        assert (str(again), vars(again)) == (str(error), vars(error))
+        assert again.on_command_line() == "a.csv:3: say --level 0.9"
+    unknown = there_and_back(ab.UnknownNameError("run", "lst", ["last"]))
+    assert (str(unknown), unknown.nearest) == ("there is no run 'lst' (nearest: last)", ["last"])
+
+
+@pytest.mark.parametrize("name", sorted({own.name for own in definitions().values()}))
+def test_every_measure_goes_to_another_process_and_back(name: str) -> None:
+    example = definitions()[name].example_text
+    measure = ab.measure(f"{name}({example})" if example else name)
+    again = there_and_back(measure)
+    assert (again, str(again), hash(again)) == (measure, str(measure), hash(measure))
+    assert again.definition is measure.definition
+
+
+def test_policies_readings_counts_and_functions_go_to_another_process_and_back() -> None:
     policy = ab.Policy.parse(["error=wrong"])
-    assert pickle.loads(pickle.dumps(policy)) == policy
+    assert there_and_back(policy) == policy
+    reading = ab.Reading.of(policy=policy, match="text", columns={"question": "id"})
+    assert there_and_back(reading) == reading
+    counts = ab.Counts(right=3, wrong=1, unanswered_empty=2)
+    assert there_and_back(counts) == counts
+    assert (there_and_back(ab.CountsArray.of([counts])).table == [3, 1, 0, 0, 2, 0]).all()
+    for name in ab.__all__:
+        if inspect.isfunction(own := getattr(ab, name)):
+            assert there_and_back(own) is own

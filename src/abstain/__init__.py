@@ -6,7 +6,6 @@
 """
 
 import re as _re
-from functools import wraps as _wraps
 from importlib import import_module as _import_module
 from pathlib import Path as _Path
 from types import MethodType as _MethodType
@@ -30,19 +29,9 @@ class Asked:
     def __get__(self, asked, kind):
         analysis = _import_module(f"abstain.analyses.{self.name}")
         function = getattr(analysis, self.name.rpartition(".")[2])
-        return function if asked is None else _MethodType(_checked(function), asked)
-
-
-def _checked(function):
-    """The function; arguments that it cannot take are refused in a line, with the nearest name."""
-    from abstain.errors import check_call
-
-    @_wraps(function)
-    def call(*args, **named):
-        check_call(function, args, named)
-        return function(*args, **named)
-
-    return call
+        if asked is None:
+            return function
+        return _MethodType(_import_module("abstain.errors").checked(function), asked)
 
 
 def view_of(result):

@@ -12,11 +12,17 @@ A message may advise an option, written with `option`. `str(error)` names it as 
 from __future__ import annotations
 
 import os
+import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 OPTION_NAMES = {
     "format": "from",
@@ -166,46 +172,171 @@ def nearest(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
     return [by_fold[fold] for fold in found]
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, Collection) and all(isinstance(own, str) for own in value)
-
-
-_TAKES: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "None": ("", lambda value: value is None),
-    "bool": ("True or False", lambda value: isinstance(value, bool)),
-    "int": ("a whole number", lambda value: isinstance(value, Integral)),
-    "float": ("a number", lambda value: isinstance(value, Real)),
-    "str": ("a text", lambda value: isinstance(value, str)),
-    "Sequence[str]": ("a list of texts", _texts),
-    "Collection[str]": ("a list of texts", _texts),
-    "Mapping[str, str]": ("a mapping of texts", lambda value: isinstance(value, Mapping)),
+_SHORT = {"str | Measure": "Measure", "str | os.PathLike[str]": "Path"}
+_ALIASES = {
+    "Paths": "Path | Sequence[Path]",
+    **dict.fromkeys(("Progress", "ResamplingProgress"), "Callable"),
+    **dict.fromkeys(("Test", "Correction", "IntervalMethod", "Way", "Part", "Draws"), "str"),
+    **dict.fromkeys(("Missing", "Ties", "BaselineKind", "Takes", "Match", "Align"), "str"),
+    **dict.fromkeys(("Engine", "EngineName"), "str"),
 }
-"""Types as they are written in signatures: what to call them, and which values they have."""
+"""Names of types in signatures, written out. Which texts there are is for whoever takes them."""
+
+_TAKES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
+    "None": ("", "", lambda value: value is None),
+    "bool": ("True or False", "", lambda value: isinstance(value, bool)),
+    "int": ("a whole number", "whole numbers", lambda value: _number(value, Integral)),
+    "float": ("a number", "numbers", lambda value: _number(value, Real)),
+    "str": ("a text", "texts", lambda value: isinstance(value, str)),
+    "Path": (
+        "the path of a file",
+        "paths of files",
+        lambda value: isinstance(value, (str, os.PathLike)),
+    ),
+    "Callable": ("a function", "functions", callable),
+    "Measure": (
+        "the name of a measure",
+        "names of measures",
+        lambda value: isinstance(value, str) or type(value).__name__ == "Measure",
+    ),
+}
+"""Plain types as they are written: what to call one, what to call several, which values fit."""
+
+
+def _number(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _split(text: str, mark: str) -> list[str]:
+    """A type's text at a mark that stands in no brackets."""
+    found, depth = [""], 0
+    for word in re.split(rf"({re.escape(mark)}|[\[\]])", text):
+        depth += (word == "[") - (word == "]")
+        if word == mark and not depth:
+            found.append("")
+        else:
+            found[-1] += word
+    return found
+
+
+class _Kind(Struct, frozen=True):
+    """A type that arguments are checked against."""
+
+    said: str
+    many: str
+    fits: Callable[[Any], bool]
+
+
+@cache
+def _kind(text: str) -> _Kind | None:
+    """What a type in a signature asks for; None where that is for whoever takes the argument.
+
+    >>> _kind("Sequence[str | Measure] | str | Measure").said
+    'a list of names of measures or the name of a measure'
+    """
+    for written, short in _SHORT.items():
+        text = text.replace(written, short)
+    parts = _split(text, " | ")
+    name, _, inner = text.partition("[")
+    if text in _TAKES:
+        return _Kind(*_TAKES[text])
+    if text in _ALIASES:
+        return _kind(_ALIASES[text])
+    if len(parts) == 1 and name == "Callable":
+        return _kind(name)
+    if len(parts) == 1:
+        parts = _split(inner.removesuffix("]"), ", ")
+    kinds = [_kind(part) for part in parts if part]
+    known = [kind for kind in kinds if kind is not None]
+    if not known or len(known) < len(kinds):
+        return None
+    if len(_split(text, " | ")) == 1:
+        return _several(name, known)
+    return _Kind(
+        " or ".join(dict.fromkeys(kind.said for kind in known if kind.said)),
+        " or ".join(dict.fromkeys(kind.many for kind in known if kind.many)),
+        lambda value: any(kind.fits(value) for kind in known),
+    )
+
+
+def _several(name: str, own: Sequence[_Kind]) -> _Kind | None:
+    """A list, a mapping or a tuple of what `own` says."""
+    if name == "Mapping":
+        key, _ = own  # values may be numbers where they are texts: {"year": 2013}
+        fits = lambda given: isinstance(given, Mapping) and all(map(key.fits, given))  # noqa: E731
+        return _Kind(f"a mapping of {key.many}", "mappings", fits)
+    if name == "tuple":
+        pair = lambda given: (  # noqa: E731
+            isinstance(given, (tuple, list))
+            and len(given) == len(own)
+            and all(kind.fits(value) for kind, value in zip(own, given, strict=True))
+        )
+        return _Kind("a pair", "pairs", pair)
+    if name not in ("Sequence", "Collection", "Iterable"):
+        return None
+    (one,) = own
+
+    def listed(given: Any) -> bool:
+        alone = isinstance(given, (str, bytes))
+        return isinstance(given, Collection) and not alone and all(map(one.fits, given))
+
+    return _Kind(f"a list of {one.many}", "lists", listed)
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def checked(function: F) -> F:
+    """A decorator: arguments that a function cannot take are refused in a line, by name."""
+
+    @wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        check_call(function, args, named)
+        return function(*args, **named)
+
+    if "Unpack" in str(function.__annotations__):
+        vars(call)["__signature__"] = spelled(function)
+    return cast(F, call)
+
+
+def spelled(function: Callable[..., Any]) -> Signature:
+    """A signature that names each argument which `**reading: Unpack[Options]` stands for."""
+    from inspect import Parameter, signature
+
+    whole, named = signature(function), []
+    for own in whole.parameters.values():
+        if own.kind is not Parameter.VAR_KEYWORD:
+            named.append(own)
+            continue
+        options = vars(sys.modules[function.__module__])[own.annotation[len("Unpack[") : -1]]
+        for name, text in options.__annotations__.items():
+            taken = f"{text.__forward_arg__.removesuffix(' | None')} | None"
+            named.append(Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=taken))
+    return whole.replace(parameters=named)
+
+
+@cache
+def _types(function: Callable[..., Any]) -> dict[str, str]:
+    return {name: str(own.annotation) for name, own in spelled(function).parameters.items()}
 
 
 def check_call(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> None:
-    """Refuse arguments that a function does not take, by name or by their plain type."""
-    from inspect import signature
-
-    known = signature(function).parameters
-    given = {**dict(zip(known, args, strict=False)), **named}
-    check_types({name: str(own.annotation) for name, own in known.items()}, given)
+    """Refuse arguments that a function does not take, by name or by their type."""
+    types = _types(function)
+    given = {**dict(zip(types, args, strict=False)), **named}
+    check_types(types, given)
     if isinstance(seed := given.get("seed", 0), Integral) and seed < 0:
         raise UsageError(f"the seed must be 0 or more (got {seed})")
 
 
 def check_types(types: Mapping[str, str], given: Mapping[str, Any]) -> None:
-    """Refuse arguments of an unknown name or of another type than theirs.
-
-    What is written in other words than those above is left to whoever takes it.
-    """
+    """Refuse arguments of an unknown name or of another type than theirs, as signatures have it."""
     for name, value in given.items():
         if name not in types:
             raise UnknownNameError("argument", name, types)
-        taken = types[name].split(" | ")
-        if all(kind in _TAKES and not _TAKES[kind][1](value) for kind in taken):
-            wanted = " or ".join(said for kind in taken if (said := _TAKES[kind][0]))
-            raise UsageError(f"{name} is {wanted} (got {shown(repr(value))})")
+        kind = _kind(types[name])
+        if kind is not None and not kind.fits(value):
+            raise UsageError(f"{name} is {kind.said} (got {shown(repr(value))[1:-1]})")
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ from abstain.cli import run
 from abstain.cli.app import COMMANDS
 from abstain.measures import definitions
 from abstain.report.cards import signature
+from abstain.report.views.curve import SHOWN
 
 NARROW = 40
 
@@ -24,6 +27,11 @@ def said(
 
 def wide_lines(text: str, width: int) -> list[str]:
     return [line for line in text.splitlines() if len(line) > width]
+
+
+def columns_of(text: str) -> int:
+    """What a text takes on a terminal, where a wide character takes two columns."""
+    return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
 
 
 def signs(text: str) -> str:
@@ -63,3 +71,109 @@ def test_the_list_of_measures_is_stacked(
     blocks = text.split("\n\n")
     assert "c@1\n  formula  c·(1 + u)\n  κ        c\n  p*       c/(1 + u)" in blocks
     assert {signature(d) for d in definitions().values()} <= {b.splitlines()[0] for b in blocks}
+
+
+# ----------------------------------------------------------------------------------- in a pipe
+
+SAID = {
+    "gold.csv": "question,correct,options,topic,test\n"
+    + "".join(f"q{n},{'AB'[n % 2]},A|B,{'xyz'[n % 3]},{n % 2}\n" for n in range(12)),
+    "runs.csv": "run,question,answer,confidence\n"
+    + "".join(f"bold,q{n},A,{0.4 + n / 20}\n" for n in range(12))
+    + "".join(f"shy,q{n},{['A', 'B', ''][n % 3]},{0.9 - n / 20}\n" for n in range(12)),
+    "odd.csv": "question,answer\nq1,E\nq3,A\n" + "".join(f"x{n},A\n" for n in range(9)),
+    "table.csv": "run,right,wrong,unanswered,questions\na,1,1,1,3\nb,1,1,1,4\n",
+    "texts.csv": "run,question,answer\na,q1,I am sorry but I cannot answer that.\na,q2,Paris\n",
+    "qrels.txt": "".join(f"t{t} 0 d{t}{d} {d % 2}\n" for t in range(4) for d in range(3)),
+    "long.txt": "".join(f"t{t} Q0 d{t}{d} {d} {9 - d} long\n" for t in range(4) for d in range(3)),
+    "brief.txt": "".join(f"t{t} Q0 d{t}1 1 9 brief\n" for t in range(4)),
+    "truth.jsonl": "".join(f'{{"id": "{n}", "same": {str(n in "02").lower()}}}\n' for n in "0123"),
+    "said.jsonl": "".join(f'{{"id": "{n}", "value": 0.{n}}}\n' for n in "0123"),
+    "dev.json": '{"version": "v2.0", "data": [{"title": "t", "paragraphs": [{"context": "", "qas": '
+    '[{"id": "1", "question": "?", "answers": [{"text": "a cat"}], "is_impossible": false}]}]}]}',
+    "said.json": '{"1": "the cat"}',
+}
+"""Inputs whose names are short."""
+
+MANY = "-m c@1 -m F -m accuracy -m precision -m credit(t=0.25)"
+PIPED = {
+    "score": (
+        "",
+        f"{MANY} --by topic --by test --interval --break-even --candidates",
+        f"{MANY} --references",
+        "--several",
+    ),
+    "compare": ("--trials 100", "--trials 100 --by topic", "--trials 100 --correction bh"),
+    "curve": ("", *(f"--show {name}" for name in SHOWN), "--bins 20 -m F", "--histogram 64"),
+    "tune": ("--folds 2", "--folds 2 --by topic", "--folds 2 --risk 0.3"),
+    "meta": (f"{MANY} --trials 4",),
+    "campaign": ("-o out --force",),
+    "validate": ("gold.csv odd.csv",),
+    "rank": (
+        "qrels.txt long.txt brief.txt",
+        "qrels.txt long.txt brief.txt --limit 5 --truncation --per-query",
+        "qrels.txt long.txt -m AP -m RR -m NDCG@10 -m P@5 -m RBP(p=0.8) -m APt -m RRt -m NDCGt",
+    ),
+    "baseline": ("gold.csv oracle",),
+    "pan": ("truth.jsonl said.jsonl",),
+    "squad": ("dev.json said.json",),
+    "audit": ("table.csv",),
+    "refusals": ("texts.csv", "--rules"),
+    "report": (),
+    "convert": (),
+    "measures": ("",),
+    "explain": ("c@1",),
+    "demo": ("-o demo",),
+}
+"""What every command is asked: its files where they are not a gold and two runs."""
+ALONE = ("measures", "explain", "demo", "baseline", "pan", "squad", "audit", "refusals", "rank")
+
+
+def calls() -> list[list[str]]:
+    found = []
+    for command, options in PIPED.items():
+        for text in options:
+            files = [] if command in (*ALONE, "validate") else ["gold.csv", "runs.csv"]
+            found.append([command, *files, *text.split()])
+    return found
+
+
+def test_every_command_is_piped_somewhere() -> None:
+    assert set(PIPED) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("call", calls(), ids=" ".join)
+def test_what_is_piped_keeps_within_80_columns(
+    call: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, text in SAID.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    code, shown = run(call), capsys.readouterr()
+    assert code in (0, 1), shown.err
+    assert shown.out
+    assert [line for line in shown.out.splitlines() if columns_of(line) > 80] == []
+
+
+def test_a_pipe_cuts_no_name_and_takes_another_width(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "漢字" * 50
+    (tmp_path / "gold.csv").write_text(SAID["gold.csv"])
+    (tmp_path / "runs.csv").write_text(SAID["runs.csv"].replace("bold", name))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert run(["curve", "gold.csv", "runs.csv"]) == 0
+    blocks = capsys.readouterr().out.split("\n\n")
+    assert [block.splitlines()[0].split()[:2] for block in blocks[:2]] == [
+        ["run", "AUROC"],
+        ["run", "best"],
+    ]
+    assert all(block.count(name) == 1 for block in blocks[:2])
+    table = said(capsys, monkeypatch, 300, "curve", "gold.csv", "runs.csv").split("\n\n")[0]
+    assert "AUROC" in table
+    assert "c@1 as submitted" in table

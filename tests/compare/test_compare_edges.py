@@ -310,7 +310,7 @@ def test_a_score_and_its_interval_stay_in_one_block() -> None:
         columns += [Column(f"{name} {end}", "score", joined=True) for end in ("low", "high")]
     columns += [Column("right", "count"), Column("wrong", "count")]
     grid = Grid(columns, [["a run", *([0.5] * 12), 1, 2]])
-    blocks = _fit(grid, 4, 80)
+    blocks = _fit(grid, 4, 80, cut=True)
     assert sorted(i for block in blocks for i in block if i) == list(range(1, 15))
     for block in blocks:
         shown = [columns[i].name for i in block]

@@ -315,3 +315,19 @@ def _keys(plain: Any) -> Iterator[str]:
     for value in plain.values() if isinstance(plain, dict) else plain:
         if isinstance(value, (dict, list, tuple)):
             yield from _keys(value)
+
+
+@pytest.mark.parametrize(
+    ("silent", "lacks"),
+    [([("unanswered_empty", None)] * 40, "answer"), ([("right", None)] * 40, "confidence")],
+)
+def test_a_run_that_cannot_be_tuned_does_not_stop_the_others(silent: list[Row], lacks: str) -> None:
+    sure = informed(40, seed=5)
+    result = read_rows({"a": sure, "silent": silent}).tune(folds=2)
+    assert result.runs == read_rows({"a": sure}).tune(folds=2).runs
+    said = f"run 'silent' has no {lacks}: there is no threshold to tune"
+    assert said in result.notes
+    assert said.removeprefix("run ") in " ".join(str(result).split())
+    alone = read_rows({"a": sure, "silent": silent})
+    with pytest.raises(ab.UsageError, match=said):
+        alone.tune(folds=2, run="silent")

@@ -100,10 +100,13 @@ def test_the_ending_is_only_a_hint(here: Here) -> None:
         'answer,note,question\na,,q1\nc,"two\nlines, really",q2\n,,q3\nd,x,q4\n',
         'question,answer\nq1,a\nq2,5" disk\nq3,\nq4,d\n',
         'question,answer\nq1,a\nq2,"5"" disk, 3"" deep"\nq3,\nq4,d\n',
+        "question\tanswer\nq1\ta\nq2\tone, two; three\nq3\t\nq4\td\n",
+        "question\tanswer\tnote; more\r\nq1\ta\t\r\nq2\tc\t\r\nq3\t\t\r\nq4\td\t\r\n",
     ],
     ids=[
         *("bom", "crlf", "bom-crlf", "semicolons", "no-last-newline", "blank-lines"),
         *("blank-crlf", "quoted", "spaces", "newline-in-cell", "stray-quote", "doubled-quotes"),
+        *("tabs", "tabs-and-a-semicolon"),
     ],
 )
 def test_csv_as_it_comes(here: Here, text: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from abstain.errors import UsageError, option
+from abstain.errors import UsageError, checked, option
 from abstain.judging.reading import Reading, ReadingOptions, reading_of
 from abstain.judging.sources import evaluate
 from abstain.rankings.settings import RankingsOptions
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from abstain.stats.resampling.draws import Draws, ResamplingProgress
 
 
+@checked
 def score(
     gold: Any,
     runs: Any,
@@ -66,6 +67,7 @@ def score(
     )
 
 
+@checked
 def campaign(
     gold: Any,
     runs: Any,
@@ -103,6 +105,7 @@ def campaign(
     )
 
 
+@checked
 def baseline(
     gold: Any,
     kind: BaselineKind,
@@ -126,6 +129,7 @@ def baseline(
     return made(read_gold(gold, reading), kind, seed=seed).responses
 
 
+@checked
 def rank(
     qrels: Any,
     runs: Any,
@@ -148,6 +152,7 @@ def rank(
     )
 
 
+@checked
 def several(
     gold: Any,
     runs: Any,
@@ -167,6 +172,7 @@ def several(
     return evaluate(gold, runs, reading_of(reading)).several(measures, by=by)
 
 
+@checked
 def curve(
     gold: Any,
     runs: Any,
@@ -203,6 +209,7 @@ def curve(
     )
 
 
+@checked
 def histogram(
     gold: Any,
     runs: Any,
@@ -217,6 +224,7 @@ def histogram(
     return found.histogram(measure, bins=bins, points=points)
 
 
+@checked
 def tune(
     gold: Any,
     runs: Any,
@@ -256,6 +264,7 @@ def tune(
     )
 
 
+@checked
 def both_golds(
     gold: Any, test_gold: Any, tune_on: Mapping[str, str] | None, folds: int | None
 ) -> Any:
@@ -268,6 +277,7 @@ def both_golds(
     return [gold, test_gold]
 
 
+@checked
 def compare(
     gold: Any,
     runs: Any,
@@ -313,6 +323,7 @@ def compare(
     )
 
 
+@checked
 def meta(
     gold: Any,
     runs: Any,
@@ -357,6 +368,7 @@ def meta(
     )
 
 
+@checked
 def validate(
     gold: Any, runs: Any, *, max_runs: int | None = None, **reading: Unpack[ReadingOptions]
 ) -> ValidateResult:

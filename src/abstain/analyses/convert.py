@@ -13,6 +13,7 @@ import polars as pl
 from msgspec import structs
 from msgspec.structs import replace
 
+from abstain.errors import checked
 from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping, collect, open_table, rename
 from abstain.io.tables import ROW, Table, format_of_name, write_table
@@ -30,6 +31,7 @@ class Converted(NamedTuple):
     """What a reader should know of the table."""
 
 
+@checked
 def convert(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],

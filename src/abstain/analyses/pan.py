@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from abstain.analyses.result import Facts, Result, defined, ranked
-from abstain.errors import InputError, UsageError, nearest, plural, shown
+from abstain.errors import InputError, UsageError, checked, nearest, plural, shown
 from abstain.judging.opening import open_sources
 from abstain.judging.reading import Reading
 from abstain.measures import measure
@@ -112,7 +112,8 @@ class PanResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="pan"
         return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def pan(truth: Any, answers: Any, *, year: int = 2023) -> PanResult:
+@checked
+def pan(truth: str | os.PathLike[str], answers: Any, *, year: int = 2023) -> PanResult:
     """Score PAN's answers by its truth.
 
     Args:

@@ -14,7 +14,7 @@ from msgspec import structs
 from abstain.analyses.compare.bounds import WORDS
 from abstain.analyses.result import Facts, Result
 from abstain.analyses.score.several import refuse_open
-from abstain.errors import InputError, UsageError, option, shown
+from abstain.errors import InputError, UsageError, checked, option, shown
 from abstain.io.columns import require, require_all
 from abstain.io.frames import collect, into_lazy, open_table
 from abstain.judging.grades import grade_rows
@@ -94,6 +94,7 @@ PARTS = {"hits": Hit, "rules": Rule, "confusion": Confusion}
 COLUMNS: dict[str, Any] = {"whole": pl.Boolean} | dict.fromkeys(WORDS, pl.Int64)
 
 
+@checked
 def refusals(
     files: Any = (),
     *,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import msgspec
 
 import abstain
-from abstain.errors import InputError, UnknownNameError, UsageError, shown
+from abstain.errors import InputError, UnknownNameError, checked, shown
 from abstain.io.selection import Selection
 from abstain.judging.reading import Reading, reading_of
 from abstain.outcomes import Undefined
@@ -110,15 +110,29 @@ def ranked(rows: Iterable[R], name: str, *, higher_is_better: bool = True) -> li
     return [msgspec.structs.replace(row, rank=ranks.get(id(row), "")) for row in ordered]
 
 
-def read_as(asked: Evaluation | Rankings | ScoreMatrix, *notes: str) -> dict[str, Any]:
+def without_clusters(cluster: str | None) -> tuple[str, ...]:
+    """The note of an analysis that takes every question by itself, whatever clusters were asked.
+
+    >>> without_clusters("topic")
+    ('clusters (topic) have no effect here: every question is taken by itself',)
+    """
+    why = "every question is taken by itself"
+    return () if cluster is None else (f"clusters ({cluster}) have no effect here: {why}",)
+
+
+def read_as(
+    asked: Evaluation | Rankings | ScoreMatrix, *notes: str, clusters: bool = True
+) -> dict[str, Any]:
     """What a result says of its input: how it was read, which part of it was asked, notes."""
     part = [] if asked.subset is None else [str(asked.subset)]
     own = asked.reading
+    reading = own if isinstance(own, Reading) else reading_of(own)
+    alone = () if clusters else without_clusters(getattr(asked, "cluster", reading.cluster))
     return {
-        "reading": own if isinstance(own, Reading) else reading_of(own),
+        "reading": reading,
         "settings": getattr(asked, "settings", None),
         "subset": asked.subset,
-        "notes": (*part, *asked.notes, *notes),
+        "notes": (*part, *asked.notes, *notes, *alone),
     }
 
 
@@ -153,6 +167,7 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
 
     # ------------------------------------------------------------------------------- data
 
+    @checked
     def to_frame(self, table: str = "main") -> pl.DataFrame:
         """A table of the result, tidy (polars); further tables by name."""
         if table not in self.TABLES:
@@ -163,6 +178,7 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
     def _frame(self, table: str) -> pl.DataFrame:
         raise NotImplementedError
 
+    @checked
     def to_pandas(self, table: str = "main") -> pd.DataFrame:
         """As `to_frame`, for pandas."""
         return self.to_frame(table).to_pandas()
@@ -172,6 +188,7 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
 
+    @checked
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The result as JSON, written too where a path is given; `load` gives it back."""
         from abstain.io.json_text import json_of
@@ -193,10 +210,12 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
         """Its charts by name, as Vega-Lite: altair and any viewer take them."""
         return abstain.view_of(self).charts()
 
+    @checked
     def page(self, path: str | os.PathLike[str] | None = None, *, title: str = "") -> str:
         """The result as one HTML page, written too where a path is given."""
         return _kept(abstain.view_of(self).html(title=title), path)
 
+    @checked
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it in the form that the name ends in: .json .csv .md .tex .txt .html .svg .png."""
         abstain.view_of(self).save(Path(path))
@@ -214,12 +233,11 @@ def _kept(text: str, path: str | os.PathLike[str] | None) -> str:
     return text
 
 
+@checked
 def load(path: str | os.PathLike[str]) -> Result:
     """A saved result, equal to the one that was saved; anything else is refused."""
     from abstain.io.files import open_plain
 
-    if not isinstance(path, str | os.PathLike):
-        raise UsageError(f"a saved result is named by its path (got {type(path).__name__})")
     name = os.fspath(path)
     with open_plain(path).stream() as file:
         text = file.read(MOST_BYTES + 1)

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from abstain.analyses.result import Facts, Result, defined
-from abstain.errors import UsageError, option
+from abstain.errors import UsageError, checked, option
 from abstain.io.normalise import squad as normal
 from abstain.outcomes import Undefined
 
@@ -113,6 +113,7 @@ class SquadResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sq
         return pl.DataFrame(rows, schema=schema, orient="row")
 
 
+@checked
 def squad(
     gold: Path,
     predictions: Paths,

@@ -93,10 +93,12 @@ def _is_blank(columns: Sequence[str]) -> pl.Expr:
 
 
 def _sniff_separator(opened: Opened, format: str) -> str:
-    """A CSV whose header has semicolons and no comma is what spreadsheets write in Europe."""
+    """A CSV whose header has semicolons or tabs and no comma is what many spreadsheets write."""
     line = opened.head().split(b"\n", 1)[0]
-    if format == "csv" and b"," not in line and b";" in line:
-        return ";"
+    if format == "csv" and b"," not in line:
+        found = max(";", "\t", key=lambda sign: line.count(sign.encode()))
+        if found.encode() in line:
+            return found
     return SEPARATORS[format]
 
 

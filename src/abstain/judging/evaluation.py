@@ -16,7 +16,7 @@ import polars as pl
 from msgspec import Struct, structs
 
 import abstain
-from abstain.errors import InputError, UnknownNameError, UsageError, check_call, option, plural
+from abstain.errors import InputError, UnknownNameError, UsageError, checked, option, plural
 from abstain.io.selection import Selection, narrowed, positions
 from abstain.judging.counting import KindCounts, binned_cells
 from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice_sizes, slices_of
@@ -306,6 +306,7 @@ class Evaluation:
 
     # -------------------------------------------------------------------------------- subsets
 
+    @checked
     def with_policy(self, policy: PolicyLike) -> Evaluation:
         """The same responses under another policy; nothing is read again."""
         from abstain.judging.reading import refuse_meaningless, said_policy
@@ -314,6 +315,7 @@ class Evaluation:
         refuse_meaningless(reading, self.kind)
         return Evaluation(self.source, reading, held=self._held)
 
+    @checked
     def only(
         self,
         *,
@@ -321,7 +323,6 @@ class Evaluation:
         where: Mapping[str, str | Collection[str]] | None = None,
     ) -> Evaluation:
         """Some of the runs, on some of the questions: those whose attributes have given values."""
-        check_call(Evaluation.only, (self,), {"runs": runs, "where": where})
         if (part := self.source.only(runs, where)) is not None:
             return Evaluation(part, self.reading)
         names = self._filled()[0]
@@ -348,7 +349,8 @@ class Evaluation:
 
     # ------------------------------------------------------------------- for people: frames
 
-    def counts(self, *, by: Sequence[str] = ()) -> pl.DataFrame:
+    @checked
+    def counts(self, *, by: Sequence[str] | str = ()) -> pl.DataFrame:
         """Counts under the policy, a row for each run and slice (polars)."""
         by = (by,) if isinstance(by, str) else tuple(by)
         found = self.counted(by)

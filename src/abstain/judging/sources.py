@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import UsageError
+from abstain.errors import UsageError, checked
 from abstain.io.columns import require_all
 from abstain.io.frames import check_mapping
 from abstain.judging.aliases import ALIASES, refuse_pooled
@@ -136,6 +136,7 @@ class JudgedRows(_Source):
         return self.judged(by, keep)
 
 
+@checked
 def read(gold: Any, runs: Any, **reading: Unpack[ReadingOptions]) -> Evaluation:
     """Read runs and judge them against a gold, once: everything is asked of what comes back.
 
@@ -190,6 +191,7 @@ def golds_of(gold: Any, reading: Reading) -> tuple[list[Gold], Gold]:
     return golds, joined_gold(golds)
 
 
+@checked
 def read_judged(runs: Any, **reading: Unpack[JudgedOptions]) -> Evaluation:
     """Read rows that carry their own outcome, in a column `outcome` or `grade`.
 
@@ -209,6 +211,7 @@ def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
     return Evaluation(JudgedRows(responses, reading), reading)
 
 
+@checked
 def read_counts(
     counts: Any,
     *,

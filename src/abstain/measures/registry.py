@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 
-from abstain.errors import UnknownNameError, UsageError, nearest, shown
+from abstain.errors import UnknownNameError, UsageError, checked, nearest, shown
 from abstain.measures.definition import Definition, Takes
 from abstain.measures.kinds import ConfidenceMeasure, Measure, RankingMeasure
 
@@ -85,6 +85,7 @@ def definitions(takes: Takes | None = None, *, strict: bool = True) -> Mapping[s
     return {d.name: d for d in found if takes in (None, d.takes)}
 
 
+@checked
 def list_measures(takes: Takes | None = None) -> list[str]:
     """The names of all measures, or of those of one kind: "counts", "confidence", "ranking"."""
     return list(definitions(takes))

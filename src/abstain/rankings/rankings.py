@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 import abstain
-from abstain.errors import UsageError, check_call, plural, shown
+from abstain.errors import UsageError, checked, plural, shown
 from abstain.io.selection import Selection, narrowed, positions
 from abstain.measures import Measure, measure
 from abstain.measures.kinds import RankingMeasure
@@ -116,6 +116,7 @@ class Rankings:
 
     # ------------------------------------------------------------------------------------- subsets
 
+    @checked
     def only(
         self,
         *,
@@ -123,7 +124,6 @@ class Rankings:
         queries: Collection[str] | str | None = None,
     ) -> Rankings:
         """Some of the runs, for some of the queries; nothing is read again."""
-        check_call(Rankings.only, (self,), {"runs": runs, "queries": queries})
         rows = positions("run", self.runs, runs)
         columns = positions("query", self.queries, queries)
         lists = self.lists.only(rows, columns)
@@ -146,6 +146,7 @@ class Rankings:
 
     # ------------------------------------------------------------------------------------ analyses
 
+    @checked
     def scores(
         self,
         measures: Sequence[str | Measure] | str | Measure = (),

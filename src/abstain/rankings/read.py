@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, UsageError, plural, shown, some_of
+from abstain.errors import InputError, UsageError, checked, plural, shown, some_of
 from abstain.measures.ranked_lists import Pool, RankedLists
 from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError
 from abstain.rankings.judgments import NIL, Judgments, RepeatedError
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from abstain.io.tables import Table
 
 
+@checked
 def read_rankings(
     qrels: Any,
     runs: Any,

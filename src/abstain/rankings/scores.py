@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 import abstain
-from abstain.errors import InputError, UnknownNameError, UsageError, option, plural
+from abstain.errors import InputError, UnknownNameError, UsageError, checked, option, plural
 from abstain.io.files import bare_name
 from abstain.io.selection import Selection, narrowed, positions
 
@@ -96,6 +96,7 @@ class ScoreMatrix:
         counts = cells.any(axis=0).sum(axis=1)
         return {run: int(n) for run, n in zip(self.runs, counts, strict=True) if n}
 
+    @checked
     def scores(self, measure: str | None = None) -> Floats:
         """Runs × topics of one measure, NaN where there is no score."""
         table: Floats = self.values[self.measures.index(self.single(measure).measures[0])]
@@ -124,6 +125,7 @@ class ScoreMatrix:
 
     # ------------------------------------------------------------------------------------ subsets
 
+    @checked
     def single(self, measure: str | None = None) -> ScoreMatrix:
         """One of the measures: the one named, or the only one there is."""
         if measure is not None:
@@ -135,13 +137,16 @@ class ScoreMatrix:
             )
         return self
 
+    @checked
     def only(
         self,
         *,
-        measures: Sequence[str] | None = None,
+        measures: Sequence[str] | str | None = None,
         runs: Collection[str] | str | None = None,
     ) -> ScoreMatrix:
         """Some of the measures, some of the runs, in the order named."""
+        measures = [measures] if isinstance(measures, str) else measures
+        runs = [runs] if isinstance(runs, str) else runs
         ours = {_folded(name): i for i, name in enumerate(self.measures)}
         wanted = [_folded(name) for name in (self.measures if measures is None else measures)]
         for name, key in zip(measures or (), wanted, strict=False):
@@ -217,6 +222,7 @@ def _folded(name: str) -> str:
 # ---------------------------------------------------------------------------------------- reading
 
 
+@checked
 def read_scores(
     data: Any,
     *,

@@ -9,7 +9,7 @@ import textwrap
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from typing import IO, TypeAlias
 
 from abstain.report.grid import UNDEFINED, Cell, Column, Grid, cell_text, clean
@@ -25,8 +25,10 @@ NOTE_WIDTH = 80
 ABREAST = 60
 """Columns below which a table that can be stacked is."""
 
-UNBOUNDED = 1 << 20
-"""A pipe has no width: names are never cut there, but intervals make blocks of NOTE_WIDTH."""
+PIPE_WIDTH = 80
+"""Columns of what is no terminal, unless COLUMNS says another number. Names are never cut there."""
+LEAST = 24
+"""Columns that a text keeps when it runs over several lines."""
 
 
 def print_grid(
@@ -36,24 +38,24 @@ def print_grid(
     stream = file or sys.stdout
     terminal = stream.isatty()
     write = _coloured(stream) if terminal or os.environ.get("FORCE_COLOR") else _plain(stream)
-    columns = width or shutil.get_terminal_size().columns
-    width = columns if terminal or width else UNBOUNDED
+    cut = terminal or width is not None
+    width = width or shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
+    if not cut and not os.environ.get("COLUMNS", "").isdecimal():
+        width = PIPE_WIDTH
     blocks = BLOCKS if _speaks_unicode(stream) else PLAIN_BLOCKS
     if grid.title:
         write([(clean(grid.title), "bold")])
         write([])
-    # A pipe has the width that somebody set for it, or none.
-    given = columns if terminal or os.environ.get("COLUMNS", "").isdecimal() else UNBOUNDED
-    if grid.stack and given < ABREAST:
-        for line in _stacked(grid, digits, given):
+    if grid.stack and width < ABREAST:
+        for line in _stacked(grid, digits, width):
             write(line)
-        parts, width = [], given
+        parts = []
     else:
-        parts = _fit(grid, digits, width) if grid.rows else []
+        parts = _fit(grid, digits, width, cut=cut) if grid.rows else []
     for number, part in enumerate(parts):
         if number:
             write([])
-        for line in _lines(grid.chosen(part), digits, width, blocks):
+        for line in _lines(grid.chosen(part), digits, width, blocks, cut=cut):
             write(line)
     if grid.rows and grid.notes:
         write([])
@@ -107,24 +109,26 @@ def _speaks_unicode(stream: IO[str]) -> bool:
     return encoding.replace("-", "").startswith("utf")
 
 
-def _fit(grid: Grid, digits: int, width: int) -> list[list[int]]:
-    """The columns in blocks that fit the width; the text columns lead every block."""
+def _fit(grid: Grid, digits: int, width: int, *, cut: bool) -> list[list[int]]:
+    """The columns in blocks that fit the width; the texts that name a row lead every block.
+
+    Where no column fits beside names that may not be cut, the names do not count.
+    """
     widths = _widths(grid, digits)
-    lead = [i for i, c in enumerate(grid.columns) if c.kind == "text"]
-    rest = [i for i, c in enumerate(grid.columns) if c.kind != "text"]
-    whole = sum(widths) + 2 * (len(widths) - 1)
-    if whole <= min(width, NOTE_WIDTH) or (whole <= width < UNBOUNDED):
+    if sum(widths) + 2 * (len(widths) - 1) <= width:
         return [list(range(len(widths)))]
+    named = takewhile(lambda i: grid.columns[i].kind == "text", range(len(widths)))
+    lead = list(named)
+    rest = list(range(len(lead), len(widths)))
     base = sum(widths[i] + 2 for i in lead)
-    if width == UNBOUNDED:
-        if not any(c.short for c in grid.columns):
-            return [[i for i, c in enumerate(grid.columns) if c.kind != "bar"]]
-        width = NOTE_WIDTH
-    elif lead:
+    if lead and cut:
         base -= max(0, max(widths[i] for i in lead) - NAME_WIDTH)
     bars = [i for i in rest if grid.columns[i].kind == "bar"]
     if bars and base + sum(widths[i] + 2 for i in rest) - 2 > width:
         rest = [i for i in rest if i not in bars]
+    whole = width - base
+    if not cut and rest and max(widths[i] for i in rest) > whole:
+        whole = width
     parts: list[list[int]] = []
     room = 0
     for at, i in enumerate(rest):
@@ -133,7 +137,7 @@ def _fit(grid: Grid, digits: int, width: int) -> list[list[int]]:
         fits = room >= (widths[i] + 2 if grid.columns[i].joined else together)
         if not parts or not fits:
             parts.append([*lead])
-            room = width - base + 2
+            room = whole + 2
         parts[-1].append(i)
         room -= widths[i] + 2
     return parts or [lead]
@@ -146,14 +150,9 @@ def _widths(grid: Grid, digits: int) -> list[int]:
 
 
 def _lines(
-    grid: Grid, digits: int, width: int, blocks: Sequence[tuple[str, str]]
+    grid: Grid, digits: int, width: int, blocks: Sequence[tuple[str, str]], *, cut: bool
 ) -> Iterator[Line]:
-    columns, widths = grid.columns, _widths(grid, digits)
-    total = sum(widths) + 2 * (len(widths) - 1)
-    texts = [i for i, column in enumerate(columns) if column.kind == "text"]
-    if total > width and texts:
-        longest = max(texts, key=lambda i: widths[i])
-        widths[longest] = max(8, widths[longest] - (total - width))
+    columns, widths = grid.columns, _narrowed(grid, digits, width, cut=cut)
     yield [("  ".join(_pad(c.brief, c, w) for c, w in zip(columns, widths, strict=True)), "bold")]
     sign = "─" if blocks is BLOCKS else "-"
     yield [("  ".join(sign * own for own in widths), "dim")]
@@ -161,7 +160,7 @@ def _lines(
         if number and number in grid.breaks:
             yield []
         style = "dim italic" if number in grid.dim else ""
-        for cells in _wrapped(row, widths[-1]) if grid.wrap else (row,):
+        for cells in _wrapped(row, columns, widths) if _runs_over(grid) else (row,):
             line: Line = []
             for cell, column, own in zip(cells, columns, widths, strict=True):
                 line += [("  ", "")] if line else []
@@ -172,11 +171,55 @@ def _lines(
             yield line
 
 
-def _wrapped(row: list[Cell], width: int) -> list[list[Cell]]:
-    """A row as several, so that its last text has room."""
-    first, *others = textwrap.wrap(clean(str(row[-1])), width) or [""]
-    blank: list[Cell] = [""] * (len(row) - 1)
-    return [[*row[:-1], first], *([*blank, text] for text in others)]
+def _runs_over(grid: Grid) -> bool:
+    """Whether long texts run over several lines: a table of texts alone has no blocks to make."""
+    return grid.wrap or all(column.kind == "text" for column in grid.columns)
+
+
+def _narrowed(grid: Grid, digits: int, width: int, *, cut: bool) -> list[int]:
+    """The widths of the columns, within a whole: texts run over several lines, names are cut."""
+    columns, widths = grid.columns, _widths(grid, digits)
+    over = sum(widths) + 2 * (len(widths) - 1) - width
+    longest = sorted(
+        (i for i, c in enumerate(columns) if c.kind == "text"), key=lambda i: -widths[i]
+    )
+    for i in longest if _runs_over(grid) else ():
+        words = (
+            word for row in grid.rows for word in clean(cell_text(row[i], "text", 0)).split(" ")
+        )
+        least = max(LEAST, _len(columns[i].brief), *map(_len, words))
+        less = min(max(0, over), max(0, widths[i] - least))
+        widths[i], over = widths[i] - less, over - less
+    if over > 0 and longest and cut:
+        most = max(longest, key=lambda i: widths[i])
+        widths[most] = max(8, widths[most] - over)
+    return widths
+
+
+def _wrapped(row: list[Cell], columns: Sequence[Column], widths: Sequence[int]) -> list[list[Cell]]:
+    """A row as several, so that every text has room."""
+    cells: list[Sequence[Cell]] = [
+        _wrap(clean(cell_text(cell, "text", 0)), own) if column.kind == "text" else [cell]
+        for cell, column, own in zip(row, columns, widths, strict=True)
+    ]
+    return [list(line) for line in zip_longest(*cells, fillvalue="")]
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    """A text in lines of so many columns."""
+    if len(text) == _len(text):
+        return textwrap.wrap(text, width) or [""]
+    lines = [""]
+    for word in text.split(" "):
+        if lines[-1] and _len(lines[-1]) + 1 + _len(word) > width:
+            lines.append("")
+        rest = f"{lines[-1]} {word}" if lines[-1] else word
+        while _len(rest) > width:
+            lines[-1] = _cut(rest, width)
+            rest = rest[len(lines[-1]) :]
+            lines.append("")
+        lines[-1] = rest
+    return lines
 
 
 def _pad(text: str, column: Column, width: int) -> str:

@@ -59,7 +59,7 @@ class View(Generic[R]):
         raise NotImplementedError
 
     def on_terminal(self, **options: Any) -> list[Grid]:
-        """Its tables for a terminal, which has a width: as elsewhere, unless a kind says more."""
+        """Its tables where a line has a width: as elsewhere, unless a kind says more."""
         return self.tables(**options)
 
     def whole(self, **options: Any) -> Grid:
@@ -120,7 +120,9 @@ class View(Generic[R]):
                 return to_csv(self.whole(**options))
             case _:
                 look = LOOKS[format]
-                grids = self.tables(digits=digits, **options)
+                grids = (self.on_terminal if format == "table" else self.tables)(
+                    digits=digits, **options
+                )
                 return "\n".join(look(grid, digits) for grid in grids)
 
     def plain(self) -> str:

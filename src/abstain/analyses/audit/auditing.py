@@ -14,7 +14,7 @@ from abstain.analyses.audit.result import READABLE, TABLES, Audit, AuditResult
 from abstain.analyses.audit.rows import check_rows
 from abstain.analyses.audit.sheet import Settings, Sheet, read_sizes
 from abstain.analyses.audit.summaries import check_summaries
-from abstain.errors import UsageError, option
+from abstain.errors import UsageError, checked, option
 from abstain.io.tables import read_table
 from abstain.measures import Measure
 from abstain.measures import measure as measure_of
@@ -23,6 +23,7 @@ Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 Value: TypeAlias = tuple[Sheet, int, str, Printed]
 
 
+@checked
 def audit(
     tables: Paths,
     *,

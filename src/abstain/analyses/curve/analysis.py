@@ -78,8 +78,7 @@ def curve(
     """
     if not 1 <= bins <= 10_000:
         raise UsageError(f"{option('bins')} is from 1 to 10,000 (got {bins})")
-    if points < 0:
-        raise UsageError(f"{option('points')} is 0 or more (got {points})")
+    check_points(points)
     check_level(level)
     given = [measures] if isinstance(measures, (str, Measure)) else measures
     summed, along = split_measures(given)
@@ -95,7 +94,7 @@ def curve(
     sign = -1 if along.higher_is_better else 1
     way = None if isinstance(decision, bool) else decision
     return CurveResult(
-        **read_as(evaluation),
+        **read_as(evaluation, clusters=False),
         policy=evaluation.policy.to_dict(),
         touched=evaluation.touched,
         questions=len(evaluation),
@@ -207,6 +206,12 @@ class Asked:
         if self.should_abstain is not None:
             found.append(blank_quality(self.label, blank, kept & self.should_abstain, kept))
         return found
+
+
+def check_points(points: int) -> None:
+    """Refuse fewer points than none."""
+    if points < 0:
+        raise UsageError(f"{option('points')} is 0 or more (got {points})")
 
 
 def held_points(curve: Curve, scores: Array, points: int) -> Points:

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from abstain.analyses.curve.analysis import held_points
+from abstain.analyses.curve.analysis import check_points, held_points
 from abstain.analyses.curve.curves import Curve, top
 from abstain.analyses.curve.result import POINT, Points, curve_columns, stacked
 from abstain.analyses.result import Facts, Result, finite, read_as
@@ -118,6 +118,7 @@ def histogram(
     """
     along = count_measure(measure)
     check_bins(bins)
+    check_points(points)
     evaluation.require_confidence()
     counted = evaluation.counted()
     binned = evaluation.binned(bins)
@@ -127,7 +128,7 @@ def histogram(
         numbers = counted.counts.table[number, : len(OUTCOMES)].tolist()
         runs.append(_binned(run, numbers, own, evaluation.policy, along, bins, points))
     return HistogramResult(
-        **read_as(evaluation),
+        **read_as(evaluation, clusters=False),
         policy=evaluation.policy.to_dict(),
         touched={} if counted.blanks is None else reasons_named(counted.blanks.sum(axis=0)),
         questions=counted.questions or 0,

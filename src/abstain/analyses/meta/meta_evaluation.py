@@ -111,7 +111,7 @@ def meta(
     if isinstance(asked, Rankings):
         asked, measures = asked.scores(measures), ()
     source, notes = source_of(asked, measures)
-    found = structs.replace(judged(source, settings), **read_as(asked, *notes))
+    found = structs.replace(judged(source, settings), **read_as(asked, *notes, clusters=False))
     if isinstance(asked, ScoreMatrix):
         return found
     of_responses = asked.kind != "counts"
@@ -227,12 +227,7 @@ def source_of(
     if asked.kind == "counts":
         return _of_counts(asked, chosen)
     codes = asked.codes
-    notes = _missing_note(asked)
-    if asked.reading.cluster is not None:
-        notes.append(
-            f"questions are drawn one by one, though they are clustered by {asked.reading.cluster}"
-        )
-    return of_outcomes(asked.runs, codes, chosen), tuple(notes)
+    return of_outcomes(asked.runs, codes, chosen), tuple(_missing_note(asked))
 
 
 def _of_counts(

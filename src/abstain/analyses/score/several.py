@@ -148,7 +148,7 @@ def several(
     if not any(name in rows.columns and rows[name].is_not_null().any() for name in ORDERS):
         notes.append("no answer has a confidence or a rank: those to a question share a last place")
     return SeveralResult(
-        **read_as(evaluation, *notes),
+        **read_as(evaluation, *notes, clusters=False),
         policy=rules.to_dict(),
         touched=touched,
         measures=tuple(str(item) for item in chosen),

@@ -12,7 +12,7 @@ import polars as pl
 
 from abstain.analyses.result import Facts, Result
 from abstain.analyses.tune.choose import Threshold
-from abstain.errors import UsageError, nearest, plural
+from abstain.errors import UsageError, checked, nearest, plural
 from abstain.outcomes import Counts
 
 if TYPE_CHECKING:
@@ -225,6 +225,7 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
             for own in self.runs
         }
 
+    @checked
     def apply(self, run: Any, *, gold: Any = None) -> pl.DataFrame:
         """A run that is silent where it is not sure enough (polars).
 
@@ -239,6 +240,7 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
 
         return apply_thresholds(run, self.chosen, self.reading, gold=gold)[0]
 
+    @checked
     def save_thresholds(self, path: str | os.PathLike[str]) -> None:
         """Write the thresholds with how they came about, for `abstain tune --apply`."""
         from abstain.io.files import write_text

@@ -99,9 +99,18 @@ def tune(
         slices = np.array(questions[by].cast(str).fill_null("").to_list(), dtype=np.str_)
     choosing = Choosing(chooser, measure, by, slices, shrink)
     parts = list(split.parts(questions, seed))
-    responses = zip(own.runs, own.codes, confidence, strict=True)
+    found: list[Tuned] = []
+    untuned: list[UntunableError] = []
+    for one in zip(own.runs, own.codes, confidence, strict=True):
+        try:
+            found.append(tuned(Run(choosing, *one), parts))
+        except UntunableError as error:
+            untuned.append(error)
+    if not found:
+        raise untuned[0]
+    left_out = [str(error) for error in untuned]
     return TuneResult(
-        **read_as(own),
+        **read_as(own, *left_out, clusters=False),
         policy=own.policy.to_dict(),
         touched=own.touched,
         questions=questions.height,
@@ -113,7 +122,7 @@ def tune(
         by=by,
         shrink=shrink if by is not None else None,
         sources=(*golds, *(source.table.name for source in own.source.responses)),
-        runs=tuple(tuned(Run(choosing, *one), parts) for one in responses),
+        runs=tuple(found),
     )
 
 
@@ -159,6 +168,10 @@ def _split(
     return Split(folds=folds or FOLDS, repeats=repeats)
 
 
+class UntunableError(UsageError):
+    """A run says nowhere how sure it is, so that no threshold can be chosen for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Choosing:
     """How thresholds are chosen."""
@@ -188,7 +201,7 @@ class Run:
         """The threshold tuned on some questions for others, or for so many that are to come."""
         answers, how = self.answers(where), self.choosing
         if not answers.stated.any():
-            raise UsageError(f"run '{self.name}' has no confidence in the part to tune on")
+            raise UntunableError(f"run '{self.name}' has no confidence in the part to tune on")
         curve = Curve.of(answers)
         coming: Curve | int = ahead if isinstance(ahead, int) else 0
         if isinstance(how.chooser, KeepNext) and not isinstance(ahead, int):
@@ -218,7 +231,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
     some, have = stated(codes, run.confidence)
     if not some:
         what = "confidence" if have else "answer"
-        raise UsageError(f"run '{run.name}' has no {what}: there is no threshold to tune")
+        raise UntunableError(f"run '{run.name}' has no {what}: there is no threshold to tune")
     everything = thresholded(codes, np.ones(len(codes), bool))
     parts: list[Part] = []
     pooled: list[dict[str, IntArray]] = []

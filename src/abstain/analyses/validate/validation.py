@@ -14,6 +14,7 @@ import narwhals as nw
 import polars as pl
 from msgspec.structs import replace
 
+from abstain.analyses.result import without_clusters
 from abstain.analyses.validate import result as facts
 from abstain.analyses.validate.misnumbering import misnumbered, split_id
 from abstain.analyses.validate.result import ValidateResult
@@ -34,6 +35,7 @@ from abstain.outcomes import KINDS
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation
 
+NO_POLICY = "the policy has no effect here: responses are checked, not counted"
 FLOOD = 20
 """More problems of one kind in one run are told as one."""
 
@@ -101,7 +103,11 @@ def _result(
     )
     return ValidateResult(
         reading=reading,
-        notes=tuple(told([source.gold.table, *tables])),
+        notes=(
+            *told([source.gold.table, *tables]),
+            *without_clusters(reading.cluster),
+            *([NO_POLICY] if reading.policy else []),
+        ),
         valid=not problems,
         questions=len(source.gold),
         runs=len(tables) + unread,

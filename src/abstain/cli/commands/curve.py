@@ -25,7 +25,6 @@ COUNTED = SHOWN[:3]
 @reads(
     "judged",
     runs="Runs with a confidence.",
-    without={"cluster": "--cluster: the bands of curves are of questions, not of clusters"},
 )
 @options.measures(
     "Measures of confidence for the summary: AUROC, ECE, 'risk@coverage(c=0.8)', …; and one of "

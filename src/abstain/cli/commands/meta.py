@@ -16,7 +16,6 @@ from abstain.cli.showing import Showing, shows, working
 @reads(
     *("judged", "counts", "scores"),
     runs="The runs, or the other files.",
-    without={"cluster": "--cluster: meta draws questions, not clusters of them"},
 )
 @options.measures("A measure to evaluate (default: c@1, accuracy, UF).")
 @option(

@@ -58,7 +58,6 @@ def score(
         others = {
             "--counts": given.kind == "counts",
             "--interval": how["interval"],
-            "--cluster": given.reading.cluster,
             "--references": how["references"],
             "--break-even": how["break_even"],
             "--candidates": candidates,

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     "judged",
     runs="A run with a confidence.",
     alone="apply",
-    without={"cluster": "--cluster: folds are of questions, not of clusters"},
 )
 @options.measure("Tune for a measure of counts (default: c@1).", to="maximise")
 @option(

@@ -12,15 +12,11 @@ from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import InputError
 
-NO_VERDICT = "validate checks responses, it does not count them"
-
 
 @command
 @reads(
     runs="The runs to check.",
     without={
-        "policy": f"--policy: {NO_VERDICT}",
-        "cluster": f"--cluster: {NO_VERDICT}",
         "grades": "--grade is for judged rows; validate reads a gold and runs",
     },
 )

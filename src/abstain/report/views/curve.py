@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from abstain.analyses.curve.result import CurveResult
 from abstain.errors import UnknownNameError, plural
 from abstain.report import view, words
@@ -43,6 +45,8 @@ NOTES = {
     "wrong or there is none.",
 }
 """What it takes to read a table, whatever is in it."""
+TOGETHER = {"summary": ("threshold", "coverage", " as submitted"), "parts": ("oracle",)}
+"""Columns that stay beside the one before them: the best with its threshold."""
 CURVES = ("risk", "measure", "reliability", "roc")
 MOST_RUNS = 8
 """Runs that a page draws."""
@@ -57,6 +61,8 @@ class View(view.View[CurveResult]):
             raise UnknownNameError("view", show, SHOWN, hint=f"there are {', '.join(SHOWN)}")
         frame = self.result.thinned("main" if show == "summary" else show, points)
         grid = frame_grid(frame, apart=show != "summary")
+        together = TOGETHER.get(show, ())
+        grid.columns = [replace(c, joined=c.name.endswith(together)) for c in grid.columns]
         grid.notes = self._notes(show)
         return [grid]
 

@@ -77,7 +77,7 @@ class View(view.View[ScoreResult]):
         if candidates:
             for name in ("right", "wrong", "empty"):
                 blanks = [None if k.unsplit else getattr(k, f"unanswered_{name}") for k in counts]
-                yield Column(f"blank, {name}", "count"), blanks
+                yield Column(f"blank, {name}", "count", joined=name != "right"), blanks
         yield Column(BAR, "bar"), list(three)
 
     # --------------------------------------------------------------------------- in words

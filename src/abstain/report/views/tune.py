@@ -24,7 +24,7 @@ class View(view.View[TuneResult]):
         columns = [
             *(Column("run"), Column("what"), Column("threshold")),
             *(Column(name, "score") for name in (self.result.measure, "risk", "coverage")),
-            *(Column(name, "count") for name in ("right", "wrong", "blank")),
+            *(Column(n, "count", joined=n != "right") for n in ("right", "wrong", "blank")),
         ]
         grid = Grid(columns, [], notes=self._notes())
         for own in self.result.runs:
