@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,8 +76,6 @@ def read_rankings(
         ties=ties,
         trec_eval=trec_eval,
     ).checked()
-    if top is not None and (isinstance(top, bool) or not isinstance(top, Real)):
-        raise UsageError(f"the top grade must be a number (got {top!r})")
     table: Table | None = None
     listed: list[str] = []
     if queries is not None or all_queries:

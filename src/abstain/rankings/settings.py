@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import msgspec
@@ -58,8 +57,6 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(
                 f"{option('nil_as_answer')} needs to know what says so: {option('nil', 'NIL')}"
             )
-        if self.nil is not None and not isinstance(self.nil, str):
-            raise UsageError(f"nil must be text, such as 'NIL' or '-1' (got {self.nil!r})")
         if self.nil is not None and not self.nil.strip():
             raise UsageError(f"{option('nil')} names a document, such as NIL or -1 (got nothing)")
         for what, value, known in (
@@ -71,8 +68,6 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
                 raise UnknownNameError(f"value of {what}", value, known, hint=there_are)
         if self.limit is None:
             return self
-        if isinstance(self.limit, bool) or not isinstance(self.limit, Integral):
-            raise UsageError(f"the limit must be a whole number (got {self.limit!r})")
         if not 1 <= int(self.limit) <= MOST_DOCUMENTS:
             raise UsageError(f"the limit must be from 1 to {MOST_DOCUMENTS:.0e} (got {self.limit})")
         return structs.replace(self, limit=int(self.limit))
