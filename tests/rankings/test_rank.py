@@ -290,12 +290,12 @@ def test_the_report_says_nil_as_the_runs_do(here: Here) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"limit": "2"}, "the limit must be a whole number (got '2')"),
-        ({"limit": 2.5}, "the limit must be a whole number (got 2.5)"),
-        ({"limit": True}, "the limit must be a whole number (got True)"),
-        ({"nil": -1}, "nil must be text, such as 'NIL' or '-1' (got -1)"),
-        ({"top": "x"}, "the top grade must be a number (got 'x')"),
-        ({"top": True}, "the top grade must be a number (got True)"),
+        ({"limit": "2"}, "limit is a whole number (got '2')"),
+        ({"limit": 2.5}, "limit is a whole number (got 2.5)"),
+        ({"limit": True}, "limit is a whole number (got True)"),
+        ({"nil": -1}, "nil is a text (got -1)"),
+        ({"top": "x"}, "top is a number (got 'x')"),
+        ({"top": True}, "top is a number (got True)"),
     ],
 )
 def test_options_of_the_wrong_kind(options: dict[str, Any], message: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import msgspec
@@ -62,8 +61,6 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(
                 f"{option('nil_as_answer')} needs to know what says so: {option('nil', 'NIL')}"
             )
-        if self.nil is not None and not isinstance(self.nil, str):
-            raise UsageError(f"nil must be text, such as 'NIL' or '-1' (got {self.nil!r})")
         if self.nil is not None and not self.nil.strip():
             raise UsageError(f"{option('nil')} names a document, such as NIL or -1 (got nothing)")
         for what, value, known in (
@@ -74,13 +71,9 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
                 there_are = f"there are {', '.join(known)}"
                 raise UnknownNameError(f"value of {what}", value, known, hint=there_are)
         top = self.top
-        if top is not None and (isinstance(top, bool) or not isinstance(top, Real)):
-            raise UsageError(f"the top grade must be a number (got {top!r})")
         plain = structs.replace(self, top=None if top is None else float(top))
         if self.limit is None:
             return plain
-        if isinstance(self.limit, bool) or not isinstance(self.limit, Integral):
-            raise UsageError(f"the limit must be a whole number (got {self.limit!r})")
         if not 1 <= int(self.limit) <= MOST_DOCUMENTS:
             raise UsageError(f"the limit must be from 1 to {MOST_DOCUMENTS:.0e} (got {self.limit})")
         return structs.replace(plain, limit=int(self.limit))
