@@ -135,9 +135,6 @@ KINDS: dict[str, Callable[[Gold], Baseline]] = {
 }
 
 
-# ----------------------------------------------------------------------------- what a gold has
-
-
 def _responses(gold: Gold, answers: pl.Series) -> pl.DataFrame:
     answered = pl.when(pl.col("answer") == "").then(pl.lit("NO")).otherwise(pl.lit("YES"))
     frame = pl.DataFrame({"question": gold.frame["question"], "answer": answers.fill_null("")})

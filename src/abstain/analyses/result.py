@@ -165,8 +165,6 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
         """Which analysis it is of."""
         return str(self.__struct_config__.tag)
 
-    # ------------------------------------------------------------------------------- data
-
     @checked
     def to_frame(self, table: str = "main") -> pl.DataFrame:
         """A table of the result, tidy (polars); further tables by name."""
@@ -194,8 +192,6 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
         from abstain.io.json_text import json_of
 
         return _kept(json_of(self), path)
-
-    # ------------------------------------------------------------------------------- looks
 
     def __str__(self) -> str:
         return abstain.view_of(self).plain()

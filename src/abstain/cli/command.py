@@ -196,9 +196,6 @@ def filled(text: str, width: int, *, hanging: int = 0) -> list[str]:
     return [line.rstrip() for line in lines if line.strip()]
 
 
-# ------------------------------------------------------------------- checks before it begins
-
-
 class Command(FittingHelp):
     """A command that refuses an output it cannot or must not write before it works for it."""
 

@@ -83,9 +83,6 @@ def _needed(package: str, extra: str) -> None:
         )
 
 
-# ---------------------------------------------------------------------------------- duckdb
-
-
 @functools.cache
 def _connection() -> Any:
     """One connection for all files, so that their rows can be put together."""
@@ -149,9 +146,6 @@ def to_duckdb(small: pl.DataFrame, relation: Any) -> Any:
     return relation.query(
         "unused_view_of_abstain_6b1d0f52", "SELECT * FROM small_table_of_abstain_6b1d0f52"
     )
-
-
-# ----------------------------------------------------------------------------------- spark
 
 
 def to_spark(small: pl.DataFrame, session: SparkSession) -> Any:

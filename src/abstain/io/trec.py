@@ -238,9 +238,6 @@ def _text(field: bytes) -> str:
     return shown(field.decode(errors="replace"))
 
 
-# ----------------------------------------------------------------- lines, and their fields
-
-
 def chunks(opened: Opened) -> Iterator[bytes]:
     """The file's text in chunks of whole lines, unpacked, without a byte order mark."""
     limit, total = byte_limit(), 0

@@ -120,9 +120,6 @@ def _batches(frame: nw.LazyFrame[Any], categories: pl.Categories) -> Iterator[pl
         yield frame_part.with_columns(run)
 
 
-# ------------------------------------------------------------------------------ every kind
-
-
 def fill(
     cells: Cells,
 ) -> tuple[list[str], npt.NDArray[np.uint8], npt.NDArray[np.float64] | None, int]:
@@ -166,9 +163,6 @@ def grown(table: Any, rows: int, empty: float = 0) -> Any:
     larger = np.full(shape, empty, table.dtype) if empty else np.zeros(shape, table.dtype)
     larger[: len(table)] = table
     return larger
-
-
-# ------------------------------------------------------------------------------ only counts
 
 
 class Census(Struct, frozen=True):

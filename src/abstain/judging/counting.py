@@ -76,9 +76,6 @@ def count_kinds(judged: Judged, by: Sequence[str] = ()) -> KindCounts:
     )
 
 
-# ------------------------------------------------------------ batches of cells, brought here
-
-
 def refuse_shared(runs: Sequence[str]) -> None:
     """Refuse a run that two tables have."""
     if len(set(runs)) < len(runs):
@@ -113,9 +110,6 @@ def _count_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> 
     runs = [run for run in found.runs for _ in slices]
     table = found.table.reshape(-1, KINDS)
     return KindCounts(runs, slices * len(found.runs), table, len(judged.gold))
-
-
-# ------------------------------------------------------------- other engines: their own count
 
 
 def _count_in_engine(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> KindCounts:
@@ -164,9 +158,6 @@ def with_missing(
         grid.select(columns).rows() if columns else [()] * grid.height
     )
     return KindCounts(grid["run"].to_list(), slices, table, questions)
-
-
-# ------------------------------------------------------------------------- a cell a response
 
 
 def filled(judged: Judged, *, confident: bool = False) -> Filled:

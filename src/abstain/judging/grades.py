@@ -229,9 +229,6 @@ def _questions(
     return known
 
 
-# ------------------------------------------------------------- rows that name no question
-
-
 def numbered(judged: Judged) -> Judged:
     """Rows that name no question, each known by its place in its run."""
     label = judged.sources[0].table.name

@@ -93,9 +93,6 @@ def judge(
     return Judged(frames, tuple(sources), gold)
 
 
-# ------------------------------------------------------------------------- one shape for all
-
-
 def _canonical(
     source: Responses, index: int, align: str, keep: Sequence[str], *, verdicts: bool = False
 ) -> nw.LazyFrame[Any]:
@@ -177,9 +174,6 @@ def keys_of(questions: pl.DataFrame, by: Sequence[str], frame: nw.LazyFrame[Any]
     return keys.with_columns(
         pl.Series(SLICE, slice_of.astype(np.int32)), spots(slice_of).alias(SPOT)
     )
-
-
-# ------------------------------------------------------------------------------------ kinds
 
 
 def _with_kinds(

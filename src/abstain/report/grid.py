@@ -131,9 +131,6 @@ def legend_sentence(columns: Sequence[Column]) -> str:
     return "Columns: " + "; ".join(f"{names}: {means}" for names, means in legend(columns)) + "."
 
 
-# -------------------------------------------------------------------------------- harmless
-
-
 def clean(text: str) -> str:
     """Text without control characters, line breaks or marks that turn the writing direction.
 
@@ -207,9 +204,6 @@ def csv_text(text: str) -> str:
     """
     safe = clean(text)
     return "'" + safe if safe[:1] in ("=", "+", "-", "@") else safe
-
-
-# ----------------------------------------------------------------------------------- looks
 
 
 def to_csv(grid: Grid) -> str:

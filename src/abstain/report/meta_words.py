@@ -157,9 +157,6 @@ def _not_resampled(result: MetaResult) -> Iterator[str]:
             )
 
 
-# ---------------------------------------------------------------------------------------- page
-
-
 def lead_of(result: MetaResult) -> str:
     """The first sentence of a page."""
     there = [row for row in result.sensitivity if row.required is not None]

@@ -152,9 +152,6 @@ def score_figure(
     return [Figure(name, caption, spec, title=f"{measure} by run")]
 
 
-# ------------------------------------- runs with scores, whether of questions or of rankings
-
-
 def best_first(rows: Sequence[ScoredRow], name: str) -> list[ScoredRow]:
     """Rows from the best score to the worst."""
     sign = -1 if higher_is_better(name) else 1

@@ -132,9 +132,6 @@ def influence(f: Functional, counts: Array) -> Array:
     return np.asarray((up - down) / (2 * size) * n)
 
 
-# -------------------------------------------------------------------------- the delta method
-
-
 def standard_error(f: Functional, cells: Array, clusters: Array | None) -> Array:
     """SE² = G/(G−1) Σ_g (Σ_{i∈g} ψ_i)² / n², each question its own cluster when none is named."""
     cells = np.asarray(cells, np.float64)

@@ -160,9 +160,6 @@ def common_swaps(measure: Measure, runs: Sequence[Array], reference: Array, flip
     return np.stack(found, axis=1)
 
 
-# --------------------------------------------------------------------------- classical tests
-
-
 def mcnemar(only_one: int, only_other: int) -> float:
     """McNemar's exact p: are the questions that just one run got right split evenly?
 

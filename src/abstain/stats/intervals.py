@@ -198,9 +198,6 @@ def posterior(
     return f.value(generator.standard_gamma(shape, size=(DRAWS, f.size)))
 
 
-# --------------------------------------------------------------------------------- bootstrap
-
-
 def resampled(
     value: Callable[[Array], Array],
     cells: Array,
@@ -281,9 +278,6 @@ def levels_from_jackknife(
         reach = bias + float(ndtri(tail))
         found.append(float(ndtr(bias + reach / (1 - acceleration * reach))))
     return found[0], found[1]
-
-
-# ------------------------------------------------------------------------------- proportions
 
 
 def proportion(

@@ -48,9 +48,6 @@ BEYOND = 3 * 2 * math.exp(-50)
 BLOCK_BYTES = 1 << 26
 
 
-# --------------------------------------------------------- differences over their standard error
-
-
 def statistic(measure: Measure, joint: Array) -> Array:
     """The difference over its standard error, of joint counts (…, k, k): rows the other run's.
 
@@ -170,9 +167,6 @@ class PValue:
 
     p: float
     exact: bool
-
-
-# ----------------------------------------------------------------------------- count measures
 
 
 def randomise(

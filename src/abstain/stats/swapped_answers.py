@@ -149,9 +149,6 @@ def over_error(difference: Array, spread: Array, units: int, pooled: float) -> A
     return np.asarray(difference / np.sqrt(np.maximum(squared, LEAST_SPREAD)))
 
 
-# -------------------------------------------------------------- sums over questions by another
-
-
 class MeansOfAnswers:
     """What each unit adds above and below (runs, units)."""
 

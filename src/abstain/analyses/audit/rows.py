@@ -34,9 +34,6 @@ Values: TypeAlias = Mapping[str, Any]
 """Counts by role (right, wrong, …, questions): whole numbers or arrays of them."""
 
 
-# ------------------------------------------------------------------ what must hold within a row
-
-
 @dataclass(frozen=True, slots=True)
 class Sum:
     """Some counts together are another one (or, where some are not printed, at most that)."""
@@ -167,9 +164,6 @@ def counts_of(values: Values, *, candidates: bool) -> Counts | None:
 
 def _spoken(role: str) -> str:
     return role.replace("_", " ")
-
-
-# ------------------------------------------------------------------------------------ checks
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,9 +125,6 @@ def _text(between: Range, printed: Printed) -> str:
     return bottom if bottom == top else f"between {bottom} and {top}"
 
 
-# -------------------------------------------------------------------- ranges of summaries
-
-
 def spread(rows: Sequence[Printed]) -> Range:
     """The least and the greatest sum of squares about the mean.
 

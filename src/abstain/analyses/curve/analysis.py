@@ -141,9 +141,6 @@ def _should_abstain(evaluation: Evaluation, attribute: str) -> BoolArray:
     return said.is_in(YES).to_numpy()
 
 
-# --------------------------------------------------------------------------------- one run
-
-
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What is asked of every run."""

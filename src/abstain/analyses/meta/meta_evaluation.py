@@ -208,9 +208,6 @@ def _compared(
     return stability, sensitivity, curve
 
 
-# ---------------------------------------------------------------------------- what is resampled
-
-
 def source_of(
     asked: Evaluation | ScoreMatrix, measures: Sequence[str | Measure] | str | Measure
 ) -> tuple[Source, tuple[str, ...]]:

@@ -213,8 +213,6 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
             rows, schema={**dict.fromkeys(rows[0], pl.Float64()), "run": pl.String()}
         )
 
-    # ------------------------------------------------------------------- thresholds at work
-
     @property
     def chosen(self) -> dict[str, Threshold]:
         """The threshold of every run, to hold confidences against."""

@@ -152,9 +152,6 @@ def _label(name: str, data: Any) -> str:
     return os.fspath(data) if is_path(data) else name or "the frame"
 
 
-# ------------------------------------------------------------------------ one cause for many
-
-
 def _explained(problems: Sequence[Problem], judged: Judged) -> list[Problem]:
     """Problems with ids, told by their cause where they have one."""
     left = list(problems)
@@ -211,9 +208,6 @@ def _without_floods(problems: Sequence[Problem]) -> list[Problem]:
             replace(first, message=message + f"the first: {first.message}", details=tuple(plain))
         )
     return told
-
-
-# ------------------------------------------------------------------------ response by response
 
 
 def _faults(judged: Judged) -> list[Problem]:
@@ -301,9 +295,6 @@ def _first_rows(chosen: nw.LazyFrame[Any], judged: Judged) -> pl.DataFrame:
     """Rows in the order of their files, so many at most."""
     order = [c for c in (FILE, ROW) if c in chosen.collect_schema().names()]
     return collect(chosen.sort(order).head(MOST), judged.sources[0].table.name)
-
-
-# ------------------------------------------------------------------------- across the runs
 
 
 def _shared_ids(sources: Sequence[Responses]) -> list[Problem]:

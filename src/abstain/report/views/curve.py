@@ -71,8 +71,6 @@ class View(view.View[CurveResult]):
         result = self.result
         return f"<CurveResult: {plural(len(result.runs), 'run')}, {result.along} along the curve>"
 
-    # --------------------------------------------------------------------------- in words
-
     def _notes(self, show: str) -> list[str]:
         """What it takes to read a table."""
         result = self.result
@@ -133,8 +131,6 @@ class View(view.View[CurveResult]):
             f"every t at once with confidence of about {found.level:g} (seed {found.seed})."
         )
         return [said, *(decision_words(c) for c in found.comparisons)]
-
-    # ------------------------------------------------------------------------ charts, page
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Risk and coverage, the measure, calibration, decisions."""
@@ -238,9 +234,6 @@ def _named(name: str) -> str:
         return name
     unsaid = [f"{k}={v:g}" for k, v in item.arguments.items() if f"{k}=" not in name]
     return f"{name} ({', '.join(unsaid)})" if unsaid else name
-
-
-# --------------------------------------------------------------- tables of curves, in bins or not
 
 
 def frame_grid(frame: pl.DataFrame, *, apart: bool = False, on_page: bool = False) -> Grid:

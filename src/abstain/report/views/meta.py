@@ -71,8 +71,6 @@ class View(view.View[MetaResult]):
         """The tables of each part that there is."""
         return {part: getattr(self, f"_{part}")() for part in PARTS if getattr(self.result, part)}
 
-    # ------------------------------------------------------------------------ a table a part
-
     def _stability(self) -> list[Grid]:
         """As many measures beside each other as 80 columns have room for; the others below."""
         result = self.result

@@ -92,8 +92,6 @@ class View(view.View[RankResult]):
         runs = {own.run for own in self.result.lists}
         return [sentence(note, runs) for note in _list_notes(self.result)]
 
-    # ------------------------------------------------------------------------------ charts, page
-
     def charts(self) -> view.Charts:
         """Scores of runs, by slice and by query; those of the report on truncation."""
         found = {figure.name: figure.spec for figure in (*self._figures(), *self._strips())}
@@ -189,9 +187,6 @@ def _kind(name: str) -> Kind:
     """Whether a measure is a score or counts documents."""
     item = shared.known_measure(name)
     return "count" if item is not None and item.definition.total else "score"
-
-
-# ------------------------------------------------- what to know of the lists before reading scores
 
 
 def _list_notes(result: RankResult) -> Iterator[str]:

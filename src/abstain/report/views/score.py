@@ -80,8 +80,6 @@ class View(view.View[ScoreResult]):
                 yield Column(f"blank, {name}", "count", joined=name != "right"), blanks
         yield Column(BAR, "bar"), list(three)
 
-    # --------------------------------------------------------------------------- in words
-
     def _notes(self) -> list[str]:
         """What it takes to read the scores: what was counted, the policy, what is undefined."""
         result = self.result
@@ -121,8 +119,6 @@ class View(view.View[ScoreResult]):
     def line(self) -> str:
         """Runs, measures and the best score."""
         return f"<ScoreResult: {self._runs}, {', '.join(self.result.measures)}>"
-
-    # ------------------------------------------------------------------------ charts, page
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Scores with their intervals, or a heat map of slices."""
@@ -195,9 +191,6 @@ class View(view.View[ScoreResult]):
             late=tuple(name for name in late if name in known),
             beneath=by,
         )
-
-
-# ------------------------------------------------------------------ why measures disagree
 
 
 def _disagreements(rows: Sequence[Row], measures: Sequence[Measure]) -> list[str]:

@@ -51,8 +51,6 @@ class View(view.View[TruncationResult]):
         rows = [[*row, *cells[row[run]]] for row in scored.rows]
         return Grid([*scored.columns, share, *renamed], rows, notes=scored.notes)
 
-    # ------------------------------------------------------------------------------------ tables
-
     def _lengths(self) -> Grid:
         """How long the lists are, as returned and as scored (Figure 1)."""
         names = ("lists", "mean before", "mean after", "median before", "median after", "empty")
@@ -129,8 +127,6 @@ class View(view.View[TruncationResult]):
             if len(pair.inverted) > NAMED
         ]
         return Grid(columns, rows, title="Pairs of runs that change places", notes=notes)
-
-    # ------------------------------------------------------------------------------ charts, page
 
     def charts(self) -> view.Charts:
         """Figures 1 to 3 of the paper, the latter two for each pair of measures."""

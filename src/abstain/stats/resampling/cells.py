@@ -158,9 +158,6 @@ def of_outcomes(
     )
 
 
-# ------------------------------------------------------------- sets of questions as bits
-
-
 def packed(members: npt.NDArray[np.bool_]) -> Words:
     """Sets (sets × questions) as words (words × sets).
 

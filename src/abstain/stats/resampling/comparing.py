@@ -136,9 +136,6 @@ class Comparing:
         return won, swapped, float(highest)
 
 
-# ---------------------------------------------------------------------------------- stability
-
-
 def wins_of(
     x: Array,
     y: Array,

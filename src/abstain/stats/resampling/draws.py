@@ -204,9 +204,6 @@ def cut(length: int, step: int) -> Iterator[slice]:
         yield slice(start, min(length, start + step))
 
 
-# ------------------------------------------------------------------------------- comparisons
-
-
 @dataclass(frozen=True, slots=True)
 class Gap:
     """How far apart the runs of some pairs are in some trials: pairs × trials."""

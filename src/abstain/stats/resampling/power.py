@@ -57,9 +57,6 @@ def thinned(levels: Array) -> Array:
     return np.asarray(levels[np.linspace(0, len(levels) - 1, POINTS).round().astype(int)])
 
 
-# ------------------------------------------------------------------------ paired bootstrap
-
-
 def significance(source: Source, plan: Plan, full: Array) -> tuple[Array, IntArray]:
     """The achieved significance level of every pair, and the resamples it comes from: measures ×
     pairs.
@@ -151,9 +148,6 @@ def _t(mean: Array, variance: Array, n: int) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = mean / spread
     return np.where(some, t, np.where(np.abs(mean) <= SAME, 0, np.copysign(np.inf, mean)))
-
-
-# ------------------------------------------------------------------------------ Tukey's HSD
 
 
 def honest_ranges(source: Source, plan: Plan) -> tuple[Array, IntArray]:

@@ -101,8 +101,6 @@ class SwapCounts:
             self.tail.add(_from_here_on(swapped), _from_here_on(counts - self.chunk[:, TIED]))
             self.chunk = None
 
-    # ------------------------------------------------------------------------- the listed bins
-
     @property
     def counts(self) -> IntArray:
         """Comparisons by listed bin, of which the last is open."""
@@ -122,8 +120,6 @@ class SwapCounts:
     def _open(self, closed: Any, from_here_on: Any) -> Any:
         """Values of the listed bins, of which the last is open."""
         return np.append(closed[: self.listed - 1], from_here_on[self.listed - 1])
-
-    # ---------------------------------------------------------------- the difference required
 
     @property
     def differing(self) -> IntArray:
@@ -204,9 +200,6 @@ def _at_least_three(error: Array, rates: Array, counts: IntArray) -> Array:
 def _from_here_on(counts: IntArray) -> IntArray:
     """Sums over each bin and those above it."""
     return counts[..., ::-1].cumsum(axis=-1)[..., ::-1]
-
-
-# ------------------------------------------------------------------------ bins of differences
 
 
 def natural_width(span: float) -> float:

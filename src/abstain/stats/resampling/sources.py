@@ -182,9 +182,6 @@ def of_scores(
     )
 
 
-# ------------------------------------------------------------------------------- single draws
-
-
 def stream(seed: int, *path: int) -> Rng:
     """The random stream of a place."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=path)))
