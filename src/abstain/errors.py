@@ -157,6 +157,12 @@ class UnknownNameError(UsageError):
         super().__init__(f"there is no {what} '{name}'{tail}{f'; {hint}' if hint else ''}")
 
 
+def check_name(what: str, name: str, known: Collection[str]) -> None:
+    """Refuse a name that is not among the known ones, which the error lists."""
+    if name not in known:
+        raise UnknownNameError(what, name, known, hint=f"there are {', '.join(known) or '–'}")
+
+
 def nearest(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
     """The known names that look most like a given one, the best first.
 

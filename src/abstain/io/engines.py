@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UnknownNameError, UsageError, option, shown
+from abstain.errors import InputError, UsageError, check_name, option, shown
 from abstain.io.tables import ROW, Table, first_line
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ SPARK_WILD = re.compile(r"[*?\[\]{}\\]")
 def check_engine(engine: str | None, master: str | None = None) -> str:
     """The engine that was asked for; a master is Spark's."""
     chosen = engine or ("polars" if master is None else "spark")
-    if chosen not in ENGINES:
-        raise UnknownNameError("engine", chosen, ENGINES, hint=f"there are {', '.join(ENGINES)}")
+    check_name("engine", chosen, ENGINES)
     if master is not None and chosen != "spark":
         raise UsageError(
             f"{option('master')} goes with {option('engine', 'spark')} (got '{chosen}')"

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import get_args
 
 from abstain.analyses.meta.result import Part
-from abstain.errors import UnknownNameError, UsageError, option, plural
+from abstain.errors import UsageError, check_name, option, plural
 from abstain.stats.intervals import check_level
 from abstain.stats.resampling.comparing import FUZZINESS
 from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress
@@ -98,8 +98,7 @@ class Settings:
 
     def _check_names(self) -> None:
         for part in self.parts:
-            if part not in PARTS:
-                raise UnknownNameError("part", part, PARTS, hint=f"there are {', '.join(PARTS)}")
+            check_name("part", part, PARTS)
         if self.draws not in get_args(Draws):
             raise UsageError(f"draws are paired or shared (got '{self.draws}')")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import UnknownNameError, UsageError, plural
+from abstain.errors import UsageError, check_name, plural
 from abstain.judging.refusals.english import ENGLISH
 from abstain.judging.refusals.german import GERMAN
 from abstain.judging.refusals.romance import FRENCH, ITALIAN, SPANISH
@@ -38,13 +38,7 @@ def languages_of(text: str) -> tuple[str, ...]:
     if not names:
         raise UsageError(f"name languages to detect refusals in: {', '.join(LANGUAGES)}")
     for name in names:
-        if name not in LANGUAGES:
-            raise UnknownNameError(
-                "language with rules for refusals",
-                name,
-                LANGUAGES,
-                hint=f"there are {', '.join(LANGUAGES)}",
-            )
+        check_name("language with rules for refusals", name, LANGUAGES)
     return tuple(dict.fromkeys(names))
 
 

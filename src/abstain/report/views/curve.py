@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from abstain.analyses.curve.result import CurveResult
-from abstain.errors import UnknownNameError, plural
+from abstain.errors import check_name, plural
 from abstain.report import view, words
 from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts, decision_words
 from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
@@ -57,8 +57,7 @@ class View(view.View[CurveResult]):
 
     def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
         """One table: the summary, or what `show` names, with so many points of each curve."""
-        if show not in SHOWN:
-            raise UnknownNameError("view", show, SHOWN, hint=f"there are {', '.join(SHOWN)}")
+        check_name("view", show, SHOWN)
         frame = self.result.thinned("main" if show == "summary" else show, points)
         grid = frame_grid(frame, apart=show != "summary")
         together = TOGETHER.get(show, ())

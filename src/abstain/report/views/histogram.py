@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from abstain.analyses.curve.histogram import HistogramResult
-from abstain.errors import UnknownNameError, plural
+from abstain.errors import check_name, plural
 from abstain.report import view
 from abstain.report.charts import chart
 from abstain.report.curve_figures import IN_FILE, over_coverage
@@ -26,8 +26,7 @@ class View(view.View[HistogramResult]):
 
     def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
         """One table: a summary, or the points of risk or of a measure."""
-        if show not in SHOWN:
-            raise UnknownNameError("view", show, SHOWN, hint=f"there are {', '.join(SHOWN)}")
+        check_name("view", show, SHOWN)
         result = self.result
         if show == "summary":
             grid = frame_grid(result.thinned("main"))
