@@ -115,11 +115,7 @@ class SquadResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sq
 
 @checked
 def squad(
-    gold: Path,
-    predictions: Paths,
-    *,
-    na_prob: Paths = (),
-    threshold: float | None = None,
+    gold: Path, predictions: Paths, *, na_prob: Paths = (), threshold: float | None = None
 ) -> SquadResult:
     """SQuAD 2's scores of one or more files of predictions.
 

@@ -84,10 +84,7 @@ class Input(Struct, frozen=True):
 
 
 def reads(
-    *kinds: Kind,
-    runs: str = "The runs.",
-    alone: str = "",
-    without: Mapping[str, str] | None = None,
+    *kinds: Kind, runs: str = "The runs.", alone: str = "", without: Mapping[str, str] | None = None
 ) -> Callable[[F], F]:
     """A decorator: give a command GOLD, RUN… and the options of reading; it gets `given`.
 
@@ -146,10 +143,7 @@ def reading_options(
 
 
 def _with_options(
-    function: F,
-    without: Mapping[str, str],
-    columns: Sequence[str],
-    help: Mapping[str, str],
+    function: F, without: Mapping[str, str], columns: Sequence[str], help: Mapping[str, str]
 ) -> F:
     """A command with the options of reading, as `OPTIONS` has them; it gets a `reading`."""
 

@@ -374,7 +374,7 @@ class Evaluation:
                 "outcome": ends.gather(self.codes.reshape(-1)),
                 "why": reasons.gather(kinds.reshape(-1)),
                 "confidence": pl.Series(sure.reshape(-1)).fill_nan(None),
-            },
+            }
         )
 
     # ------------------------------------------------------------------------------- analyses

@@ -307,9 +307,7 @@ SCALES: dict[str, dict[str, int]] = {
 
 
 def read_scale(
-    values: Sequence[str | None],
-    given: Mapping[str, str],
-    counts: Mapping[str, int] | None = None,
+    values: Sequence[str | None], given: Mapping[str, str], counts: Mapping[str, int] | None = None
 ) -> dict[str, int]:
     """The kind of each distinct grade, by what was given and else by the one scale that fits.
 

@@ -183,11 +183,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
         "The engine that reads and counts the runs: polars (the default, in batches), duckdb or "
         "spark.",
     ),
-    "master": (
-        ("--master",),
-        "URL",
-        "Where Spark runs: spark://host:7077 (default: local[*]).",
-    ),
+    "master": (("--master",), "URL", "Where Spark runs: spark://host:7077 (default: local[*])."),
 }
 """For each field its option, what stands for its value, and its help."""
 

@@ -86,9 +86,7 @@ class Sample:
 
 
 def sample_of(
-    outcomes: npt.NDArray[np.integer[Any]],
-    confidence: Array,
-    clusters: IntArray | None = None,
+    outcomes: npt.NDArray[np.integer[Any]], confidence: Array, clusters: IntArray | None = None
 ) -> Sample:
     """A run's answers by its outcomes, without those that are excluded (no outcome's position)."""
     usable = (outcomes >= 0) & (outcomes < len(OUTCOMES))

@@ -226,11 +226,7 @@ def _why_not(score: Score, n: int, bounds: Bounds) -> str:
 
 
 def _other_sizes(
-    sheet: Sheet,
-    column: ScoreColumn,
-    rows: Sequence[Tried],
-    questions: int | None,
-    audit: Audit,
+    sheet: Sheet, column: ScoreColumn, rows: Sequence[Tried], questions: int | None, audit: Audit
 ) -> None:
     """Say which numbers of questions every score of a column could come from."""
     totals = [int(run.n) for _, run in rows if run is not None]

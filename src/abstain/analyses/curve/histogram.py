@@ -101,11 +101,7 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 def histogram(
-    evaluation: Evaluation,
-    measure: str | Measure = "c@1",
-    *,
-    bins: int = BINS,
-    points: int = 500,
+    evaluation: Evaluation, measure: str | Measure = "c@1", *, bins: int = BINS, points: int = 500
 ) -> HistogramResult:
     """Risk, coverage and a measure over the thresholds k/bins, counted by the runs' own engine.
 

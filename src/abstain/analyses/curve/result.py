@@ -326,10 +326,7 @@ def _roc(result: CurveResult, points: int) -> pl.DataFrame:
 
 
 def _curves(
-    result: CurveResult,
-    points: int,
-    schema: Schema,
-    columns: Callable[[RunCurve, Points], Columns],
+    result: CurveResult, points: int, schema: Schema, columns: Callable[[RunCurve, Points], Columns]
 ) -> pl.DataFrame:
     blocks = ((own.run, columns(own, every.thin(points))) for own, every in result.drawn)
     return stacked(schema, ((run, own) for run, own in blocks if own))

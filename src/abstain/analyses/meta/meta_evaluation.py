@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import structs
 
-from abstain.analyses.meta.parts import (
-    agreements,
-    needs_of,
-    powers,
-    sensitivity_of,
-    stability_of,
-)
+from abstain.analyses.meta.parts import agreements, needs_of, powers, sensitivity_of, stability_of
 from abstain.analyses.meta.result import (
     MetaResult,
     Part,

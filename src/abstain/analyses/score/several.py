@@ -28,15 +28,7 @@ from abstain.judging.sources import GoldRuns, JudgedRows
 from abstain.measures import Measure
 from abstain.measures.answers import Answers
 from abstain.measures.families.handed_in import said_before
-from abstain.outcomes import (
-    KINDS,
-    RIGHT,
-    WRONG,
-    Effect,
-    Policy,
-    blanks_by_reason,
-    reasons_named,
-)
+from abstain.outcomes import KINDS, RIGHT, WRONG, Effect, Policy, blanks_by_reason, reasons_named
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation

@@ -182,11 +182,7 @@ def _confidence(rows: pl.DataFrame, table: Table) -> pl.Series:
 
 
 def _sure_enough(
-    rows: pl.DataFrame,
-    sure: pl.Series,
-    slices: Any,
-    thresholds: Mapping[str, Threshold],
-    name: str,
+    rows: pl.DataFrame, sure: pl.Series, slices: Any, thresholds: Mapping[str, Threshold], name: str
 ) -> tuple[pl.Series, list[str]]:
     """Which responses are to be given, and whose threshold they were held against."""
     numbers = sure.fill_null(float("nan")).to_numpy()

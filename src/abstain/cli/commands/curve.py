@@ -22,10 +22,7 @@ COUNTED = SHOWN[:3]
 
 
 @command
-@reads(
-    "judged",
-    runs="Runs with a confidence.",
-)
+@reads("judged", runs="Runs with a confidence.")
 @options.measures(
     "Measures of confidence for the summary: AUROC, ECE, 'risk@coverage(c=0.8)', …; and one of "
     "counts to follow over the threshold (default: c@1)."

@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
 
 @command
-@reads(
-    "judged",
-    runs="A run with a confidence.",
-    alone="apply",
-)
+@reads("judged", runs="A run with a confidence.", alone="apply")
 @options.measure("Tune for a measure of counts (default: c@1).", to="maximise")
 @option(
     "--risk ALPHA",
