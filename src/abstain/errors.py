@@ -72,7 +72,6 @@ def _wordings(message: str) -> tuple[str, str]:
 
 
 def _literal(value: str | float) -> str:
-    """A value as Python code."""
     if not isinstance(value, str):
         return str(value)
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
@@ -80,7 +79,6 @@ def _literal(value: str | float) -> str:
 
 
 def _typed(text: str) -> str:
-    """A value as a shell takes it."""
     import shlex
 
     return shlex.quote(text)
@@ -226,8 +224,6 @@ def _split(text: str, mark: str) -> list[str]:
 
 
 class _Kind(Struct, frozen=True):
-    """A type that arguments are checked against."""
-
     said: str
     many: str
     fits: Callable[[Any], bool]

@@ -100,7 +100,6 @@ class PanResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="pan"
                 raise ValueError(f"result {number} has other scores than PAN's")
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """A row a system."""
         import polars as pl
 
         rows = [

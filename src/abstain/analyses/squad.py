@@ -104,7 +104,6 @@ class SquadResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sq
                 raise ValueError(f"result {number} has other scores than the first")
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """A row a run."""
         import polars as pl
 
         schema: dict[str, Any] = {"run": pl.String}

@@ -112,9 +112,6 @@ class Words(click.types.StringParamType):
         return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
-# ------------------------------------------------- help that fits the terminal, however narrow
-
-
 LEAST, MOST = 24, 98
 """Columns that help takes at least and at most."""
 
@@ -281,9 +278,6 @@ def check_outputs(ctx: click.Context) -> None:
         if real in inputs:
             raise UsageError(f"{called} {output} would overwrite {inputs[real]}")
         inputs[real] = f"what {called} writes"
-
-
-# ---------------------------------------------------------------------- as it can be typed again
 
 
 ELSEWHERE = ("-o", "--output", "-f", "--format", "--threads")

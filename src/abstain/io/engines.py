@@ -71,7 +71,6 @@ def _refuse_alike(table: Table, engine: str) -> None:
 
 
 def _parquet(table: Table) -> Path | None:
-    """The Parquet file that an engine reads by itself."""
     return table.opened.path if table.format == "parquet" and table.opened is not None else None
 
 

@@ -218,14 +218,11 @@ def refuse_counts(runs: int, slices: int, label: str) -> None:
 
 
 def _add(counts: IntArray, bins: IntArray) -> None:
-    """One more in each of the bins."""
     if len(counts) <= 4 * len(bins):
         counts += np.bincount(bins, minlength=len(counts))
     else:
         np.add.at(counts, bins, 1)
 
-
-# ------------------------------------------------------------------- only counts, in DuckDB
 
 MOST_BITS = 1 << 29
 """Runs × slices × questions of the largest slice that DuckDB remembers as met: 64 MB for a kind."""

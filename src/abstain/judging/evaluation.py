@@ -451,7 +451,6 @@ def having(
 def _counted(
     held: Filled, questions: Callable[[Sequence[str]], pl.DataFrame], by: Sequence[str]
 ) -> KindCounts:
-    """Responses of each kind by run and slice, counted from the matrix."""
     runs, kinds, _ = held
     slices: list[tuple[str | None, ...]] = [()]
     slice_of: IntArray | int = 0

@@ -83,7 +83,6 @@ class GivenCounts(Source):
         )
 
     def _require(self, names: Iterable[str], why: str, what_for: str) -> None:
-        """Refuse attributes that the counts do not have."""
         if self.table is not None:
             require_all(self.table, dict.fromkeys(names, why))
         elif any(True for _ in names):
@@ -198,7 +197,6 @@ def _whole(text: str | None, column: str, place: Place) -> int | None:
 
 
 def _inconsistency(numbers: Mapping[str, int | None]) -> str:
-    """How a row contradicts itself, or nothing."""
     right, wrong = numbers["right"] or 0, numbers["wrong"] or 0
     said: list[str] = []
     answered = numbers.get("answered")

@@ -345,7 +345,6 @@ def reason_of(names: Sequence[str], said_no: nw.Expr | None = None) -> nw.Expr:
 
 
 def _fate(names: Sequence[str], aside: nw.Expr | None) -> nw.Expr:
-    """What the candidate behind a blank is."""
     right, wrong, empty = (code(CANDIDATES.index(name)) for name in ("right", "wrong", "empty"))
     cases: Cases = []
     if aside is not None:

@@ -280,9 +280,6 @@ def to_latex(grid: Grid, *, digits: int = 4) -> str:
     return "\n".join(lines) + "\n"
 
 
-# ------------------------------------------------------- GitHub's Markdown for job summaries
-
-
 IN_SIGHT = 10
 """Rows that are shown before somebody unfolds the rest."""
 

@@ -259,9 +259,6 @@ def slice_figures(rows: Sequence[ScoredRow], names: list[str]) -> Iterator[Figur
     )
 
 
-# ---------------------------------------------------------------------------- in a notebook
-
-
 MOST_ROWS = 60
 """Rows that a notebook shows of a table."""
 

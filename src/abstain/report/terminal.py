@@ -65,12 +65,10 @@ def print_grid(
 
 
 def _plain(stream: IO[str]) -> Callable[[Line], object]:
-    """What writes lines without a style."""
     return lambda line: stream.write("".join(text for text, _ in line).rstrip(" ") + "\n")
 
 
 def _coloured(stream: IO[str]) -> Callable[[Line], object]:
-    """What writes lines in colour, as far as the terminal has some."""
     from rich.console import Console
     from rich.text import Text
 
@@ -206,7 +204,6 @@ def _wrapped(row: list[Cell], columns: Sequence[Column], widths: Sequence[int]) 
 
 
 def _wrap(text: str, width: int) -> list[str]:
-    """A text in lines of so many columns."""
     if len(text) == _len(text):
         return textwrap.wrap(text, width) or [""]
     lines = [""]
@@ -231,7 +228,6 @@ def _pad(text: str, column: Column, width: int) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """As much of a text as so many columns hold."""
     taken = 0
     for at, sign in enumerate(text):
         taken += _columns(sign)

@@ -278,7 +278,6 @@ def _tables(table: IntArray) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=4096)
 def _binomial(m: int) -> Array:
-    """The chances of 0 to m heads in m fair tosses, of which the sum is 1."""
     from scipy.special import gammaln
 
     k = np.arange(m + 1)

@@ -131,7 +131,6 @@ class TwoRuns:
 
 
 def _by_unit(values: Array, unit: IntArray, units: int) -> Array:
-    """The sums of each unit (units, some)."""
     from scipy.sparse import csr_array
 
     at = np.arange(len(unit))

@@ -164,7 +164,6 @@ def _outcomes(n: int, bounds: Bounds, candidates: bool) -> Any:
 
 @lru_cache(maxsize=64)
 def _scores(which: Measure, n: int, bounds: Bounds) -> Any:
-    """The scores of all outcomes within bounds."""
     needs = which.definition.needs_candidates
     return which(CountsArray(_outcomes(n, bounds, needs)))
 

@@ -287,7 +287,6 @@ def scores_of(
 
 
 def _total(counts: Mapping[str, int]) -> int | None:
-    """What a row's outcomes add up to."""
     table = complete(counts, candidates=False)
     if "answered" in counts and table is not None:
         return int(counts["answered"] + table[5])

@@ -239,8 +239,6 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
         return _facts(self, table) if table in FACTS else _TABLES[table](self, points)
 
 
-# ---------------------------------------------------------------------------------- tables
-
 TEXT: pl.DataType = pl.String()
 COUNT, NUMBER = pl.Int64(), pl.Float64()
 

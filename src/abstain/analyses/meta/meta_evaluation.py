@@ -261,7 +261,6 @@ def _of_counts(
 
 
 def _missing_note(evaluation: Evaluation) -> list[str]:
-    """Runs that lack questions which others have."""
     found = evaluation.kind_counts(())
     missing = blanks_by_reason(found.table)[:, list(Why).index(Why.MISSING)]
     short = [found.runs[int(k)] for k in np.flatnonzero(missing)]

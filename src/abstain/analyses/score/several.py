@@ -78,7 +78,6 @@ class SeveralResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
         check_rows(self.rows, self.measures, self.by)
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """One row a run and slice."""
         counts = ("answers", "right", "repeated", "unanswered")
         rows = [
             (

@@ -151,7 +151,6 @@ def _midway(levels: Array, at: int) -> float:
 
 
 def _at(curve: Curve, levels: Array) -> Array:
-    """The counts of a curve at any thresholds."""
     return curve.counts.table[curve.points_at(levels)].astype(np.float64)
 
 

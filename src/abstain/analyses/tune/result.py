@@ -194,7 +194,6 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
                     raise ValueError(f"run {own.run!r} has a threshold of {value:g}")
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """One row a run, or one row a part of it."""
         whole = table == "main"
         rows = [
             {

@@ -148,7 +148,6 @@ def _aim(
 def _split(
     tune_on: dict[str, str], folds: int | None, repeats: int, judged_on: str | None
 ) -> Split:
-    """How to part questions, as it was asked for."""
     said = option("tune_on" if judged_on is None else "test_gold")
     if tune_on and folds is not None:
         raise UsageError(f"{said} and {option('folds')} exclude each other")

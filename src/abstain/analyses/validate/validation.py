@@ -211,7 +211,6 @@ def _without_floods(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def _faults(judged: Judged) -> list[Problem]:
-    """Responses that cannot be judged."""
     found: list[Problem] = []
     for frame in judged.frames:
         rows = _first_rows(frame.filter(nw.col(KIND) >= KINDS), judged)
@@ -298,7 +297,6 @@ def _first_rows(chosen: nw.LazyFrame[Any], judged: Judged) -> pl.DataFrame:
 
 
 def _shared_ids(sources: Sequence[Responses]) -> list[Problem]:
-    """A run id that several files claim."""
     first: dict[str, Place] = {}
     found = []
     for source in sources:

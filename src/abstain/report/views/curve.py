@@ -71,7 +71,6 @@ class View(view.View[CurveResult]):
         return f"<CurveResult: {plural(len(result.runs), 'run')}, {result.along} along the curve>"
 
     def _notes(self, show: str) -> list[str]:
-        """What it takes to read a table."""
         result = self.result
         runs = plural(len(result.runs), "run")
         said = [f"{runs}, {plural(result.questions, 'question')}."]

@@ -225,7 +225,6 @@ class View(view.View[MetaResult]):
 
 
 def _home(name: str) -> str:
-    """The part that a chart belongs to."""
     return {"swap": "sensitivity", "required": "sensitivity"}.get(name, name.split("_")[0])
 
 

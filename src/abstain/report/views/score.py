@@ -46,11 +46,9 @@ class View(view.View[ScoreResult]):
         return [grid]
 
     def _dim(self) -> set[int]:
-        """The references."""
         return {n for n, row in enumerate(self.result.rows) if row.reference}
 
     def _breaks(self) -> set[int]:
-        """Where slices begin."""
         slices = [shared.slice_text(row) for row in self.result.rows]
         return {n for n, own in enumerate(slices) if not n or own != slices[n - 1]}
 
@@ -221,7 +219,6 @@ def _winner(rows: Sequence[Row], item: Measure) -> Row | None:
 
 
 def _level(a: Row, b: Row, item: Measure) -> bool:
-    """Whether a measure puts two runs level."""
     x, y = a.score(str(item)), b.score(str(item))
     return math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12)
 

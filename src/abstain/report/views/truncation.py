@@ -108,7 +108,6 @@ class View(view.View[TruncationResult]):
         )
 
     def _inverted(self) -> Grid:
-        """The pairs of runs that change places, the largest differences first."""
         columns = [Column("measures"), Column("ahead by original"), Column("ahead by primed")]
         columns += [Column("by", "score"), Column("by (primed)", "score", short="primed")]
         pairs = self.result.pairs

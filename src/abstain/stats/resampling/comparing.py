@@ -108,7 +108,6 @@ class Comparing:
         return wins if stable else [], swaps if swapping else []
 
     def _compared(self, block: Block, m: int, *, stable: bool, swapping: bool) -> Compared:
-        """One measure on a block."""
         x, y, *elsewhere = block.of(m)
         same, trials = self.same[m], x.shape[1]
         gap = gap_of(x, y, same)

@@ -106,7 +106,6 @@ def _chunk(
     *,
     disjoint: bool,
 ) -> Iterator[Result]:
-    """Some trials of all pairs."""
     pairs = all_pairs(len(source.runs))
     most = BLOCK // length
     shared: tuple[Array, ...] = ()
