@@ -46,7 +46,6 @@ class View(view.View[CompareResult]):
         return self._pairs(list(self.result.pairs), full=True)
 
     def line(self) -> str:
-        """What was compared by what."""
         c = self.result
         return f"<CompareResult: {plural(len(c.rows), 'run')} by {c.measure}, {c.test}>"
 

@@ -66,7 +66,6 @@ class View(view.View[CurveResult]):
         return [grid]
 
     def line(self) -> str:
-        """Runs and what is followed along their curves."""
         result = self.result
         return f"<CurveResult: {plural(len(result.runs), 'run')}, {result.along} along the curve>"
 

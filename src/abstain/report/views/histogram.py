@@ -21,7 +21,6 @@ class View(view.View[HistogramResult]):
     """The area under each curve, or its points."""
 
     def title(self) -> str:
-        """What its page is called."""
         return "Risk and coverage, counted in bins"
 
     def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
@@ -53,7 +52,6 @@ class View(view.View[HistogramResult]):
         return said + policy_words(result.policy, result.touched)
 
     def line(self) -> str:
-        """Runs and bins."""
         result = self.result
         return f"<HistogramResult: {plural(len(result.runs), 'run')}, {result.bins:,} bins>"
 

@@ -48,7 +48,6 @@ class View(view.View[MetaResult]):
         return Grid(columns, [list(row) for row in self.result.records()])
 
     def line(self) -> str:
-        """Runs, questions and measures."""
         result = self.result
         runs = plural(len(result.runs), "run")
         questions = plural(result.questions, "question")

@@ -45,7 +45,6 @@ class View(view.View[RankResult]):
         return truncation.View(result.truncation).beside(self._scores())
 
     def line(self) -> str:
-        """Runs, queries and measures."""
         result = self.result
         runs, queries = plural(len(result.lists), "run"), plural(result.queries, "query", "queries")
         return f"<RankResult: {runs}, {queries}, {', '.join(result.measures)}>"

@@ -115,7 +115,6 @@ class View(view.View[ScoreResult]):
         return [f"{said}.", *(f"{plural(n, 'interval')}: {why}." for why, n in reasons.items())]
 
     def line(self) -> str:
-        """Runs, measures and the best score."""
         return f"<ScoreResult: {self._runs}, {', '.join(self.result.measures)}>"
 
     def charts(self) -> dict[str, dict[str, Any]]:

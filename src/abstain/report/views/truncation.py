@@ -36,7 +36,6 @@ class View(view.View[TruncationResult]):
         return self._scores()
 
     def line(self) -> str:
-        """Runs and pairs that change places."""
         inverted = sum(len(pair.inverted) for pair in self.result.pairs)
         runs = plural(len(self.result.lengths), "run")
         return f"<TruncationResult: {runs}, {plural(inverted, 'inverted pair')}>"

@@ -56,7 +56,6 @@ class View(view.View[TuneResult]):
         return [*found, (best, "", own.best_in_hindsight)]
 
     def line(self) -> str:
-        """Runs and what was sought."""
         return f"<TuneResult: {plural(len(self.result.runs), 'run')}, {self._aim()}>"
 
     def _notes(self) -> list[str]:
