@@ -8,19 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import click
 from msgspec import Struct
 
+from abstain.analyses.result import Result
 from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, F, option
 from abstain.errors import UsageError
+from abstain.report.grid import Grid
 from abstain.report.view import ENDINGS, FORMATS, LOOKS, Format, view_of
-
-if TYPE_CHECKING:
-    from abstain.analyses.result import Result
-    from abstain.report.grid import Grid
 
 
 class Showing(Struct, frozen=True):

@@ -6,18 +6,16 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import polars as pl
 from msgspec.structs import replace
+from narwhals.typing import IntoFrame
 
 from abstain.errors import AbstainError, InputError, UsageError, nearest
 from abstain.io.engines import to_duckdb, to_spark, with_every_nan
 from abstain.io.tables import ROW, Chunks, Table, first_line, json_column, read_table
-
-if TYPE_CHECKING:
-    from narwhals.typing import IntoFrame
 
 
 def open_table(

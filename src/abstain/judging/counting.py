@@ -6,10 +6,11 @@ Where counts are not enough, every response is put in its cell: runs × question
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,16 +32,12 @@ from abstain.judging.cells import (
 )
 from abstain.judging.faults import Problem
 from abstain.judging.judge import FILE, INDEX, KIND, Judged
+from abstain.judging.responses import Responses
 from abstain.judging.slices import BY, slice_numbers, slice_sizes
+from abstain.measures.arrays import Array, Codes, IntArray
 from abstain.outcomes import KINDS
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.judging.responses import Responses
-    from abstain.outcomes import Array, IntArray
-
-Filled = tuple[list[str], "npt.NDArray[np.uint8]", "Array | None"]
+Filled = tuple[list[str], Codes, Array | None]
 """The runs by name, the kinds of their responses, their confidences where those were asked for."""
 
 MOST_REPEATS = 10_000
@@ -209,7 +206,7 @@ def binned(judged: Judged, bins: int) -> pl.DataFrame:
 
 
 def binned_cells(
-    runs: Sequence[str], kinds: npt.NDArray[np.uint8], confidence: Array | None, bins: int
+    runs: Sequence[str], kinds: Codes, confidence: Array | None, bins: int
 ) -> pl.DataFrame:
     """As `binned`, of responses that are held: runs × questions."""
     assert confidence is not None

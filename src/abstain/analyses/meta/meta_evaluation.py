@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import structs
@@ -23,8 +22,10 @@ from abstain.analyses.meta.settings import Settings
 from abstain.analyses.result import number, read_as
 from abstain.errors import InputError, UsageError, plural
 from abstain.io.columns import require_all
+from abstain.judging.evaluation import Evaluation
 from abstain.judging.given_counts import GivenCounts
 from abstain.measures import Measure, count_measure
+from abstain.measures.arrays import Array
 from abstain.outcomes import EXCLUDED, OUTCOMES, Why, blanks_by_reason
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
@@ -34,10 +35,6 @@ from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress
 from abstain.stats.resampling.power import RESAMPLES
 from abstain.stats.resampling.sensitivity import BINS, SwapCounts, natural_width
 from abstain.stats.resampling.sources import Scores, Source, of_counts, of_scores
-
-if TYPE_CHECKING:
-    from abstain.judging.evaluation import Evaluation
-    from abstain.outcomes import Array
 
 DEFAULT_MEASURES = ("c@1", "accuracy", "UF")
 CURVE = 10

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -13,14 +14,8 @@ import polars as pl
 from abstain.analyses.result import Facts, Result
 from abstain.analyses.tune.choose import Threshold
 from abstain.errors import UsageError, checked, nearest, plural
+from abstain.measures.arrays import BoolArray
 from abstain.outcomes import Counts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy.typing as npt
-
-    BoolArray = npt.NDArray[np.bool_]
 
 FOLDS = 5
 KIND = "abstain thresholds"

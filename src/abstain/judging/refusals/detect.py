@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import UsageError, check_name, plural
+from abstain.io.tables import Table
 from abstain.judging.refusals.english import ENGLISH
 from abstain.judging.refusals.german import GERMAN
 from abstain.judging.refusals.romance import FRENCH, ITALIAN, SPANISH
 from abstain.judging.refusals.shapes import LABEL, MARKS, QUOTED, THOUGHT, Language, Rule
 from abstain.judging.responses import RULE
-
-if TYPE_CHECKING:
-    from abstain.io.tables import Table
 
 LANGUAGES: dict[str, Language] = {
     own.code: own for own in (ENGLISH, GERMAN, SPANISH, FRENCH, ITALIAN)

@@ -12,16 +12,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import starmap
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
+from abstain.measures.arrays import Array, BoolArray, IntArray
 from abstain.stats.resampling.sources import Pairs, Source, random_parts, stream
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array, IntArray
 
 Draws: TypeAlias = Literal["paired", "shared"]
 ResamplingProgress: TypeAlias = Callable[[str, float], None]
@@ -209,14 +206,14 @@ class Gap:
 
     size: Array
     """|x − y|, and 0 where one of the scores does not exist."""
-    ahead: npt.NDArray[np.bool_]
+    ahead: BoolArray
     """The first run is, by more than rounding."""
-    behind: npt.NDArray[np.bool_]
-    missing: npt.NDArray[np.bool_] | None
+    behind: BoolArray
+    missing: BoolArray | None
     """Where a score does not exist; None: nowhere."""
 
     @property
-    def differs(self) -> npt.NDArray[np.bool_]:
+    def differs(self) -> BoolArray:
         """One of the runs is ahead."""
         return self.ahead | self.behind
 

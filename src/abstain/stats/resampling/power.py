@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from abstain.measures.arrays import Array, IntArray
 from abstain.stats.resampling.draws import (
     BLOCK,
     HELD,
@@ -24,11 +26,6 @@ from abstain.stats.resampling.draws import (
 )
 from abstain.stats.resampling.sensitivity import EDGE
 from abstain.stats.resampling.sources import Pairs, Scores, Source, random_multiplicities, stream
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array, IntArray
 
 RESAMPLES = 1000
 POINTS = 1000

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from abstain.errors import UsageError, option
+from abstain.measures.arrays import Array, BoolArray, Codes, IntArray
 from abstain.stats.resampling.draws import Gap, Ratio, histogram
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array, IntArray
 
 KEPT, SWAPPED, TIED_ELSEWHERE, TIED = range(4)
 """What becomes of a comparison: the order is the same on the other subset, or the opposite one, or
@@ -58,16 +55,14 @@ def swaps_of(
     return table, place.size - keys.size
 
 
-def _states(gap: Gap, elsewhere: Gap) -> npt.NDArray[np.uint8]:
+def _states(gap: Gap, elsewhere: Gap) -> Codes:
     swapped = (gap.ahead & elsewhere.behind) | (gap.behind & elsewhere.ahead)
     states = np.where(elsewhere.differs, swapped, np.uint8(TIED_ELSEWHERE))
     states[~gap.differs] = TIED
     return states
 
 
-def _either(
-    one: npt.NDArray[np.bool_] | None, other: npt.NDArray[np.bool_] | None
-) -> npt.NDArray[np.bool_] | None:
+def _either(one: BoolArray | None, other: BoolArray | None) -> BoolArray | None:
     if one is None or other is None:
         return one if other is None else other
     return one | other
