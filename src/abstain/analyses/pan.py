@@ -7,10 +7,12 @@ missing one counts as 0.5.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
+import polars as pl
 
 from abstain.analyses.result import Facts, Result, defined, ranked
 from abstain.errors import InputError, UsageError, checked, nearest, plural, shown
@@ -19,10 +21,6 @@ from abstain.judging.reading import Reading
 from abstain.measures import measure
 from abstain.measures.answers import Answers
 from abstain.outcomes import Undefined
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-    import polars as pl
 
 YEARS = (2020, 2021, 2022, 2023)
 MEASURES = ("AUC", "c@1", "F1", "F0.5u", "Brier")
@@ -100,8 +98,6 @@ class PanResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="pan"
                 raise ValueError(f"result {number} has other scores than PAN's")
 
     def _frame(self, table: str) -> pl.DataFrame:
-        import polars as pl
-
         rows = [
             (row.rank, row.run, *row.scores.values(), row.blank, row.missing) for row in self.rows
         ]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
+import polars as pl
 from msgspec import structs
 
 from abstain.analyses.result import Facts, Result, check_rows, number, ranked, read_as
@@ -16,14 +17,10 @@ from abstain.analyses.truncation import truncation as truncation_of
 from abstain.errors import plural, some_of
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
+from abstain.measures.ranked_lists import Ints, RankedLists
 from abstain.outcomes import Undefined
 from abstain.rankings.rankings import Rankings, default_measures, ranking_measures
 from abstain.rankings.settings import ListSettings
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from abstain.measures.ranked_lists import Ints, RankedLists
 
 FIRST = 4
 """Names of unjudged queries that a result keeps."""
@@ -151,8 +148,6 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
 
     def _frame(self, table: str) -> pl.DataFrame:
         """Means: a row a run and slice. Queries: a row a run and query."""
-        import polars as pl
-
         rows: tuple[Any, ...] = self.rows if table == "main" else self.per_query
         names = ("rank", "run") if table == "main" else ("run", "query")
         counts: dict[str, Any] = dict.fromkeys(COUNTS, pl.Int64)

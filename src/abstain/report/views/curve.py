@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
 from msgspec.structs import replace
 
 from abstain.analyses.curve.result import CurveResult
@@ -15,9 +16,6 @@ from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts, decisi
 from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
 from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.shared import known_measure, page_of
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SHOWN = ("summary", *CurveResult.TABLES[1:])
 """What `--show` knows."""
@@ -239,8 +237,6 @@ def frame_grid(frame: pl.DataFrame, *, apart: bool = False, on_page: bool = Fals
     With `apart` every run is a block. A page has thresholds among the numbers, to sort by, and
     tells what no threshold reaches from what does not exist.
     """
-    import polars as pl
-
     kinds: dict[Any, Kind] = {pl.String(): "text", pl.Int64(): "count"}
     if frame.is_empty():
         frame = frame.select("run")
