@@ -16,6 +16,7 @@ import polars as pl
 
 from abstain.analyses.result import Facts, Result, defined, ranked
 from abstain.errors import InputError, UsageError, checked, nearest, plural, shown
+from abstain.io.tables import read_table
 from abstain.judging.opening import open_sources
 from abstain.judging.reading import Reading
 from abstain.measures import measure
@@ -116,8 +117,6 @@ def pan(truth: str | os.PathLike[str], answers: Any, *, year: int = 2023) -> Pan
         answers: The paths of answers (id, value), or of one; a mapping names the systems.
         year: Whose overall score: 2020 takes four measures, later years Brier too.
     """
-    from abstain.io.tables import read_table
-
     gold = read_table(os.fspath(truth), format="pan")
     if "correct" not in gold.columns:
         raise InputError("has values, expected PAN's truth (id, same)", gold.name)

@@ -18,7 +18,9 @@ from msgspec import Struct, structs
 import abstain
 from abstain.errors import InputError, UnknownNameError, UsageError, checked, option, plural
 from abstain.io.selection import Selection, narrowed, positions
+from abstain.judging.aliases import likely_confidence
 from abstain.judging.counting import KindCounts, binned_cells
+from abstain.judging.reading import PolicyLike, Reading, refuse_meaningless, said_policy
 from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice_sizes, slices_of
 from abstain.measures.arrays import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import (
@@ -46,7 +48,6 @@ if TYPE_CHECKING:
     from abstain.analyses.validate import validate as _validate
     from abstain.judging.counting import Filled
     from abstain.judging.gold import Gold
-    from abstain.judging.reading import PolicyLike, Reading
     from abstain.judging.responses import Responses
 
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
@@ -205,8 +206,6 @@ class Evaluation:
         """Refuse runs that nowhere say how sure they are, naming the column that may do so."""
         if self.kind == "counts" or self.states_confidence:
             return
-        from abstain.judging.aliases import likely_confidence
-
         tables = [own.table for own in self.source.responses]
         alone = len(tables) == 1
         raise InputError(
@@ -307,8 +306,6 @@ class Evaluation:
     @checked
     def with_policy(self, policy: PolicyLike) -> Evaluation:
         """The same responses under another policy; nothing is read again."""
-        from abstain.judging.reading import refuse_meaningless, said_policy
-
         reading = structs.replace(self.reading, policy=said_policy(policy))
         refuse_meaningless(reading, self.kind)
         return Evaluation(self.source, reading, held=self._held)

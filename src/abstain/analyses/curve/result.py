@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+import numpy as np
 import polars as pl
 from msgspec import structs
 
@@ -58,8 +59,6 @@ class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
         """At most so many of them, evenly over coverage; 0: all."""
         if not points or len(self.answered) <= points:
             return self
-        import numpy as np
-
         from abstain.analyses.curve.curves import evenly
 
         at = evenly(np.array(self.answered), points).tolist()

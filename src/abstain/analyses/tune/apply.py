@@ -21,6 +21,7 @@ from abstain.io.columns import require_all, text_column
 from abstain.io.documents import document
 from abstain.io.files import open_plain
 from abstain.io.frames import collect
+from abstain.io.normalise import matcher
 from abstain.io.tables import ROW, format_of_name
 from abstain.judging.faults import bad_confidence
 from abstain.judging.gold import Gold, read_gold
@@ -125,7 +126,6 @@ def _without_refusals(
     rows: pl.DataFrame, questions: pl.DataFrame | None, align: str
 ) -> pl.DataFrame:
     """Refusals as blanks, but for those that the gold accepts, however they are written."""
-    from abstain.io.normalise import matcher
     from abstain.judging.refusals.detect import blanked
 
     if RULE not in rows.columns:

@@ -14,6 +14,7 @@ import polars as pl
 from abstain.analyses.result import Facts, Result
 from abstain.analyses.tune.choose import Threshold
 from abstain.errors import UsageError, checked, nearest, plural
+from abstain.io.files import write_text
 from abstain.measures.arrays import BoolArray
 from abstain.outcomes import Counts
 
@@ -235,7 +236,6 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
     @checked
     def save_thresholds(self, path: str | os.PathLike[str]) -> None:
         """Write the thresholds with how they came about, for `abstain tune --apply`."""
-        from abstain.io.files import write_text
         from abstain.io.json_text import json_of
 
         write_text(Path(path), json_of(self.threshold_data()))

@@ -11,6 +11,7 @@ from abstain.analyses.meta.settings import PARTS
 from abstain.errors import plural
 from abstain.report import meta_words as words
 from abstain.report import view
+from abstain.report.charts import write_charts
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.meta_charts import agreement_chart, meta_charts, one_below_another
 from abstain.report.page import Figure, Page, PageTable, Section
@@ -59,8 +60,6 @@ class View(view.View[MetaResult]):
 
     def draw(self, path: Path, **options: Any) -> None:
         """All charts one below another in a file; each in its own in a folder."""
-        from abstain.report.charts import write_charts
-
         charts = self.charts()
         if path.suffix and charts:
             charts = {"meta": one_below_another(charts.values())}
