@@ -19,15 +19,13 @@ from abstain.analyses.curve.result import POINT, Points, curve_columns, stacked
 from abstain.analyses.result import Facts, Result, finite, read_as
 from abstain.errors import UsageError, option
 from abstain.judging.judge import KIND
-from abstain.measures import count_measure
+from abstain.measures import Measure, count_measure
 from abstain.measures.answers import Groups
 from abstain.measures.arrays import Array, IntArray
-from abstain.outcomes import OUTCOMES, reasons_named
+from abstain.outcomes import OUTCOMES, Policy, reasons_named
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation
-    from abstain.measures import Measure
-    from abstain.outcomes import Policy
 
 BINS = 1024
 MOST_BINS = 1 << 20

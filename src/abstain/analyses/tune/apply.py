@@ -22,7 +22,7 @@ from abstain.io.documents import document
 from abstain.io.files import open_plain
 from abstain.io.frames import collect
 from abstain.io.normalise import matcher
-from abstain.io.tables import ROW, format_of_name
+from abstain.io.tables import ROW, Table, format_of_name
 from abstain.judging.faults import bad_confidence
 from abstain.judging.gold import Gold, read_gold
 from abstain.judging.judge import NO
@@ -31,7 +31,6 @@ from abstain.judging.responses import RULE, read_responses
 from abstain.outcomes import EXCLUDED, OUTCOMES
 
 if TYPE_CHECKING:
-    from abstain.io.tables import Table
     from abstain.judging.evaluation import Evaluation
 
 RUN, QUESTION = "__run", "__question"
