@@ -197,10 +197,15 @@ _TAKES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
     "Measure": (
         "the name of a measure",
         "names of measures",
-        lambda value: isinstance(value, str) or type(value).__name__ == "Measure",
+        lambda value: isinstance(value, str) or _is_measure(value),
     ),
 }
 """Plain types as they are written: what to call one, what to call several, which values fit."""
+
+
+def _is_measure(value: Any) -> bool:
+    """Whether it is of a class above this layer, which is known by its name."""
+    return any(kind.__name__ == "Measure" for kind in type(value).__mro__)
 
 
 def _number(value: Any, kind: type) -> bool:

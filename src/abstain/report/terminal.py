@@ -46,7 +46,7 @@ def print_grid(
     if grid.title:
         write([(clean(grid.title), "bold")])
         write([])
-    if grid.stack and width < ABREAST:
+    if (grid.stack and width < ABREAST) or _cramped(grid, digits, width):
         for line in _stacked(grid, digits, width):
             write(line)
         parts = []
@@ -82,6 +82,14 @@ def _coloured(stream: IO[str]) -> Callable[[Line], object]:
         console.print(text, no_wrap=True, overflow="ignore", crop=False)
 
     return write
+
+
+def _cramped(grid: Grid, digits: int, width: int) -> bool:
+    """Whether texts alone have long names, a file's path say, and little room beside them."""
+    if not grid.rows or any(column.kind != "text" for column in grid.columns):
+        return False
+    first, *rest = _widths(grid, digits)
+    return sum(rest) + 2 * len(rest) > width - first and width - first < ABREAST // 2
 
 
 def _stacked(grid: Grid, digits: int, width: int) -> Iterator[Line]:
