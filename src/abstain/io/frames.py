@@ -39,8 +39,8 @@ def open_table(
         raise InputError("two columns have the same name", name or "the frame") from None
     except TypeError:
         raise UsageError(
-            f"{name + ': ' if name else ''}expected a path or a dataframe (polars, pandas, pyarrow, duckdb, Spark), "
-            f"got {type(data).__name__}"
+            f"{name + ': ' if name else ''}expected a path or a dataframe "
+            f"(polars, pandas, pyarrow, duckdb, Spark), got {type(data).__name__}"
         ) from None
     label = name or "the frame"
     if isinstance(frame, nw.LazyFrame):
