@@ -14,7 +14,7 @@ from latex2mathml.converter import convert
 
 MATH = re.compile(r"^```math\n(.*?)^```$", re.M | re.S)
 FILE = re.compile(r"^(`{3,}\w+) file=(\S+)$", re.M)
-NEEDS = re.compile(r"^(`{3,}\w+) needs=\S+$", re.M)
+NEEDS = re.compile(r"^(`{3,}\w+) (?:needs|data)=\S+$", re.M)
 
 
 def on_config(config: Any) -> Any:
