@@ -2,7 +2,7 @@
 
     python tools/sentences.py [FOLDER]
 
-A text is a literal in the code, or in a template of a page, with at least three words. What is filled
+A text is a literal in the code or in a template of a page, with three words or more. What is filled
 in stands as `{…}`. Docstrings count only where they are shown: those of commands and of measures.
 Readers go through the list and mark what they have to read twice; a test looks for what was marked.
 """
