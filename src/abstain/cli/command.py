@@ -213,6 +213,12 @@ class Command(FittingHelp):
 
     def format_options(self, ctx: click.Context, formatter: Any) -> None:
         """The arguments, then the options by section."""
+        for name, records in self.sections(ctx).items():
+            with formatter.section(name):
+                formatter.write_dl(records)
+
+    def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """Arguments and options with their meanings, by heading."""
         named = [
             (own.human_readable_name, own.help)
             for own in self.params
@@ -224,10 +230,7 @@ class Command(FittingHelp):
             record = None if isinstance(own, click.Argument) else own.get_help_record(ctx)
             if record is not None:
                 sections[getattr(own, "section", SHOWING)].append(record)
-        for name, records in sections.items():
-            if records:
-                with formatter.section(name):
-                    formatter.write_dl(records)
+        return {name: records for name, records in sections.items() if records}
 
 
 def with_bare_value(args: Sequence[str], names: Sequence[str], methods: Sequence[str]) -> list[str]:
