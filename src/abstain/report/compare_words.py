@@ -66,6 +66,31 @@ def verdict(c: CompareResult) -> list[str]:
     return [*said, *_resolution(c, len(tested))]
 
 
+def best(c: CompareResult) -> list[str]:
+    """The best of several runs, and from how many others it can be told apart."""
+    if len(c.rows) < 3 or c.rows[0].score is None:
+        return []
+    row = c.rows[0]
+    text = f"The best run is {row.run} ({c.measure} {row.score:.4f})"
+    told = told_apart(c, row.run)
+    return [f"{text}, and {told}." if told else f"{text}."]
+
+
+def told_apart(c: CompareResult, run: str) -> str:
+    """From how many other runs a run can be told apart; empty where it was compared with none."""
+    own = [p for p in _tested(c.pairs) if run in (p.run, p.against)]
+    if not own:
+        return ""
+    found, level = sum(bool(p.differs) for p in own), f"at the {100 * c.alpha:g} % level"
+    if len(own) == 1:
+        other = own[0].against if own[0].run == run else own[0].run
+        return f"it {'can' if found else 'cannot'} be told apart from {other} {level}"
+    if not found:
+        return f"it cannot be told apart from any of the {len(own)} others {level}"
+    whom = f"all {len(own)} others" if found == len(own) else f"{found} of the {len(own)} others"
+    return f"it can be told apart from {whom} {level}"
+
+
 def _two(c: CompareResult) -> list[str]:
     (pair,) = c.pairs
     if pair.difference is None:

@@ -20,6 +20,8 @@ ANSWERED = "share of questions answered"
 PENALISED = "S = c − t/(1−t)·w"
 ON_PAGE, IN_FILE = 101, 500
 """Points of a curve that are drawn."""
+SQUARE = 400
+"""Pixels of a side where both axes are the same kind of share."""
 MOST_T = PENALISED_AT[-1]
 """Beyond it a wrong answer costs more than four right ones and S runs off the page."""
 
@@ -129,7 +131,8 @@ class Drawing:
             "What was promised and what came true; on the dashed line both are the same. On "
             f"average {'; '.join(words)}."
         )
-        spec = chart("", rows, [perfect, _legend(line), dots])
+        spec = chart("", rows, [perfect, _legend(line), dots], width=SQUARE, height=SQUARE)
+        spec["usermeta"] = {"square": True}
         return Figure("reliability", caption, spec, title="Reliability")
 
     def _roc(self) -> Figure | None:

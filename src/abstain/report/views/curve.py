@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from abstain.analyses.curve.result import CurveResult
 from abstain.errors import check_name, plural
 from abstain.report import view, words
+from abstain.report.campaign.headings import explained_on
+from abstain.report.charts import coloured
 from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts, decision_words
 from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
 from abstain.report.page import Figure, Page, PageTable, Section
@@ -129,10 +131,16 @@ class View(view.View[CurveResult]):
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Risk and coverage, the measure, calibration, decisions."""
-        return {
-            name: {**own.spec, "title": {"text": TITLES[name].format(measure=self.result.along)}}
-            for name, own in Drawing(self.result, IN_FILE).figures().items()
-        }
+        drawn = Drawing(self.result, IN_FILE).figures()
+        return coloured(
+            {
+                name: {
+                    **own.spec,
+                    "title": {"text": TITLES[name].format(measure=self.result.along)},
+                }
+                for name, own in drawn.items()
+            }
+        )
 
     def main_first(self, *, show: str = "summary", **options: Any) -> dict[str, dict[str, Any]]:
         """The chart of what is shown first; risk and coverage where that has none."""
@@ -185,7 +193,8 @@ class View(view.View[CurveResult]):
                 for c, text in zip(compared, found.said, strict=True)
             ]
             if cells:
-                found.tables = [PageTable("crossings", "Crossings", "", Grid(columns, cells))]
+                grid = explained_on("crossings", Grid(columns, cells), self.result.along)
+                found.tables = [PageTable("crossings", "Crossings", "", grid)]
         return found
 
     def _on_page(self) -> dict[str, Figure]:
@@ -194,7 +203,7 @@ class View(view.View[CurveResult]):
     def table(self, name: str) -> PageTable:
         """A table of the page."""
         frame = self.result.thinned(name, ON_PAGE)
-        grid = frame_grid(frame, on_page=True)
+        grid = explained_on(name, frame_grid(frame, on_page=True), self.result.along)
         titles = {
             "main": ("results", "Summary"),
             "measure": ("measure_points", f"{self.result.along} and coverage: the points"),
@@ -214,12 +223,13 @@ class View(view.View[CurveResult]):
                 return decision_words(decision.comparisons[0])
             return f"Summary of {plural(len(result.runs), 'run')}."
         text = (
-            f"{top.run} could have had a {result.along} of {words.number(top.best)}, answering "
-            f"{100 * top.coverage:.0f} % of the questions"
+            f"In hindsight the best run is {top.run}, but that was not tested: with answers to "
+            f"only the {100 * top.coverage:.0f} % of the questions of which it is surest, it would "
+            f"have a {result.along} of {words.number(top.best)}"
         )
         if top.as_submitted is not None:
-            text += f"; as submitted it has {words.number(top.as_submitted)}"
-        return text + "."
+            text += f" (as submitted: {words.number(top.as_submitted)})"
+        return f"{text}. `abstain tune` tests a threshold."
 
 
 def _named(name: str) -> str:

@@ -11,7 +11,8 @@ from abstain.errors import UsageError, option, plural, shown, some_of
 from abstain.measures import definitions
 from abstain.measures.kinds import RankingMeasure
 from abstain.report import shared, view
-from abstain.report.charts import chart, points, tips
+from abstain.report.campaign.headings import explained_on
+from abstain.report.charts import chart, coloured, points, tips
 from abstain.report.grid import Cell, Column, Grid, Kind
 from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.views import truncation
@@ -96,7 +97,7 @@ class View(view.View[RankResult]):
         found = {figure.name: figure.spec for figure in (*self._figures(), *self._strips())}
         if self.result.truncation is not None:
             found |= truncation.View(self.result.truncation).charts()
-        return found
+        return coloured(found)
 
     def _figures(self) -> list[Figure]:
         rows, names = self.result.rows, list(self.result.measures)
@@ -110,7 +111,7 @@ class View(view.View[RankResult]):
         return shared.page_of(
             result,
             f"{names[0]} of {plural(len(result.lists), 'run')}",
-            shared.lead_words(result.rows, names),
+            shared.lead_words(result.rows, names, test="abstain compare --scores"),
             self._sections(),
             ("measures", ", ".join(names)),
             ("queries", queries),
@@ -133,11 +134,12 @@ class View(view.View[RankResult]):
             for row in result.rows
         ]
         reading = "Scores are means over the queries for which they exist."
+        grid = explained_on("runs", Grid(columns, rows), result.measures[0])
         yield Section(
             "leaderboard",
             "Leaderboard",
             said=shared.undefined_words(result.rows),
-            tables=[PageTable("runs", "Runs", reading, Grid(columns, rows), filters=result.by)],
+            tables=[PageTable("runs", "Runs", reading, grid, filters=result.by)],
             figures=self._figures(),
         )
         if result.per_query:
