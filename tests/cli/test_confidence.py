@@ -79,7 +79,7 @@ def test_curve_says_what_it_cannot_show(here: Here) -> None:
     here.write("some.csv", "question,answer,confidence\nq00,a,0.9\nq01,b,\nq02,a,0.1\n")
     said = here("curve", "gold.csv", "plain.csv", "some.csv")
     assert said.code == 0
-    assert "Run 'plain' has no confidence: there is no curve of it." in said.out
+    assert "Run 'plain' has no confidence, so it has no curve." in said.out
     assert "undefined (–) where no answer has a confidence: plain: AUROC" in said.out
     said = here("curve", "gold.csv", "some.csv")
     assert "1 answer without a confidence, taken as the least sure" in " ".join(said.out.split())
@@ -315,7 +315,7 @@ def test_slices_by_position(here: Here) -> None:
         ("question,answer,confidence\nn1,a,nan\n", "x.csv:2: confidence is 'nan', expected"),
         (
             "question,answer,confidence\nn1,a,0.5\nn1,b,0.9\n",
-            "x.csv:3: question 'n1' stands twice (first: x.csv:2)",
+            "x.csv:3: question 'n1' appears twice (first: x.csv:2)",
         ),
         (
             "run,question,answer,confidence\nA,n1,a,0.5\nB,n1,b,0.9\n",
@@ -515,7 +515,7 @@ def test_a_threshold_is_written_in_full(here: Here) -> None:
 def test_a_run_without_answers_or_confidence_has_no_curve(here: Here) -> None:
     here.write("j.csv", "run,question,grade,confidence\na,q1,,0.3\na,q2,,0.2\n")
     out = " ".join(here("curve", "--judged", "j.csv").out.split())
-    assert "Run 'a' has no answer: there is no curve of it." in out
+    assert "Run 'a' has no answer, so it has no curve." in out
     here.write("j.csv", "run,question,grade,confidence\na,q1,right,\na,q2,wrong,\n")
     said = here("curve", "--judged", "j.csv", "--show", "roc", "-f", "csv")
     assert said.out == "run\n"
@@ -663,7 +663,7 @@ def test_the_bound_is_promised_and_counted_in_words(here: Here) -> None:
     kept = plain["results"][0]["kept"]
     out = " ".join(here(*say).out.split())
     assert f"at most 0.3 of all its answers was wrong in {kept['over_all']} of 10 parts" in out
-    assert "Promised, with a chance of at least 0.9 over the questions tuned on: a risk" in out
+    assert "The bound holds with a chance of at least 0.9 over the questions tuned on: the" in out
     following = here(*say, "--next", "-f", "json").data
     assert following["aim"]["next_questions"] is True
     own = following["results"][0]
@@ -679,7 +679,7 @@ def test_silence_promises_nothing(here: Here) -> None:
     )
     out = here("tune", "--judged", "j.csv", "--risk", "0.1").out
     assert "it should answer nothing" in " ".join(out.split())
-    assert "Promised" not in out
+    assert "The bound holds" not in out
 
 
 def test_a_bound_that_is_seen_broken_is_tested(here: Here) -> None:

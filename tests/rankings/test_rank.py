@@ -185,7 +185,7 @@ def test_arguments_that_make_no_sense(files: Here, args: tuple[str, ...], messag
 def test_a_query_twice_in_the_table_of_queries(files: Here) -> None:
     files.write("queries.csv", "query,type\nq1,a\nq1,b\n")
     line = files.refuses("rank", "qrels", "long", "--queries", "queries.csv", "--by", "type")
-    assert line == "queries.csv:3: query 'q1' stands twice"
+    assert line == "queries.csv:3: query 'q1' appears twice"
 
 
 def test_each_query_and_undefined_ones(files: Here) -> None:

@@ -185,7 +185,9 @@ def test_a_result_that_is_not_whole_is_refused(
 
     plain = rankings().score("AP").to_dict() | change
     (tmp_path / "r.json").write_text(json.dumps(plain))
-    with pytest.raises(ab.InputError, match=f"is no whole result of `abstain rank`: .*{said}"):
+    with pytest.raises(
+        ab.InputError, match=f"is not a complete result of `abstain rank`: .*{said}"
+    ):
         ab.load(tmp_path / "r.json")
 
 

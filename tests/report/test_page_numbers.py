@@ -379,7 +379,7 @@ def test_results_without_scores_are_refused(here: Here, kind: str) -> None:
     ):
         here.write("saved.json", json.dumps(plain | changed))
         line = here.refuses("report", "saved.json")
-        assert line.startswith(f"saved.json: is no whole result of `abstain {kind}`: {said}")
+        assert line.startswith(f"saved.json: is not a complete result of `abstain {kind}`: {said}")
 
 
 @pytest.mark.slow
@@ -389,7 +389,9 @@ def test_a_leaderboard_with_text_for_a_count_is_refused(inputs: Here) -> None:
     plain["results"][1]["counts"]["right"] = "many"
     inputs.write("saved.json", json.dumps(plain))
     line = inputs.refuses("report", "saved.json")
-    assert line.startswith("saved.json: is no whole result of `abstain campaign`: expected `int")
+    assert line.startswith(
+        "saved.json: is not a complete result of `abstain campaign`: expected `int"
+    )
     assert "$.results[1].counts" in line
 
 

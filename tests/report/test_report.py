@@ -154,10 +154,10 @@ def test_a_hostile_name_is_text_in_markup_and_data(inputs: Here) -> None:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("", "is no JSON of a result"),
-        ("{", "is no JSON of a result"),
-        ("[1, 2]", "is no JSON of a result"),
-        ("[" * 100_000, "is no JSON of a result"),
+        ("", "is not the JSON of a result"),
+        ("{", "is not the JSON of a result"),
+        ("[1, 2]", "is not the JSON of a result"),
+        ("[" * 100_000, "is not the JSON of a result"),
         ('{"a": 1}', "it has no field 'abstain'"),
         ('{"abstain": "0.1.0", "kind": "poem"}', "is a result of kind 'poem', expected audit, "),
         ('{"abstain": "0.1.0", "kind": 7}', "has a 'kind' that is no text"),
@@ -183,7 +183,7 @@ def test_a_hostile_name_is_text_in_markup_and_data(inputs: Here) -> None:
         (
             '{"abstain": "0.1.0", "kind": "score", "measures": ["F"], "results": [{"run": "a", '
             '"scores": {"F": 1e9999}}]}',
-            "is no whole result of `abstain score`",
+            "is not a complete result of `abstain score`",
         ),
     ],
 )

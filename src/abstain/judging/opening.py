@@ -68,7 +68,7 @@ def named(runs: Any, reading: Reading) -> list[tuple[str, Any]]:
     else:
         found = _named_logs(runs, reading)
     if not found:
-        raise UsageError("there is no run to read")
+        raise UsageError("no run is given")
     return found
 
 
@@ -218,7 +218,7 @@ def _joined(logs: Sequence[_Log], shared: str | None) -> Responses:
     listed = ", ".join(tasks[:5]) + (" …" if tasks[5:] else "")
     note = f"{plural(len(logs), 'log')} of {run} made one run, a task each ({listed})"
     if shared is not None:
-        note += f"; ids stand in several tasks ({shown(shared)}), so questions are named task/id"
+        note += f"; ids appear in several tasks ({shown(shared)}), so questions are named task/id"
     table = replace(table, notes=(*table.notes, note), run_id=(run, 1))
     return Responses(table, run)
 

@@ -27,7 +27,7 @@ from abstain.judging.opening import open_sources
 from abstain.judging.reading import JudgedOptions, Reading, ReadingOptions, refuse_meaningless
 from abstain.judging.responses import Responses, describe, own_cluster, told
 
-NAMELESS = "the rows name no question: each is counted as one"
+NAMELESS = "the rows name no question: each row counts as a question"
 
 
 class _Source(Source):

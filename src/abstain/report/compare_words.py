@@ -97,7 +97,7 @@ def _two(c: CompareResult) -> list[str]:
         return [UNTESTED]
     if c.origin is not None and c.origin.same == c.questions and pair.p == 1:
         alike = f"{pair.run} and {pair.against} have the same outcome on every question"
-        return [f"{alike}: there is no difference to be seen."]
+        return [f"{alike}: there is no difference."]
     test = f"p = {p_text(pair.p)}".replace("= <", "< ")
     if pair.difference == 0:
         return [f"{pair.run} and {pair.against} have the same {c.measure} ({test})."]
@@ -108,12 +108,12 @@ def _two(c: CompareResult) -> list[str]:
     if _of_rightness(c):
         found = "a difference" if pair.differs else "no difference"
         return [
-            f"{text}. McNemar's test does not look at {c.measure} but at who is right: {found} "
-            f"there {level} ({test})."
+            f"{text}. McNemar's test compares who is right, not {c.measure}: it finds {found} "
+            f"{level} ({test})."
         ]
     if pair.differs:
-        return [f"{text} ({test}): a difference {level}."]
-    return [f"{text} ({test}): not a difference {level}, chance could have made it."]
+        return [f"{text} ({test}): a significant difference {level}."]
+    return [f"{text} ({test}): not a significant difference {level}."]
 
 
 def _of_rightness(c: CompareResult) -> bool:
@@ -128,7 +128,7 @@ def _many(c: CompareResult, tested: list[Pair]) -> list[str]:
         f"{100 * c.alpha:g} % level ({CORRECTIONS.get(c.correction, c.correction)})."
     ]
     if _of_rightness(c):
-        said.append(f"McNemar's test does not look at {c.measure} but at who is right.")
+        said.append(f"McNemar's test compares who is right, not {c.measure}.")
     separated = c.separated()
     if separated:
         verb = "is" if len(separated) == 1 else "are"
@@ -143,7 +143,7 @@ def _many(c: CompareResult, tested: list[Pair]) -> list[str]:
     same = [p for p in c.pairs if p.standard_error == 0 and p.difference == 0]
     if same:
         pairs = first_few(f"{p.run} and {p.against}" for p in same)
-        said.append(f"Alike throughout, as far as {c.measure} can tell: {pairs}.")
+        said.append(f"No question tells these pairs apart by {c.measure}: {pairs}.")
     return said
 
 
@@ -157,14 +157,11 @@ def _neighbours(c: CompareResult, *, alone: bool) -> list[str]:
     if not near:
         return []
     alike = sum(not p.differs for p in near)
-    most = "most neighbours" if 2 * alike > len(near) else "some neighbours"
-    head = "All neighbours differ" if not alike else f"But {most} are not told apart"
-    if alike and alone:
-        head = head.removeprefix("But ").capitalize()
-    return [
-        f"{head}: {alike} of {plural(len(near), 'pair')} next to each other in the ranking "
-        "could have come by chance."
-    ]
+    pairs = f"{plural(len(near), 'pair')} of neighbours in the ranking"
+    if not alike:
+        return [f"All {pairs} differ." if len(near) > 1 else f"The {pairs} differs."]
+    but = "" if alone else "But "
+    return [f"{but}{alike} of {pairs} cannot be told apart."]
 
 
 def _against(c: CompareResult, tested: list[Pair]) -> list[str]:
@@ -177,7 +174,7 @@ def _against(c: CompareResult, tested: list[Pair]) -> list[str]:
             verb = "is" if len(runs) == 1 else "are"
             lower = "" if c.higher_is_better else ", lower being better"
             said.append(f"{first_few(runs, most=5)} {verb} {word} {c.against}{lower}.")
-    who = f"{plural(rest, 'run')} cannot" if rest else "There is no run that cannot"
+    who = f"{plural(rest, 'run')} cannot" if rest else "Every run can"
     said.append(
         f"{who} be told apart from {c.against} "
         f"(max-T over {plural(len(tested), 'comparison')}, {100 * c.alpha:g} %)."
@@ -213,10 +210,10 @@ def _resolution(c: CompareResult, tested: int) -> list[str]:
     text += (
         f"no pair can be told apart {level}"
         if reach > c.alpha
-        else "only runs that are ahead in nearly every cluster can be told apart"
+        else "only a run that is ahead in nearly every cluster can be told apart"
     )
     last = trials if by_trials else "fewer runs"
-    return [f"{text}. The correction bh, a comparison with one run or {last} ask for less."]
+    return [f"{text}. The correction bh, a comparison with one run or {last} would need less."]
 
 
 def _smallest_p(c: CompareResult, many: int) -> tuple[float, str, bool]:
@@ -249,8 +246,8 @@ def origin(c: CompareResult) -> list[str]:
     if o is None or o.knowing is None or o.abstaining is None or not o.contributions:
         return []
     text = (
-        f"Of the difference of {signed(pair.difference)}, {signed(o.knowing)} is knowing more "
-        f"or less and {signed(o.abstaining)} is when to abstain"
+        f"Of the difference of {signed(pair.difference)}, {signed(o.knowing)} comes from knowing "
+        f"more or less and {signed(o.abstaining)} from when to abstain"
     )
     if o.without_candidate:
         moves = plural(o.without_candidate, "move")

@@ -72,7 +72,8 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
         "rewards",
         "What other measures would say",
         "κ: what a blank is credited, in right answers. p*: the chance of being right above which "
-        "answering pays. Both also as numbers, for the run that the measure puts first.",
+        "answering pays. The columns “there” give both as numbers for the run that the measure "
+        "puts first.",
         Grid(columns, rows),
     )
 

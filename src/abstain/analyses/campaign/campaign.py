@@ -236,7 +236,7 @@ def _runs_info(runs: Sequence[str], given: Any) -> tuple[pl.DataFrame, list[str]
     info = info.with_columns(pl.all().cast(pl.String))
     twice = info.filter(pl.col("run").is_duplicated())
     if twice.height:
-        raise InputError(f"run {shown(twice['run'][0])} stands twice", table.name)
+        raise InputError(f"run {shown(twice['run'][0])} appears twice", table.name)
     present = set(runs)
     unknown = [r for r in info["run"] if r not in present]
     if len(unknown) == info.height:

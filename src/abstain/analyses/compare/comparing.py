@@ -115,7 +115,7 @@ def compare(
     low, high = chosen.bounds
     check_plan(detect=detect, power=power, level=level, widest=high - low)
     if test == "wilcoxon":
-        raise UsageError("wilcoxon is for per-query scores; take randomisation here")
+        raise UsageError("wilcoxon is for per-query scores; use randomisation here")
     if confident:
         return compare_confidence(common, chosen, options)
     return compare_outcomes(common, chosen, options, by=by, judge_error=judge_error)

@@ -36,9 +36,9 @@ def compare_scores(matrix: ScoreMatrix, options: Options) -> CompareResult:
     if method not in METHODS:
         raise UsageError(f"scores take the interval methods {', '.join(METHODS)} (got '{method}')")
     if options.test == "mcnemar":
-        raise UsageError("McNemar's test is for right and wrong; scores take wilcoxon")
+        raise UsageError("McNemar's test is for right and wrong; for scores use wilcoxon")
     if options.test == "wilcoxon" and matrix.cluster is not None:
-        raise UsageError("Wilcoxon's test knows no clusters; take randomisation")
+        raise UsageError("Wilcoxon's test does not support clusters; use randomisation")
     return compared(_Scores(matrix, replace(options, method=method)))
 
 

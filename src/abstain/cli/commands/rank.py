@@ -99,8 +99,8 @@ def rank(
         ranking_measures(measures)  # a name that nobody knows is told before anything is read
     if truncation and out.chosen == "csv" and (by or per_query):
         raise UsageError(
-            "CSV is one table, a row a run with --truncation: leave out --by and --per-query, "
-            "or take JSON"
+            "CSV is one table with a row for each run with --truncation: leave out --by and "
+            "--per-query, or use JSON"
         )
     if by and how["queries"] is None:
         raise UsageError("--by needs a table of the queries: --queries FILE")

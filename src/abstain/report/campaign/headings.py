@@ -133,7 +133,7 @@ ELSEWHERE = {
         "where": "the run as submitted, or at its best threshold",
         "score": "{measure}",
         "knowing": "{measure} if everything were answered",
-        "silence": "what as many blanks gain if they are chosen blindly",
+        "silence": "what as many random blanks gain",
         "choosing": "what these blanks gain beyond that",
         "left": "what is left to gain, up to the oracle",
         "oracle": "{measure} if exactly the right answers were given",

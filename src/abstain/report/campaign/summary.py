@@ -74,7 +74,7 @@ def _separated(c: Overview) -> Iterator[str]:
         yield from verdict(c.result.comparison)
         yield from how(c.result.comparison)
     elif len(c.runs) > 1:
-        yield "Which runs can be told apart was not tested: `abstain compare --against` does it."
+        yield "Which runs can be told apart was not tested: `abstain compare --against` tests it."
 
 
 def _spread(c: Overview) -> Iterator[str]:

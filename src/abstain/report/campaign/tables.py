@@ -71,7 +71,7 @@ def left_out(*scores: Array) -> str:
     lacking = sum(int(np.count_nonzero(np.isnan(block))) for block in scores)
     if not lacking:
         return ""
-    return f" Undefined (–) and so left out of what sums up: {plural(lacking, 'score')}."
+    return f" Undefined (–), so left out of means and medians: {plural(lacking, 'score')}."
 
 
 def safe(name: str) -> str:
@@ -139,7 +139,7 @@ def leaderboard(c: Overview) -> PageTable:
     return PageTable(
         "leaderboard",
         "Runs",
-        "Outcomes of every run; reference runs stand among them without a rank.",
+        "Outcomes of every run; reference runs are listed without a rank.",
         Grid(columns, [row for _, _, row in entries], dim=dim),
     )
 

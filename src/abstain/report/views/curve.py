@@ -32,17 +32,19 @@ TITLES = {
 }
 """Of the charts in files."""
 POINTS = (
-    "One point for each distinct confidence, thinned to show; threshold: answer where at least so "
-    "sure (nothing: no answer is; none: even without a confidence)."
+    "There is one point for each distinct confidence; long curves are thinned. threshold: answers "
+    "with at least this confidence are given (nothing: no answer is given; none: answers without a "
+    "confidence are given too)."
 )
 NOTES = {
     **dict.fromkeys(("risk", "roc", "measure"), POINTS),
-    "parts": "{along} = knowing (everything answered) + silence (as many blanks, blindly) + "
-    "choosing (these blanks); left: up to the oracle, which answers what it gets right.",
-    "blanks": "precision: blanks that were due, of the blanks; recall: of those due; F1: their "
-    "harmonic mean. over-abstention: blank where an answer was due; under-abstention: answered "
-    "where a blank was. Against its own candidates a blank is due where the answer or candidate is "
-    "wrong or there is none.",
+    "parts": "{along} = knowing + silence + choosing. knowing: the score if everything is "
+    "answered. silence: what as many random blanks add. choosing: what the actual blanks add to "
+    "that. left: what the oracle would add, which answers exactly what it gets right.",
+    "blanks": "precision: the share of the blanks that were due; recall: the share of the due "
+    "blanks that were left; F1: their harmonic mean. over-abstention: blank where an answer was "
+    "due; under-abstention: answered where a blank was due. Judged against its own candidates, a "
+    "blank is due where the answer or the candidate is wrong or missing.",
 }
 """What it takes to read a table, whatever is in it."""
 TOGETHER = {"summary": ("threshold", "coverage", " as submitted"), "parts": ("oracle",)}
@@ -82,13 +84,14 @@ class View(view.View[CurveResult]):
     def _summary_notes(self) -> list[str]:
         result = self.result
         said = [
-            f"best {result.along}: in hindsight, answering where confidence is at least the "
-            "threshold; what will hold on new questions is for `abstain tune`."
+            f"best {result.along}: the best value in hindsight, if only answers with at least the "
+            "confidence of the threshold are given; `abstain tune` estimates what holds on new "
+            "questions."
         ]
         if any(own.even_without_confidence for own in result.runs):
             said.append(
-                "threshold none: the best is to answer everything, even what has no confidence; "
-                "that no threshold of `abstain tune` does."
+                "threshold none: it is best to answer everything, even without a confidence; no "
+                "threshold of `abstain tune` does that."
             )
         said += [f"{_named(name)}: {text}." for name, text in result.conventions.items()]
         reasons: dict[str, list[str]] = {}
@@ -115,8 +118,8 @@ class View(view.View[CurveResult]):
         how = "equally full" if result.equal_mass else "equally wide"
         theirs = f"ECE{'-mass' if result.equal_mass else ''}(bins={result.bins})"
         return [
-            f"{plural(result.bins, 'bin')}, {how}; empty ones are left out. Their gaps sum up to "
-            f"{theirs}; {_named('ECE')} has bins of its own."
+            f"{plural(result.bins, 'bin')}, {how}; empty ones are left out. The gaps of these "
+            f"bins sum up to {theirs}; {_named('ECE')} uses its own bins."
         ]
 
     def _decision_notes(self) -> list[str]:
@@ -278,7 +281,7 @@ def missing_notes(stated: Iterable[tuple[str, int, int]]) -> list[str]:
     """What to know of answers without a confidence: run, how many have one, how many there are.
 
     >>> missing_notes([("a", 2, 2), ("b", 1, 2), ("c", 0, 2)])[1]
-    "run 'c' has no confidence: there is no curve of it"
+    "run 'c' has no confidence, so it has no curve"
     """
     said = []
     for run, some, have in stated:
@@ -289,5 +292,5 @@ def missing_notes(stated: Iterable[tuple[str, int, int]]) -> list[str]:
             )
         elif not some:
             what = "confidence" if have else "answer"
-            said.append(f"run '{run}' has no {what}: there is no curve of it")
+            said.append(f"run '{run}' has no {what}, so it has no curve")
     return said

@@ -40,7 +40,7 @@ class View(view.View[RankResult]):
             return self._scores()
         if result.by or result.per_query:
             raise UsageError(
-                f"CSV is one table, a row a run with {option('truncation')}: leave out "
+                f"CSV is one table with a row for each run with {option('truncation')}: leave out "
                 f"{option('by')} and {option('per_query')}, or take JSON"
             )
         return truncation.View(result.truncation).beside(self._scores())
@@ -212,12 +212,12 @@ def _list_notes(result: RankResult) -> Iterator[str]:
     for word in result.nil_words:
         other = "" if settings.nil is None else f", which is not {shown(settings.nil)}"
         yield (
-            f"a list has a document {shown(word)}{other}: where it says that there is nothing "
-            "more to find, name it as nil"
+            f"a list has a document {shown(word)}{other}: if it marks the end of a list, name it "
+            "as nil"
         )
     yield from _grades(result, measures)
     if settings.trec_eval:
-        yield "averages as trec_eval takes them: what does not exist counts 0"
+        yield "averages as in trec_eval: a score that does not exist counts 0"
 
 
 def _primed(measures: Sequence[RankingMeasure]) -> list[str]:
@@ -288,7 +288,7 @@ def _ends(result: RankResult) -> str:
     nil, limit = result.settings.nil, result.settings.limit
     full = sum(own.at_limit for own in result.lists)
     if result.settings.nil_as_answer:
-        text = f"{nil} is a document like others, the right one where nothing else is (TREC 2001)"
+        text = f"{nil} counts as a document, which is relevant where no other is (TREC 2001)"
         at_limit = plural(full, "list")
         return text if limit is None else f"{text}; at the limit of {limit:,}: {at_limit}"
     lists = plural(sum(own.lists for own in result.lists), "list")
@@ -296,7 +296,7 @@ def _ends(result: RankResult) -> str:
     if nil is not None:
         text += f", {sum(own.by_nil for own in result.lists):,} of them by {nil}"
     if limit is not None:
-        text += f"; at the limit of {limit:,}, and scored in the original manner: {full:,}"
+        text += f"; at the limit of {limit:,}, and scored by the original measure: {full:,}"
     return text
 
 
