@@ -170,7 +170,7 @@ def test_a_broken_result_is_refused_in_one_line(kind: str, tmp_path: Path) -> No
         if isinstance(plain[name], (list, dict)):
             broken = {**plain, name: 7}
             (tmp_path / "broken.json").write_text(json.dumps(broken))
-            with pytest.raises(ab.InputError, match="is no whole result"):
+            with pytest.raises(ab.InputError, match="is not a complete result"):
                 ab.load(tmp_path / "broken.json")
     (tmp_path / "broken.json").write_text(json.dumps({**plain, "schema": SCHEMA + 1}))
     with pytest.raises(ab.InputError, match="which a later abstain wrote"):

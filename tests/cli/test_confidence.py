@@ -179,7 +179,7 @@ def test_a_gold_of_its_own(files: Here) -> None:
 
 def test_the_optimism_is_shown_and_is_no_result(files: Here) -> None:
     out = " ".join(files("tune", "gold.csv", "one.csv").out.split())
-    assert "On those it was tuned on it would have looked" in out
+    assert "On the questions it was tuned on it would look" in out
     assert "optimism, not a result" in out
     assert "40 questions in 5 folds (seed 0)" in out
 
@@ -392,7 +392,7 @@ def test_thresholds_beyond_every_confidence_are_said(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--folds", "1"], "flatters itself: --folds is 2 or more (got 1)"),
+        (["--folds", "1"], "it was tuned on: --folds is 2 or more (got 1)"),
         (["--folds", "50"], "50 folds of 40 questions leave one empty"),
         (["--tune-on", "part"], "--tune-on reads NAME=VALUE, such as part=dev"),
         (["--tune-on", "part=de"], "no question has part 'de' (nearest: dev)"),
@@ -471,7 +471,7 @@ def test_what_no_threshold_reaches_is_said(here: Here) -> None:
     tuned = here("tune", "--judged", "j.csv", "--folds", "2", "-f", "json")
     assert tuned.data["results"][0]["best_in_hindsight"]["score"] == 0.625
     out = " ".join(here("tune", "--judged", "j.csv", "--folds", "2").out.split())
-    assert "left blank by any threshold, also by the best in hindsight" in out
+    assert "any threshold leaves them blank, also the best in hindsight" in out
 
 
 def test_a_null_threshold_says_what_it_answers(here: Here) -> None:

@@ -265,7 +265,7 @@ def test_a_run_in_the_best_order_is_not_sure_to_stay_so() -> None:
     assert pair.interval[0] < pair.difference < pair.interval[1]
     (same,) = compared("AUROC", one=best, two=best[::-1], trials=100).pairs
     assert (same.interval[0], same.interval[1]) == (0, 0)
-    assert "no answer moves either score" in same.no_interval
+    assert "no answer changes either score" in same.no_interval
 
 
 @pytest.mark.parametrize("method", ["bca", "percentile"])
@@ -507,7 +507,7 @@ def test_calibration_errors_have_a_p_but_no_interval(name: str) -> None:
     assert [c.name for c in runs_shown.columns] == ["run", name, "right", "wrong", "blank"]
     assert [c.name for c in pairs_shown.columns] == ["run", "against", "difference", "p"]
     assert "%" not in json.dumps(found.charts()["scores"]["title"])
-    with pytest.raises(UsageError, match="a bootstrap adds to that; take randomisation"):
+    with pytest.raises(UsageError, match="a bootstrap adds to the bias; take randomisation"):
         compared(name, test="bootstrap", **runs)
     with pytest.raises(UsageError, match="no standard error to plan with"):
         compared(name, detect=0.1, **runs)

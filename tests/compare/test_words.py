@@ -51,7 +51,7 @@ def test_few_clusters_and_many_pairs_show_nothing_after_holm() -> None:
     said = told(judged(frame, cluster="document"))
     assert "With 8 clusters no p is below 0.0078, which Holm's correction for 10 pairs" in said
     assert "makes 0.078: no pair can be told apart at the 5 % level" in said
-    assert "The correction bh, a comparison with one run or fewer runs ask for less" in said
+    assert "The correction bh, a comparison with one run or fewer runs would need less" in said
     relaxed = judged(frame, cluster="document", correction="bh")
     assert sum(p.differs for p in relaxed.pairs) == 4
     assert "no p is below" not in told(relaxed)
@@ -64,7 +64,7 @@ def test_few_trials_show_nothing_after_holm() -> None:
     letters = dict.fromkeys("vwxy", "a" * 100 + "b" * 100) | {"z": "b" * 200}
     said = told(judged(graded(letters), test="bootstrap", trials=100))
     assert "With 100 trials no p is below 0.02, which Holm's correction for 10 pairs" in said
-    assert "or 1,000 trials ask for less" in said
+    assert "or 1,000 trials would need less" in said
     strict = told(judged(graded(letters), test="bootstrap", trials=100, level=0.99))
     assert "no difference shows at the 1 % level; take 10,000 trials." in strict
 
@@ -244,7 +244,8 @@ def test_a_judges_sample_is_told() -> None:
     said = told(judged(graded({"one": "aab-", "two": "abb-"}), judge_error=judge))
     assert "on a sample of 100 checked responses" in said
     assert (
-        "No response that is truly blank was checked: the judge is assumed to be right there" in said
+        "No response that is truly blank was checked: the judge is assumed to be right there"
+        in said
     )
 
 
@@ -289,7 +290,7 @@ def test_scores_by_row_are_those_by_column() -> None:
         (
             pl.DataFrame(WIDE | {"doc": list("aabb")}),
             {"cluster": "doc", "test": "wilcoxon"},
-            "knows no clusters",
+            "does not support clusters",
         ),
         (
             pl.DataFrame(WIDE | {"y": [0.1, float("inf"), 1, 1]}),

@@ -88,7 +88,7 @@ def test_runs_are_compared_and_measures_judged_by_the_scores_of_queries() -> Non
     assert found == rankings().scores("AP").compare(trials=200)
     judged = rankings().meta(["AP", "RR"], parts="agreement")
     assert judged.measures == ("AP", "RR")
-    with pytest.raises(ab.UsageError, match="knows no clusters"):
+    with pytest.raises(ab.UsageError, match="does not support clusters"):
         rankings().scores("AP", cluster="type").compare(test="wilcoxon")
 
 
