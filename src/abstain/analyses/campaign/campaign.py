@@ -30,7 +30,7 @@ from abstain.io.frames import collect, into_lazy, open_table
 from abstain.io.tables import ROW
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.judge import INDEX, KIND
-from abstain.judging.opening import parse_run_name
+from abstain.judging.naming import parse_run_name
 from abstain.judging.slices import Slices, slices_of
 from abstain.judging.sources import GoldRuns
 from abstain.measures import Measure, count_measure

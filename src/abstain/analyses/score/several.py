@@ -34,6 +34,7 @@ from abstain.outcomes import (
     WRONG,
     Effect,
     Policy,
+    Why,
     blanks_by_reason,
     reasons_named,
 )
@@ -128,7 +129,7 @@ def several(
             f"several answers a question are paired by id, not by {option('align', 'position')}"
         )
     rules = evaluation.policy
-    if Effect.EXCLUDED in rules.effects.values():
+    if any(e is Effect.EXCLUDED for why, e in rules.effects.items() if why is not Why.UNASKED):
         raise UsageError("with several answers a question none can be excluded: say unanswered")
     source = evaluation.source
     if isinstance(source, GoldRuns):

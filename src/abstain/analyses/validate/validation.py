@@ -26,7 +26,9 @@ from abstain.judging.counting import missing_problems, repeats
 from abstain.judging.faults import Problem
 from abstain.judging.gold import NONE_WORDS
 from abstain.judging.judge import FILE, INDEX, KIND, YES, Judged, judge
-from abstain.judging.opening import is_path, join_tasks, logs_in, name_runs, named, parse_run_name
+from abstain.judging.naming import name_runs, parse_run_name
+from abstain.judging.opening import is_path, join_tasks, logs_in, named
+from abstain.judging.plans import agreed, planned
 from abstain.judging.reading import Reading, refuse_meaningless
 from abstain.judging.responses import Responses, in_its_engine, read_responses, told
 from abstain.judging.sources import GoldRuns, golds_of
@@ -76,8 +78,9 @@ def validate_runs(
     if sources:
         tables = [*(own.table for own in golds), *(own.table for own in sources)]
         check_mapping(reading.columns, tables)
-    named_runs = name_runs(join_tasks(sources))
-    read = GoldRuns(standard, [in_its_engine(own, reading) for own in named_runs], reading)
+    standard, named_runs = agreed(standard, name_runs(join_tasks(sources)))
+    named_runs = [in_its_engine(own, reading) for own in planned(named_runs, standard)]
+    read = GoldRuns(standard, named_runs, reading)
     if sources:
         problems += _problems(read, reading, max_runs)
     order = {_label(name, data): number for number, (name, data) in enumerate(files)}
@@ -163,8 +166,8 @@ def _explained(problems: Sequence[Problem], judged: Judged) -> list[Problem]:
         runs = {p.run for p in left if p.kind in ID_KINDS and p.place.path == source.table.name}
         if not runs or len(runs) > 1 or source.run is None or source.run not in runs:
             continue
-        if ROW not in source.frame.collect_schema().names():
-            continue  # an engine does not say in which order they stand
+        if ROW not in source.frame.collect_schema().names() or source.table.plan:
+            continue  # an engine does not say in which order they stand; a log names its samples
         rows = collect(source.frame.select("question", ROW), source.table.name)
         ids = rows["question"].fill_null("").to_list()
         for finding in misnumbered(ids, gold_ids):
