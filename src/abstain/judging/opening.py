@@ -11,22 +11,23 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import narwhals as nw
 import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UsageError, plural, shown, some_of
-from abstain.io.files import open_plain
+from abstain.errors import InputError, UsageError, option, plural, shown, some_of
+from abstain.io.files import Opened
+from abstain.io.frames import collect, without
 from abstain.io.readers import READERS
-from abstain.io.tables import ROW, Plan, Table, sniff
+from abstain.io.submissions import is_bundle, own_name, runs_in
+from abstain.io.tables import ROW, Plan, Table
 from abstain.judging.naming import name_runs
 from abstain.judging.reading import Reading
 from abstain.judging.responses import Responses, in_its_engine, read_responses
 
 TASK = "task"
 SAMPLE = "sample"
-ENDINGS = (".jsonl", ".json", ".eval", ".gz", ".zst")
-MAX_FILES = 10_000
 
 
 def open_sources(runs: Any, reading: Reading, *, judged: bool = False) -> list[Responses]:
@@ -39,70 +40,95 @@ def open_sources(runs: Any, reading: Reading, *, judged: bool = False) -> list[R
 
 def opened_runs(runs: Any, reading: Reading, *, judged: bool = False) -> list[Responses]:
     """As `open_sources`, but the rows of logs are still here: they may be looked at and changed."""
-    sources = [
-        own
-        for name, data in named(runs, reading)
-        for own in (
-            [_one_run(name, data, reading, judged=judged)]
-            if name and _is_folder(data)
-            else [read_responses(data, reading, name=name, judged=judged)]
-        )
-    ]
+    sources = [opened_run(own, reading, judged=judged) for own in named(runs, reading)]
     return name_runs(join_tasks(sources))
 
 
-def named(runs: Any, reading: Reading) -> list[tuple[str, Any]]:
-    """The runs with the names that the caller gave; a folder stands for the logs in it.
+class Given(Struct, frozen=True):
+    """A run as a caller gave it."""
+
+    data: Any
+    """A path, a frame, a file of an archive; a folder or an archive where it has a name."""
+    name: str = ""
+    """What the caller calls it."""
+    label: str = ""
+    """What it is called where nothing else says so."""
+
+
+def named(runs: Any, reading: Reading) -> list[Given]:
+    """The runs with the names that the caller gave; folders and archives stand for their runs.
 
     A text `name=path` gives a path its name.
     """
     if isinstance(runs, Mapping):
-        found = [(str(name), data) for name, data in runs.items()]
+        found = [Given(data, name=str(name)) for name, data in runs.items()]
     elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
-        every = [own for data in runs for own in _named_logs(data, reading)]
-        several = sum(not is_path(data) for _, data in every) > 1
-        found = [
-            (f"run {i + 1}" if several and not is_path(data) else name, data)
-            for i, (name, data) in enumerate(every)
-        ]
+        found = [Given(path, name=name) for name, path in map(own_name, runs)]
     else:
-        found = _named_logs(runs, reading)
-    if not found:
+        name, path = own_name(runs)
+        found = [Given(path, name=name)]
+    if reading.names:
+        if len(reading.names) != len(found):
+            raise UsageError(
+                f"{plural(len(reading.names), 'name')} for {plural(len(found), 'run')}: "
+                f"{option('names')} names every run, in order"
+            )
+        found = [replace(own, name=n) for own, n in zip(found, reading.names, strict=True)]
+    every = [one for own in found for one in _unfolded(own, reading)]
+    if not every:
         raise UsageError("there is no run to read")
-    return found
+    frames = [at for at, own in enumerate(every) if not is_file(own.data)]
+    for at in frames if len(frames) > 1 else ():
+        every[at] = replace(every[at], label=f"run {at + 1}")
+    return every
 
 
-def _named_logs(data: Any, reading: Reading) -> list[tuple[str, Any]]:
-    """A run and the name it was given, or the logs of a folder without one."""
-    if isinstance(data, str) and "=" in data and not os.path.exists(data):
-        name, _, path = data.partition("=")
-        if name.strip() and (path == "-" or os.path.exists(path)):
-            return [(name.strip(), path)]
-    if not _is_folder(data):
-        return [("", data)]
-    return [("", path) for path in logs_in(os.fspath(data), reading.format)]
+def _unfolded(own: Given, reading: Reading) -> list[Given]:
+    """A run as it is, or those in a folder or an archive without a name."""
+    if own.name or not is_bundle(own.data):
+        return [own]
+    return [Given(path) for path in runs_in(own.data, reading.format)]
 
 
-def _is_folder(data: Any) -> bool:
-    return is_path(data) and os.path.isdir(data)
-
-
-def _one_run(name: str, folder: Any, reading: Reading, *, judged: bool) -> Responses:
-    """The logs of a folder as the one run that they were named."""
-    logs = logs_in(os.fspath(folder), reading.format)
-    found = join_tasks([read_responses(path, reading, judged=judged) for path in logs])
-    if len(found) != 1:
-        some = some_of([str(own.run) for own in found])
+def opened_run(own: Given, reading: Reading, *, judged: bool = False) -> Responses:
+    """One run, opened; what was given a name must hold one run."""
+    if not own.name:
+        return read_responses(own.data, reading, name=own.label, judged=judged)
+    if is_bundle(own.data):
+        files = runs_in(own.data, reading.format)
+        found = join_tasks([read_responses(path, reading, judged=judged) for path in files])
+        found = found if len(found) == 1 else name_runs(found)
+        runs = [run for one in found for run in _runs(one)]
+    else:
+        found = [read_responses(own.data, reading, name=own.name, judged=judged)]
+        runs = _runs(found[0])
+    if len(found) != 1 or len(runs) > 1:
         raise InputError(
-            f"holds {len(found)} runs ({some}), expected one to be called {shown(name)}",
-            os.fspath(folder),
+            f"holds {len(runs)} runs ({some_of(runs)}), expected one to be called "
+            f"{shown(own.name)}",
+            os.fspath(own.data) if is_path(own.data) else found[0].table.name,
         )
-    return replace(found[0], run=name)
+    if found[0].run is None:
+        return replace(found[0], run=own.name, table=without(found[0].table, "run"))
+    return replace(found[0], run=own.name)
+
+
+def _runs(source: Responses) -> list[str]:
+    """The runs that a column of a table names."""
+    if source.run is not None:
+        return [source.run]
+    runs = collect(source.frame.select(nw.col("run").cast(nw.String)).unique(), source.table.name)
+    return sorted(str(run) for run in runs["run"])
 
 
 def is_path(data: Any) -> bool:
     """Whether it names a file or a folder."""
     return isinstance(data, (str, os.PathLike))
+
+
+def is_file(data: Any) -> bool:
+    """Whether it is a file, on disk or of an archive."""
+    return is_path(data) or isinstance(data, Opened)
 
 
 # -------------------------------------------------------------------- tasks of one model
@@ -315,35 +341,9 @@ def _weakest(plans: Sequence[Plan]) -> Plan:
     return None if None in plans else "epochs" if "epochs" in plans else "samples"
 
 
-def logs_in(folder: str, format: str | None) -> list[str]:
-    """The logs in a folder and below, told by their bytes, in the order of their names."""
-    wanted = format or ""
-    if wanted and (wanted not in READERS or READERS[wanted].sniff is None):
-        raise InputError("is a directory, expected a file", folder)
-    names = sorted(
-        os.path.join(place, name)
-        for place, _, files in os.walk(folder)
-        for name in files
-        if name.lower().endswith(ENDINGS) and not name.startswith(".")
-    )
-    if len(names) > MAX_FILES:
-        raise InputError(f"has more than {MAX_FILES:,} files, expected a folder of logs", folder)
-    found = [name for name in names if _sniffed(name) in ((wanted,) if wanted else READERS)]
-    if not found:
-        raise InputError("is a directory, expected a file", folder)
-    return found
-
-
-def _sniffed(name: str) -> str | None:
-    try:
-        return sniff(open_plain(name))
-    except InputError:
-        return None
-
-
 def gold_of_folder(folder: str, reading: Reading) -> Table:
     """The rows of all logs in a folder, from which its questions are taken."""
-    logs = logs_in(folder, reading.format)
+    logs = runs_in(folder, reading.format)
     sources = join_tasks([read_responses(path, reading) for path in logs])
     if len(sources) == 1:
         return sources[0].table

@@ -327,7 +327,7 @@ def _references(evaluation: Evaluation, slices: Sequence[Slices], seed: int) -> 
     made = all_baselines(gold, seed=seed)
     responses = pl.concat([b.responses.with_columns(run=pl.lit(b.title)) for b in made])
     reading = Reading(match=evaluation.reading.match, policy=evaluation.reading.policy)
-    judged = evaluate(gold, {"the reference runs": responses}, reading)
+    judged = evaluate(gold, responses, reading)
     overall = judged.overall()
     sliced = [judged.sliced(own).table for own in slices]
     for b in made:

@@ -19,18 +19,20 @@ from abstain.analyses.validate import result as facts
 from abstain.analyses.validate.misnumbering import misnumbered, split_id
 from abstain.analyses.validate.result import ValidateResult
 from abstain.errors import InputError, Place, UsageError, plural, shown
+from abstain.io.files import Opened
 from abstain.io.frames import check_mapping, collect, in_engine
 from abstain.io.normalise import matcher
+from abstain.io.submissions import is_bundle, runs_in
 from abstain.io.tables import ROW
 from abstain.judging.counting import missing_problems, repeats
 from abstain.judging.faults import Problem
 from abstain.judging.gold import NONE_WORDS
 from abstain.judging.judge import FILE, INDEX, KIND, YES, Judged, judge
 from abstain.judging.naming import name_runs, parse_run_name
-from abstain.judging.opening import is_path, join_tasks, logs_in, named
+from abstain.judging.opening import Given, is_path, join_tasks, named, opened_run
 from abstain.judging.plans import agreed, planned
 from abstain.judging.reading import Reading, refuse_meaningless
-from abstain.judging.responses import Responses, in_its_engine, read_responses, told
+from abstain.judging.responses import Responses, in_its_engine, told
 from abstain.judging.sources import GoldRuns, golds_of
 from abstain.outcomes import KINDS
 
@@ -67,13 +69,13 @@ def validate_runs(
     problems: list[Problem] = []
     sources: list[Responses] = []
     files = _files(runs, reading, problems)
-    for name, data in files:
+    for own in files:
         try:
-            source = read_responses(data, reading, name=name)
+            source = opened_run(own, reading)
             judge(standard, [source], match=reading.match, align=reading.align)
             sources.append(source)
         except InputError as error:
-            problems.append(_unreadable(error, data))
+            problems.append(_unreadable(error, own.data))
     unread = len(files) - len(sources)
     if sources:
         tables = [*(own.table for own in golds), *(own.table for own in sources)]
@@ -83,7 +85,7 @@ def validate_runs(
     read = GoldRuns(standard, named_runs, reading)
     if sources:
         problems += _problems(read, reading, max_runs)
-    order = {_label(name, data): number for number, (name, data) in enumerate(files)}
+    order = {_label(own.label, own.data): number for number, own in enumerate(files)}
     return _result(read, reading, problems, unread=unread, order=order)
 
 
@@ -130,16 +132,15 @@ def _problems(source: GoldRuns, reading: Reading, max_runs: int | None) -> list[
     return found if max_runs is None else [*found, *_too_many(judged.sources, max_runs)]
 
 
-def _files(runs: Any, reading: Reading, problems: list[Problem]) -> list[tuple[str, Any]]:
-    """The runs by name: a folder stands for the logs in it, and one without is a problem."""
-    if isinstance(runs, Mapping):
-        return named(runs, reading)
+def _files(runs: Any, reading: Reading, problems: list[Problem]) -> list[Given]:
+    """The runs as given: a folder stands for the runs in it, and one without is a problem."""
     several = isinstance(runs, Sequence) and not isinstance(runs, (str, bytes))
+    if isinstance(runs, Mapping) or reading.names:
+        return named(runs, reading)
     kept: list[Any] = []
     for data in runs if several else [runs]:
         try:
-            is_folder = is_path(data) and os.path.isdir(data)
-            kept += logs_in(os.fspath(data), reading.format) if is_folder else [data]
+            kept += runs_in(data, reading.format) if is_bundle(data) else [data]
         except InputError as error:
             problems.append(_unreadable(error, data))
     return named(kept, reading) if kept or not problems else []
@@ -152,6 +153,8 @@ def _unreadable(error: InputError, data: Any) -> Problem:
 
 def _label(name: str, data: Any) -> str:
     """What a run's table is called in messages."""
+    if isinstance(data, Opened):
+        return data.name
     return os.fspath(data) if is_path(data) else name or "the frame"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
-from abstain.io.archive import Archive, Damaged
+from abstain.io.archive import Archive, Damaged, is_inspect
 from abstain.io.documents import decode, document
 from abstain.io.files import Opened
 from abstain.io.log_rows import (
@@ -144,8 +144,11 @@ def _header(archive: Archive) -> Header:
                 return decode(archive.read(name), Header, place, what="Inspect header")
             except Damaged as error:
                 raise InputError(f"is damaged: it {error}", place) from None
+    if is_inspect(archive) or archive.opened.name.lower().endswith(".eval"):
+        raise InputError("is an Inspect log without its header.json", archive.opened.name)
     raise InputError(
-        "is an archive without header.json, expected an Inspect log (.eval)", archive.opened.name
+        "is an archive, expected one table or log (an archive of runs is taken where runs are)",
+        archive.opened.name,
     )
 
 
