@@ -198,7 +198,9 @@ _TAKES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
     "Measure": (
         "the name of a measure",
         "names of measures",
-        lambda value: isinstance(value, str) or type(value).__name__ == "Measure",
+        lambda value: (
+            isinstance(value, str) or any(own.__name__ == "Measure" for own in type(value).__mro__)
+        ),
     ),
 }
 """Plain types as they are written: what to call one, what to call several, which values fit."""

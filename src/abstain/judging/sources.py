@@ -173,6 +173,8 @@ def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
     responses = [in_its_engine(own, reading) for own in planned(responses, standard)]
     tables = [*(own.table for own in golds), *(own.table for own in responses)]
     check_mapping(reading.columns, tables)
+    for own in responses:
+        refuse_pooled(own.table, judged=False)
     if reading.cluster is not None:
         standard.check_attributes([reading.cluster])
     return Evaluation(GoldRuns(standard, responses, reading), reading)
@@ -211,7 +213,7 @@ def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
     responses = [in_its_engine(own, reading) for own in responses]
     check_mapping(reading.columns, [own.table for own in responses])
     for own in responses:
-        refuse_pooled(own.table)
+        refuse_pooled(own.table, judged=True)
     return Evaluation(JudgedRows(responses, reading), reading)
 
 
