@@ -46,8 +46,21 @@ FEW_ROWS = 8
 MOST_SYSTEMS = 200
 MOST_COLUMNS = 30
 
-SYSTEMS = ("llm", "model", "models", "system", "engine", "checkpoint", "assistant", "agent", "bot")
-"""Words in the names of columns that name systems."""
+SYSTEMS = (
+    "llm",
+    "llms",
+    "model",
+    "models",
+    "system",
+    "engine",
+    "checkpoint",
+    "assistant",
+    "agent",
+    "bot",
+)
+"""Words for systems in the names of columns."""
+NAMING = ("name", "id", "version", "tag", "variant", "config", "key", "ai", "or", "path")
+"""Words that may stand beside them: a `model_output` names no system."""
 ITEMS = ("item", "question", "prompt", "sample", "query", "problem", "example", "instance")
 """Words in the names of columns that name questions."""
 IDS = ("id", "ids", "key", "idx", "index", "no", "nr", "number", "uid", "uuid")
@@ -73,11 +86,25 @@ def recognised(
             )
         if fit:
             taken[meaning] = fit[0]
+        elif meaning == "grade":
+            _refuse_unclear(table, grades or {})
     if not taken:
         return table
     said = ", ".join(f"{actual} as {known}" for known, actual in taken.items())
     table = rename(table, taken, side="")
     return replace(table, notes=(*table.notes, f"columns read by their usual names: {said}"))
+
+
+def _refuse_unclear(table: Table, grades: Mapping[str, str]) -> None:
+    """Refuse a column that may hold grades or what is right: nobody can tell which."""
+    for column in _called(table, "grade"):
+        unclear = _plain(column) in ONLY_WITH_GRADES
+        if unclear and _all_known(table, column, _known_grades(grades, every=True)):
+            raise InputError(
+                f"column '{column}' may hold grades, or what is right; if it holds grades: "
+                f"{option('columns', {'grade': column})}; if not, judge the answers against a gold",
+                _header(table),
+            )
 
 
 def _called(table: Table, meaning: str) -> list[str]:
@@ -109,10 +136,11 @@ def _holds(table: Table, meaning: str, column: str, grades: Mapping[str, str]) -
     return not any(_all_known(table, own, known) for own in said)
 
 
-def _known_grades(grades: Mapping[str, str]) -> set[str]:
+def _known_grades(grades: Mapping[str, str], *, every: bool = False) -> set[str]:
+    """The words of every scale; unless all are asked for, without those of options."""
     from abstain.judging.grades import SCALES, fold
 
-    scales = [scale for name, scale in SCALES.items() if name not in CHOICES]
+    scales = [scale for name, scale in SCALES.items() if every or name not in CHOICES]
     return {word for scale in scales for word in scale} | {fold(word) for word in grades}
 
 
@@ -157,10 +185,12 @@ def refuse_pooled(table: Table, *, judged: bool) -> None:
     """
     if table.verdicts is not None or table.format == "qa4mre":
         return
+    if judged and not {"outcome", "grade"} & {*table.columns}:
+        return  # that is what is said of it
     run = "run" in table.columns
     named = "question" in table.columns or not judged
     free = _free(table)
-    systems = [c for c in free if {*_words(c)} & {*SYSTEMS}]
+    systems = [c for c in free if _names_systems(c)]
     if (named and (run or not systems)) or not free:
         return
     rows, sizes = _sizes(table, free)
@@ -223,6 +253,12 @@ def _words(column: str) -> list[str]:
     return [word for word in re.split(r"[^a-z0-9]+", apart.casefold()) if word]
 
 
+def _names_systems(column: str) -> bool:
+    """Whether a column is called as systems are: `llm`, `model_id`, `ai-model`."""
+    words = {*_words(column)}
+    return bool(words & {*SYSTEMS}) and words <= {*SYSTEMS, *NAMING}
+
+
 def _names_items(column: str) -> bool:
     """Whether a column is called as ids are: `item`, `prompt_id`, `questionId`."""
     words = _words(column)
@@ -262,7 +298,7 @@ def telling_apart(table: Table) -> str:
     if "question" not in key or table.format == "qa4mre":
         return ""
     rows, _ = _sizes(table, key)
-    for column in sorted(_free(table), key=lambda c: not {*_words(c)} & {*SYSTEMS}):
+    for column in sorted(_free(table), key=lambda c: not _names_systems(c)):
         if not _apart(table, [*key, column], rows):
             continue
         if "run" in key and not _apart(table, ["question", column], rows):
