@@ -373,5 +373,5 @@ def some_of(names: Sequence[str], most: int = 3) -> str:
 
 def reason_of(error: BaseException) -> str:
     """An error of the system in a few words."""
-    text = getattr(error, "strerror", None) or str(error)
+    text = (getattr(error, "strerror", None) or str(error)).strip()
     return text.splitlines()[0][:200] if text else type(error).__name__

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +11,10 @@ import narwhals as nw
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import AbstainError, InputError, UsageError, nearest
+from abstain.errors import InputError, UsageError, nearest
+from abstain.io.boundary import reading
 from abstain.io.engines import to_duckdb, to_spark, with_every_nan
-from abstain.io.tables import ROW, Chunks, Table, first_line, json_column, read_table
+from abstain.io.tables import ROW, Chunks, Table, json_column, read_table
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -119,7 +119,7 @@ def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
 def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
     """Run a lazy frame in its own engine and bring the (small) result here."""
     native = frame.to_native()
-    with reading(label):
+    with reading(label, engine=True):
         if isinstance(native, pl.LazyFrame):
             return native.collect(engine="streaming")
         collected: pl.DataFrame = frame.collect(backend="polars").to_native()
@@ -139,17 +139,6 @@ def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]
         f"lazy {like.implementation} frames are not supported; collect it, or use polars, duckdb "
         "or Spark"
     )
-
-
-@contextmanager
-def reading(label: str) -> Iterator[None]:
-    """What goes wrong while an engine reads, in one line."""
-    try:
-        yield
-    except (AbstainError, MemoryError):
-        raise
-    except (Exception, pl.exceptions.PanicException) as error:
-        raise InputError(f"cannot be read: {first_line(error)}", label) from None
 
 
 def into_lazy(frame: IntoFrame) -> nw.LazyFrame[Any]:

@@ -19,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, nearest, option, shown
+from abstain.io.boundary import reading, writing
 from abstain.io.files import (
     BLOCK,
     BOM,
@@ -31,6 +32,7 @@ from abstain.io.files import (
     refuse_workbook,
     whole,
 )
+from abstain.io.names import col
 
 if TYPE_CHECKING:
     from abstain.io.separated import Begins
@@ -120,6 +122,13 @@ def read_table(
             f"'{name}' is not a table format or a log's ({hint}there are {', '.join(known)})"
         )
     opened = path if isinstance(path, Opened) else open_plain(path)
+    with reading(opened.name):
+        return _read(opened, name, picks)
+
+
+def _read(opened: Opened, name: str, picks: Mapping[str, str]) -> Table:
+    from abstain.io.readers import READERS
+
     chosen = _format_of(opened, name)
     if chosen not in FORMATS:
         return READERS[chosen].table(opened, picks)
@@ -152,8 +161,9 @@ def read_in_chunks(path: str | Path, *, format: str | None = None) -> Table:
     if format not in (None, *TEXTS):
         return read_table(path, format=format)
     opened = open_streamed(path)
-    chosen = _format_of(opened, format or "")
-    return _read_text(opened, chosen) if chosen in TEXTS else read_table(path)
+    with reading(opened.name):
+        chosen = _format_of(opened, format or "")
+        return _read_text(opened, chosen) if chosen in TEXTS else read_table(path)
 
 
 def _read_text(opened: Opened, format: str) -> Table:
@@ -224,7 +234,7 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
             f"the name '{path}' says no table format (expected an ending of {', '.join(ENDINGS)}, "
             "perhaps with .gz or .zst)"
         )
-    with whole(path) as draft:
+    with writing(str(path)), whole(path) as draft:
         if chosen == "parquet":
             frame.write_parquet(draft)
         elif chosen == "jsonl":
@@ -238,11 +248,15 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
         else:
             _refuse_separators(frame, str(path), chosen)
             flat = frame.with_columns(
-                pl.col(name).cast(pl.List(pl.String)).list.join("|")
+                col(name).cast(pl.List(pl.String)).list.join("|")
                 for name, dtype in frame.schema.items()
                 if isinstance(dtype, pl.List) and not dtype.inner.is_nested()
             )
-            nested = [name for name, dtype in flat.schema.items() if dtype.is_nested()]
+            nested = [
+                name
+                for name, dtype in flat.schema.items()
+                if dtype.is_nested() or dtype in (pl.Binary, pl.Object)
+            ]
             if nested:
                 raise InputError(
                     f"column {shown(nested[0])} holds {flat.schema[nested[0]]}, "

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, option
 from abstain.io.frames import collect, into_lazy, rename
+from abstain.io.names import col, column_of
 from abstain.io.tables import Table
 
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -91,7 +92,8 @@ def _holds(table: Table, meaning: str, column: str, grades: Mapping[str, str]) -
     from abstain.judging.grades import SCALES, fold
 
     known = {word for scale in SCALES.values() for word in scale} | {fold(word) for word in grades}
-    rows = into_lazy(table.frame).select(nw.col(column).cast(nw.String)).unique()
+    rows = into_lazy(table.frame)
+    rows = rows.select(column_of(rows, column).cast(nw.String)).unique()
     found = collect(rows.head(MOST_GRADES + 1), table.name)[column].drop_nulls()
     return 0 < len(found) <= MOST_GRADES and all(fold(value) in known for value in found)
 
@@ -107,7 +109,7 @@ def refuse_pooled(table: Table) -> None:
     free = _free(table)
     if not free:
         return
-    counts = frame.select(pl.len().alias(""), *(_named(c).n_unique() for c in free)).collect()
+    counts = frame.select(pl.len().alias(""), *(col(c).n_unique() for c in free)).collect()
     rows, sizes = counts.item(0, 0), dict(zip(free, counts.row(0)[1:], strict=True))
     if rows < FEW_ROWS:
         return
@@ -182,11 +184,6 @@ def _free(table: Table) -> list[str]:
     ]
 
 
-def _named(column: str) -> pl.Expr:
-    """A column by its name, which is never read as a pattern."""
-    return pl.col([column])
-
-
 def _apart(frame: pl.LazyFrame, columns: Sequence[str], rows: int) -> bool:
-    found = frame.select(pl.struct(list(columns)).n_unique()).collect().item()
+    found = frame.select(pl.struct(map(col, columns)).n_unique()).collect().item()
     return bool(found == rows)

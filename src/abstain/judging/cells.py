@@ -15,7 +15,8 @@ import polars as pl
 from msgspec import Struct
 
 from abstain.errors import InputError
-from abstain.io.frames import collect, into_lazy, reading
+from abstain.io.boundary import reading
+from abstain.io.frames import collect, into_lazy
 from abstain.judging.judge import INDEX, KIND, SLICE, SPOT, Judged
 from abstain.outcomes import KINDS, Why, blank_kind
 
@@ -74,7 +75,7 @@ class Cells:
         self._held = pl.Series([], dtype=pl.Categorical(self._categories))
 
     def __iter__(self) -> Iterator[Batch]:
-        with reading(self.label):
+        with reading(self.label, engine=True):
             for rows in _batches(self._frame, self._categories):
                 kind = rows[KIND].to_numpy()
                 faulty = int(np.count_nonzero(kind >= KINDS))
@@ -280,7 +281,7 @@ def census_there(judged: Judged, frame: nw.LazyFrame[Any], sizes: pl.Series) -> 
     """
     label = judged.sources[0].table.name
     query = QUERY.format(last=int(sizes.to_numpy().max()) - 1)
-    with reading(label):
+    with reading(label, engine=True):
         relation = frame.to_native().query("responses_of_abstain_6b1d0f52", query)
     found = collect(into_lazy(relation), label).cast(
         {"run": pl.String, SLICE: pl.Int64, KIND: pl.Int64, "n": pl.Int64}

@@ -10,6 +10,8 @@ import numpy as np
 import polars as pl
 from msgspec import Struct
 
+from abstain.io.names import col
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -21,7 +23,7 @@ BY = "by:"
 
 def slice_sizes(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """How many questions each slice has, in the order in which the gold first shows them."""
-    chosen = questions.select([pl.col(name).alias(BY + name) for name in by])
+    chosen = questions.select([col(name).alias(BY + name) for name in by])
     if not by:
         return pl.DataFrame({"size": [questions.height]})
     return chosen.group_by(pl.all(), maintain_order=True).agg(size=pl.len().cast(pl.Int64))
@@ -34,7 +36,7 @@ def slice_numbers(
     if not by:
         return np.zeros(questions.height, np.int64)
     columns = [BY + name for name in by]
-    chosen = questions.select([pl.col(name).alias(BY + name) for name in by])
+    chosen = questions.select([col(name).alias(BY + name) for name in by])
     placed = chosen.join(
         sizes.with_row_index("slice"),
         on=columns,

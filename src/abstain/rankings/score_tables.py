@@ -19,6 +19,7 @@ import polars as pl
 from abstain.errors import InputError, UnknownNameError, UsageError, option, shown
 from abstain.io.files import BOM, open_plain
 from abstain.io.frames import collect, into_lazy, open_table
+from abstain.io.names import col, exact
 from abstain.io.tables import ROW, Table
 
 if TYPE_CHECKING:
@@ -163,7 +164,8 @@ def read_given(table: Table, named: Columns) -> Given:
 def _from_columns(frame: pl.DataFrame, named: Columns, table: Table) -> Given:
     key = named.topics
     if key not in frame.columns:
-        key = _topics_column(frame.drop(named.cluster or []), table)
+        aside = [exact(named.cluster)] if named.cluster else []
+        key = _topics_column(frame.drop(aside), table)
     topics = None if key is None else _ids(frame[key], table)
     if topics is not None:
         twice = ~pl.Series(topics).is_first_distinct()
@@ -268,12 +270,12 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
     frame = frame.with_row_index(ROW)
     aside = [key, runs, ROW, *_called_topics(frame)]
     if RANK in frame.columns:
-        is_mean = pl.col(key).cast(pl.String).str.strip_chars("()") == ALL
+        is_mean = col(key).cast(pl.String).str.strip_chars("()") == ALL
         frame = frame.filter(~is_mean | pl.col(RANK).cast(pl.String).is_null())
         aside += [RANK, COUNT]
     for column in (key, runs):
         frame = frame.with_columns(pl.Series(column, _ids(frame[column], table, frame[ROW])))
-    twice = frame.filter(~pl.struct(runs, key).is_first_distinct())
+    twice = frame.filter(~pl.struct(col(runs), col(key)).is_first_distinct())
     if twice.height:
         said = f"topic {shown(twice[key][0])} stands twice for {shown(twice[runs][0])}"
         raise InputError(said, table.place(twice[ROW][0]))
@@ -386,4 +388,4 @@ def _ids(column: pl.Series, table: Table, rows: pl.Series | None = None) -> list
 def _as_texts(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     if not columns:
         return pl.DataFrame(height=frame.height)
-    return frame.select(pl.col(columns).cast(pl.String))
+    return frame.select(col(name).cast(pl.String) for name in columns)

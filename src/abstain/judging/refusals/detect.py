@@ -9,6 +9,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import UnknownNameError, UsageError, plural
+from abstain.io.boundary import reading
 from abstain.judging.refusals.english import ENGLISH
 from abstain.judging.refusals.german import GERMAN
 from abstain.judging.refusals.romance import FRENCH, ITALIAN, SPANISH
@@ -122,7 +123,9 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
         return table
     graded = _two_grades(table)
     open_to = _undecided(table, text) if graded is None else _said(graded).is_in(NO)
-    frame = frame.with_columns(rule_of(text, languages).alias(RULE))
+    # looked for once: every later question to the table would look again
+    with reading(table.name):
+        frame = frame.with_columns(rule_of(text, languages).alias(RULE)).collect().lazy()
     declines = pl.col(RULE).is_not_null()
     counted = frame.select(
         hits=declines.sum(),
