@@ -147,6 +147,10 @@ class UsageError(AbstainError):
         super().__init__(message)
 
 
+LONGEST_NAME = 200
+"""Characters of a name that nobody knows."""
+
+
 class UnknownNameError(UsageError):
     """A name that nobody knows; the nearest known ones are shown."""
 
@@ -154,7 +158,8 @@ class UnknownNameError(UsageError):
         self.name = name
         self.nearest = nearest(str(name), known)
         tail = f" (nearest: {', '.join(self.nearest)})" if self.nearest else ""
-        super().__init__(f"there is no {what} '{name}'{tail}{f'; {hint}' if hint else ''}")
+        said = shown(str(name), most=LONGEST_NAME)
+        super().__init__(f"there is no {what} {said}{tail}{f'; {hint}' if hint else ''}")
 
 
 def nearest(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:

@@ -54,6 +54,9 @@ def _only_our_words() -> None:
         )
 
 
+LONGEST_LINE = 1_500
+"""Characters of a line on stderr."""
+
 LITTLE = 4 << 30
 """Address space below which one thread has to do."""
 
@@ -172,7 +175,8 @@ def _say(text: str) -> None:
     from abstain.report.grid import clean
 
     for line in text.splitlines():
-        print(clean(line), file=sys.stderr)  # noqa: T201
+        short = line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+        print(clean(short), file=sys.stderr)  # noqa: T201
 
 
 def _usage(error: Any) -> str:

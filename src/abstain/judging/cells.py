@@ -35,8 +35,8 @@ MAX_CELLS = 4 << 30
 MAX_BITS = 8 << 30
 """Runs × questions that are remembered as met or not; beyond, the engine has to tell them apart."""
 
-MAX_COUNTS = 1 << 28
-"""Runs × slices × kinds whose counts are held in memory; more are refused."""
+MAX_COUNTS = 100_000 * KINDS
+"""Runs × slices × kinds that are counted and told one by one; more are refused."""
 
 MISSING = blank_kind(Why.MISSING)
 
@@ -218,8 +218,8 @@ def refuse_counts(runs: int, slices: int, label: str) -> None:
     """Stop before a table of counts that no memory holds."""
     if runs * slices * KINDS > MAX_COUNTS:
         raise InputError(
-            f"{runs:,} runs × {slices:,} slices are more than are counted at once; slice by an "
-            "attribute with fewer values",
+            f"{runs:,} runs × {slices:,} slices are more than the {MAX_COUNTS // KINDS:,} rows of "
+            "a result; slice by an attribute with fewer values",
             label,
         )
 

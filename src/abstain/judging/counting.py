@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Filled = tuple[list[str], "npt.NDArray[np.uint8]", "Array | None"]
 """The runs by name, the kinds of their responses, their confidences where those were asked for."""
 
-MOST_REPEATS = 10_000
+MOST_REPEATS = 1_000
 """Repeated questions that are looked up one by one; a file with more is no slip."""
 
 UNSURE = -1
