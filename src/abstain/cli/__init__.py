@@ -175,7 +175,9 @@ def _say(text: str) -> None:
     from abstain.report.grid import clean
 
     for line in text.splitlines():
-        short = line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+        short = (
+            line if len(line) <= LONGEST_LINE + 300 else f"{line[:LONGEST_LINE]} … {line[-300:]}"
+        )
         print(clean(short), file=sys.stderr)  # noqa: T201
 
 

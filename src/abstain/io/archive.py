@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, shown
 from abstain.io.files import Opened
-from abstain.io.packing import byte_limit
+from abstain.io.packing import MAX_BYTES, MAX_RATIO, byte_limit
 
 STORED, DEFLATED, ZSTANDARD = 0, 8, 93
 LOCAL = b"PK\x03\x04"
@@ -34,6 +34,10 @@ MAX_DIRECTORY = 64 << 20
 """The bytes of a directory: it is read whole before its entries can be counted."""
 MAX_ENTRY = 256 << 20
 """What one entry may unpack to; ABSTAIN_MAX_BYTES sets another bound."""
+
+
+MANY = 1 << 30
+"""What the entries of any archive may unpack to together: one at a time is held."""
 
 
 class Damaged(Exception):  # noqa: N818
@@ -82,7 +86,7 @@ class Archive:
         """Names that stand in it more than once: the last one counts, as in every zip tool."""
         self.unpacked = {"read": 0, "measured": 0}
         """Bytes that were unpacked so far, for either reason."""
-        self.limit = byte_limit(packed=self.end)
+        self.limit = byte_limit(MAX_BYTES, packed=self.end + MANY // MAX_RATIO)
         try:
             self.entries = self._listed()
         except BaseException:

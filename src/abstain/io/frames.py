@@ -68,7 +68,7 @@ def to_polars(frame: nw.DataFrame[Any], label: str) -> pl.DataFrame:
             str(name): [None if value is None or value != value else value for value in values]
             for name, values in columns.items()
         }
-        return pl.DataFrame([json_column(name, values) for name, values in cleaned.items()])
+        return pl.DataFrame({name: json_column(name, own) for name, own in cleaned.items()})
 
 
 def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:

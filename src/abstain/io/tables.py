@@ -298,21 +298,25 @@ def json_column(name: str, values: Sequence[Any], kinds: Set[type[Any]] | None =
 
     Where these are some of a column's values, ``kinds`` says what all are.
     """
+    return _json_series(values, kinds).alias(name)  # some methods of a series read its name
+
+
+def _json_series(values: Sequence[Any], kinds: Set[type[Any]] | None) -> pl.Series:
     kinds = (set(map(type, values)) if kinds is None else kinds) - {type(None)}
     if kinds <= {bool}:
-        return pl.Series(name, values, dtype=pl.Boolean)
+        return pl.Series("", values, dtype=pl.Boolean)
     if kinds == {int}:
         with contextlib.suppress(TypeError, OverflowError):  # those that need more than 64 bits
-            return pl.Series(name, values, dtype=pl.Int64)
+            return pl.Series("", values, dtype=pl.Int64)
     if kinds == {float}:
-        return pl.Series(name, values, dtype=pl.Float64)
+        return pl.Series("", values, dtype=pl.Float64)
     if kinds == {str}:
-        return pl.Series(name, values, dtype=pl.String).str.strip_chars()
+        return pl.Series("", values, dtype=pl.String).str.strip_chars()
     if list in kinds:
         lists = [v if v is None or isinstance(v, list) else [v] for v in values]
         texts = [None if v is None else [json_text(item) for item in v] for v in lists]
-        return pl.Series(name, texts, dtype=pl.List(pl.String))
-    return pl.Series(name, [None if v is None else json_text(v) for v in values], dtype=pl.String)
+        return pl.Series("", texts, dtype=pl.List(pl.String))
+    return pl.Series("", [None if v is None else json_text(v) for v in values], dtype=pl.String)
 
 
 def json_text(value: Any) -> str:

@@ -249,7 +249,7 @@ def _runs_column(frame: pl.DataFrame, named: Columns) -> str | None:
     if called is None:
         return None
     key = _key_of_rows(frame, named)
-    repeated = key is not None and bool(frame[key].is_duplicated().any())
+    repeated = key is not None and bool(frame[key].alias("").is_duplicated().any())
     return called if repeated or _no_numbers(frame[called]).any() else None
 
 
@@ -282,8 +282,8 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
     scores, others = _scores_and_others(frame, [*aside, named.cluster], table)
     if not scores:
         raise InputError("has no column of scores, expected one beside run and topic", table.name)
-    systems = frame[runs].unique(maintain_order=True).to_list()
-    topics = frame.unique(key, maintain_order=True, keep="first")
+    systems = frame[runs].alias("").unique(maintain_order=True).to_list()
+    topics = frame.unique(exact(key), maintain_order=True, keep="first")
     names = topics[key].to_list()
     values = np.full((len(scores), len(systems), len(names)), np.nan)
     places = _places(frame[runs], systems), _places(frame[key], names)
@@ -306,7 +306,7 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
 
 
 def _places(texts: pl.Series, among: list[str]) -> Ints:
-    return texts.cast(pl.Enum(among)).to_physical().cast(pl.Int64).to_numpy()
+    return texts.alias("").cast(pl.Enum(among)).to_physical().cast(pl.Int64).to_numpy()
 
 
 def _unit(key: str | None, named: Columns) -> str:
@@ -343,7 +343,7 @@ def _no_numbers(column: pl.Series) -> pl.Series:
 
 def _cells(column: pl.Series) -> pl.Series:
     """The text of cells, null where one says that there is no score."""
-    text = column.str.strip_chars()
+    text = column.alias("").str.strip_chars()  # whose methods would read some names
     return text.set(text.str.to_lowercase().is_in(NO_SCORE), None)
 
 
@@ -355,7 +355,7 @@ def _numbers(column: pl.Series, table: Table, rows: pl.Series | None) -> Floats 
         )
     if column.dtype == pl.Boolean or column.dtype.is_temporal():
         return None
-    text = _cells(column) if column.dtype == pl.String else column
+    text = _cells(column) if column.dtype == pl.String else column.alias("")
     values = text.cast(pl.Float64, strict=False)
     bad = values.is_null() & text.is_not_null()
     if bad.any() and values.is_null().all():
@@ -373,7 +373,7 @@ def _numbers(column: pl.Series, table: Table, rows: pl.Series | None) -> Floats 
 
 def _ids(column: pl.Series, table: Table, rows: pl.Series | None = None) -> list[str]:
     """The names in a column, none of them empty."""
-    texts = column.cast(pl.String)
+    texts = column.alias("").cast(pl.String)
     empty = texts.is_null() | (texts.str.strip_chars() == "")
     if empty.any():
         at = int(empty.arg_true()[0])
