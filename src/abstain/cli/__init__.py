@@ -60,6 +60,9 @@ LONGEST_LINE = 1_500
 LITTLE = 4 << 30
 """Address space below which one thread has to do."""
 
+ARENA_MAX = -8
+"""M_ARENA_MAX of glibc: how many heaps threads share; each reserves 64 MiB."""
+
 LEAST = 400 << 20
 """Address space without which the libraries below do not even load."""
 
@@ -80,6 +83,10 @@ def _in_little_space() -> None:
         os.environ[name] = "1"
     os.environ["_RJEM_MALLOC_CONF"] = "background_thread:false"
     os.environ["POLARS_ASYNC_THREAD_COUNT"] = "1"
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        ctypes.CDLL(None).mallopt(ARENA_MAX, 1)
 
 
 def _refuse_little_space() -> None:
