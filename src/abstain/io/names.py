@@ -27,6 +27,11 @@ def col(name: str) -> pl.Expr:
     return pl.col(exact(name))
 
 
+def cells(frame: pl.DataFrame, name: str) -> pl.Series:
+    """The values of a column, without its name: methods of a series would read some names."""
+    return frame[name].alias("")
+
+
 def column_of(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
     """A column of any engine's frame, whatever its name."""
     import narwhals as nw

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from msgspec import Struct
 
-from abstain.io.names import col
+from abstain.io.names import cells, col
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -77,7 +77,7 @@ class Slices(Struct, frozen=True):
 
 def slices_of(questions: pl.DataFrame, attribute: str) -> Slices:
     """The slices by an attribute, in natural order; questions without a value are in none."""
-    column = questions[attribute].alias("").cast(pl.String)  # whose methods read some names
+    column = cells(questions, attribute).cast(pl.String)
     column = column.set(column == "", None)
     names = sorted(column.drop_nulls().unique().to_list(), key=natural)
     places = column.cast(pl.Enum(names)).to_physical().cast(pl.Int64)

@@ -19,7 +19,7 @@ import polars as pl
 from abstain.errors import InputError, UnknownNameError, UsageError, option, shown
 from abstain.io.files import BOM, open_plain
 from abstain.io.frames import collect, into_lazy, open_table
-from abstain.io.names import col, exact
+from abstain.io.names import cells, col, exact
 from abstain.io.tables import ROW, Table
 
 if TYPE_CHECKING:
@@ -212,7 +212,9 @@ def _topics_column(frame: pl.DataFrame, table: Table) -> str | None:
             f"(if the column names topics: {option('columns', {'question': first})})",
             table.place(row),
         )
-    if _like_ids(frame[first]) and not any(_like_ids(frame[c]) for c in frame.columns[1:]):
+    if _like_ids(cells(frame, first)) and not any(
+        _like_ids(cells(frame, c)) for c in frame.columns[1:]
+    ):
         raise InputError(
             f"column {shown(first)} may hold scores or the numbers of topics: "
             f"{option('columns', {'question': first})} says that it names them, another column "
@@ -249,7 +251,7 @@ def _runs_column(frame: pl.DataFrame, named: Columns) -> str | None:
     if called is None:
         return None
     key = _key_of_rows(frame, named)
-    repeated = key is not None and bool(frame[key].alias("").is_duplicated().any())
+    repeated = key is not None and bool(cells(frame, key).is_duplicated().any())
     return called if repeated or _no_numbers(frame[called]).any() else None
 
 
@@ -282,7 +284,7 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
     scores, others = _scores_and_others(frame, [*aside, named.cluster], table)
     if not scores:
         raise InputError("has no column of scores, expected one beside run and topic", table.name)
-    systems = frame[runs].alias("").unique(maintain_order=True).to_list()
+    systems = cells(frame, runs).unique(maintain_order=True).to_list()
     topics = frame.unique(exact(key), maintain_order=True, keep="first")
     names = topics[key].to_list()
     values = np.full((len(scores), len(systems), len(names)), np.nan)

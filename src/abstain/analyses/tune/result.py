@@ -13,6 +13,7 @@ import polars as pl
 from abstain.analyses.result import Facts, Result
 from abstain.analyses.tune.choose import Threshold
 from abstain.errors import UsageError, checked, nearest, plural
+from abstain.io.names import cells
 from abstain.outcomes import Counts
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class Split(Facts, frozen=True, kw_only=True, omit_defaults=True):
     def _named(self, questions: pl.DataFrame) -> tuple[BoolArray, BoolArray]:
         tune = np.ones(questions.height, bool)
         for attribute, value in self.tuned_on.items():
-            values = questions[attribute].cast(str)
+            values = cells(questions, attribute).cast(str)
             own = (values == value).fill_null(value=False).to_numpy()
             if not own.any():
                 near = nearest(value, values.drop_nulls().unique().to_list())
