@@ -119,8 +119,8 @@ def _run(rng: random.Random, ids: list[str]) -> pl.DataFrame:
         words = ("declined", "error", "empty", "zzz" if rng.random() < 0.1 else "limit")
         columns["why"] = ["" if said else rng.choice(words) for said in columns["answer"]]
     if rng.random() < 0.15:
-        words = ("YES", "maybe" if rng.random() < 0.1 else "YES")
-        columns["answered"] = [rng.choice(words) if said else "NO" for said in columns["answer"]]
+        yes = ("YES", "maybe" if rng.random() < 0.1 else "YES")
+        columns["answered"] = [rng.choice(yes) if said else "NO" for said in columns["answer"]]
     if rng.random() < 0.15:
         columns[rng.choice(NASTY) or "x"] = [rng.choice(NASTY) for _ in ids]
     frame = pl.DataFrame(columns, strict=False)

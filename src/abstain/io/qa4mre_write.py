@@ -14,13 +14,7 @@ import polars as pl
 import polars.selectors as cs
 
 from abstain.errors import InputError, shown
-from abstain.io.qa4mre import (
-    RUN_EXTRAS,
-    SPLIT,
-    id_levels,
-    question_id,
-    says_none,
-)
+from abstain.io.qa4mre import RUN_EXTRAS, SPLIT, id_levels, question_id, says_none
 
 GOLD_COLUMNS = ("question", "correct", "options", "topic", "test", "nca", "text", "option_texts")
 RUN_COLUMNS = ("question", "answer", "run", "answered", "why", "candidate", *RUN_EXTRAS)

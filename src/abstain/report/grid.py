@@ -131,9 +131,6 @@ def legend_sentence(columns: Sequence[Column]) -> str:
     return "Columns: " + "; ".join(f"{names}: {means}" for names, means in legend(columns)) + "."
 
 
-# -------------------------------------------------------------------------------- harmless
-
-
 LONGEST = 4_000
 """Characters of a text that are shown; data files have it whole."""
 
@@ -215,9 +212,6 @@ def csv_text(text: str) -> str:
     return "'" + safe if safe[:1] in ("=", "+", "-", "@") else safe
 
 
-# ----------------------------------------------------------------------------------- looks
-
-
 def to_csv(grid: Grid) -> str:
     """Full precision, empty where undefined, no notes."""
     grid = grid.without_bars()
@@ -290,9 +284,6 @@ def to_latex(grid: Grid, *, digits: int = 4) -> str:
         lines = [f"% {clean(grid.title)}", *lines]
     lines += [f"% {clean(note)}" for note in grid.notes]
     return "\n".join(lines) + "\n"
-
-
-# ------------------------------------------------------- GitHub's Markdown for job summaries
 
 
 IN_SIGHT = 10
