@@ -23,28 +23,33 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "abstain"
 
+MEASURES = "tests/measures/test_edges.py tests/measures/test_measures.py"
+CONFIDENT = "tests/measures/test_edges.py tests/measures/test_confidence.py"
+LISTS = "tests/measures/test_ranking.py tests/measures/test_truncated.py"
 TESTS = {
-    "measures/families/credit.py": "tests/measures tests/properties",
-    "measures/families/validation.py": "tests/measures tests/properties",
-    "measures/families/confidence.py": "tests/measures",
-    "measures/families/calibration.py": "tests/measures",
-    "measures/families/ranking.py": "tests/measures tests/rankings",
-    "measures/families/truncated.py": "tests/measures tests/rankings",
-    "measures/ranked_lists.py": "tests/measures tests/rankings",
-    "measures/answers.py": "tests/measures tests/confidence",
-    "outcomes.py": "tests/measures tests/test_judge.py tests/test_given_counts.py",
-    "judging/judge.py": "tests/test_judge.py tests/test_engines_alike.py tests/test_joining.py",
+    "measures/families/credit.py": MEASURES,
+    "measures/families/validation.py": MEASURES,
+    "measures/families/confidence.py": CONFIDENT,
+    "measures/families/calibration.py": CONFIDENT,
+    "measures/families/handed_in.py": CONFIDENT,
+    "measures/families/ranking.py": f"{LISTS} tests/measures/test_trec_eval.py",
+    "measures/families/truncated.py": LISTS,
+    "measures/ranked_lists.py": f"{LISTS} tests/measures/test_trec_eval.py",
+    "measures/answers.py": f"{CONFIDENT} tests/measures/test_resamples.py",
+    "outcomes.py": "tests/test_judge.py tests/measures/test_measures.py tests/test_given_counts.py",
+    "judging/judge.py": "tests/test_judge.py tests/test_ways_alike.py tests/test_joining.py",
     "judging/grades.py": "tests/test_grades.py",
     "judging/gold.py": "tests/test_judge.py tests/formats/test_tables.py",
     "judging/given_counts.py": "tests/test_given_counts.py",
     "judging/refusals/detect.py": "tests/refusals",
-    "stats/intervals.py": "tests/compare/test_intervals.py tests/compare/test_compare_edges.py",
+    "stats/intervals.py": "tests/compare/test_intervals.py",
     "stats/randomisation.py": "tests/compare",
-    "stats/hypotheses.py": "tests/compare",
-    "analyses/compare/bounds.py": "tests/confidence/test_bounds.py tests/compare",
-    "analyses/tune/choose.py": "tests/confidence",
-    "analyses/tune/tuning.py": "tests/confidence",
-    "analyses/tune/apply.py": "tests/confidence",
+    "stats/hypotheses.py": "tests/compare/test_hypotheses.py",
+    "analyses/compare/bounds.py": "tests/compare",
+    "analyses/tune/choose.py": "tests/measures/test_edges.py tests/confidence/test_bounds.py "
+    "tests/confidence/test_tuning.py",
+    "analyses/tune/tuning.py": "tests/confidence/test_tuning.py",
+    "analyses/tune/apply.py": "tests/confidence/test_tuning.py",
 }
 """Modules with the tests that are to notice a change."""
 
