@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from abstain.errors import InputError, Place, option
 from abstain.io.columns import read_numbers
 from abstain.io.frames import collect, into_lazy, rename
+from abstain.io.names import column_of
 from abstain.io.tables import Table
 
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -151,7 +152,7 @@ def _all_known(table: Table, column: str, known: set[str]) -> bool:
     rows = into_lazy(table.frame)
     if rows.collect_schema()[column].is_nested():
         return False
-    rows = rows.select(nw.col(column).cast(nw.String)).unique()
+    rows = rows.select(column_of(rows, column).cast(nw.String)).unique()
     found = collect(rows.head(MOST_GRADES + 1), table.name)[column].drop_nulls()
     return 0 < len(found) <= MOST_GRADES and all(fold(value) in known for value in found)
 
@@ -160,15 +161,14 @@ def _are_shares(table: Table, column: str) -> bool:
     """Whether a column holds numbers from 0 to 1 alone, empty cells aside."""
     frame = into_lazy(table.frame)
     if frame.collect_schema()[column] == nw.String:
-        text = nw.col(column).str.strip_chars()
-        frame = frame.filter(~nw.col(column).is_null(), text != "")
+        own = column_of(frame, column)
+        frame = frame.filter(~own.is_null(), own.str.strip_chars() != "")
         frame = read_numbers(frame, column, "__share")
     else:
         if not frame.collect_schema()[column].is_numeric():
             return False
-        frame = frame.filter(~nw.col(column).is_null()).with_columns(
-            nw.col(column).alias("__share")
-        )
+        own = column_of(frame, column)
+        frame = frame.filter(~own.is_null()).with_columns(own.alias("__share"))
     inside = nw.col("__share").cast(nw.Float64).is_between(0, 1)
     odd = frame.filter(~inside | nw.col("__share").is_null()).head(1)
     return collect(odd.select("__share"), table.name).is_empty()
@@ -228,7 +228,8 @@ def refuse_pooled(table: Table, *, judged: bool) -> None:
 
 def _follows(table: Table, column: str) -> bool:
     """Whether each run has one value of a column: then it says nothing that the run does not."""
-    both = into_lazy(table.frame).select("run", column).unique()
+    frame = into_lazy(table.frame)
+    both = frame.select("run", column_of(frame, column)).unique()
     found = collect(both.select(nw.len(), nw.col("run").n_unique().alias("runs")), table.name)
     return bool(found["len"][0] == found["runs"][0])
 
@@ -237,7 +238,8 @@ def _sizes(table: Table, columns: Sequence[str]) -> tuple[int, dict[str, int]]:
     """The number of rows, and how many different values each of some columns has."""
     frame = into_lazy(table.frame)
     counts = collect(
-        frame.select(nw.len().alias("__rows"), *(nw.col(c).n_unique() for c in columns)), table.name
+        frame.select(nw.len().alias("__rows"), *(column_of(frame, c).n_unique() for c in columns)),
+        table.name,
     )
     values = counts.row(0)
     return int(values[0]), {c: int(n) for c, n in zip(columns, values[1:], strict=True)}
@@ -341,5 +343,7 @@ def _free(table: Table) -> list[str]:
 
 def _apart(table: Table, columns: Sequence[str], rows: int) -> bool:
     """Whether no two rows are alike in some columns."""
-    different = into_lazy(table.frame).select(*columns).unique().select(nw.len().alias("n"))
+    frame = into_lazy(table.frame)
+    chosen = frame.select(*(column_of(frame, name) for name in columns))
+    different = chosen.unique().select(nw.len().alias("n"))
     return bool(collect(different, table.name)["n"][0] == rows)

@@ -27,6 +27,7 @@ from abstain.analyses.score.scoring import rows_of
 from abstain.errors import InputError, UsageError, nearest, plural, shown, some_of
 from abstain.io.columns import require
 from abstain.io.frames import collect, into_lazy, open_table
+from abstain.io.names import cells, exact
 from abstain.io.tables import ROW
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.judge import INDEX, KIND
@@ -184,7 +185,7 @@ def _attributes(
     few = [
         name
         for name in known
-        if name not in HIDDEN and 1 < questions[name].drop_nulls().n_unique() <= MOST_SLICES
+        if name not in HIDDEN and 1 < cells(questions, name).drop_nulls().n_unique() <= MOST_SLICES
     ]
     return list(dict.fromkeys([*structure, *few]))
 
@@ -232,7 +233,7 @@ def _runs_info(runs: Sequence[str], given: Any) -> tuple[pl.DataFrame, list[str]
         return frame, []
     table = open_table(given, name="the runs' attributes")
     require(table, "run", "which names the run")
-    info = collect(into_lazy(table.frame).select(*table.columns), table.name)
+    info = collect(into_lazy(table.frame).select(*map(exact, table.columns)), table.name)
     info = info.with_columns(pl.all().cast(pl.String))
     twice = info.filter(pl.col("run").is_duplicated())
     if twice.height:

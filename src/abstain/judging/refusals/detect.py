@@ -8,6 +8,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import UsageError, check_name, plural
+from abstain.io.boundary import reading
 from abstain.io.tables import Table
 from abstain.judging.refusals.english import ENGLISH
 from abstain.judging.refusals.german import GERMAN
@@ -114,7 +115,9 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
         return replace(table, notes=(*table.notes, note))
     graded = _two_grades(table)
     open_to = _undecided(table, text) if graded is None else _said(graded).is_in(NO)
-    frame = frame.with_columns(rule_of(text, languages).alias(RULE))
+    # looked for once: every later question to the table would look again
+    with reading(table.name):
+        frame = frame.with_columns(rule_of(text, languages).alias(RULE)).collect().lazy()
     declines = pl.col(RULE).is_not_null()
     counted = frame.select(
         hits=declines.sum(),
