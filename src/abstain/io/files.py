@@ -118,7 +118,7 @@ def open_plain(path: str | os.PathLike[str]) -> Opened:
 
 def in_memory(opened: Opened) -> Opened:
     """The plain bytes of a file, unpacked within bounds."""
-    with reading_file(opened.name), opened.stream() as file:
+    with reading(opened.name), opened.stream() as file:
         return Opened(opened.name, None, _bounded(file, opened.name))
 
 
