@@ -113,7 +113,7 @@ def _unpacked(name: str) -> list[File]:
                 raise InputError(
                     f"holds another archive ({shown(own)}), expected runs: unpack it first", name
                 )
-            packed = Opened(f"{name}{ENTRY}{own}", None, data, packing_of(bytes(data[:4])))
+            packed = Opened(f"{name}{ENTRY}{own}", None, bytes(data), packing_of(bytes(data[:4])))
             found.append(packed if packed.packing is None else in_memory(packed))
     return found
 
