@@ -17,7 +17,7 @@ from abstain.errors import plural, some_of
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
 from abstain.outcomes import Undefined
-from abstain.rankings.rankings import Rankings, default_measures, ranking_measures
+from abstain.rankings.rankings import Rankings
 from abstain.rankings.settings import ListSettings
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def rank(
 ) -> RankResult:
     """Score rankings: means by slice, each query's scores and a report on truncation if asked."""
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
-    chosen = ranking_measures(measures or default_measures(rankings.settings))
+    chosen = rankings.measures(measures)
     lists = rankings.lists
     slices, strangers = rankings.attributes(by)
     scored = [_Scored(item, rankings) for item in chosen]

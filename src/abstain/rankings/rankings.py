@@ -92,6 +92,14 @@ class Rankings:
             return np.ones((len(self.runs), len(self.queries)), bool)
         return ~self.lists.by_run(self.lists.missing)
 
+    def measures(
+        self, given: Sequence[str | Measure] | str | Measure = ()
+    ) -> tuple[RankingMeasure, ...]:
+        """The measures asked for, or the usual ones, with the level of relevance asked for."""
+        chosen = ranking_measures(given or default_measures(self.settings))
+        level = self.settings.relevance_level
+        return chosen if level is None else tuple(item.relevant_from(level) for item in chosen)
+
     def values(self, measure: RankingMeasure) -> Floats:
         """Runs × queries of a measure; NaN where it does not exist, or 0 as trec_eval has it."""
         values = self.lists.by_run(measure.values(self.lists))
@@ -159,7 +167,7 @@ class Rankings:
         """
         from abstain.rankings.scores import ScoreMatrix
 
-        chosen = ranking_measures(measures or default_measures(self.settings))
+        chosen = self.measures(measures)
         values = np.stack([self.values(item) for item in chosen])
         undefined = np.isnan(values) & self.counted
         values[:, ~self.counted] = np.nan

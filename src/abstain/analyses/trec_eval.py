@@ -1,0 +1,248 @@
+"""`trec_eval`: what trec_eval 9.0.8 prints for judgments and a run, byte for byte.
+
+Scores are those of our measures, by trec_eval's rules: 0 where one does not exist, queries that
+the run lacks left out, sums in the order of the queries' names.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain.errors import InputError, Place, UsageError, plural
+from abstain.io import trec
+from abstain.io.files import open_streamed
+from abstain.measures.families.ranking import num_rel
+from abstain.measures.libm import log
+from abstain.measures.trec_names import (
+    REL_STRING,
+    RUN_ID,
+    Figure,
+    asked,
+    decimal,
+    figures,
+)
+from abstain.rankings.as_trec_eval import read
+
+if TYPE_CHECKING:
+    from abstain.measures.ranked_lists import Floats, Ints, RankedLists
+
+ALL = "all"
+SHOWN_FIRST = 10
+"""Documents in a string of grades, where nobody says how many."""
+NO_Z_SCORE = -1000000.0
+ZScores = dict[str, dict[str, tuple[float, float]]]
+"""Mean and standard deviation of a query's measures."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What trec_eval is asked, with its letters."""
+
+    measures: tuple[str, ...] = ("official",)
+    """-m"""
+    per_query: bool = False
+    """-q"""
+    complete: bool = False
+    """-c"""
+    summary: bool = True
+    """not -n"""
+    level: int = 1
+    """-l"""
+    limit: int | None = None
+    """-M"""
+    judged_only: bool = False
+    """-J"""
+    documents: int = 0
+    """-N"""
+    zscores: str | None = None
+    """-Z"""
+
+
+class _Column:
+    """One figure: its name, each query's text, and that of all."""
+
+    def __init__(self, name: str, texts: Sequence[str] | None, summary: str | None) -> None:
+        self.name, self.texts, self.summary = name, texts, summary
+
+
+def trec_eval(qrels: str, run: str, options: Options) -> str:
+    """The output of trec_eval: measure, query and value, a line each."""
+    wanted = asked(options.measures)
+    scored = [(name, figures(name, own)) for name, own in wanted.items() if name not in _TEXTS]
+    if options.level < 0:
+        raise UsageError(
+            f"the relevance level must be 0 or more (got {options.level}): below 0 are documents "
+            "that nobody judged"
+        )
+    z = None if options.zscores is None else _read_zscores(options.zscores)
+    given = read(qrels, run)
+    lists = given.lists
+    if options.limit is not None:
+        lists = lists.first(np.full(lists.size, options.limit))
+    if options.judged_only:
+        lists = lists.judged_only()
+    rows = np.array(
+        sorted(np.flatnonzero(~lists.missing).tolist(), key=lists.queries.__getitem__), np.int64
+    )
+    if not len(rows):
+        raise InputError(f"the run has none of the {len(lists.queries)} judged queries", run)
+    of_names = dict(scored)
+    columns: list[_Column] = []
+    for name, parameters in wanted.items():
+        if name == RUN_ID:
+            columns.append(_Column(RUN_ID, None, given.tag))
+        elif name == REL_STRING:
+            columns.append(_rel_strings(lists, rows, parameters))
+        else:
+            columns += (_column(each, lists, rows, options, z) for each in of_names[name])
+    return "".join(_lines(columns, [lists.queries[row] for row in rows.tolist()], options))
+
+
+_TEXTS = (RUN_ID, REL_STRING)
+
+
+def _lines(
+    columns: Sequence[_Column], queries: Sequence[str], options: Options
+) -> Iterator[str]:
+    if options.per_query:
+        heads = [f"{column.name:<22}\t" for column in columns]
+        for at, query in enumerate(queries):
+            for head, column in zip(heads, columns, strict=True):
+                if column.texts is not None:
+                    yield f"{head}{query}\t{column.texts[at]}\n"
+    if options.summary:
+        for column in columns:
+            if column.summary is not None:
+                yield f"{column.name:<22}\t{ALL}\t{column.summary}\n"
+
+
+# ------------------------------------------------------------------------------------- figures
+
+
+def _column(
+    figure: Figure, lists: RankedLists, rows: Ints, options: Options, z: ZScores | None
+) -> _Column:
+    definition = figure.definition
+    values = _values(figure, lists, options)[rows]
+    counted = len(lists.queries) if options.complete else len(rows)
+    if definition.geometric:
+        values = log(values)
+    if z is not None:
+        own = [z.get(lists.queries[row], {}).get(figure.name) for row in rows.tolist()]
+        values = _as_zscores(values, own)
+    total = float(np.cumsum(values)[-1])
+    whole_number = definition.total and z is None
+    if definition.geometric:
+        floor = (counted - len(rows)) * math.log(_LEAST) if options.complete else 0.0
+        summary = math.exp((total + floor) / counted)
+    elif not definition.total:
+        summary = total / counted
+    else:
+        summary = _total(figure, total, lists, counted, options)
+    shown = _whole if whole_number else _decimals
+    letter = "" if z is None else "Z"
+    # trec_eval gives no query its share of a geometric mean, nor the number 1 of queries
+    silent = definition.geometric or figure.name == COUNT_OF_QUERIES
+    texts = None if silent else [shown(value) for value in values.tolist()]
+    return _Column(letter + f"{figure.name:<22}", texts, shown(summary))
+
+
+_LEAST = 0.00001
+COUNT_OF_QUERIES, COUNT_OF_RELEVANT = "num_q", "num_rel"
+
+
+def _total(
+    figure: Figure, total: float, lists: RankedLists, counted: int, options: Options
+) -> float:
+    """The sum over queries; of queries and of what is relevant, those that the run lacks too."""
+    if figure.name == COUNT_OF_QUERIES:
+        return counted
+    if figure.name == COUNT_OF_RELEVANT and options.complete:
+        return float(np.count_nonzero(lists.pool.grade > 0))  # whatever the level, as there
+    return total
+
+
+def _values(figure: Figure, lists: RankedLists, options: Options) -> Floats:
+    """A figure of each query, by trec_eval's rules."""
+    definition, arguments = figure.definition, dict(figure.arguments)
+    takes = {p.name for p in definition.parameters}
+    arguments |= {"rel": options.level} if "rel" in takes else {}
+    arguments |= {"n": options.documents} if "n" in takes else {}
+    values: Floats = definition.function(lists, **arguments)
+    gone = np.isnan(values)
+    if "rel" in takes:
+        rules = [rule.when(lists, **arguments) for rule in definition.undefined]
+        gone &= np.any([np.zeros(lists.size, bool), *rules], axis=0)
+    values = np.where(gone, 0.0, values)
+    points = arguments.get("points", [arguments["recall"]] if "recall" in arguments else [])
+    for point in points:  # an empty list has no precision at all, 0 / 0
+        nowhere = np.trunc(point * num_rel(lists, rel=options.level) + 0.9) <= 0
+        values[nowhere & (lists.depth == 0)] = _not_a_number()
+    return values
+
+
+def _not_a_number() -> float:
+    """0 / 0, which has the sign that this machine gives it."""
+    with np.errstate(invalid="ignore"):
+        return float(np.float64(0.0) / np.float64(0.0))
+
+
+def _decimals(value: float) -> str:
+    """A number as C prints it with four decimals."""
+    if math.isnan(value):
+        return "  -nan" if math.copysign(1.0, value) < 0 else "   nan"
+    return f"{value:6.4f}"
+
+
+def _whole(value: float) -> str:
+    return str(int(value))
+
+
+def _rel_strings(lists: RankedLists, rows: Ints, parameters: str) -> _Column:
+    """The grades of the first documents: a digit each, > from 10 on, - and . if not judged."""
+    length = int(decimal(parameters.split(",")[0])) if parameters else SHOWN_FIRST
+    texts = []
+    for row in rows.tolist():
+        letters = ["-"] * max(0, min(length, int(lists.depth[row])))
+        pooled = lists.sampled
+        for rank in pooled.rank[slice(*pooled.offsets[row : row + 2])].tolist():
+            if rank <= len(letters):
+                letters[rank - 1] = "."
+        own = slice(*lists.offsets[row : row + 2])
+        for rank, grade in zip(lists.rank[own].tolist(), lists.grade[own].tolist(), strict=True):
+            if rank > len(letters):
+                break
+            letters[rank - 1] = ">" if grade > 9 else str(int(grade))
+        texts.append(f"'{''.join(letters)}'")
+    name = f"{REL_STRING}_{parameters}" if parameters else REL_STRING
+    return _Column(name, texts, None)
+
+
+# ------------------------------------------------------------------------------------- z scores
+
+
+def _read_zscores(path: str) -> ZScores:
+    """A file of means and standard deviations: query, measure, mean, deviation."""
+    found: ZScores = {}
+    opened = open_streamed(path)
+    for number, fields in trec.lines(opened):
+        if len(fields) != 4:
+            said = f"{plural(len(fields), 'column')}, expected 4: query measure mean deviation"
+            raise InputError(said, Place(opened.name, number))
+        query, name, mean, deviation = (field.decode(errors="replace") for field in fields)
+        found.setdefault(query, {})[name] = decimal(mean), decimal(deviation)
+    return found
+
+
+def _as_zscores(values: Floats, known: Sequence[tuple[float, float] | None]) -> Floats:
+    """Values as deviations from the mean; −1000000 where there is none to go by."""
+    mean, deviation = np.array([(math.nan, 0.0) if own is None else own for own in known]).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = (values - mean) / deviation
+    flat = np.where(values == mean, 0.0, NO_Z_SCORE)
+    return np.where(deviation == 0, flat, scores)
