@@ -23,7 +23,7 @@ from abstain.rankings.settings import ListSettings
 if TYPE_CHECKING:
     import polars as pl
 
-    from abstain.measures.ranked_lists import Ints, RankedLists
+    from abstain.measures.ranked_lists import Floats, Ints, RankedLists
 
 FIRST = 4
 """Names of unjudged queries that a result keeps."""
@@ -271,7 +271,7 @@ def _mean(
         values = each.table[run, counted]
         known = values[~np.isnan(values)]
         if len(known):
-            scores[name] = float(known.sum() if each.item.definition.total else known.mean())
+            scores[name] = _over_queries(each.item, known)
         else:
             scores[name] = None
             undefined[name] = each.why(run, int(counted[0])) if len(values) else NOT_IN_RUN
@@ -289,6 +289,13 @@ def _mean(
         undefined=undefined,
         left_out=left_out,
     )
+
+
+def _over_queries(item: RankingMeasure, values: Floats) -> float:
+    """A run's score: its sum, its geometric mean or its mean over queries, as is declared."""
+    if item.definition.total:
+        return float(values.sum())
+    return float(np.exp(np.log(values).mean()) if item.definition.geometric else values.mean())
 
 
 def _query_rows(

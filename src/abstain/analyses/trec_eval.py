@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain.errors import InputError, Place, UsageError, plural
 from abstain.io import trec
 from abstain.io.files import open_streamed
-from abstain.measures.families.ranking import num_rel
 from abstain.measures.libm import log
 from abstain.measures.trec_names import (
     REL_STRING,
@@ -25,6 +24,7 @@ from abstain.measures.trec_names import (
     asked,
     decimal,
     figures,
+    values_of,
 )
 from abstain.rankings.as_trec_eval import read
 
@@ -106,9 +106,7 @@ def trec_eval(qrels: str, run: str, options: Options) -> str:
 _TEXTS = (RUN_ID, REL_STRING)
 
 
-def _lines(
-    columns: Sequence[_Column], queries: Sequence[str], options: Options
-) -> Iterator[str]:
+def _lines(columns: Sequence[_Column], queries: Sequence[str], options: Options) -> Iterator[str]:
     if options.per_query:
         heads = [f"{column.name:<22}\t" for column in columns]
         for at, query in enumerate(queries):
@@ -128,7 +126,7 @@ def _column(
     figure: Figure, lists: RankedLists, rows: Ints, options: Options, z: ZScores | None
 ) -> _Column:
     definition = figure.definition
-    values = _values(figure, lists, options)[rows]
+    values = values_of(figure, lists, options.level, options.documents)[rows]
     counted = len(lists.queries) if options.complete else len(rows)
     if definition.geometric:
         values = log(values)
@@ -146,9 +144,7 @@ def _column(
         summary = _total(figure, total, lists, counted, options)
     shown = _whole if whole_number else _decimals
     letter = "" if z is None else "Z"
-    # trec_eval gives no query its share of a geometric mean, nor the number 1 of queries
-    silent = definition.geometric or figure.name == COUNT_OF_QUERIES
-    texts = None if silent else [shown(value) for value in values.tolist()]
+    texts = [shown(value) for value in values.tolist()] if figure.own.per_query else None
     return _Column(letter + f"{figure.name:<22}", texts, shown(summary))
 
 
@@ -165,31 +161,6 @@ def _total(
     if figure.name == COUNT_OF_RELEVANT and options.complete:
         return float(np.count_nonzero(lists.pool.grade > 0))  # whatever the level, as there
     return total
-
-
-def _values(figure: Figure, lists: RankedLists, options: Options) -> Floats:
-    """A figure of each query, by trec_eval's rules."""
-    definition, arguments = figure.definition, dict(figure.arguments)
-    takes = {p.name for p in definition.parameters}
-    arguments |= {"rel": options.level} if "rel" in takes else {}
-    arguments |= {"n": options.documents} if "n" in takes else {}
-    values: Floats = definition.function(lists, **arguments)
-    gone = np.isnan(values)
-    if "rel" in takes:
-        rules = [rule.when(lists, **arguments) for rule in definition.undefined]
-        gone &= np.any([np.zeros(lists.size, bool), *rules], axis=0)
-    values = np.where(gone, 0.0, values)
-    points = arguments.get("points", [arguments["recall"]] if "recall" in arguments else [])
-    for point in points:  # an empty list has no precision at all, 0 / 0
-        nowhere = np.trunc(point * num_rel(lists, rel=options.level) + 0.9) <= 0
-        values[nowhere & (lists.depth == 0)] = _not_a_number()
-    return values
-
-
-def _not_a_number() -> float:
-    """0 / 0, which has the sign that this machine gives it."""
-    with np.errstate(invalid="ignore"):
-        return float(np.float64(0.0) / np.float64(0.0))
 
 
 def _decimals(value: float) -> str:

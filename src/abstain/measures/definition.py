@@ -171,6 +171,8 @@ class TrecName(Struct, frozen=True):
     parameters: tuple[str, ...] = ()
     """What these numbers are called here."""
     defaults: tuple[float, ...] = ()
+    per_query: bool = True
+    """Whether it is printed for each query, and not for all of them alone."""
     sets: tuple[str, ...] = ("all_trec",)
     """The names that stand for several measures, this one among them."""
 

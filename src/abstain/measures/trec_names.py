@@ -8,19 +8,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from abstain.errors import UnknownNameError, UsageError, shown
 from abstain.measures.definition import Definition, TrecName
 from abstain.measures.kinds import Measure
+from abstain.measures.lazy import numpy as np
 from abstain.measures.registry import definitions, measure
+
+if TYPE_CHECKING:
+    from abstain.measures.ranked_lists import Floats, RankedLists
 
 SETS = ("official", "set", "all_trec")
 RUN_ID, REL_STRING = "runid", "relstring"
 TEXTS = {RUN_ID: (0, SETS), REL_STRING: (12, ("all_trec",))}
 """What trec_eval prints that is no number, with its place and the sets that it belongs to."""
 WHOLE = re.compile(r"\s*[+-]?\d+")
-DECIMAL = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|\s*[+-]?(?:inf|nan)", re.IGNORECASE)
+DECIMAL = re.compile(
+    r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|\s*[+-]?(?:inf|nan)", re.IGNORECASE
+)
 FIGURE = re.compile(r"(.+?)_(-?[\d.]+)")
 """A figure as trec_eval prints its name: P_10, iprec_at_recall_0.10."""
 
@@ -95,6 +101,32 @@ def figures(name: str, parameters: str = "") -> list[Figure]:
             return [Figure(name, own, definition, {})]
 
 
+def values_of(figure: Figure, lists: RankedLists, level: float, documents: int = 0) -> Floats:
+    """A figure of each query by trec_eval's rules: 0 where it does not exist."""
+    definition, arguments = figure.definition, dict(figure.arguments)
+    takes = {p.name for p in definition.parameters}
+    arguments |= {"rel": level} if "rel" in takes else {}
+    arguments |= {"n": documents} if "n" in takes else {}
+    values: Floats = definition.function(lists, **arguments)
+    gone = np.isnan(values)
+    if "rel" in takes:
+        rules = [rule.when(lists, **arguments) for rule in definition.undefined]
+        gone &= np.any([np.zeros(lists.size, bool), *rules], axis=0)
+    values = np.where(gone, 0.0, values)
+    points = arguments.get("points", [arguments["recall"]] if "recall" in arguments else [])
+    there = lists.per_row(lists.pool.count(lists.pool.grade >= level))
+    for point in points:  # an empty list has no precision at all, 0 / 0
+        nowhere = np.trunc(point * there + 0.9) <= 0
+        values[nowhere & (lists.depth == 0)] = _not_a_number()
+    return values
+
+
+def _not_a_number() -> float:
+    """0 / 0, which has the sign that this machine gives it."""
+    with np.errstate(invalid="ignore"):
+        return float(np.float64(0.0) / np.float64(0.0))
+
+
 def measures_named(text: str) -> list[Measure]:
     """The measures that a text of trec_eval's asks for, those that are numbers; [] if it is none.
 
@@ -128,6 +160,25 @@ def _measure(figure: Figure) -> Measure:
     said = ", ".join(f"{k}={v!r}" for k, v in arguments.items() if k not in cutoffs)
     cut = "".join(f"@{v!r}" for k, v in arguments.items() if k in cutoffs)
     return measure(f"{definition.name}({said}){cut}" if said else f"{definition.name}{cut}")
+
+
+def printed_name(item: Measure, level: float = 1) -> str:
+    """What trec_eval prints a measure by, at a level of relevance; its own text if it has none.
+
+    >>> printed_name(measure("NDCG@10")), printed_name(measure("ERR@20"))
+    ('ndcg_cut_10', 'ERR@20')
+    """
+    defaults = {p.name: p.default for p in item.definition.parameters}
+    said = {name: value for name, value in item.arguments.items() if value != defaults[name]}
+    if said.pop("rel", 1) != level and "rel" in defaults:
+        return str(item)
+    for own in item.definition.trec:
+        if list(said) == list(own.parameters) and own.takes in ("cutoffs", "recalls"):
+            (value,) = said.values()
+            return _points(own, repr(value))[0][0]
+        if not said and own.takes not in ("cutoffs", "recalls"):
+            return own.name
+    return str(item)
 
 
 # ------------------------------------------------------------------ parameters as C reads them
@@ -174,7 +225,9 @@ def _numbers(own: TrecName, values: tuple[float, ...]) -> dict[str, Any]:
 def _gains(name: str, parameters: str) -> dict[int, float]:
     pairs = [part.split("=") for part in parameters.split(",")]
     if any(len(pair) != 2 for pair in pairs):
-        raise UsageError(f"{name} takes grades and gains, as {name}.1=3,2=9 (got {shown(parameters)})")
+        raise UsageError(
+            f"{name} takes grades and gains, as {name}.1=3,2=9 (got {shown(parameters)})"
+        )
     gains: dict[int, float] = {}
     for level, gain in pairs:
         if whole(level) < 0:

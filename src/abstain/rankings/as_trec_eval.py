@@ -7,6 +7,7 @@ read as far as they are some. A file that is not in order is read line by line, 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from abstain.io.files import Opened
     from abstain.measures.ranked_lists import RankedLists
 
+BLANK_LINE = re.compile(rb"^[ \t\v\f\r]*\n", re.MULTILINE)
 RUN, QRELS = trec.RUN_COLUMNS, trec.QRELS_COLUMNS
 
 
@@ -39,6 +41,7 @@ class TrecEvalFile(TrecFile, frozen=True):
 
     def judgments(self) -> pl.DataFrame:
         """The rows of the qrels: query, doc, rel."""
+        _refuse_blank_lines(self.opened)
         if not self.slow:
             return trec.read_qrels(self.opened)
         rows = [(f[0], f[2], whole(f[3])) for f in _fields(self.opened, QRELS)]
@@ -88,7 +91,26 @@ def _open(path: str, *, slow: bool) -> TrecEvalFile:
     opened = open_streamed(path)
     if not opened.head():
         raise InputError("is empty", opened.name)
-    return TrecEvalFile(opened.name, bare_name(path), False, None, opened, [], slow)
+    return TrecEvalFile(
+        name=opened.name,
+        run=bare_name(path),
+        named=False,
+        path=None,
+        opened=opened,
+        tags=[],
+        slow=slow,
+    )
+
+
+def _refuse_blank_lines(opened: Opened) -> None:
+    """Judgments have no blank line, where a run may have some."""
+    before = 0
+    for chunk in trec.chunks(opened):
+        if found := BLANK_LINE.search(chunk):
+            line = before + chunk.count(b"\n", 0, found.start()) + 1
+            expected = f"a blank line, expected {' '.join(QRELS)}"
+            raise InputError(expected, Place(opened.name, line))
+        before += chunk.count(b"\n")
 
 
 def _score(text: str, name: str) -> float:

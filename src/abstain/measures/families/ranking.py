@@ -68,7 +68,7 @@ COUNTED = ("official", "set", "all_trec")
 def at_cutoffs(name: str, place: int, *sets: str) -> TrecName:
     """A measure that trec_eval gives at its nine cutoffs, or at those that are named."""
     usual = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-    return TrecName(name, place, "cutoffs", ("k",), usual, sets or ("all_trec",))
+    return TrecName(name, place, "cutoffs", ("k",), usual, sets=sets or ("all_trec",))
 
 
 of_relevant = partial(ranked, source=TREC_EVAL, undefined=(NO_RELEVANT,), leaves_out_nil=True)

@@ -31,9 +31,7 @@ LEAST = 0.00001
 """A geometric mean takes no score for less."""
 EPSILON = 0.00001
 RECALL = Parameter("recall", "the point of recall", low=0, high=1, cutoff=True)
-GEOMETRIC = (
-    "Never score near 0: the query that a run is worst at counts for more than the others."
-)
+GEOMETRIC = "Never score near 0: the query that a run is worst at counts for more than the others."
 
 
 @of_relevant(
@@ -44,7 +42,7 @@ GEOMETRIC = (
     gaming=LONGER_IS_FREE,
     aliases=("iprec_at_recall",),
     parameters=(REL, RECALL),
-    trec=(TrecName("iprec_at_recall", 10, "recalls", ("recall",), POINTS, OFFICIAL),),
+    trec=(TrecName("iprec_at_recall", 10, "recalls", ("recall",), POINTS, sets=OFFICIAL),),
 )
 def interpolated_precision(rankings: RankedLists, *, recall: float, rel: float = 1) -> Floats:
     """Interpolated precision at a point of recall: the highest at that recall or a higher one.
@@ -155,7 +153,7 @@ def inferred_ap(rankings: RankedLists, *, rel: float = 1) -> Floats:
     geometric=True,
     aliases=("gm_map",),
     parameters=(REL,),
-    trec=(TrecName("gm_map", 6, sets=OFFICIAL),),
+    trec=(TrecName("gm_map", 6, per_query=False, sets=OFFICIAL),),
 )
 def geometric_map(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """The geometric mean of AP: the queries that a run is worst at count most.
@@ -175,7 +173,7 @@ def geometric_map(rankings: RankedLists, *, rel: float = 1) -> Floats:
     geometric=True,
     aliases=("gm_bpref",),
     parameters=(REL,),
-    trec=(TrecName("gm_bpref", 15),),
+    trec=(TrecName("gm_bpref", 15, per_query=False),),
 )
 def geometric_bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """The geometric mean of bpref: the queries that a run is worst at count most."""

@@ -12,11 +12,11 @@ from abstain.measures.definition import Parameter, TrecName
 from abstain.measures.families.ranking import (
     COUNTED,
     EMPTY_LIST,
-    K,
     K_IF_ANY,
     NO_RELEVANT,
     REL,
     TREC_EVAL,
+    K,
     at_cutoffs,
     num_rel,
     num_rel_ret,
@@ -101,7 +101,7 @@ def set_average_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     source=TREC_EVAL,
     gaming="An empty list scores 0 even where nothing is relevant: never stop.",
     parameters=(replace(X, always=True), REL),
-    trec=(TrecName("set_F", 32, "numbers", ("x",), (1.0,), SETS),),
+    trec=(TrecName("set_F", 32, "numbers", ("x",), (1.0,), sets=SETS),),
 )
 def set_f(rankings: RankedLists, *, x: float = 1, rel: float = 1) -> Floats:
     """F of precision and recall as trec_eval has it: x is β², and 0 where nothing is found."""
@@ -140,7 +140,7 @@ def relative_precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Fl
         REL,
         DOCUMENTS,
     ),
-    trec=(TrecName("utility", 17, "numbers", tuple("abcd"), (1.0, -1.0, 0.0, 0.0), SETS),),
+    trec=(TrecName("utility", 17, "numbers", tuple("abcd"), (1.0, -1.0, 0.0, 0.0), sets=SETS),),
 )
 def utility(
     rankings: RankedLists,
@@ -223,7 +223,7 @@ def num_nonrel_ret(rankings: RankedLists, *, rel: float = 1) -> Floats:
     latex="1",
     gaming="It rewards nothing: it counts.",
     aliases=("num_q",),
-    trec=(TrecName("num_q", 1, sets=COUNTED),),
+    trec=(TrecName("num_q", 1, per_query=False, sets=COUNTED),),
 )
 def num_q(rankings: RankedLists) -> Floats:
     """Queries that count."""

@@ -18,7 +18,6 @@ from abstain.measures.families.ranking import (
     K_IF_ANY,
     LONGER_IS_FREE,
     NO_GAIN,
-    RBP_PAPER,
     REL_IF_ANY,
     P,
     gains,
@@ -30,7 +29,9 @@ from abstain.measures.lazy import numpy as np
 if TYPE_CHECKING:
     from abstain.measures.ranked_lists import DocumentRows, Floats, Ints, RankedLists
 
-ERR_PAPER = "Chapelle, Metlzer, Zhang & Grinspan 2009, Expected Reciprocal Rank for Graded Relevance"
+ERR_PAPER = (
+    "Chapelle, Metlzer, Zhang & Grinspan 2009, Expected Reciprocal Rank for Graded Relevance"
+)
 INST_PAPER = "Moffat, Bailey, Scholer & Thomas 2015, INST: An Adaptive Metric for IR Evaluation"
 CWL_PAPER = (
     "Moffat, Bailey, Scholer & Thomas 2017, Incorporating User Expectations and Behavior into the "
