@@ -7,19 +7,22 @@ the run lacks left out, sums in the order of the queries' names.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.errors import InputError, Place, UsageError, plural
+from abstain.errors import InputError, Place, UsageError, checked, plural
 from abstain.io import trec
 from abstain.io.files import open_streamed
+from abstain.measures.families.recall_points import LEAST
 from abstain.measures.libm import log
 from abstain.measures.trec_names import (
     REL_STRING,
     RUN_ID,
+    TEXTS,
     Figure,
     asked,
     decimal,
@@ -39,28 +42,13 @@ ZScores = dict[str, dict[str, tuple[float, float]]]
 """Mean and standard deviation of a query's measures."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """What trec_eval is asked, with its letters."""
+@dataclass(frozen=True)
+class _Averaging:
+    """How figures are taken: -l, -N and -c."""
 
-    measures: tuple[str, ...] = ("official",)
-    """-m"""
-    per_query: bool = False
-    """-q"""
-    complete: bool = False
-    """-c"""
-    summary: bool = True
-    """not -n"""
-    level: int = 1
-    """-l"""
-    limit: int | None = None
-    """-M"""
-    judged_only: bool = False
-    """-J"""
-    documents: int = 0
-    """-N"""
-    zscores: str | None = None
-    """-Z"""
+    level: int
+    documents: int
+    complete: bool
 
 
 class _Column:
@@ -70,28 +58,57 @@ class _Column:
         self.name, self.texts, self.summary = name, texts, summary
 
 
-def trec_eval(qrels: str, run: str, options: Options) -> str:
-    """The output of trec_eval: measure, query and value, a line each."""
-    wanted = asked(options.measures)
-    scored = [(name, figures(name, own)) for name, own in wanted.items() if name not in _TEXTS]
-    if options.level < 0:
+@checked
+def trec_eval(
+    qrels: str | os.PathLike[str],
+    run: str | os.PathLike[str],
+    measures: Sequence[str] | str = ("official",),
+    *,
+    per_query: bool = False,
+    summary: bool = True,
+    complete: bool = False,
+    level: int = 1,
+    limit: int | None = None,
+    judged_only: bool = False,
+    documents: int = 0,
+    zscores: str | os.PathLike[str] | None = None,
+) -> str:
+    """The text that trec_eval 9.0.8 prints: measure, query and value, a line each.
+
+    Parameters:
+        qrels: the file of judgments.
+        run: the file of the run.
+        measures: as -m names them: "map", "ndcg_cut.5,10", "P_10", "official", "all_trec".
+        per_query: each query's figures too (-q).
+        summary: those of all queries (-n: not).
+        complete: average over all judged queries (-c).
+        level: the lowest relevant grade (-l).
+        limit: how many documents of a query count (-M).
+        judged_only: take documents that nobody judged out first (-J).
+        documents: how many documents the collection has, for utility (-N).
+        zscores: a file of means and deviations to print deviations from (-Z).
+    """
+    wanted = asked([measures] if isinstance(measures, str) else measures)
+    scored = {name: figures(name, own) for name, own in wanted.items() if name not in TEXTS}
+    if level < 0:
         raise UsageError(
-            f"the relevance level must be 0 or more (got {options.level}): below 0 are documents "
-            "that nobody judged"
+            f"the relevance level must be 0 or more (got {level}): below 0 are documents that "
+            "nobody judged"
         )
-    z = None if options.zscores is None else _read_zscores(options.zscores)
-    given = read(qrels, run)
+    z = None if zscores is None else _read_zscores(os.fspath(zscores))
+    given = read(os.fspath(qrels), os.fspath(run))
     lists = given.lists
-    if options.limit is not None:
-        lists = lists.first(np.full(lists.size, options.limit))
-    if options.judged_only:
+    if limit is not None:
+        lists = lists.first(np.full(lists.size, limit))
+    if judged_only:
         lists = lists.judged_only()
     rows = np.array(
         sorted(np.flatnonzero(~lists.missing).tolist(), key=lists.queries.__getitem__), np.int64
     )
     if not len(rows):
-        raise InputError(f"the run has none of the {len(lists.queries)} judged queries", run)
-    of_names = dict(scored)
+        judged = plural(len(lists.queries), "judged query", "judged queries")
+        raise InputError(f"has none of the {judged}", os.fspath(run))
+    how = _Averaging(level, documents, complete)
     columns: list[_Column] = []
     for name, parameters in wanted.items():
         if name == RUN_ID:
@@ -99,35 +116,34 @@ def trec_eval(qrels: str, run: str, options: Options) -> str:
         elif name == REL_STRING:
             columns.append(_rel_strings(lists, rows, parameters))
         else:
-            columns += (_column(each, lists, rows, options, z) for each in of_names[name])
-    return "".join(_lines(columns, [lists.queries[row] for row in rows.tolist()], options))
+            columns += (_column(each, lists, rows, how, z) for each in scored[name])
+    queries = [lists.queries[row] for row in rows.tolist()]
+    single = _query_lines(columns, queries) if per_query else []
+    return "".join([*single, *(_summary_lines(columns) if summary else [])])
 
 
-_TEXTS = (RUN_ID, REL_STRING)
+def _query_lines(columns: Sequence[_Column], queries: Sequence[str]) -> Iterator[str]:
+    shown = [(f"{own.name:<22}\t", own.texts) for own in columns if own.texts is not None]
+    for at, query in enumerate(queries):
+        for head, texts in shown:
+            yield f"{head}{query}\t{texts[at]}\n"
 
 
-def _lines(columns: Sequence[_Column], queries: Sequence[str], options: Options) -> Iterator[str]:
-    if options.per_query:
-        heads = [f"{column.name:<22}\t" for column in columns]
-        for at, query in enumerate(queries):
-            for head, column in zip(heads, columns, strict=True):
-                if column.texts is not None:
-                    yield f"{head}{query}\t{column.texts[at]}\n"
-    if options.summary:
-        for column in columns:
-            if column.summary is not None:
-                yield f"{column.name:<22}\t{ALL}\t{column.summary}\n"
+def _summary_lines(columns: Sequence[_Column]) -> Iterator[str]:
+    for own in columns:
+        if own.summary is not None:
+            yield f"{own.name:<22}\t{ALL}\t{own.summary}\n"
 
 
 # ------------------------------------------------------------------------------------- figures
 
 
 def _column(
-    figure: Figure, lists: RankedLists, rows: Ints, options: Options, z: ZScores | None
+    figure: Figure, lists: RankedLists, rows: Ints, how: _Averaging, z: ZScores | None
 ) -> _Column:
     definition = figure.definition
-    values = values_of(figure, lists, options.level, options.documents)[rows]
-    counted = len(lists.queries) if options.complete else len(rows)
+    values = values_of(figure, lists, how.level, how.documents)[rows]
+    counted = len(lists.queries) if how.complete else len(rows)
     if definition.geometric:
         values = log(values)
     if z is not None:
@@ -136,29 +152,28 @@ def _column(
     total = float(np.cumsum(values)[-1])
     whole_number = definition.total and z is None
     if definition.geometric:
-        floor = (counted - len(rows)) * math.log(_LEAST) if options.complete else 0.0
+        floor = (counted - len(rows)) * math.log(LEAST) if how.complete else 0.0
         summary = math.exp((total + floor) / counted)
     elif not definition.total:
         summary = total / counted
     else:
-        summary = _total(figure, total, lists, counted, options)
+        summary = _total(figure, total, lists, counted, how)
     shown = _whole if whole_number else _decimals
     letter = "" if z is None else "Z"
     texts = [shown(value) for value in values.tolist()] if figure.own.per_query else None
     return _Column(letter + f"{figure.name:<22}", texts, shown(summary))
 
 
-_LEAST = 0.00001
 COUNT_OF_QUERIES, COUNT_OF_RELEVANT = "num_q", "num_rel"
 
 
 def _total(
-    figure: Figure, total: float, lists: RankedLists, counted: int, options: Options
+    figure: Figure, total: float, lists: RankedLists, counted: int, how: _Averaging
 ) -> float:
     """The sum over queries; of queries and of what is relevant, those that the run lacks too."""
     if figure.name == COUNT_OF_QUERIES:
         return counted
-    if figure.name == COUNT_OF_RELEVANT and options.complete:
+    if figure.name == COUNT_OF_RELEVANT and how.complete:
         return float(np.count_nonzero(lists.pool.grade > 0))  # whatever the level, as there
     return total
 

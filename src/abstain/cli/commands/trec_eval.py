@@ -87,13 +87,11 @@ def trec_eval(
     Scores are ordered in single precision, a measure that does not exist counts 0, and a query
     that the run lacks is left out, as there. `abstain rank` says more of the same files.
     """
-    from abstain.analyses.trec_eval import Options
     from abstain.analyses.trec_eval import trec_eval as printed
 
     if rel_format != "qrels" or results_format != "trec_results":
         other = rel_format if rel_format != "qrels" else results_format
         raise UsageError(f"the formats are qrels and trec_results (got '{other}')")
-    options = Options(measures=measures or ("official",), summary=not no_summary, **how)
     with working("reading and ranking…"):
-        text = printed(qrels, run, options)
+        text = printed(qrels, run, measures or ("official",), summary=not no_summary, **how)
     sys.stdout.write(text)

@@ -241,7 +241,7 @@ def _read(rankings: RankedLists, t: float, rel: float | None) -> _Read:
     depth = base * float(polygamma(1, 2 * t)) + np.bincount(
         row, ended + begun, minlength=rankings.size
     )
-    return _Read(depth, rankings.total(gain * reach))
+    return _Read(np.asarray(depth, np.float64), rankings.total(gain * reach))
 
 
 def _read_at_best(rankings: RankedLists, t: float, rel: float | None) -> _Read:
