@@ -127,8 +127,10 @@ PIPED = {
     "demo": ("-o demo",),
 }
 """What every command is asked: its files where they are not a gold and two runs."""
-ALONE = ("measures", "explain", "demo", "baseline", "pan", "squad", "audit", "refusals", "rank")
-ALONE += ("trec_eval",)
+ALONE = (
+    *("measures", "explain", "demo", "baseline", "pan", "squad", "audit", "refusals", "rank"),
+    "trec_eval",
+)
 
 
 def calls() -> list[list[str]]:

@@ -92,18 +92,16 @@ def slow_measures_of_relevant() -> Iterator[tuple[str, Obvious]]:
         weights = (2, -1, -0.5, 0.25)
         yield text, lambda e, w=weights, r=rel: slow.utility(e, w, r, 40)  # type: ignore[misc]
         yield f"set_F(x=0.5, rel={rel})", lambda e, r=rel: slow.set_f(e, 0.5, r)  # type: ignore[misc]
-        for k in KS:
-            text = f"RelP(rel={rel})@{k}"
-            yield text, lambda e, k=k, r=rel: slow.relative_precision(e, k, r)  # type: ignore[misc]
         for name, obvious in (
             ("R", slow.recall),
             ("RR", slow.reciprocal_rank),
             ("AP", slow.average_precision),
             ("P", slow.precision),
+            ("RelP", slow.relative_precision),
             ("Success", slow.success),
             ("NumRelRet", lambda e, k, r: sum(slow.relevant(e, r)[:k])),
         ):
-            for k in KS if name in ("P", "Success") else (None, *KS):
+            for k in KS if name in ("P", "RelP", "Success") else (None, *KS):
                 text = f"{name}(rel={rel})" + ("" if k is None else f"@{k}")
                 yield text, lambda e, f=obvious, k=k, r=rel: f(e, k, r)  # type: ignore[misc]
     for k in KS:
