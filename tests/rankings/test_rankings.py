@@ -288,3 +288,21 @@ def test_results_of_scores_say_how_they_were_read(here: Here) -> None:
         assert "settings" not in plain
         result.to_json("saved.json")
         assert ab.load("saved.json") == result
+
+
+def test_a_geometric_mean_is_not_compared() -> None:
+    """Its queries' scores have an arithmetic mean that nobody asked for."""
+    with pytest.raises(ab.AbstainError, match="GMAP is a geometric mean over queries"):
+        rankings().scores("GMAP")
+
+
+def test_a_level_of_relevance_for_every_measure() -> None:
+    """Grades 1 and 2, and the document of grade 2 second: RR is 1, and 1/2 from grade 2 on."""
+    given = ab.read_rankings(
+        {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}, relevance_level=2
+    )
+    assert given.score(["RR", "RR(rel=3)", "NDCG"]).rows[0].scores == {
+        "RR(rel=2)": 0.5,
+        "RR(rel=3)": 0.0,
+        "NDCG": pytest.approx((1 + 2 / np.log2(3)) / (2 + 1 / np.log2(3))),
+    }

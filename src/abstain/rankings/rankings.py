@@ -165,6 +165,12 @@ class Rankings:
         from abstain.rankings.scores import ScoreMatrix
 
         chosen = self.measures(measures)
+        for item in chosen:
+            if item.definition.geometric:
+                raise UsageError(
+                    f"{item} is a geometric mean over queries, and tests compare means: take the "
+                    "measure that it averages"
+                )
         values = np.stack([self.values(item) for item in chosen])
         undefined = np.isnan(values) & self.counted
         values[:, ~self.counted] = np.nan

@@ -56,7 +56,7 @@ def interpolated_precision(rankings: RankedLists, *, recall: float, rel: float =
 @of_relevant(
     "11pt",
     formula="mean of IPrec at recall 0, 0.1, …, 1",
-    example="11pt = 7 · 1 / 11 … = 0.6061",
+    example="11pt = (4 · 1 + 4 · 2/3) / 11 = 0.6061",
     latex=r"\frac1{11}\sum_{\rho=0,0.1,\dots,1}\mathrm{IPrec@}\rho",
     gaming=LONGER_IS_FREE,
     aliases=("11pt_avg",),

@@ -160,7 +160,7 @@ class _Read:
     parameters=(T, REL_IF_ANY),
 )
 def inst(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
-    """The gain a document of a user who looks for a gain of t, and stops the sooner with more."""
+    """The gain per document read, by a user who looks for a gain of t and stops as it is found."""
     read = _read(rankings, t, rel)
     return read.gain / read.depth
 
