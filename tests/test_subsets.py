@@ -235,7 +235,7 @@ def test_some_queries_of_rankings_are_as_if_only_they_had_been_read(missing: Any
     assert some.nil_queries == alone.nil_queries
     assert {"t5", "t10"} <= set(some.nil_queries)
     names = [example_measure(name) for name in ab.list_measures("ranking")]
-    measures = [*names, "P@3", "Success@2", "AP(rel=2)"]
+    measures: list[str | ab.Measure] = [*names, "P@3", "Success@2", "AP(rel=2)"]
     assert some.score(measures, per_query=True).rows == alone.score(measures).rows
     own = some.score(measures, per_query=True).per_query
     assert own == alone.score(measures, per_query=True).per_query
