@@ -118,6 +118,7 @@ class RankingFacts(Facts, total=False):
     ideal_ends: bool
     scales_grades: bool
     lower_grades_cost: bool
+    by_depth: Callable[..., Numeric] | None
 
 
 def credit(name: str, **facts: Unpack[CreditFacts]) -> Declare:

@@ -245,6 +245,8 @@ class Definition(Struct, frozen=True):
     """A gain is a grade over the top grade, unless `rel` is given."""
     lower_grades_cost: bool = False
     """Then a perfect list with a grade below the top one scores less than 1."""
+    by_depth: Callable[..., Numeric] | None = None
+    """Its values at every depth that a list may be cut at: a function of `Prefixes`."""
 
     @property
     def example_text(self) -> str:

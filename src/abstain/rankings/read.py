@@ -15,6 +15,7 @@ import polars as pl
 from abstain.errors import InputError, UsageError, checked, plural, shown, some_of
 from abstain.measures.ranked_lists import Pool, RankedLists
 from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError
+from abstain.rankings.listed import Origin
 from abstain.rankings.judgments import NIL, Judgments, RepeatedError
 from abstain.rankings.placing import NOTHING_FOUND, Found, together
 from abstain.rankings.rankings import Rankings
@@ -100,7 +101,7 @@ def read_rankings(
         tables = [each.table for each in (gold, *sources) if not isinstance(each, TrecFile)]
         check_mapping(columns, tables if table is None else [*tables, table])
     also = [*_unjudged(qrels), *(listed if all_queries else [])]
-    lists = _load(gold, sources, settings, top=top, also=also)
+    lists, origins = _load(gold, sources, settings, top=top, also=also)
     if settings.missing == "error":
         _refuse_missing(lists)
     return Rankings(
@@ -108,6 +109,7 @@ def read_rankings(
         settings,
         attributes=table,
         reading={"columns": columns, "format": format, "engine": engine, "master": master},
+        origins=origins,
     )
 
 
@@ -152,7 +154,7 @@ def _load(
     *,
     top: float | None = None,
     also: Sequence[str] = (),
-) -> RankedLists:
+) -> tuple[RankedLists, tuple[Origin, ...]]:
     """The rankings of all runs for the queries of the qrels, and for those in `also`.
 
     Rows are ordered by falling score and equal scores by falling document id, as trec_eval
@@ -181,7 +183,11 @@ def _load(
     rankings = _assemble(judgments, named, limit=settings.limit)
     strangers = zip(rankings.unjudged, (source for _, source, _ in found), strict=True)
     places = (source.place_of(queries[0]) for queries, source in strangers if queries)
-    return replace(rankings, remarks=tuple(_remarks(judgments)), unjudged_at=next(places, None))
+    remarks = tuple(_remarks(judgments))
+    origins = tuple(
+        Origin(name, tag, source) for name, (tag, source, _) in zip(names, found, strict=True)
+    )
+    return replace(rankings, remarks=remarks, unjudged_at=next(places, None)), origins
 
 
 def _remarks(judgments: Judgments) -> Iterator[str]:
