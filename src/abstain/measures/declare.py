@@ -119,6 +119,7 @@ class RankingFacts(Facts, total=False):
     scales_grades: bool
     lower_grades_cost: bool
     by_depth: Callable[..., Numeric] | None
+    by_depth_text: str
 
 
 def credit(name: str, **facts: Unpack[CreditFacts]) -> Declare:

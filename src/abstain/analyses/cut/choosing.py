@@ -10,7 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from abstain.analyses.cut.expected import best_of, draws_for, expected_values
-from abstain.analyses.cut.models import logistic
+from abstain.analyses.cut.models import Model, logistic
 from abstain.analyses.cut.rules import Rule, falling, gap_depths, signal
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ PLAIN = {
     "nothing": Rule(rule="nothing", k=0),
     "top 10": Rule(rule="top 10", k=10),
 }
-MODEL, HALF = "expected", 0.5
+MODEL, HALF, MANY = "expected", 0.5, 2.0
+"""The standard errors that `expected` must be ahead of a reference, and any of the others."""
 INNER = 5
 """Folds inside the queries tuned on, by which a rule is chosen."""
 STEADY = 300
@@ -48,6 +49,8 @@ class Fitted:
 
     rule: Rule
     depth: Ints
+    looked: float | None = None
+    """The mean score of the queries it was tuned on, where that is known anyway."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,8 @@ class Chooser:
             self.known[name] = self._candidates(name)
         own = self.known[name]
         at = own.best(train, self.budget)
-        return Fitted(own.rules[at], own.depth[wanted, at])
+        looked = float(own.values[train, at].mean())
+        return Fitted(own.rules[at], own.depth[wanted, at], looked)
 
     # ------------------------------------------------- rules that look at no judgment but to tune
 
@@ -109,7 +113,8 @@ class Chooser:
             most = scores.table.shape[1]
             depths = np.arange(most, -1, -1)
             depth = np.minimum(scores.length[:, None], depths)
-            return Candidates([Rule(rule="k", k=int(k)) for k in depths], depth, lists.scored(depth))
+            rules = [Rule(rule="k", k=int(k)) for k in depths]
+            return Candidates(rules, depth, lists.scored(depth))
         if name == "gap":
             rules = [Rule(rule="gap", window=w, extra=e) for w in WINDOWS for e in EXTRA]
             depth = np.column_stack([gap_depths(scores, w, e) for w in WINDOWS for e in EXTRA])
@@ -123,14 +128,16 @@ class Chooser:
         else:
             values = falls[scores.inside]
             # documents' own numbers: a threshold between two of them cuts alike
-            at = np.unique(np.quantile(values, np.linspace(0, 1, GRID), method="lower")) if len(values) else np.zeros(1)
+            at = np.zeros(1)
+            if len(values):
+                at = np.unique(np.quantile(values, np.linspace(0, 1, GRID), method="lower"))
         depth = np.column_stack([counts_from(falls, at), np.zeros(lists.size, np.int64)])
         rules = [replace(empty, at=float(a)) for a in at]
         return Candidates([*rules, empty], depth, lists.scored(depth))
 
     # ------------------------------------------------------------------- rules with a model
 
-    def _document_model(self, train: Ints, *, with_nil: bool):
+    def _document_model(self, train: Ints, *, with_nil: bool) -> Model:
         lists = self.lists
         query, at, times = lists.sample
         chosen = np.zeros(lists.size, bool)
@@ -152,7 +159,8 @@ class Chooser:
         values = np.take_along_axis(self.lists.values[train], depth[train], axis=1)
         best = best_column(values, depth[train], self.budget)
         levels = [0.0, *CHANCES.tolist(), None]
-        return Fitted(replace(rule, at=levels[best]), depth[wanted, best])
+        looked = float(values[:, best].mean())
+        return Fitted(replace(rule, at=levels[best]), depth[wanted, best], looked)
 
     def _expected(self, train: Ints, wanted: Ints) -> Fitted:
         lists, scores = self.lists, self.lists.scores
@@ -228,8 +236,8 @@ class Chooser:
 def simplest(found: Mapping[str, Floats], kept: Mapping[str, Floats], budget: float | None) -> str:
     """The best reference, unless a rule is ahead of it by as much as chance may explain.
 
-    One rule among many that are tried looks better than it is, so each must be a standard error
-    ahead; `expected`, of which there is one, by half of that. Among those that are, a simpler one
+    One rule among many that are tried looks better than it is, so each must be two standard errors
+    ahead; `expected`, of which there is one, by half of one. Among those that are, a simpler one
     stays where it is no more than half a standard error behind.
     """
     within = [
@@ -246,7 +254,7 @@ def simplest(found: Mapping[str, Floats], kept: Mapping[str, Floats], budget: fl
         return float(found[name].mean())
 
     reference = max((name for name in within if name in PLAIN), key=mean)
-    passed = [n for n in within if ahead(n, reference, HALF if n == MODEL else 1.0)]
+    passed = [n for n in within if ahead(n, reference, HALF if n == MODEL else MANY)]
     if not passed:
         return reference
     best = max(passed, key=mean)

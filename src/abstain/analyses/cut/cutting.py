@@ -275,6 +275,9 @@ class Task:
 
     def _look(self, held: Held, fit: Fitted, train: Ints) -> None:
         """Note how a rule looks on the queries it was tuned on, or on some of them."""
+        if fit.looked is not None:
+            held.looked.append(fit.looked)
+            return
         some = train[:: max(1, -(-len(train) // LOOKED_AT))]
         depth = fit.rule.depths(self.lists.scores.table[some])
         held.looked.append(float(self.lists.at(depth, some).mean()))

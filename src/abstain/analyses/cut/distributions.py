@@ -11,7 +11,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from abstain.analyses.cut.shapes import Scores
-    from abstain.measures.ranked_lists import Bools, Floats, Ints
+    from abstain.measures.ranked_lists import Floats, Ints
 
 FITTED = 256
 """Documents of a list that are fitted at most."""
@@ -138,7 +138,8 @@ def surprise(scores: Scores) -> Floats:
     tail = np.where(above, table - np.where(above, start[:, None], 0.0), 0.0)
     inside = -np.log(share)[:, None] - log_survival(tail, Pareto(shape, scale))
     below = -np.log(_as_high(scores) / np.maximum(length, 1)[:, None])
-    return np.where(scores.inside, np.where(above, inside, np.minimum(below, -np.log(share)[:, None])), np.nan)
+    below = np.minimum(below, -np.log(share)[:, None])
+    return np.where(scores.inside, np.where(above, inside, below), np.nan)
 
 
 def _as_high(scores: Scores) -> Floats:
@@ -213,7 +214,8 @@ def posterior(scores: Scores) -> Floats:
     if not scores.table.shape[1]:
         return scores.table
     some, _ = evenly(scores)
-    lowest = np.where(scores.length > 0, np.nanmin(np.where(scores.inside, scores.table, np.inf), axis=1), 0.0)
+    last = np.maximum(scores.length - 1, 0)
+    lowest = scores.filled[np.arange(len(last)), last]
     fitted = fit_mixture(some - lowest[:, None])
     y = np.where(scores.inside, scores.table - lowest[:, None], 0.0)
     chance = _responsibility(y, fitted)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 
 from abstain.analyses.result import Facts
@@ -52,7 +51,6 @@ def logistic(
     *,
     ridge: float,
     times: Floats | None = None,
-    start: Model | None = None,
 ) -> Model:
     """The model of greatest likelihood, weights drawn towards 0 by `ridge`; by Newton's method."""
     count = np.ones(len(known)) if times is None else times
@@ -82,8 +80,3 @@ def logistic(
         scale=tuple(scale.tolist()),
     )
 
-
-def encoded(model: Model) -> dict[str, object]:
-    """The model as plain data."""
-    plain: dict[str, object] = msgspec.to_builtins(model)
-    return plain

@@ -99,7 +99,7 @@ def keeping(
         own = chooser.known[name]
         lost = losses(lists, own.depth[train], train)
         lost = lost[~np.isnan(lost[:, 0])]
-        passed = shown_within(lost, bound, chance / len(FAMILIES)) if bound > 0 else lost.max(axis=0, initial=0) < 0
+        passed = shown_within(lost, bound, chance / len(FAMILIES))
         last = int(np.argmin(np.append(passed, False))) - 1  # the first that fails ends it
         if last < 0:
             continue

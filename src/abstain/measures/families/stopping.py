@@ -54,6 +54,7 @@ def _set_f_by_depth(cut: Prefixes, *, beta: float = 1, rel: float = 1) -> Floats
     parameters=(BETA, REL),
     knows_end=True,
     by_depth=_set_f_by_depth,
+    by_depth_text="(1 + {beta} ** 2) * c / (k + {beta} ** 2 * R) if R else 1.0 * (k == 0)",
 )
 def set_f(rankings: RankedLists, *, beta: float = 1, rel: float = 1) -> Floats:
     """F of the listed set: precision and recall in one number, whatever the order.
@@ -84,6 +85,7 @@ def _penalised_dcg_by_depth(cut: Prefixes, *, rel: float = 1) -> Floats:
     bounds=(-math.inf, math.inf),
     knows_end=True,
     by_depth=_penalised_dcg_by_depth,
+    by_depth_text="S((2 * r - 1) / np.log2(1 + k[1:]))",
 )
 def penalised_dcg(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """Discounted gain in which a document that is not relevant costs as much as one brings.
@@ -117,6 +119,7 @@ def _rbp_effort_by_depth(
     scales_grades=True,
     knows_end=True,
     by_depth=_rbp_effort_by_depth,
+    by_depth_text="(1 - {p}) * S((r - {e}) * {p} ** (k[1:] - 1))",
 )
 def rbp_effort(
     rankings: RankedLists, *, p: float = 0.8, e: float = 0.1, rel: float | None = None

@@ -92,6 +92,7 @@ def _ap_by_depth(cut: Prefixes, *, rel: float | None = None) -> Floats:
     original="RR",
     parameters=(REL_IF_ANY,),
     by_depth=_rr_by_depth,
+    by_depth_text="np.append(0, np.maximum.accumulate((r > 0) / k[1:])) if R else 1 / (k + 1)",
 )
 def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Reciprocal rank that rewards stopping at once where there is nothing to find.
@@ -115,6 +116,7 @@ def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Flo
     lower_grades_cost=True,
     parameters=(P, REL_IF_ANY),
     by_depth=_rbp_by_depth,
+    by_depth_text="(1 - {p}) * S(r * {p} ** (k[1:] - 1)) + t * {p} ** k",
 )
 def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) -> Floats:
     """Rank-biased precision with the list's end as one more document."""
@@ -136,6 +138,8 @@ def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) ->
     parameters=(REL_IF_ANY,),
     bounds=lambda rel=None: (0.0, math.inf if rel is None else 1.0),
     by_depth=_ndcg_by_depth,
+    by_depth_text="(S(r / np.log2(1 + k[1:])) + t / np.log2(2 + k)) / (R / max(n, 1) * "
+    "np.cumsum((k < n) / np.log2(2 + k)) + (n < k + 1) / np.log2(2 + n))",
 )
 def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Discounted gain with the list's end as one more document, over that of the ideal list.
@@ -169,6 +173,7 @@ def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     lower_grades_cost=True,
     parameters=(REL_IF_ANY,),
     by_depth=_ap_by_depth,
+    by_depth_text="(S(r * c[1:] / k[1:]) + t * (c + t) / (k + 1)) / (R + 1)",
 )
 def average_precision_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Average precision with the list's end as one more relevant document.
