@@ -10,8 +10,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from abstain.analyses.cut.expected import best_of, draws_for, expected_values
-from abstain.analyses.cut.models import Model, logistic
-from abstain.analyses.cut.rules import Rule, falling, gap_depths, signal
+from abstain.analyses.cut.models import Model, logistic, sigmoid
+from abstain.analyses.cut.rules import Rule, gap_depths, signal
 
 if TYPE_CHECKING:
     from abstain.analyses.cut.lists import Lists
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 GRID = 200
 """Thresholds that are tried at most."""
 CHANCES = np.concatenate([np.geomspace(0.002, 0.1, 24), np.linspace(0.12, 0.95, 36)])
+ODDS = np.log(CHANCES / (1 - CHANCES))
 SHARES = tuple(np.round(np.linspace(0.0, 1.0, 101), 2).tolist())
 WINDOWS, EXTRA = (0.1, 0.25, 0.5, 0.9, 1.0), (0, 1, 2, 5, 10)
 RIDGE = 1.0
@@ -87,6 +88,8 @@ class Chooser:
     rules: Sequence[str]
     budget: float | None = None
     known: dict[str, Candidates] = field(default_factory=dict)
+    started: dict[bool, Model] = field(default_factory=dict)
+    """Models to start others from."""
 
     def fit(self, name: str, train: Ints, wanted: Ints) -> Fitted:
         """The best rule of a family for some queries, with the depths it gives to others."""
@@ -144,23 +147,40 @@ class Chooser:
         chosen[train] = True
         if not with_nil:
             chosen &= ~lists.nil
-        use = chosen[query]
-        rows = query[use], at[use]
-        return logistic(
-            lists.scores.documents[rows], lists.relevant[rows], ridge=RIDGE, times=times[use]
+        use = np.flatnonzero(chosen[query])
+        model = logistic(
+            lists.known[use],
+            lists.relevant[query[use], at[use]],
+            ridge=RIDGE,
+            times=times[use],
+            start=self.started.get(with_nil),
         )
+        self.started.setdefault(with_nil, model)
+        return model
 
     def _probability(self, train: Ints, wanted: Ints) -> Fitted:
         scores = self.lists.scores
         model = self._document_model(train, with_nil=True)
         rule = Rule(rule="probability", document=model, origin=scores.origin)
-        chance = falling(model.chance(scores.documents), scores)
-        depth = np.column_stack([scores.length, counts_from(chance, CHANCES), 0 * scores.length])
-        values = np.take_along_axis(self.lists.values[train], depth[train], axis=1)
-        best = best_column(values, depth[train], self.budget)
+        depth = self._chances(model, train)
+        values = np.take_along_axis(self.lists.values[train], depth, axis=1)
+        best = best_column(values, depth, self.budget)
         levels = [0.0, *CHANCES.tolist(), None]
         looked = float(values[:, best].mean())
-        return Fitted(replace(rule, at=levels[best]), depth[wanted, best], looked)
+        return Fitted(replace(rule, at=levels[best]), self._chances(model, wanted)[:, best], looked)
+
+    def _chances(self, model: Model, some: Ints) -> Ints:
+        """Queries × chances: how many documents of some lists reach each; all, none at the ends."""
+        odds = self.lists.scores.logits(model, some)
+        rows, width = len(odds), len(CHANCES) + 1
+        reached = np.searchsorted(ODDS, odds.ravel(), side="right").reshape(odds.shape)
+        # the last document that reaches a chance is kept, with all before it
+        depth = np.zeros((rows, width), np.int64)
+        row, place = np.nonzero(reached)
+        depth[row, reached[row, place]] = place + 1  # in order of place, so that the last one stays
+        depth = np.maximum.accumulate(depth[:, ::-1], axis=1)[:, ::-1]
+        length = self.lists.scores.length[some]
+        return np.column_stack([length, depth[:, 1:], 0 * length])
 
     def _expected(self, train: Ints, wanted: Ints) -> Fitted:
         lists, scores = self.lists, self.lists.scores
@@ -187,9 +207,8 @@ class Chooser:
         scores = self.lists.scores
         assert rule.document is not None
         assert rule.nothing is not None
-        chance = np.where(scores.inside[some], rule.document.chance(scores.documents[some]), 0.0)
         return expected_values(
-            chance,
+            sigmoid(scores.logits(rule.document, some)),
             rule.nothing.chance(scores.lists[some]),
             self.measure,
             unseen=rule.unseen or 0.0,
@@ -221,7 +240,8 @@ class Chooser:
         kept = {name: np.zeros(len(train)) for name in names}
         again = int(np.clip(STEADY // len(train), 1, 4))
         for _ in range(again):
-            fold = folds_of(self.lists.nil[train], min(INNER, len(train)), draw)
+            inside = INNER if len(train) < STEADY else 3
+            fold = folds_of(self.lists.nil[train], min(inside, len(train)), draw)
             for part in range(int(fold.max(initial=0)) + 1):
                 inner, judged = train[fold != part], np.flatnonzero(fold == part)
                 if not len(inner):

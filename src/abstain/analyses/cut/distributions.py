@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from abstain.analyses.cut.shapes import Scores
     from abstain.measures.ranked_lists import Floats, Ints
 
-FITTED = 256
+FITTED = 128
 """Documents of a list that are fitted at most."""
-WINDOWS = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15)
+WINDOWS = (1.0, 0.6, 0.35, 0.2)
 """How much of the list the tail may be."""
 FEWEST = 8
 """Documents of a tail; a shorter one is exponential."""
 LOWEST_SHAPE = -0.5
 """Below it the likelihood of a generalised Pareto distribution has no regular maximum."""
-GRID = np.concatenate([-np.geomspace(0.98, 0.02, 9), [1e-6], np.geomspace(0.02, 60, 16)])
+GRID = np.concatenate([-np.geomspace(0.98, 0.02, 6), [1e-6], np.geomspace(0.02, 60, 10)])
 """Where the maximum of the profile is looked for, before it is refined."""
 GOLDEN = (5**0.5 - 1) / 2
-REFINED, ROUNDS = 40, 80
+REFINED, ROUNDS = 26, 80
 
 
 class Pareto(NamedTuple):

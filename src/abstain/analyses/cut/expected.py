@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Floats, Ints
 
 MOST_DRAWS, FEWEST_DRAWS = 64, 16
-CHUNK = 1 << 20
+CHUNK = 1 << 17
 """Numbers that are worked on at a time."""
 SAME = 1e-9
 """Of depths that are expected to score the same, the smallest is taken."""

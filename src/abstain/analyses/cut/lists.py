@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 21
 """Numbers that are worked on at a time."""
-DEEP = 64
-"""Of what is not relevant, every document up to this rank is learnt from; then ever fewer."""
+LEARNT = 60_000
+"""Documents that a model is learnt from, about: of long lists ever fewer behind the first ranks."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,18 @@ class Lists:
         """
         width = self.scores.table.shape[1]
         place = np.arange(width)
-        step = np.maximum(place // DEEP, 1)
+        deep = int(np.clip(LEARNT // (6 * max(self.size, 1)), 8, 64))
+        step = np.maximum(place // deep, 1)
         taken = (place % step == step // 2) & self.scores.inside
         weight = np.broadcast_to(step.astype(np.float64), taken.shape)
         chosen = taken | self.relevant
         query, at = np.nonzero(chosen)
         return query, at, np.where(self.relevant[query, at], 1.0, weight[query, at])
+
+    @cached_property
+    def known(self) -> Floats:
+        """What is known of each document of the sample."""
+        return self.scores.at(*self.sample[:2])
 
     def only(self, some: Ints) -> Lists:
         """The lists of some queries, in this order."""

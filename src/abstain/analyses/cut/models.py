@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Bools, Floats
 
 STEPS = 25
-FEW = 1e-8
+CLOSE = 1e-7
 
 
 class Model(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -51,8 +51,12 @@ def logistic(
     *,
     ridge: float,
     times: Floats | None = None,
+    start: Model | None = None,
 ) -> Model:
-    """The model of greatest likelihood, weights drawn towards 0 by `ridge`; by Newton's method."""
+    """The model of greatest likelihood, weights drawn towards 0 by `ridge`; by Newton's method.
+
+    Where it starts has no say in where it ends, only in how soon.
+    """
     count = np.ones(len(known)) if times is None else times
     total, positive = float(count.sum()), float(count @ happened)
     if not len(known) or positive in (0.0, total):
@@ -62,6 +66,10 @@ def logistic(
     z = np.column_stack([np.ones(len(known)), (known - middle) / scale])
     w = np.zeros(z.shape[1])
     w[0] = np.log(positive / (total - positive))
+    if start is not None and start.weights:
+        slope = np.array(start.weights) / np.array(start.scale)
+        w[0] = start.bias + float(slope @ (middle - np.array(start.middle)))
+        w[1:] = slope * scale
     pull = np.full(len(w), ridge)
     pull[0] = 1e-6
     for _ in range(STEPS):
@@ -71,7 +79,7 @@ def logistic(
         step = np.linalg.solve(curve, slope)
         longest = float(np.abs(step).max())
         w -= step * min(1.0, 5.0 / longest) if longest > 0 else step
-        if longest < FEW:
+        if longest < CLOSE:
             break
     return Model(
         bias=float(w[0]),

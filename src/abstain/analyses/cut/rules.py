@@ -88,7 +88,7 @@ def signal(rule: Rule, scores: Scores) -> Floats:
         case "distribution":
             return posterior(scores)
     assert rule.document is not None
-    return falling(sigmoid(rule.document.logit(scores.documents)), scores)
+    return falling(sigmoid(scores.logits(rule.document)), scores)
 
 
 def falling(chance: Floats, scores: Scores) -> Floats:
@@ -118,7 +118,7 @@ def expected_depths(rule: Rule, scores: Scores) -> Ints:
     assert rule.document is not None
     assert rule.nothing is not None
     return best_depths(
-        rule.document.chance(scores.documents),
+        sigmoid(scores.logits(rule.document)),
         rule.nothing.chance(scores.lists),
         scores.length,
         measure(rule.measure or ""),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from abstain.analyses.cut.models import Model
     from abstain.measures.ranked_lists import Bools, Floats, Ints
 
 DOCUMENT = ("score", "share", "z", "log rank", "top", "spread", "gap")
@@ -60,31 +61,54 @@ class Scores:
     @cached_property
     def share(self) -> Floats:
         """Each score as a share of its list's first, both counted from the origin."""
-        top = self.top - self.origin
-        whole = np.where(top > TINY, top, 1.0)[:, None]
-        share = np.where(top[:, None] > TINY, (self.table - self.origin) / whole, 1.0)
-        return np.where(self.inside, share, np.nan)
+        rows = np.broadcast_to(np.arange(len(self.table))[:, None], self.table.shape)
+        return np.where(self.inside, self.share_of(self.table, rows), np.nan)
 
-    @cached_property
-    def documents(self) -> Floats:
-        """Queries × ranks × what is known of each document; 0 behind a list's end."""
-        spread = self.spread[:, None]
-        rank = np.arange(1.0, self.table.shape[1] + 1)
-        after = np.column_stack([self.table[:, 1:], np.full(len(self.table), np.nan)])
-        gap = np.nan_to_num((self.table - after) / spread)
-        columns = (
-            self.table,
-            self.share,
-            (self.table - self.mean[:, None]) / spread,
-            np.broadcast_to(np.log(rank), self.table.shape),
-            np.broadcast_to(self.top[:, None], self.table.shape),
-            np.broadcast_to(spread, self.table.shape),
-            gap,
+    def share_of(self, scores: Floats, query: Ints) -> Floats:
+        """Scores as shares of the first of their lists; 1 where that counts for nothing."""
+        top = (self.top - self.origin)[query]
+        return np.where(top > TINY, (scores - self.origin) / np.where(top > TINY, top, 1.0), 1.0)
+
+    def at(self, query: Ints, place: Ints) -> Floats:
+        """Documents × what is known of each, of documents given by query and place."""
+        table, spread = self.table, self.spread[query]
+        own = table[query, place]
+        last = place + 1 >= self.length[query]
+        after = table[query, np.where(last, place, place + 1)]
+        return np.column_stack(
+            [
+                own,
+                self.share_of(own, query),
+                (own - self.mean[query]) / spread,
+                np.log(place + 1.0),
+                self.top[query],
+                spread,
+                np.where(last, 0.0, own - after) / spread,
+            ]
         )
-        made = np.empty((*self.table.shape, len(columns)))
-        for at, column in enumerate(columns):
-            made[..., at] = np.where(self.inside, column, 0.0)
-        return made
+
+    def logits(self, model: Model, some: Ints | slice = slice(None)) -> Floats:
+        """The log odds that a model gives each document of some lists; −∞ behind a list's end.
+
+        All that is known of a document is linear in its score, the next one and its log rank.
+        """
+        table, inside = self.table[some], self.inside[some]
+        if not model.weights:
+            return np.where(inside, model.bias, -np.inf)
+        slope = np.array(model.weights) / np.array(model.scale)
+        score, share, z, rank, top, wide, gap = slope.tolist()
+        spread, away = self.spread[some], self.top[some] - self.origin
+        whole = np.where(away > TINY, away, 1.0)
+        counts = np.where(away > TINY, 1.0, 0.0)
+        start = model.bias - float(slope @ np.array(model.middle))
+        start = start + top * self.top[some] + wide * spread - z * self.mean[some] / spread
+        start = start + share * np.where(away > TINY, -self.origin / whole, 1.0)
+        odds = table * (score + share * counts / whole + z / spread)[:, None]
+        odds += start[:, None] + rank * np.log(np.arange(1.0, table.shape[1] + 1))
+        drop = table[:, :-1] - table[:, 1:]
+        drop *= (gap / spread)[:, None]
+        odds[:, :-1] += np.where(np.isnan(drop), 0.0, drop)
+        return np.where(inside, odds, -np.inf)
 
     @cached_property
     def lists(self) -> Floats:

@@ -23,30 +23,21 @@ class View(view.View[CutResult]):
         measure = self.result.measure
         scores = Grid(
             [
-                *run,
-                Column("rule"),
-                Column(measure, "score"),
-                Column("interval"),
-                Column("gain", "score"),
-                Column("over everything"),
-                Column("over best", "score"),
-                Column("over best reference"),
+                *(*run, Column("rule"), Column(measure, "score"), Column("interval")),
+                *(Column("gain", "score"), Column("over everything"), Column("kept", "count")),
             ],
             [],
             title=f"{measure} on queries that had no say",
         )
+        best = dict.fromkeys(own.best_reference for own in self.result.runs)
         kept = Grid(
             [
-                *run,
-                Column("rule"),
-                Column("kept", "score"),
-                Column("relevant kept", "score"),
-                Column("nil silent", "score"),
-                Column("others silent", "score"),
-                Column("optimism", "score"),
+                *(*run, Column("rule"), Column("ahead", "score"), Column("interval")),
+                *(Column("optimism", "score"), Column("relevant kept", "score")),
+                *(Column("nil silent", "score"), Column("others silent", "score")),
             ],
             [],
-            title="What is kept",
+            title=f"Ahead of the best reference ({', '.join(best)}), and what is kept",
             notes=self._notes(),
         )
         before = ""
@@ -61,14 +52,13 @@ class View(view.View[CutResult]):
             scores.rows.append(
                 [
                     *(*own, row.rule, row.score, _range(row.low, row.high)),
-                    *(row.gain, _range(row.gain_low, row.gain_high)),
-                    *(row.over_best, _range(row.over_best_low, row.over_best_high)),
+                    *(row.gain, _range(row.gain_low, row.gain_high), row.kept),
                 ]
             )
             kept.rows.append(
                 [
-                    *(*own, row.rule, row.kept, row.recall),
-                    *(row.silent, row.silent_others, row.optimism),
+                    *(*own, row.rule, row.over_best, _range(row.over_best_low, row.over_best_high)),
+                    *(row.optimism, row.recall, row.silent, row.silent_others),
                 ]
             )
         return [scores, kept]
