@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 21
 """Numbers that are worked on at a time."""
-LEARNT = 60_000
+LEARNT = 30_000
 """Documents that a model is learnt from, about: of long lists ever fewer behind the first ranks."""
 
 

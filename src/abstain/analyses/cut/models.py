@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Bools, Floats
 
 STEPS = 25
-CLOSE = 1e-7
+CLOSE = 1e-6
 
 
 class Model(Facts, frozen=True, kw_only=True, omit_defaults=True):

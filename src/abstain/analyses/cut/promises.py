@@ -37,7 +37,8 @@ def losses(lists: Lists, depth: Ints, some: Ints) -> Floats:
 def shown_within(lost: Floats, bound: float, delta: float) -> Bools:
     """Of each column of losses: whether a mean within the bound is shown at 1 − δ.
 
-    A bet that wins where losses are small, staked before each query is looked at. If the mean were
+    A bet that wins where losses are small, staked before each query, in random order, is looked at.
+    If the mean were
     above the bound, the chance that it ever multiplies its stake by 1/δ were at most δ.
     """
     count = len(lost)
@@ -93,11 +94,13 @@ def keeping(
         chance = delta / 2
         bound = bound_for_next(1 - keep, max(following, 1), chance)
     lists = chooser.lists
+    # queries come by year or by topic: in a random order each stake is placed on any of them
+    mixed = np.random.default_rng(len(train)).permutation(train)
     best: tuple[float, Fitted] | None = None
     for name in FAMILIES:
         chooser.fit(name, train, wanted)
         own = chooser.known[name]
-        lost = losses(lists, own.depth[train], train)
+        lost = losses(lists, own.depth[mixed], mixed)
         lost = lost[~np.isnan(lost[:, 0])]
         passed = shown_within(lost, bound, chance / len(FAMILIES))
         last = int(np.argmin(np.append(passed, False))) - 1  # the first that fails ends it
