@@ -11,8 +11,8 @@ import pytest
 
 import abstain as ab
 from abstain.analyses.cut.choosing import Chooser
-from abstain.analyses.cut.explain import python_of
 from abstain.analyses.cut.expected import poisson_counts, uniforms
+from abstain.analyses.cut.explain import python_of
 from abstain.analyses.cut.lists import Lists, of_run
 from abstain.analyses.cut.rules import RULES, Rule
 from abstain.analyses.cut.shapes import origin_of
@@ -52,11 +52,15 @@ def test_what_every_depth_is_worth(name: str) -> None:
     qrels, run = collection()
     lists, item = lists_of(qrels, run, name), ab.measure(name)
     for at, query in enumerate(qrels):
-        ranked = sorted(run.get(query, {}).items(), key=lambda pair: (pair[1], pair[0]), reverse=True)
+        ranked = sorted(
+            run.get(query, {}).items(), key=lambda pair: (pair[1], pair[0]), reverse=True
+        )
         gains = [qrels[query].get(doc, 0) for doc, _ in ranked]
         pool = sum(qrels[query].values())
         for depth in range(lists.values.shape[1]):
-            assert lists.values[at, depth] == pytest.approx(item(gains[:depth], pool=pool), abs=1e-12)
+            assert lists.values[at, depth] == pytest.approx(
+                item(gains[:depth], pool=pool), abs=1e-12
+            )
 
 
 @pytest.mark.parametrize("name", [n for n, d in definitions("ranking").items() if d.by_depth])
@@ -67,12 +71,17 @@ def test_the_text_of_a_measure_is_the_measure(name: str) -> None:
     for there in (0, 2, 7):
         r = np.zeros(9)
         r[draw.choice(9, min(there, 4), replace=False)] = 1
-        S: Callable[[Any], Any] = lambda x: np.append(0, np.cumsum(x))  # noqa: E731
-        c, k = S(r), np.arange(10.0)
+        c, k = running(r), np.arange(10.0)
         t = c / there if there else np.ones(10)
-        found = eval(text, {"np": np, "S": S, "r": r, "c": c, "k": k, "t": t, "n": there, "R": there})  # noqa: S307
+        found = eval(
+            text, {"np": np, "S": running, "r": r, "c": c, "k": k, "t": t, "n": there, "R": there}
+        )
         slow = [item([int(x) for x in r[:d]], pool=there) for d in range(10)]
         assert np.asarray(found).tolist() == pytest.approx(slow, abs=1e-12)
+
+
+def running(x: Any) -> Any:
+    return np.append(0, np.cumsum(x))
 
 
 def slow_share(scores: list[float], at: float) -> int:
@@ -123,7 +132,7 @@ def test_the_printed_lines_cut_as_the_rule_does(name: str, shift: float) -> None
         some = np.arange(lists.size)
         fitted = chooser.fit(name, some, some)
         made: dict[str, Any] = {}
-        exec(python_of(fitted.rule), made)  # noqa: S102
+        exec(python_of(fitted.rule), made)
         printed = [made["cut"](row[~np.isnan(row)].tolist()) for row in lists.scores.table]
         assert printed == fitted.depth.tolist() == fitted.rule.depths(lists.scores.table).tolist()
 
@@ -139,7 +148,7 @@ def test_the_printed_lines_of_rules_that_cut_somewhere() -> None:
         Rule(rule="threshold", at=4.0),
     ):
         made: dict[str, Any] = {}
-        exec(python_of(rule), made)  # noqa: S102
+        exec(python_of(rule), made)
         printed = [made["cut"](row[~np.isnan(row)].tolist()) for row in table]
         assert printed == rule.depths(table).tolist()
         assert 0 < sum(printed) < (~np.isnan(table)).sum()
@@ -176,7 +185,7 @@ def test_expected_against_a_slow_loop() -> None:
 def test_the_draws_are_those_of_python() -> None:
     import random
 
-    own = random.Random(0)  # noqa: S311
+    own = random.Random(0)
     assert uniforms(5, 3).T.ravel().tolist() == [own.random() for _ in range(15)]
 
 

@@ -15,8 +15,8 @@ import polars as pl
 from abstain.errors import InputError, UsageError, checked, plural, shown, some_of
 from abstain.measures.ranked_lists import Pool, RankedLists
 from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError
-from abstain.rankings.listed import Origin
 from abstain.rankings.judgments import NIL, Judgments, RepeatedError
+from abstain.rankings.listed import Origin
 from abstain.rankings.placing import NOTHING_FOUND, Found, together
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.settings import Engine, ListSettings, Missing, Ties

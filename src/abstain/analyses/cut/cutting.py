@@ -262,15 +262,15 @@ class Task:
         following = None
         if self.next_queries:
             following = max(1, int((self.lists.found[:, -1] > 0).sum()) // self.folds)
-        return keeping(
-            chooser, train, judge, keep=self.keep, delta=self.delta, following=following
-        )
+        return keeping(chooser, train, judge, keep=self.keep, delta=self.delta, following=following)
 
     def _note(self, held: Held, fit: Fitted, judge: Ints) -> None:
         """Add what a rule did to the judged queries."""
         held.score[judge] += self.lists.at(fit.depth, judge) / self.repeats
         held.kept[judge] += fit.depth / self.repeats
-        held.recall[judge] += (1 - losses(self.lists, fit.depth[:, None], judge)[:, 0]) / self.repeats
+        held.recall[judge] += (
+            1 - losses(self.lists, fit.depth[:, None], judge)[:, 0]
+        ) / self.repeats
         held.silent[judge] += (fit.depth == 0) / self.repeats
 
     def _look(self, held: Held, fit: Fitted, train: Ints) -> None:
@@ -302,7 +302,9 @@ class Task:
         oracle = Held(*np.zeros((4, self.lists.size)))
         at = np.arange(self.lists.size)
         for _ in range(self.repeats):
-            self._note(oracle, Fitted(Rule(rule="oracle"), np.minimum(depth, self.lists.scores.length)), at)
+            self._note(
+                oracle, Fitted(Rule(rule="oracle"), np.minimum(depth, self.lists.scores.length)), at
+            )
         return [*rows, self._row("oracle", oracle, everything, best)]
 
     def _row(self, name: str, held: Held, everything: Floats, best: Floats) -> CutRow:
@@ -390,4 +392,3 @@ class Task:
         if lists.size < 2 * self.folds:
             said.append(f"{of}{lists.size} queries are few: intervals are wide and rules unsteady")
         return said
-

@@ -36,7 +36,7 @@ def uniforms(width: int, draws: int) -> Floats:
 
     Every list has the same ones, so that what others are there changes nothing.
     """
-    generator = np.random.RandomState([0])  # noqa: NPY002 - its numbers are those of `random`
+    generator = np.random.RandomState([0])
     return np.ascontiguousarray(generator.random_sample((width, draws)).T)
 
 
@@ -84,7 +84,7 @@ def expected_values(
         prefixes = Prefixes(hit, gain * relevant, relevant)
         values[start : start + step] = by_depth(prefixes, **own).mean(axis=0)
     nil = nothing[:, None]
-    return (1 - nil) * values + nil * empty
+    return np.asarray((1 - nil) * values + nil * empty)
 
 
 def best_of(values: Floats, length: Ints, price: float = 0.0) -> Ints:
@@ -92,7 +92,7 @@ def best_of(values: Floats, length: Ints, price: float = 0.0) -> Ints:
     depth = np.arange(values.shape[1])
     worth = np.where(depth <= length[:, None], values - price * depth, -np.inf)
     best = worth.max(axis=1, keepdims=True)
-    return np.argmax(worth >= best - SAME, axis=1)
+    return np.asarray(np.argmax(worth >= best - SAME, axis=1))
 
 
 def best_depths(

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 HEAD = '''def cut(scores):
     """How many of the documents with these scores to keep, the best first."""
 '''
-SORTED = '''    s = np.sort(np.asarray(scores, float))[::-1]
+SORTED = """    s = np.sort(np.asarray(scores, float))[::-1]
     n = len(s)
     if not n:
         return 0
-'''
+"""
 KNOWN = """    k, spread, top = np.arange(n + 1.0), s.std() + 1e-9, s[0] - {origin!r}
     share = (s - {origin!r}) / top if top > 1e-9 else np.ones(n)
     gap = np.append(s[:-1] - s[1:], 0) / spread
@@ -55,7 +55,11 @@ EXPECTED = """    drop = (s[0] - s[min(9, n - 1)]) / top if top > 1e-9 else 0
 EVENLY = """    m = min(n, {fitted})
     some = s[((np.arange(m) + 0.5) * (n / m)).astype(int)]
 """
-SURPRISE = """    best = (np.inf, np.inf, 0, 1, 1)
+SURPRISE = """    def survival(y, xi, sigma):
+        if abs(xi) < 1e-9:
+            return y / sigma
+        return np.log1p(np.maximum(xi * y / sigma, -1 + 1e-12)) / xi
+    best = (np.inf, np.inf, 0, 1, 1)
     for window in {windows}:
         end = int(np.ceil(window * m)) - 1
         y = some[:end] - some[end]
@@ -65,7 +69,8 @@ SURPRISE = """    best = (np.inf, np.inf, 0, 1, 1)
         def scale(o):
             return shape(o) / o if abs(o) * mean > 1e-9 else mean
         def fit(o):
-            return -np.log(max(scale(o), 1e-300)) - 1 - shape(o) if shape(o) >= {lowest} else -np.inf
+            fits = shape(o) >= {lowest}
+            return -np.log(max(scale(o), 1e-300)) - 1 - shape(o) if fits else -np.inf
         grid = [g / (y[0] if g < 0 else mean) for g in {grid}]
         at = int(np.argmax([fit(o) for o in grid]))
         low, high = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
@@ -74,12 +79,12 @@ SURPRISE = """    best = (np.inf, np.inf, 0, 1, 1)
             low, high = (a, high) if fit(a) < fit(b) else (low, b)
         o = (low + high) / 2
         xi, sigma = (shape(o), scale(o)) if end >= {fewest} else (0, mean)
-        tail = np.log1p(np.maximum(xi * y / sigma, -1 + 1e-12)) / xi if abs(xi) > 1e-9 else y / sigma
+        tail = survival(y, xi, sigma)
         miss = 1 - np.exp(-tail) - (1 - (2 * np.arange(1, end + 1) - 1) / (2 * end))
         best = min(best, ((miss ** 2).sum() + 1 / (12 * end), some[end], xi, sigma, (end + 1) / m))
     _, start, xi, sigma, part = best
     y = np.maximum(s - start, 0)
-    tail = np.log1p(np.maximum(xi * y / sigma, -1 + 1e-12)) / xi if abs(xi) > 1e-9 else y / sigma
+    tail = survival(y, xi, sigma)
     below = np.minimum(-np.log(np.searchsorted(-s, -s, "right") / n), -np.log(part))
     return int((np.where(s > start, tail - np.log(part), below) >= {at!r}).sum())
 """
@@ -116,7 +121,10 @@ def python_of(rule: Rule) -> str:
     if rule.rule == "expected":
         return "import numpy as np\n\n\n" + HEAD + SORTED + _known(rule) + _expected(rule)
     if rule.rule not in ("threshold", "share", "surprise", "distribution", "probability"):
-        return HEAD + f"    return {'len(scores)' if rule.k is None else f'min(len(scores), {rule.k})'}\n"
+        return (
+            HEAD
+            + f"    return {'len(scores)' if rule.k is None else f'min(len(scores), {rule.k})'}\n"
+        )
     if rule.at is None:
         return HEAD + "    return 0\n"
     if rule.rule == "threshold":

@@ -87,4 +87,3 @@ def logistic(
         middle=tuple(middle.tolist()),
         scale=tuple(scale.tolist()),
     )
-

@@ -107,7 +107,11 @@ RESULTS = (".json", ".html", ".htm", ".md", ".tex")
     writes=True,
     section=SHOWING,
 )
-@shows(chart=True)
+@shows(
+    chart=True,
+    output="Write the run with every list cut, or the result: .json, .html, .md, .tex.",
+    any_name=True,
+)
 def cut(
     qrels: str,
     runs: tuple[str, ...],
@@ -143,7 +147,9 @@ def cut(
     from abstain.rankings.read import read_rankings
 
     if how["maximise"] is not None:
-        ranking_measures(how["maximise"])  # a name that nobody knows is told before anything is read
+        ranking_measures(
+            how["maximise"]
+        )  # a name that nobody knows is told before anything is read
     lists = ("nil", "limit", "missing", "top", "queries", "all_queries")
     with working("cutting…"):
         rankings = read_rankings(
@@ -234,6 +240,8 @@ def _apply(
         raise UsageError("--apply takes one run")
     if target is None:
         raise UsageError("--apply writes a run: say where with -o (a run's name, not .json)")
-    rows, notes = cut_run(run, saved, nil=how["nil"], columns=reading.columns, format=reading.format)
+    rows, notes = cut_run(
+        run, saved, nil=how["nil"], columns=reading.columns, format=reading.format
+    )
     write_run(rows, target)
     click.echo("; ".join([f"{target}: {notes[0]}", *notes[1:]]), err=True)

@@ -30,9 +30,7 @@ BETA = Parameter(
     default=1,
     always=True,
 )
-EFFORT = Parameter(
-    "e", "what reading one document costs", low=0, high=1, default=0.1, always=True
-)
+EFFORT = Parameter("e", "what reading one document costs", low=0, high=1, default=0.1, always=True)
 STOP = "Stop where the next document is less likely relevant than it costs."
 
 

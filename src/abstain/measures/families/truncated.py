@@ -49,7 +49,7 @@ class _Gains:
     """r_t, whether or not the row has a terminal document."""
 
 
-# ------------------------------------------------------- the same of every depth that a list may have
+# ----------------------------------------------------- the same of every depth that a list may have
 
 
 def _terminal(cut: Prefixes) -> Floats:

@@ -73,7 +73,9 @@ class View(view.View[CutResult]):
 
     def line(self) -> str:
         """Runs and what was sought."""
-        return f"<CutResult: {plural(len(self.result.runs), 'run')}, maximise {self.result.measure}>"
+        return (
+            f"<CutResult: {plural(len(self.result.runs), 'run')}, maximise {self.result.measure}>"
+        )
 
     def title(self) -> str:
         """What its page is called."""
@@ -116,7 +118,9 @@ class View(view.View[CutResult]):
         if own.promise is not None:
             share = f"{100 * own.promise.keep:g} %"
             if own.advice == "not":
-                return f"{many}Do not cut: no cut is shown to keep {share} of the relevant documents."
+                return (
+                    f"{many}Do not cut: no cut is shown to keep {share} of the relevant documents."
+                )
             return f"{many}Cut {how}: it keeps {share} of the relevant documents ({gained})."
         if result.budget is not None:
             return f"{many}Within {result.budget:g} documents a query, cut {how}: {gained}."
@@ -220,7 +224,9 @@ class View(view.View[CutResult]):
     def _kept(self, own: CutRun, many: str) -> Figure:
         """What rules keep against the relevant documents among it."""
         curve = [
-            {"kept": p.kept, "recall": p.recall, "rule": "k"} for p in own.points if p.recall is not None
+            {"kept": p.kept, "recall": p.recall, "rule": "k"}
+            for p in own.points
+            if p.recall is not None
         ]
         dots = [
             {"kept": row.kept, "recall": row.recall, "rule": row.rule}
