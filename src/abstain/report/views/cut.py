@@ -34,7 +34,7 @@ class View(view.View[CutResult]):
             [
                 *(*run, Column("rule"), Column("ahead", "score"), Column("interval")),
                 *(Column("optimism", "score"), Column("relevant kept", "score")),
-                *(Column("nil silent", "score"), Column("others silent", "score")),
+                Column("nil silent", "score"),
             ],
             [],
             title=f"Ahead of the best reference ({', '.join(best)}), and what is kept",
@@ -58,7 +58,7 @@ class View(view.View[CutResult]):
             kept.rows.append(
                 [
                     *(*own, row.rule, row.over_best, _range(row.over_best_low, row.over_best_high)),
-                    *(row.optimism, row.recall, row.silent, row.silent_others),
+                    *(row.optimism, row.recall, row.silent),
                 ]
             )
         return [scores, kept]
