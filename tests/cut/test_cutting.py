@@ -262,7 +262,7 @@ def test_what_is_asked_for_wrongly() -> None:
         ({"budget": -1}, "0 or more"),
     ):
         with pytest.raises((ab.UsageError, ab.InputError), match=said):
-            ab.cut(qrels, run, **arguments)  # type: ignore[arg-type]
+            ab.cut(qrels, run, **arguments)
 
 
 def test_the_order_of_rows_and_queries_changes_nothing() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from abstain.analyses.cut.distributions import Mixture, cramer_von_mises, fit_mixture, fit_pareto
+from abstain.analyses.cut.distributions import cramer_von_mises, fit_mixture, fit_pareto
 from abstain.analyses.cut.models import logistic
 
 
@@ -50,7 +50,7 @@ def likelihood(x: np.ndarray, fitted: tuple[float, ...]) -> float:
 def test_a_mixture_is_as_likely_as_scipy_makes_it_and_finds_its_parameters() -> None:
     draw = np.random.default_rng(5)
     x = np.concatenate([draw.normal(8, 1.5, 800), draw.exponential(1.5, 3200)])
-    fitted = Mixture(*(float(p[0]) for p in fit_mixture(x[None], rounds=300)))  # type: ignore[arg-type]
+    fitted = tuple(float(part[0]) for part in fit_mixture(x[None], rounds=300))
     start = np.array([0.3, 6.0, 2.0, 2.0])
     bounds = [(0.01, 0.99), (0, 20), (0.1, 10), (0.1, 10)]
     best = optimize.minimize(lambda p: -likelihood(x, tuple(p)), start, bounds=bounds)

@@ -35,7 +35,7 @@ class Scores:
     @cached_property
     def length(self) -> Ints:
         """How many documents each list has."""
-        return self.inside.sum(axis=1)
+        return np.asarray(self.inside.sum(axis=1))
 
     @cached_property
     def filled(self) -> Floats:
