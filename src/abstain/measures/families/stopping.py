@@ -50,7 +50,6 @@ def _set_f_by_depth(cut: Prefixes, *, beta: float = 1, rel: float = 1) -> Floats
     gaming=STOP + " The order of the list does not matter.",
     aliases=("SetF1",),
     parameters=(BETA, REL),
-    knows_end=True,
     by_depth=_set_f_by_depth,
     by_depth_text="(1 + {beta} ** 2) * c / (k + {beta} ** 2 * R) if R else 1.0 * (k == 0)",
 )
@@ -81,7 +80,6 @@ def _penalised_dcg_by_depth(cut: Prefixes, *, rel: float = 1) -> Floats:
     aliases=("penalised-DCG", "DCG-penalised"),
     parameters=(REL,),
     bounds=(-math.inf, math.inf),
-    knows_end=True,
     by_depth=_penalised_dcg_by_depth,
     by_depth_text="S((2 * r - 1) / np.log2(1 + k[1:]))",
 )
@@ -115,7 +113,6 @@ def _rbp_effort_by_depth(
     parameters=(P, EFFORT, REL_IF_ANY),
     bounds=lambda e=0.1, **_: (-e, 1.0),
     scales_grades=True,
-    knows_end=True,
     by_depth=_rbp_effort_by_depth,
     by_depth_text="(1 - {p}) * S((r - {e}) * {p} ** (k[1:] - 1))",
 )
