@@ -181,7 +181,7 @@ class View(view.View[CutResult]):
         measure = self.result.measure
         total = max(own.queries, 1)
         rows: list[dict[str, Any]] = [
-            {"depth": p.depth, "value": p.score, "what": f"{measure} of one depth for all"}
+            {"depth": p.depth, "value": p.score, "what": "all lists cut there"}
             for p in own.points
         ]
         share = 0
@@ -191,7 +191,7 @@ class View(view.View[CutResult]):
                 {
                     "depth": point.depth,
                     "value": share / total,
-                    "what": "share of queries whose best depth is reached",
+                    "what": "queries best by then",
                 }
             )
         layer = lines("depth", "value", colour="what", x_title="documents kept", y_title=" ")
