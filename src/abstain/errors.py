@@ -28,6 +28,7 @@ OPTION_NAMES = {
     "format": "from",
     "columns": "column",
     "grades": "grade",
+    "names": "name",
     "measures": "measure",
     "parts": "part",
     "next_questions": "next",

@@ -309,3 +309,13 @@ def _unpacked(chunks: Iterator[bytes], method: int) -> Iterator[bytes]:
         raise Damaged(f"cannot be unpacked ({said})") from None
     if not unpacker.eof:
         raise Damaged("ends too early")
+
+
+OF_INSPECT = ("header.json", "_journal/start.json")
+"""Entries that an Inspect log has."""
+
+
+def is_inspect(archive: Archive) -> bool:
+    """Whether an archive is, by what it holds, a log of Inspect."""
+    names = archive.entries
+    return any(name in names for name in OF_INSPECT) or any(n.startswith("samples/") for n in names)

@@ -37,8 +37,11 @@ def require(table: Table, column: str, purpose: str) -> None:
     require_all(table, {column: purpose})
 
 
-def require_all(table: Table, columns: Mapping[str, str]) -> None:
-    """Refuse a table without some columns, given with their purposes: all that it lacks at once."""
+def require_all(table: Table, columns: Mapping[str, str], *, side: str = "") -> None:
+    """Refuse a table without some columns, given with their purposes: all that it lacks at once.
+
+    `side` is the scope of the advice where a column's name is known on the other side too.
+    """
     missing = {name: purpose for name, purpose in columns.items() if name not in table.columns}
     if not missing:
         return
@@ -51,7 +54,11 @@ def require_all(table: Table, columns: Mapping[str, str]) -> None:
         )
     have = ", ".join(table.columns[:20]) or "none"
     lacking = ", and no column ".join(f"'{name}', {purpose}" for name, purpose in missing.items())
-    mapped = option("columns", {name: _guess(table, columns, name) for name in missing})
+    guessed = {name: _guess(table, columns, name) for name in missing}
+    mapped = option(
+        "columns",
+        {f"{side}:{n}" if side and own in USUAL_NAMES else n: own for n, own in guessed.items()},
+    )
     raise InputError(
         f"has no column {lacking} (its columns: {have}); "
         f"{'another name is' if len(missing) == 1 else 'other names are'} mapped with {mapped}",

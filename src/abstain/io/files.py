@@ -98,11 +98,17 @@ def open_plain(path: str | os.PathLike[str]) -> Opened:
     opened = open_streamed(path)
     with reading_file(opened.name), opened.stream() as file:
         if opened.packing is not None:
-            return Opened(opened.name, None, _bounded(file, opened.name))
+            return in_memory(opened)
         is_text = opened.name.encode(errors="replace").decode() == opened.name
         if opened.path is not None and not is_text:  # a name of any bytes cannot be handed on
             return Opened(opened.name, None, file.read())
     return opened
+
+
+def in_memory(opened: Opened) -> Opened:
+    """The plain bytes of a file, unpacked within bounds."""
+    with reading_file(opened.name), opened.stream() as file:
+        return Opened(opened.name, None, _bounded(file, opened.name))
 
 
 def open_streamed(path: str | os.PathLike[str]) -> Opened:

@@ -15,6 +15,7 @@ from narwhals.typing import IntoFrame
 
 from abstain.errors import AbstainError, InputError, UsageError, nearest
 from abstain.io.engines import to_duckdb, to_spark, with_every_nan
+from abstain.io.files import Opened
 from abstain.io.tables import ROW, Chunks, Table, first_line, json_column, read_table
 
 
@@ -31,6 +32,8 @@ def open_table(
         return data
     if isinstance(data, (str, os.PathLike)):
         return read_table(os.fspath(data), format=format, pick=pick)
+    if isinstance(data, Opened):  # a file of an archive
+        return read_table(data, format=format, pick=pick)
     try:
         frame = nw.from_native(data)
     except nw.exceptions.DuplicateError:
@@ -89,6 +92,13 @@ def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
     before = (*table.renamed, *renames)
     chunks = None if table.chunks is None else partial(_renamed_chunks, table.chunks, renames)
     return replace(table, columns=columns, frame=frame.to_native(), renamed=before, chunks=chunks)
+
+
+def without(table: Table, column: str) -> Table:
+    """A table without one of its columns."""
+    frame = nw.from_native(table.frame).drop(column).to_native()
+    columns = tuple(name for name in table.columns if name != column)
+    return replace(table, frame=frame, columns=columns)
 
 
 def _renamed_chunks(

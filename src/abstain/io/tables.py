@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 import polars as pl
@@ -53,6 +53,8 @@ ENDINGS = {
 }
 QA4MRE = re.compile(rb"<(test-set|output)\b")
 
+Plan: TypeAlias = Literal["samples", "epochs"] | None
+"""What a log says of what it set out to do: which samples in which epochs, or the epochs alone."""
 Chunks = Callable[[Sequence[str]], "Iterator[pl.DataFrame]"]
 """The rows of some columns (and `ROW`), from the beginning, so many at a time as fit in memory."""
 
@@ -73,8 +75,11 @@ class Table(Struct, frozen=True):
     """What the file itself calls its run, and the line that says so."""
     notes: tuple[str, ...] = ()
     """What a reader should know of the file before reading numbers."""
+    facts: tuple[tuple[str, str, str], ...] = ()
+    """What a log says of itself: group (task, settings, dataset, time), name and value."""
+    plan: Plan = None
     cluster: str | None = None
-    """The attribute whose values hang together, where the file itself says so."""
+    """The attribute whose values are clustered, where the file itself says so."""
     verdicts: Literal["judge", "match"] | None = None
     """Who made the verdicts of a log: a judge, or a comparison of texts, which knows no refusal."""
     refusals: tuple[str, ...] = ()

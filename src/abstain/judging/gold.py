@@ -84,6 +84,7 @@ def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
             "question": "which names each question",
             "correct": "which holds what is right (empty: nothing is)",
         },
+        side="gold",
     )
     for name in set(table.columns) & set(DERIVED):
         raise InputError(

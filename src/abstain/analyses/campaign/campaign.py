@@ -30,7 +30,7 @@ from abstain.io.frames import collect, into_lazy, open_table
 from abstain.io.tables import ROW
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.judge import INDEX, KIND
-from abstain.judging.opening import parse_run_name
+from abstain.judging.naming import parse_run_name
 from abstain.judging.slices import Slices, slices_of
 from abstain.judging.sources import GoldRuns
 from abstain.measures import Measure, count_measure
@@ -327,7 +327,7 @@ def _references(evaluation: Evaluation, slices: Sequence[Slices], seed: int) -> 
     made = all_baselines(gold, seed=seed)
     responses = pl.concat([b.responses.with_columns(run=pl.lit(b.title)) for b in made])
     reading = Reading(match=evaluation.reading.match, policy=evaluation.reading.policy)
-    judged = evaluate(gold, {"the reference runs": responses}, reading)
+    judged = evaluate(gold, responses, reading)
     overall = judged.overall()
     sliced = [judged.sliced(own).table for own in slices]
     for b in made:
