@@ -181,8 +181,7 @@ class View(view.View[CutResult]):
         measure = self.result.measure
         total = max(own.queries, 1)
         rows: list[dict[str, Any]] = [
-            {"depth": p.depth, "value": p.score, "what": "all lists cut there"}
-            for p in own.points
+            {"depth": p.depth, "value": p.score, "what": "all lists cut there"} for p in own.points
         ]
         share = 0
         for point in own.points:
