@@ -121,6 +121,8 @@ class RankingFacts(Facts, total=False):
     ideal_ends: bool
     scales_grades: bool
     lower_grades_cost: bool
+    by_depth: Callable[..., Numeric] | None
+    by_depth_text: str
 
 
 def credit(name: str, **facts: Unpack[CreditFacts]) -> Declare:

@@ -266,6 +266,12 @@ class Definition(Struct, frozen=True):
     """A gain is a grade over the top grade, unless `rel` is given."""
     lower_grades_cost: bool = False
     """Then a perfect list with a grade below the top one scores less than 1."""
+    by_depth: Callable[..., Numeric] | None = None
+    """Its values at every depth that a list may be cut at: a function of `Prefixes`."""
+    by_depth_text: str = ""
+    """The same of one list as an expression of numpy. k are the depths from 0 on, r the gains, c
+    what is found up to each depth, n the relevant documents there are, R their gain, t = c / R (1
+    where there are none); S adds up to each depth. Parameters stand in braces."""
 
     @property
     def example_text(self) -> str:

@@ -230,6 +230,57 @@ def _offsets(counts: Ints) -> Ints:
     return np.concatenate(([0], np.cumsum(counts)))
 
 
+@dataclass(frozen=True)
+class Prefixes:
+    """Lists of one length, and of each all its prefixes: what they score at every depth."""
+
+    gain: Floats
+    """Lists × ranks: the gain of each document; there may be more axes before."""
+    there: Floats
+    """The gain of each list's pool."""
+    relevant: Floats
+    """How many documents of each list's pool have a gain."""
+    best: Floats | None = None
+    """Lists × places: the gains of the pool, the largest first; None: all alike."""
+
+    @cached_property
+    def depth(self) -> Floats:
+        """The depths from 0 on."""
+        return np.arange(self.gain.shape[-1] + 1.0)
+
+    @cached_property
+    def rank(self) -> Floats:
+        """The ranks from 1 on."""
+        return self.depth[1:]
+
+    @cached_property
+    def found(self) -> Floats:
+        """The gain found up to each depth."""
+        return self.running(self.gain)
+
+    @cached_property
+    def ideal(self) -> Floats:
+        """The discounted gain of the first d + 1 documents of the ideal list, for each depth d."""
+        places = np.arange(self.gain.shape[-1] + 1)
+        weight = 1 / np.log2(2.0 + places)
+        if self.best is not None:
+            best = self.best[..., : len(places)]
+            missing = len(places) - best.shape[-1]
+            padded = np.pad(best, [*[(0, 0)] * (best.ndim - 1), (0, missing)])
+            return np.cumsum(padded * weight, axis=-1)
+        each = self.there / np.maximum(self.relevant, 1)
+        full = np.append(0.0, np.cumsum(weight))
+        length = np.minimum(places + 1, self.relevant[..., None]).astype(np.int64)
+        return np.asarray(each[..., None] * full[length])
+
+    def running(self, weights: Floats) -> Floats:
+        """Sums of the weights up to each depth, 0 for none."""
+        sums = np.empty((*weights.shape[:-1], weights.shape[-1] + 1))
+        sums[..., 0] = 0.0
+        np.cumsum(weights, axis=-1, out=sums[..., 1:])
+        return sums
+
+
 def _picked(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
     """Of some rows where their documents begin, and which these are among all."""
     lengths = np.diff(offsets)[rows]

@@ -83,7 +83,7 @@ def read(qrels: str, run: str) -> Given:
 
 def _read(qrels: str, run: str, *, slow: bool) -> Given:
     gold, listed = _open(qrels, slow=slow), _open(run, slow=slow)
-    lists = ranked_lists(gold, [listed], ListSettings())
+    lists, _ = ranked_lists(gold, [listed], ListSettings())
     return Given(lists, *(listed.tags or [""]))
 
 

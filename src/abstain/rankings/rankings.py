@@ -18,12 +18,14 @@ from abstain.measures.kinds import RankingMeasure
 
 if TYPE_CHECKING:
     from abstain.analyses.compare import compare as _compare
+    from abstain.analyses.cut import cut as _cut
     from abstain.analyses.meta import meta as _meta
     from abstain.analyses.rank import rank as _rank
     from abstain.analyses.truncation import truncation as _truncation
     from abstain.io.tables import Table
     from abstain.judging.reading import ReadingOptions
     from abstain.measures.ranked_lists import Bools, Floats, RankedLists
+    from abstain.rankings.listed import Origin
     from abstain.rankings.scores import ScoreMatrix
     from abstain.rankings.settings import ListSettings
 
@@ -46,6 +48,7 @@ class Rankings:
         attributes: Table | None = None,
         reading: ReadingOptions | None = None,
         subset: Selection | None = None,
+        origins: tuple[Origin, ...] = (),
     ) -> None:
         self.lists = lists
         """Every list as measures take it."""
@@ -54,6 +57,8 @@ class Rankings:
         """How the files were read."""
         self.subset = subset
         """Which runs and queries were chosen with `only`; None: all that were read."""
+        self.origins = origins
+        """Where each run comes from, for who needs more than its judged documents."""
         self._attributes = attributes
 
     def __repr__(self) -> str:
@@ -147,6 +152,7 @@ class Rankings:
             attributes=self._attributes,
             reading=self.reading,
             subset=chosen,
+            origins=tuple(own for own in self.origins if own.run in lists.runs),
         )
 
     # ------------------------------------------------------------------------------------ analyses
@@ -196,11 +202,13 @@ class Rankings:
         compare = _compare
         meta = _meta
         truncation = _truncation
+        cut = _cut
     else:
         score = abstain.Asked("rank")
         compare = abstain.Asked("compare")
         meta = abstain.Asked("meta")
         truncation = abstain.Asked("truncation")
+        cut = abstain.Asked("cut")
 
 
 # ------------------------------------------------------------------------- measures by their names

@@ -17,6 +17,7 @@ from abstain.io.files import Opened
 from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists, Sampled
 from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
+from abstain.rankings.listed import Origin
 from abstain.rankings.placing import NOTHING_FOUND, Found, together
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.settings import Engine, ListSettings, Missing, Ties
@@ -107,7 +108,7 @@ def read_rankings(
         tables = [each.table for each in (gold, *sources) if not isinstance(each, TrecFile)]
         check_mapping(columns, tables if table is None else [*tables, table])
     also = [*_unjudged(qrels), *(listed if all_queries else [])]
-    lists = ranked_lists(gold, sources, settings, top=top, also=also)
+    lists, origins = ranked_lists(gold, sources, settings, top=top, also=also)
     if settings.missing == "error":
         _refuse_missing(lists)
     return Rankings(
@@ -115,6 +116,7 @@ def read_rankings(
         settings,
         attributes=table,
         reading={"columns": columns, "format": format, "engine": engine, "master": master},
+        origins=origins,
     )
 
 
@@ -178,7 +180,7 @@ def ranked_lists(
     *,
     top: float | None = None,
     also: Sequence[str] = (),
-) -> RankedLists:
+) -> tuple[RankedLists, tuple[Origin, ...]]:
     """The rankings of all runs for the queries of the qrels, and for those in `also`.
 
     Rows are ordered by falling score and equal scores by falling document id, as trec_eval
@@ -208,7 +210,11 @@ def ranked_lists(
     rankings = rankings.judged_only() if settings.judged_only else rankings
     strangers = zip(rankings.unjudged, (source for _, source, _ in found), strict=True)
     places = (source.place_of(queries[0]) for queries, source in strangers if queries)
-    return replace(rankings, remarks=tuple(_remarks(judgments)), unjudged_at=next(places, None))
+    remarks = tuple(_remarks(judgments))
+    origins = tuple(
+        Origin(name, tag, source) for name, (tag, source, _) in zip(names, found, strict=True)
+    )
+    return replace(rankings, remarks=remarks, unjudged_at=next(places, None)), origins
 
 
 def _remarks(judgments: Judgments) -> Iterator[str]:
@@ -321,7 +327,7 @@ def _whole_path(source: Source) -> str:
 
 def _assemble(
     judgments: Judgments, runs: Sequence[tuple[str, Collected]], *, limit: int | None = None
-) -> RankedLists:
+) -> tuple[RankedLists, tuple[Origin, ...]]:
     """Rankings of the runs for gold's queries, run by run.
 
     Where a list ends (Table 2 of Liu et al. 2016): a NIL at rank i ends it after i − 1 documents; a
