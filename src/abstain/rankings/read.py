@@ -327,7 +327,7 @@ def _whole_path(source: Source) -> str:
 
 def _assemble(
     judgments: Judgments, runs: Sequence[tuple[str, Collected]], *, limit: int | None = None
-) -> tuple[RankedLists, tuple[Origin, ...]]:
+) -> RankedLists:
     """Rankings of the runs for gold's queries, run by run.
 
     Where a list ends (Table 2 of Liu et al. 2016): a NIL at rank i ends it after i − 1 documents; a
