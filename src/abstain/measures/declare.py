@@ -70,6 +70,8 @@ class CountFacts(Facts, total=False):
 
     proportion: Proportion | None
     studentised: bool
+    divides_by: str
+    least: int
     ranks_like: Callable[..., tuple[str, ...]]
     monotone: str
 
@@ -94,6 +96,10 @@ class CountingFacts(CountFacts, total=False):
     needs_candidates: bool
 
 
+LEAST_ANSWERS = 40
+"""Of each run, for a test of a measure of confidence (benchmarks/errors.py)."""
+
+
 class ConfidenceFacts(Facts, total=False):
     """Of a measure of answers; it is studentised where it has an influence."""
 
@@ -103,6 +109,7 @@ class ConfidenceFacts(Facts, total=False):
     mean: MeanOf | None
     influence: Influence | None
     studentised: bool
+    least: int
     bootstrap_biased: bool
 
 
@@ -210,6 +217,8 @@ def _declaring(
             "gaming": "",
             "undefined": (),
             "studentised": varies or facts.get("influence") is not None,
+            "divides_by": proportion.trials if proportion is not None and varies else "",
+            "least": LEAST_ANSWERS if kind is ConfidenceFacts else 0,
             **facts,
             "name": name,
             "home": home,

@@ -63,10 +63,19 @@ def verdict(c: CompareResult) -> list[str]:
     if c.against is None and len(c.rows) == 2:
         said = _two(c)
     elif not tested:
-        said = [UNTESTED]
+        said = _unsaid(c) or [UNTESTED]
     else:
-        said = (_many if c.against is None else _against)(c, tested)
+        said = (_many if c.against is None else _against)(c, tested) + _unsaid(c)
     return [*said, *_resolution(c, len(tested))]
+
+
+def _unsaid(c: CompareResult) -> list[str]:
+    """Which differences have no verdict although there are some, and why."""
+    without = [p.no_test for p in c.pairs if p.no_test]
+    if not without:
+        return []
+    reasons = first_few(dict.fromkeys(without), most=3)
+    return [f"{plural(len(without), 'pair has', 'pairs have')} no verdict: {reasons}."]
 
 
 def _two(c: CompareResult) -> list[str]:
@@ -76,6 +85,9 @@ def _two(c: CompareResult) -> list[str]:
     if c.origin is not None and c.origin.same == c.questions and pair.p == 1:
         alike = f"{pair.run} and {pair.against} have the same outcome on every question"
         return [f"{alike}: there is no difference to be seen."]
+    if pair.no_test:
+        size = f"{pair.run} and {pair.against} differ by {abs(pair.difference):.4f}"
+        return [f"{size}. There is no verdict: {pair.no_test}."]
     test = f"p = {p_text(pair.p)}".replace("= <", "< ")
     if pair.difference == 0:
         return [f"{pair.run} and {pair.against} have the same {c.measure} ({test})."]
@@ -155,10 +167,11 @@ def _against(c: CompareResult, tested: list[Pair]) -> list[str]:
             verb = "is" if len(runs) == 1 else "are"
             lower = "" if c.higher_is_better else ", lower being better"
             said.append(f"{first_few(runs, most=5)} {verb} {word} {c.against}{lower}.")
+    by = "Holm" if c.correction == "holm" else c.correction
     who = f"{plural(rest, 'run')} cannot" if rest else "There is no run that cannot"
     said.append(
         f"{who} be told apart from {c.against} "
-        f"(max-T over {plural(len(tested), 'comparison')}, {100 * c.alpha:g} %)."
+        f"({by} over {plural(len(tested), 'comparison')}, {100 * c.alpha:g} %)."
     )
     return said
 

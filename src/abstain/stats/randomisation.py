@@ -136,24 +136,6 @@ def _both(size: int) -> tuple[IntArray, IntArray]:
     return np.triu_indices(size, 1)
 
 
-def swapped_tables(
-    own: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8], size: int
-) -> tuple[Array, Array]:
-    """What common swaps need of two runs: ±1 for each question and kind of disagreement, and the
-    joint counts.
-
-    Swapping the questions at −1 of a row of signs, half of how many disagree so in either way plus
-    half of signs @ kinds stay as they are.
-    """
-    pairs = list(combinations(range(size), 2))
-    one_way = [(other == a) & (own == b) for a, b in pairs]
-    back = [(other == b) & (own == a) for a, b in pairs]
-    kinds = np.stack(one_way, axis=1).astype(np.float64) - np.stack(back, axis=1)
-    joint = np.zeros((size, size))
-    np.add.at(joint, (other, own), 1)
-    return kinds, joint
-
-
 def after_swaps(joint: IntArray | Array, stay: Sequence[Array | IntArray] | Array) -> Array:
     """Joint tables (trials, k, k) when so many of each kind of disagreement stay as they are."""
     found = np.empty((len(stay[0]), *joint.shape))
@@ -166,10 +148,11 @@ def after_swaps(joint: IntArray | Array, stay: Sequence[Array | IntArray] | Arra
 
 @dataclass(frozen=True, slots=True)
 class PValue:
-    """A p-value, and whether it is exact or from random trials."""
+    """A p-value, and whether it is exact or from random trials; NaN where there is none."""
 
     p: float
     exact: bool
+    why_not: str = ""
 
 
 # ----------------------------------------------------------------------------- count measures

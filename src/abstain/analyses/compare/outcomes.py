@@ -17,15 +17,23 @@ from abstain.analyses.compare.bounds import (
 )
 from abstain.analyses.compare.result import CompareResult, ends
 from abstain.analyses.compare.transitions import origin_of
-from abstain.analyses.compare.work import Options, Work, compared
+from abstain.analyses.compare.work import Options, Work, compared, too_few
 from abstain.analyses.result import finite
 from abstain.errors import UsageError, option
 from abstain.measures import Measure
-from abstain.stats.functional import THREE, cells_of, delta, difference, logit, standard_error
+from abstain.measures.definition import summed
+from abstain.stats import proportions
+from abstain.stats.functional import (
+    THREE,
+    cells_of,
+    difference,
+    effective,
+    one_run,
+    standard_error,
+)
 from abstain.stats.hypotheses import (
     Flips,
     bootstrap_p,
-    cluster_statistics,
     common_swaps,
     max_t,
     mcnemar,
@@ -34,20 +42,13 @@ from abstain.stats.hypotheses import (
 from abstain.stats.intervals import (
     DEFAULT,
     OF_ONE_PROPORTION,
+    SMOOTH,
     Interval,
     cell_interval,
     interval,
     resampled,
 )
-from abstain.stats.randomisation import (
-    CLOSE_STUDENTISED,
-    PValue,
-    after_swaps,
-    randomise,
-    statistic,
-    swappable,
-    swapped_tables,
-)
+from abstain.stats.randomisation import PValue, randomise
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -172,12 +173,15 @@ class OutcomeWork(Work):
                     groups[k] = self.clustered_joint(*pair)
             error = standard_error(f, cells, groups) if enough else np.full(len(cells), np.nan)
             errors += [0.0 if e < NO_SPREAD else float(e) for e in error]
-            if enough and options.method in ("logit", "delta"):
-                make = logit if options.method == "logit" else delta
-                low, high = make(f, cells, groups, level=options.level)
+            if enough and options.method in SMOOTH:
+                method = options.method
+                if self.of_two_trials and method == DEFAULT:
+                    method, own = "mover", slice(start, start + at_once)
+                    low, high = self._mover(cells, groups, self.wanted[own])
+                else:
+                    low, high = SMOOTH[method](f, cells, groups, level=options.level)
                 spans += [
-                    Interval(float(a), float(b), options.method)
-                    for a, b in zip(low, high, strict=True)
+                    Interval(float(a), float(b), method) for a, b in zip(low, high, strict=True)
                 ]
                 continue
             method = DEFAULT if options.method in OF_ONE_PROPORTION else options.method
@@ -192,6 +196,48 @@ class OutcomeWork(Work):
                 for k, own in enumerate(cells)
             ]
         return spans, np.array(errors)
+
+    @property
+    def of_two_trials(self) -> bool:
+        """Whether the measure is a proportion of which each run has trials of its own."""
+        known = self.chosen.definition
+        return known.studentised and known.proportion is not None
+
+    def _mover(
+        self, cells: Array, groups: Array | None, wanted: Sequence[tuple[int, int]]
+    ) -> tuple[Array, Array]:
+        """Intervals of differences of proportions, from one of each."""
+        k = len(self.cells)
+        own, clustered = (
+            None
+            if of is None
+            else proportions.tables(self.chosen, of.reshape(*of.shape[:-1], k, k))
+            for of in (cells, groups)
+        )
+        assert own is not None
+        worth = [np.array([self.worth[pair[side]] for pair in wanted]) for side in (0, 1)]
+        together = proportions.correlation(own, clustered)
+        return proportions.mover(own, (worth[0], worth[1]), together, level=self.options.level)
+
+    @cached_property
+    def worth(self) -> Array:
+        """How many independent questions a question of each run is worth: 1 without clusters."""
+        if self.of is None:
+            return np.ones(len(self.runs))
+        f, level = one_run(self.chosen), self.options.level
+        tables = [self.by_unit(run) for run in range(len(self.runs))]
+        found = [
+            float(effective(f, own.sum(axis=0), own, level=level)) / self.questions
+            for own in tables
+        ]
+        return np.minimum(np.nan_to_num(found, nan=1.0), 1.0)
+
+    def too_few(self, run: int) -> str:
+        known, test = self.chosen.definition, self.options.test
+        if not known.divides_by or test == "mcnemar":
+            return ""
+        has = int(summed(self.counts, known.divides_by)[run])
+        return too_few(self.measure, self.runs[run], has, known.least, "of the responses it counts")
 
     def interval(self, run: int) -> Interval:
         return interval(
@@ -229,12 +275,25 @@ class OutcomeWork(Work):
             ]
         if options.test == "bootstrap":
             return self._bootstrapped(step)
-        if self.of is None:
+        if self.of is None and not self.of_two_trials:
             return randomise(
                 self.chosen, joint, trials=options.trials, seed=options.seed, progress=step
             )
+        found: list[PValue] = []
+        if self.of_two_trials:
+            own = proportions.tables(self.chosen, joint)
+            worth = [min(self.worth[i], self.worth[j]) for i, j in wanted]
+            own = own * np.array(worth)[:, None, None]
+            found = proportions.p_values(
+                own, trials=options.trials, seed=options.seed, progress=step
+            )
+        if self.of is None:
+            return found
+        done = 0
         tables = np.stack([self.by_unit(run) for run in range(len(self.runs))])
-        return randomise_clusters(self.chosen, tables, wanted, self.flips, step)
+        swapped = randomise_clusters(self.chosen, tables, wanted, self.flips, step)
+        both = zip(swapped, found or swapped, strict=True)
+        return [max(pair, key=lambda own: own.p) for pair in both]
 
     def _bootstrapped(self, step: Callable[[int], None]) -> list[PValue]:
         f = difference(self.chosen)
@@ -251,12 +310,15 @@ class OutcomeWork(Work):
             step(1)
         return found
 
+    @property
+    def corrected_by(self) -> str:
+        """Common swaps would make runs alike in what they answer: of a ratio Holm's correction."""
+        asked = super().corrected_by
+        return "holm" if asked == "max-T" and self.chosen.definition.studentised else asked
+
     def by_max_t(self) -> Array:
         wanted, flips = self.wanted, self.flips
         self.options.check_held(len(wanted), "runs against one")
-        if self.chosen.definition.studentised:
-            drawn, seen = self._studentised(flips)
-            return max_t(drawn, seen, exact=flips.exact, close=CLOSE_STUDENTISED)
         other = self.by_unit(wanted[0][1])
         at_once = max(1, 8 * BLOCK // (max(flips.trials, flips.groups) * len(self.cells)))
         parts = [
@@ -269,31 +331,6 @@ class OutcomeWork(Work):
             for start in range(0, len(wanted), at_once)
         ]
         return max_t(np.concatenate(parts, axis=1), self.differences, exact=flips.exact)
-
-    def _studentised(self, flips: Flips) -> tuple[Array, Array]:
-        """Differences over their standard errors (trials, runs) by common swaps, and those seen."""
-        wanted = self.wanted
-        drawn = np.empty((flips.trials, len(wanted)))
-        seen = np.empty(len(wanted))
-        if self.of is not None:
-            other = self.by_unit(wanted[0][1])
-            for number, (i, _) in enumerate(wanted):
-                found = cluster_statistics(self.chosen, self.by_unit(i), other, flips)
-                drawn[:, number], seen[number] = found
-            return drawn, seen
-        at_once = max(1, BLOCK // max(flips.trials, self.questions))
-        for start in range(0, len(wanted), at_once):
-            some = [
-                swapped_tables(self.cells_of(i), self.cells_of(j), len(self.cells))
-                for i, j in wanted[start : start + at_once]
-            ]
-            rows = flips @ np.concatenate([kinds for kinds, _ in some], axis=1)
-            moved = np.split(rows, len(some), axis=1)
-            for number, ((_, joint), own) in enumerate(zip(some, moved, strict=True), start):
-                stay = (swappable(joint) + own).T / 2
-                drawn[:, number] = statistic(self.chosen, after_swaps(joint, stay))
-                seen[number] = statistic(self.chosen, joint)
-        return drawn, seen
 
     # ------------------------------------------------------------------------ what is said
 

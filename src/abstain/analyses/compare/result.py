@@ -75,6 +75,8 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Whether it was found different, after correction; None: there was nothing to test."""
     no_interval: str = ""
     """Why the interval does not exist, or what is odd about it."""
+    no_test: str = ""
+    """Why there is no p although there is a difference."""
     undefined_swaps: int = 0
     """Swaps that left a run without a value."""
 
