@@ -204,6 +204,8 @@ def _declaring(
     varies = proportion is not None and proportion.trials != "n"
     facts = facts if proportion is None else {**proportion.texts, **facts}
     bounds = facts.get("bounds", (0.0, 1.0))
+    mean = facts.get("mean")
+    by_answers = mean is None or mean.over == "answers"
 
     def declare(function: F) -> F:
         home = f"{function.__module__}.{function.__qualname__}"
@@ -218,7 +220,7 @@ def _declaring(
             "undefined": (),
             "studentised": varies or facts.get("influence") is not None,
             "divides_by": proportion.trials if proportion is not None and varies else "",
-            "least": LEAST_ANSWERS if kind is ConfidenceFacts else 0,
+            "least": LEAST_ANSWERS if kind is ConfidenceFacts and by_answers else 0,
             **facts,
             "name": name,
             "home": home,

@@ -23,6 +23,11 @@ OF_DIFFERENCES = {
     "logit": "the influence of each answer on the logit scale",
     "mover": "the two intervals combined",
 }
+DRAWN = {
+    "random": ", taken to be drawn at random",
+    "truth": ", taken to be drawn by their true outcome",
+    "verdict": ", drawn by the judge's verdict",
+}
 RULES_ERR = (
     "rules that find refusals err: `abstain refusals --check` measures how often, and "
     "a table of the judge's errors takes that into the corrected scores"
@@ -58,12 +63,13 @@ def corrected(c: CompareResult) -> list[str]:
         return []
     said = [
         "The corrected scores undo the judge's errors by its rates on a sample of "
-        f"{plural(c.judge_sample, 'checked response')}; their intervals include the uncertainty of "
-        "those rates."
+        f"{plural(c.judge_sample, 'checked response')}{DRAWN.get(c.judge_drawn, '')}; their "
+        "intervals include the uncertainty of those rates."
     ]
     if c.never_checked:
+        which = "judged" if c.judge_drawn == "verdict" else "truly"
         said.append(
-            f"No response that is truly {' or '.join(c.never_checked)} was checked: there the "
+            f"No response that is {which} {' or '.join(c.never_checked)} was checked: there the "
             "judge is taken at its word."
         )
     return said

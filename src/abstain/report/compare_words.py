@@ -243,17 +243,25 @@ def _short(p: float) -> str:
 def origin(c: CompareResult) -> list[str]:
     """Where the difference of two runs comes from."""
     o, pair = c.origin, c.pairs[0]
-    if o is None or o.knowing is None or o.abstaining is None or not o.contributions:
+    if o is None or not o.contributions:
         return []
-    text = (
-        f"Of the difference of {signed(pair.difference)}, {signed(o.knowing)} is knowing more "
-        f"or less and {signed(o.abstaining)} is when to abstain"
-    )
-    if o.without_candidate:
-        moves = plural(o.without_candidate, "move")
-        verb = "counts" if o.without_candidate == 1 else "count"
-        text += f" ({moves} from or to a blank without a candidate {verb} as abstaining)"
-    said = [text + "."]
+    without = o.without_candidate
+    moves, verb = plural(without, "move"), "is" if without == 1 else "are"
+    if o.knowing is None or o.abstaining is None:
+        said = [
+            f"How much of the difference is knowing and how much is when to abstain cannot be said: "
+            f"{moves} {verb} from or to a blank without a candidate. A column candidate, with what "
+            "the blanks would have answered, would tell."
+        ]
+    else:
+        text = (
+            f"Of the difference of {signed(pair.difference)}, {signed(o.knowing)} is knowing more "
+            f"or less and {signed(o.abstaining)} is when to abstain"
+        )
+        if without:
+            counts = "counts" if without == 1 else "count"
+            text += f" ({moves} from or to a blank without a candidate {counts} as abstaining)"
+        said = [text + "."]
     sizes = [abs(value) for value in o.contributions.values()]
     if sum(abs(size - sizes[0]) < SAME for size in sizes) <= MOST_QUESTIONS:
         first = list(o.contributions.items())[:MOST_QUESTIONS]

@@ -30,6 +30,9 @@ FEW = 10
 """Trials of a run below which what it shares with another cannot be estimated: there p is at least
 Fisher's exact one, which takes both for independent."""
 ROUNDS = 60
+BLOCK = 1 << 21
+LEAST_SPREAD = 0.05
+"""Of what independent runs have: what two share is not taken to explain more than that."""
 CLOSE = 1e-9
 PATTERNS = (tuple(product((0, 1), (0, 1))), ((2, 0), (2, 1)), ((0, 2), (1, 2)))
 """The cells of questions that both runs tried, only the run itself, only the other."""
@@ -147,6 +150,56 @@ def fisher(x: int, n: int, y: int, m: int) -> float:
     chances = np.exp(logs - np.max(logs))
     chances /= chances.sum()
     return float(min(1.0, chances[chances <= chances[x - k[0]] * (1 + 1e-7)].sum()))
+
+
+def all_pairs(tables: Array, pairs: tuple[IntArray, IntArray], *, trials: int, seed: int) -> Array:
+    """p of all pairs together: which tables (pairs, 3, 3) have a difference that is too large.
+
+    Tukey's test by standard errors: the largest difference of any two runs over its standard error,
+    where all have the proportion of all together and as many trials as they have.
+    """
+    x, n, y, m = _sides(tables)
+    runs = int(max(pairs[0].max(), pairs[1].max())) + 1
+    successes, tried = np.zeros(runs), np.zeros(runs)
+    successes[pairs[0]], tried[pairs[0]] = x, n
+    successes[pairs[1]], tried[pairs[1]] = y, m
+    seen = np.abs(_over_pooled(x, n, y, m, _shared(tables)))
+    alone = np.abs(_over_pooled(x, n, y, m, np.zeros_like(x)))
+    seen = np.where(np.minimum(n, m) < FEW, np.fmin(seen, alone), seen)
+    has = tried > 0
+    common = (successes.sum() + JEFFREYS) / (tried.sum() + 2 * JEFFREYS)
+    generator = np.random.default_rng([seed, 17])
+    usable = has[pairs[0]] & has[pairs[1]]
+    first, second = pairs[0][usable], pairs[1][usable]
+    largest = np.zeros(trials)
+    at_once = max(1, BLOCK // max(1, len(first)))
+    for start in range(0, trials, at_once):
+        some = min(at_once, trials - start)
+        drawn = generator.binomial(tried.astype(np.int64), common, size=(some, runs))
+        one, two = drawn[:, first], drawn[:, second]
+        apart = np.abs(_over_pooled(one, tried[first], two, tried[second], 0.0))
+        largest[start : start + some] = apart.max(axis=1, initial=0)
+    above = np.searchsorted(np.sort(largest), seen - CLOSE, side="left")
+    return np.where(usable, (trials - above + 1) / (trials + 1), np.nan)
+
+
+def _shared(table: Array) -> Array:
+    """The sum of products of what both runs got above the pooled proportion."""
+    x, n, y, m = _sides(table)
+    p = (x + y + JEFFREYS) / (n + m + 2 * JEFFREYS)
+    right, wrong = table[..., 0, 0], table[..., 1, 1]
+    return np.asarray(
+        right * (1 - p) ** 2 + wrong * p**2 - (table[..., 0, 1] + table[..., 1, 0]) * p * (1 - p)
+    )
+
+
+def _over_pooled(x: Array, n: Array, y: Array, m: Array, shared: Array | float) -> Array:
+    """A difference over its standard error at the pooled proportion."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = (x + y + JEFFREYS) / (n + m + 2 * JEFFREYS)
+        spread = p * (1 - p) * (1 / n + 1 / m) - 2 * shared / (n * m)
+        least = LEAST_SPREAD * p * (1 - p) * (1 / n + 1 / m)
+        return np.asarray((x / n - y / m) / np.sqrt(np.maximum(spread, least)))
 
 
 def mover(

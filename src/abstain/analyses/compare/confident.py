@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 CLOSE = 1e-9
 """As a share of what was seen: statistics nearer than this are equal."""
 NO_SPREAD = 1e-12
+RARER = 0.25
+"""Of the answers that a test needs, right ones and wrong ones alike."""
 ALIKE = 0.9
 """Of the answers of the run that has most: so many make biased measures comparable."""
 MOST_SORTED = 1 << 22
@@ -226,7 +228,14 @@ class _Confident(Work):
     def too_few(self, run: int) -> str:
         """By the answers that the measure takes; a biased one needs as many of each run."""
         known, sizes = self.chosen.definition, self.sizes
-        why = too_few(self.measure, self.runs[run], sizes[run], known.least)
+        name, answers = self.runs[run], self.samples[run].answers
+        used = used_by(self.chosen, answers)
+        right = int(np.count_nonzero(answers.right & used))
+        rarer = "right" if 2 * right < sizes[run] else "wrong"
+        fewer, least = min(right, sizes[run] - right), math.ceil(RARER * known.least)
+        why = too_few(self.measure, name, sizes[run], known.least) or too_few(
+            self.measure, name, fewer, least, f"{rarer} answers"
+        )
         if why or not known.bootstrap_biased or sizes[run] >= ALIKE * max(sizes):
             return why
         return (

@@ -11,6 +11,7 @@ import numpy as np
 from abstain.analyses.compare.bounds import (
     all_ways,
     bounds_of,
+    check_drawn,
     correct_for_judge,
     never_checked,
     read_confusion,
@@ -53,6 +54,7 @@ from abstain.stats.randomisation import PValue, randomise
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.analyses.compare.bounds import JudgeDrawn
     from abstain.analyses.compare.comparing import Common
     from abstain.outcomes import Array, IntArray
 
@@ -70,6 +72,7 @@ def compare_outcomes(
     *,
     by: Sequence[str] = (),
     judge_error: Any = None,
+    judge_drawn: JudgeDrawn | None = None,
 ) -> CompareResult:
     """Compare paired runs."""
     runs = common.evaluation.runs
@@ -79,8 +82,11 @@ def compare_outcomes(
         raise UsageError(
             f"{option('by')} shows which slices carry the difference of two runs (got {len(runs)})"
         )
-    confusion = None if judge_error is None else read_confusion(judge_error)
-    return compared(OutcomeWork(common, chosen, options, by, confusion))
+    if judge_error is None:
+        return compared(OutcomeWork(common, chosen, options, by))
+    confusion = read_confusion(judge_error)
+    drawn = check_drawn(judge_drawn, confusion)
+    return compared(OutcomeWork(common, chosen, options, by, confusion, drawn))
 
 
 class OutcomeWork(Work):
@@ -92,10 +98,11 @@ class OutcomeWork(Work):
         chosen: Measure,
         options: Options,
         by: Sequence[str],
-        confusion: Array | None,
+        confusion: Array | None = None,
+        drawn: JudgeDrawn = "random",
     ) -> None:
         self.common, self.chosen, self.options = common, chosen, options
-        self.by, self.confusion = by, confusion
+        self.by, self.confusion, self.drawn = by, confusion, drawn
         self.made: Any = {name: getattr(options, name) for name in ("level", "trials", "seed")}
         view = common.evaluation
         self.measure, self.runs, self.questions = str(chosen), list(view.runs), len(view)
@@ -349,6 +356,7 @@ class OutcomeWork(Work):
                 self.chosen,
                 THREE.merge(self.counts.table[run]),
                 self.confusion,
+                drawn=self.drawn,
                 clusters=self._by_cluster(self.cells_of(run), len(self.cells)),
                 level=self.options.level,
                 seed=self.options.seed,
@@ -365,5 +373,6 @@ class OutcomeWork(Work):
             )
         if self.confusion is not None:
             found["judge_sample"] = int(self.confusion.sum())
-            found["never_checked"] = never_checked(self.confusion)
+            found["judge_drawn"] = self.drawn
+            found["never_checked"] = never_checked(self.confusion, self.drawn)
         return found
