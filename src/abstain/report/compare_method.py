@@ -10,6 +10,7 @@ from abstain.report.compare_words import units
 from abstain.report.shared import known_measure
 from abstain.stats.hypotheses import EXACT_UNITS
 from abstain.stats.intervals import DEFAULT, DRAWS, METHODS, OF_ONE_PROPORTION, RANDOM
+from abstain.stats.planning import Plan
 
 MOST_ODD = 3
 SHORT = 0.0005
@@ -86,6 +87,8 @@ def plan(c: CompareResult) -> list[str]:
     said = []
     if p.visible is not None:
         size = f"{p.visible:.3f}" if p.visible >= SHORT else "less than 0.001"
+        if p.visible_range is not None:
+            size += " ({:.3f} to {:.3f}, as sure as the clusters make it)".format(*p.visible_range)
         said.append(
             f"This test set could detect a difference of {size} (power {100 * p.power_asked:g} %, "
             f"{whose}, one comparison)."
@@ -93,9 +96,13 @@ def plan(c: CompareResult) -> list[str]:
     if p.detect is not None and p.power is not None and p.needed is not None:
         said.append(
             f"A difference of {p.detect:g} would be found with a power of {100 * p.power:.0f} %; "
-            f"{100 * p.power_asked:g} % takes {units(p.needed, c.unit)}."
+            f"{100 * p.power_asked:g} % takes {units(p.needed, c.unit)}{_between(p)}."
         )
     return said
+
+
+def _between(p: Plan) -> str:
+    return "" if p.needed_range is None else " ({:,} to {:,})".format(*p.needed_range)
 
 
 def how(c: CompareResult) -> list[str]:

@@ -249,8 +249,8 @@ def origin(c: CompareResult) -> list[str]:
     moves, verb = plural(without, "move"), "is" if without == 1 else "are"
     if o.knowing is None or o.abstaining is None:
         said = [
-            f"How much of the difference is knowing and how much is when to abstain cannot be said: "
-            f"{moves} {verb} from or to a blank without a candidate. A column candidate, with what "
+            "How much of the difference is knowing and how much is when to abstain cannot be "
+            f"said: {moves} {verb} from or to a blank without a candidate. A column candidate, with what "
             "the blanks would have answered, would tell."
         ]
     else:

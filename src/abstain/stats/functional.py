@@ -41,6 +41,11 @@ rare event falls to 88 %, with ½ it lies above 97 %."""
 LEAST_EFFECT = 0.5
 """Clusters whose questions repel each other are worth twice their questions, no more."""
 LEAST_DEGREES = 4
+BORROWED = 5.0
+"""Clusters' worth of the design effect of all outcomes that a measure's own is drawn up to: what a
+few clusters carry, or none, says little of its own."""
+ENOUGH_CLUSTERS = 20
+"""Of equal size: with fewer, intervals cover less than they say (benchmarks/coverage.py)."""
 
 
 class Cells(Struct, frozen=True):
@@ -183,10 +188,49 @@ def effective(f: Functional, cells: Array, clusters: Array | None, *, level: flo
         return np.asarray(n)
     psi = influence(f, cells)
     simple, full = _variance(psi, cells, None), _variance(psi, cells, clusters)
-    effect = np.where(simple > 0, full / np.where(simple > 0, simple, 1), 1)
+    effect = np.where(simple > 0, full / np.where(simple > 0, simple, 1), 0)
+    sums = _cluster_sums(psi, clusters)
+    second, fourth = (sums**2).sum(axis=-1), (sums**4).sum(axis=-1)
+    carrying = np.where(fourth > 0, second**2 / np.where(fourth > 0, fourth, 1), 0)
+    drawn = (carrying * effect + BORROWED * _effect_of_cells(cells, clusters)) / (
+        carrying + BORROWED
+    )
     tail = (1 + level) / 2
-    shrunk = (ndtri(tail) / stdtrit(degrees_of_freedom(_cluster_sums(psi, clusters)), tail)) ** 2
-    return np.asarray(n / np.maximum(effect, LEAST_EFFECT) * shrunk)
+    degrees = np.minimum(
+        degrees_of_freedom(sums), np.maximum(effective_clusters(clusters.sum(axis=-1)) - 1, 1)
+    )
+    shrunk = (ndtri(tail) / stdtrit(degrees, tail)) ** 2
+    return np.asarray(n / np.maximum(np.maximum(effect, drawn), LEAST_EFFECT) * shrunk)
+
+
+def effective_clusters(sizes: Array) -> Array:
+    """How many clusters of equal size clusters of some sizes are worth: (Σn)² / Σn².
+
+    >>> float(effective_clusters(np.array([30.0, 1.0, 1.0, 1.0])))
+    1.2059800664451827
+    """
+    return np.asarray(sizes.sum(axis=-1) ** 2 / (sizes**2).sum(axis=-1))
+
+
+def few_clusters(sizes: Array) -> str:
+    """What is to be said of clusters of such sizes where they are few; nothing where not."""
+    worth = float(effective_clusters(sizes))
+    if len(sizes) < 2 or worth >= ENOUGH_CLUSTERS:
+        return ""
+    return (
+        f"{len(sizes):,} clusters, worth {worth:.1f} of equal size, are few: with fewer than "
+        f"{ENOUGH_CLUSTERS} a 95 % interval may cover 85 % only"
+    )
+
+
+def _effect_of_cells(cells: Array, clusters: Array) -> Array:
+    """The mean design effect of the shares of all cells (Rao and Scott 1981)."""
+    n, groups = cells.sum(axis=-1), clusters.shape[-2]
+    share = cells / n[..., None]
+    off = clusters - clusters.sum(axis=-1, keepdims=True) * share[..., None, :]
+    full = groups / (groups - 1) * (off**2).sum(axis=(-2, -1))
+    simple = n * (1 - (share**2).sum(axis=-1))
+    return np.asarray(np.where(simple > 0, full / np.where(simple > 0, simple, 1), 1))
 
 
 def degrees_of_freedom(sums: Array) -> Array:

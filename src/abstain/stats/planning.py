@@ -30,6 +30,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The chance to find `detect` on this test set."""
     needed: int | None = None
     """The questions that find `detect` with the power asked for."""
+    visible_range: tuple[float, float] | None = None
+    """Of clusters: between which `visible` lies, as uncertain as so few leave the standard error."""
+    needed_range: tuple[int, int] | None = None
+    """The same of `needed`."""
 
 
 def least_units(alpha: float) -> int:
@@ -97,6 +101,51 @@ def plan(
         power=chance,
         needed=math.ceil(needed - 1e-9),
     )
+
+
+def plan_range(
+    error: float,
+    questions: int,
+    *,
+    units: int,
+    least_units: int = 2,
+    detect: float | None = None,
+    power: float = 0.8,
+    level: float = 0.95,
+) -> Plan | None:
+    """A plan with the range that a standard error from few clusters leaves (χ², at the level)."""
+    from scipy.special import chdtri
+
+    made = [
+        plan(
+            error * scale,
+            questions,
+            units=units,
+            least_units=least_units,
+            detect=detect,
+            power=power,
+            level=level,
+        )
+        for scale in (
+            1.0,
+            *(math.sqrt((units - 1) / chdtri(units - 1, t)) for t in _tails(level) if units > 1),
+        )
+    ]
+    whole, *ends = made
+    if whole is None or len(ends) < 2 or ends[0] is None or ends[1] is None:
+        return whole
+    low, high = ends
+    seen, needed = (low.visible, high.visible), (low.needed, high.needed)
+    return msgspec.structs.replace(
+        whole,
+        visible_range=None if None in seen else seen,
+        needed_range=None if None in needed else needed,
+    )
+
+
+def _tails(level: float) -> tuple[float, float]:
+    """The upper tails at which the smallest and the largest standard error are read."""
+    return (1 - level) / 2, (1 + level) / 2
 
 
 def _reach(units: float, power: float, level: float) -> float:

@@ -152,10 +152,10 @@ class Common:
         known = self.whole.policy.apply(np.where(unknown, 0, table)).astype(np.float64)
         return known, table[:, unknown].sum(axis=1)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self, *notes: str) -> dict[str, Any]:
         """What a result says of them."""
         return {
-            **read_as(self.whole),
+            **read_as(self.whole, *filter(None, notes)),
             "reading": self.reading,
             "policy": self.whole.policy.to_dict(),
             "touched": self.whole.touched,

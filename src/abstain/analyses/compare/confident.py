@@ -16,6 +16,7 @@ import numpy as np
 from abstain.analyses.compare.work import Options, Progress, Work, compared, too_few
 from abstain.errors import UsageError, option, plural
 from abstain.measures import Measure
+from abstain.stats.functional import few_clusters
 from abstain.stats.hypotheses import Flips, bootstrap_p, max_t
 from abstain.stats.intervals import DEFAULT, Interval
 from abstain.stats.of_confidence import (
@@ -225,6 +226,10 @@ class _Confident(Work):
         """Those that leave a run without a value."""
         return self.swaps.lost
 
+    def clusters_note(self) -> str:
+        of = self.common.evaluation.clusters()
+        return "" if of is None else few_clusters(np.bincount(of).astype(np.float64))
+
     def too_few(self, run: int) -> str:
         """By the answers that the measure takes; a biased one needs as many of each run."""
         known, sizes = self.chosen.definition, self.sizes
@@ -264,7 +269,7 @@ class _Confident(Work):
     def facts(self) -> dict[str, Any]:
         """What a result says of how a sequence was tested."""
         return {
-            **self.common.facts(),
+            **self.common.facts(self.clusters_note()),
             "studentised": self.answers.studentised,
             "biased": self.chosen.definition.bootstrap_biased,
             "swaps": self.swaps.flips.trials if self.swappable else None,

@@ -29,6 +29,7 @@ from abstain.stats.functional import (
     cells_of,
     difference,
     effective,
+    few_clusters,
     one_run,
     standard_error,
 )
@@ -239,6 +240,10 @@ class OutcomeWork(Work):
         ]
         return np.minimum(np.nan_to_num(found, nan=1.0), 1.0)
 
+    def clusters_note(self) -> str:
+        of = self.of
+        return "" if of is None else few_clusters(np.bincount(of).astype(np.float64))
+
     def too_few(self, run: int) -> str:
         known, test = self.chosen.definition, self.options.test
         if not known.divides_by or test == "mcnemar":
@@ -366,7 +371,10 @@ class OutcomeWork(Work):
         return found
 
     def facts(self) -> dict[str, Any]:
-        found = {**self.common.facts(), "studentised": self.chosen.definition.studentised}
+        found = {
+            **self.common.facts(self.clusters_note()),
+            "studentised": self.chosen.definition.studentised,
+        }
         if len(self.runs) == 2:
             found["origin"] = origin_of(
                 self.chosen, self.common.evaluation, self.wanted[0], self.by

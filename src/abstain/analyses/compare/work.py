@@ -17,7 +17,7 @@ from abstain.errors import UnknownNameError, UsageError, option
 from abstain.outcomes import Undefined
 from abstain.stats.hypotheses import adjust
 from abstain.stats.intervals import Interval, check_level
-from abstain.stats.planning import Plan, least_units, plan
+from abstain.stats.planning import Plan, least_units, plan, plan_range
 from abstain.stats.randomisation import PValue
 from abstain.stats.standings import letter_groups, letters
 
@@ -171,6 +171,10 @@ class Work(ABC):
         """For each pair, how many swaps left a run without a value."""
         return np.zeros(len(self.wanted), np.int64)
 
+    def clusters_note(self) -> str:
+        """What is to be said of clusters that are few; nothing where they are enough or none."""
+        return ""
+
     def score(self, run: int) -> float:
         """A run's score, with a reason where it does not exist."""
         return self.scores[run]
@@ -304,7 +308,8 @@ def _plan(work: Work, errors: Array) -> Plan | None:
             f"a difference of {options.detect:g} is too small to plan for, beside a standard "
             f"error of {error:.2g}"
         )
-    return plan(
+    make: Any = plan if work.clusters is None else plan_range
+    found: Plan | None = make(
         error,
         work.questions,
         units=work.clusters,
@@ -313,3 +318,4 @@ def _plan(work: Work, errors: Array) -> Plan | None:
         power=options.power,
         level=options.level,
     )
+    return found
