@@ -93,9 +93,8 @@ def clusters() -> Iterator[Setting]:
     """Equal and unequal clusters; the sizes of the latter are spread evenly from 1 to 30."""
     shares = ((0.5, 0.2), (0.85, 0.05), (0.2, 0.7), (0.04, 0.95), (0.9, 0.01))
     kinds = [((size,) * groups, rho) for groups, size, rho in EQUAL]
-    kinds += [
-        (tuple(1 + i * 29 // (groups - 1) for i in range(groups)), r) for groups, r in UNEQUAL
-    ]
+    for groups, rho in UNEQUAL:
+        kinds.append((tuple(1 + i * 29 // (groups - 1) for i in range(groups)), rho))
     for (c, u), (sizes, rho) in itertools.product(shares, kinds):
         yield Setting(c, u, sizes, rho)
 

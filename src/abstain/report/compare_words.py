@@ -250,8 +250,8 @@ def origin(c: CompareResult) -> list[str]:
     if o.knowing is None or o.abstaining is None:
         said = [
             "How much of the difference is knowing and how much is when to abstain cannot be "
-            f"said: {moves} {verb} from or to a blank without a candidate. A column candidate, with what "
-            "the blanks would have answered, would tell."
+            f"said: {moves} {verb} from or to a blank without a candidate. A column "
+            "candidate, with what the blanks would have answered, would tell."
         ]
     else:
         text = (

@@ -219,7 +219,7 @@ def few_clusters(sizes: Array) -> str:
         return ""
     return (
         f"{len(sizes):,} clusters, worth {worth:.1f} of equal size, are few: with fewer than "
-        f"{ENOUGH_CLUSTERS} a 95 % interval may cover 85 % only"
+        f"{ENOUGH_CLUSTERS} a 95 % interval may cover less than 90 %"
     )
 
 
@@ -285,7 +285,10 @@ def beta_limits(x: Array, n: Array, *, level: float) -> tuple[Array, Array]:
 def beta(
     f: Functional, cells: Array, clusters: Array | None, *, level: float
 ) -> tuple[Array, Array]:
-    """The default; the leading axes may hold many samples. The point itself always lies inside."""
+    """The default; the leading axes may hold many samples. The point itself always lies inside.
+
+    Few clusters may show an outcome in none: there it holds the wider one on the logit scale too.
+    """
     cells = np.asarray(cells, np.float64)
     bottom, top = f.bounds
     value = f.value(cells)
@@ -297,7 +300,13 @@ def beta(
     for reached in _by_cell(f, cells, worth, level=level):
         low = np.fmin(low, np.fmin.reduce(reached, axis=-1))
         high = np.fmax(high, np.fmax.reduce(reached, axis=-1))
-    return low, high
+    if clusters is None:
+        return low, high
+    few = effective_clusters(clusters.sum(axis=-1)) < ENOUGH_CLUSTERS
+    ends = list(logit(f, cells, clusters, level=level))
+    return np.where(few, np.minimum(low, ends[0]), low), np.where(
+        few, np.maximum(high, ends[1]), high
+    )
 
 
 def _by_cell(f: Functional, cells: Array, worth: Array, *, level: float) -> list[Array]:

@@ -31,7 +31,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     needed: int | None = None
     """The questions that find `detect` with the power asked for."""
     visible_range: tuple[float, float] | None = None
-    """Of clusters: between which `visible` lies, as uncertain as so few leave the standard error."""
+    """Of clusters: between which `visible` lies, as sure as they make the standard error."""
     needed_range: tuple[int, int] | None = None
     """The same of `needed`."""
 
