@@ -33,7 +33,7 @@ from abstain.stats.resampling.draws import all_pairs
 Array = npt.NDArray[np.float64]
 Generator = np.random.Generator
 
-LEVEL, TRIALS = 0.05, 299
+LEVEL, TRIALS, FAMILY_TRIALS = 0.05, 299, 4999
 ANSWERS = (3, 5, 10, 20, 40, 200)
 TRUE, APART = (0.5, 0.8, 0.95), 0.3
 SHARED = 0.6
@@ -124,7 +124,8 @@ def compared(codes: npt.NDArray[np.uint8], name: str, seed: int, **how: Any) -> 
         }
     ).with_columns(pl.col("confidence").fill_nan(None))
     read = ab.read_judged(rows, cluster="doc" if how.pop("clustered", False) else None)
-    result = read.compare(name, trials=TRIALS, seed=seed, **how)
+    trials = TRIALS if runs == 2 else FAMILY_TRIALS
+    result = read.compare(name, trials=trials, seed=seed, **how)
     found = [pair.p_adjusted for pair in result.pairs if pair.p_adjusted is not None]
     return min(found, default=math.nan)
 

@@ -229,7 +229,7 @@ def _effect_of_cells(cells: Array, clusters: Array) -> Array:
     share = cells / n[..., None]
     off = clusters - clusters.sum(axis=-1, keepdims=True) * share[..., None, :]
     full = groups / (groups - 1) * (off**2).sum(axis=(-2, -1))
-    simple = n * (1 - (share**2).sum(axis=-1))
+    simple = n**2 / np.maximum(n - 1, 1) * (1 - (share**2).sum(axis=-1))
     return np.asarray(np.where(simple > 0, full / np.where(simple > 0, simple, 1), 1))
 
 

@@ -8,6 +8,7 @@ their number.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import msgspec
 
@@ -116,31 +117,23 @@ def plan_range(
     """A plan with the range that a standard error from few clusters leaves (χ², at the level)."""
     from scipy.special import chdtri
 
-    made = [
-        plan(
-            error * scale,
-            questions,
-            units=units,
-            least_units=least_units,
-            detect=detect,
-            power=power,
-            level=level,
-        )
-        for scale in (
-            1.0,
-            *(math.sqrt((units - 1) / chdtri(units - 1, t)) for t in _tails(level) if units > 1),
-        )
-    ]
-    whole, *ends = made
-    if whole is None or len(ends) < 2 or ends[0] is None or ends[1] is None:
+    given: Any = {
+        "units": units,
+        "least_units": least_units,
+        "detect": detect,
+        "power": power,
+        "level": level,
+    }
+    whole = plan(error, questions, **given)
+    if whole is None or units < 2:
         return whole
-    low, high = ends
-    seen, needed = (low.visible, high.visible), (low.needed, high.needed)
-    return msgspec.structs.replace(
-        whole,
-        visible_range=None if None in seen else seen,
-        needed_range=None if None in needed else needed,
-    )
+    scales = (math.sqrt((units - 1) / chdtri(units - 1, tail)) for tail in _tails(level))
+    low, high = (plan(error * scale, questions, **given) for scale in scales)
+    if low is None or high is None:
+        return whole
+    seen = None if low.visible is None or high.visible is None else (low.visible, high.visible)
+    needed = None if low.needed is None or high.needed is None else (low.needed, high.needed)
+    return msgspec.structs.replace(whole, visible_range=seen, needed_range=needed)
 
 
 def _tails(level: float) -> tuple[float, float]:

@@ -62,6 +62,8 @@ if TYPE_CHECKING:
 AT_ONCE = 1 << 16
 """Questions whose joint counts are taken at once."""
 BLOCK = 1 << 21
+LEAST_RESAMPLED, LEAST_RARER = 40, 10
+"""Responses that a ratio divides by, and rarer ones of them, that a bootstrap needs of a run."""
 NO_SPREAD = 1e-9
 """Standard errors below this are what numerical derivatives leave of none."""
 
@@ -248,8 +250,17 @@ class OutcomeWork(Work):
         known, test = self.chosen.definition, self.options.test
         if not known.divides_by or test == "mcnemar":
             return ""
-        has = int(summed(self.counts, known.divides_by)[run])
-        return too_few(self.measure, self.runs[run], has, known.least, "of the responses it counts")
+        name, of = self.runs[run], "of the responses it counts"
+        has, least = int(summed(self.counts, known.divides_by)[run]), known.least
+        if test != "bootstrap":
+            return too_few(self.measure, name, has, least, of)
+        least, fewer = max(least, LEAST_RESAMPLED), has
+        if known.proportion is not None:
+            right = int(summed(self.counts, known.proportion.successes)[run])
+            fewer = min(right, has - right)
+        return too_few(f"a bootstrap of {self.measure}", name, has, least, of) or too_few(
+            f"a bootstrap of {self.measure}", name, fewer, LEAST_RARER, "of the rarer outcome"
+        )
 
     def interval(self, run: int) -> Interval:
         return interval(
