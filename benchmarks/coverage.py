@@ -129,7 +129,8 @@ def coverage(name: str, s: Setting, table: Array) -> dict[str, tuple[float, floa
     true = float(f.value(s.shares))
     cells, times = table.sum(axis=1), np.ones(len(table))
     if not s.clustered:
-        cells, times = np.unique(cells, axis=0, return_counts=True)
+        cells, numbers = np.unique(cells, axis=0, return_counts=True)
+        times = numbers.astype(np.float64)
     usable = ~np.isnan(f.value(cells))
     cells, times = cells[usable], times[usable]
     groups = table[usable] if s.clustered else None
@@ -228,11 +229,8 @@ def main() -> None:
     )
     alone = measured(list(independent()), given.samples, generator)
     together = measured(list(clusters()), max(given.samples // 2, 1), generator)
-    for title, wanted in {
-        "independent questions, n = 25": lambda s: s.questions == 25,
-        "independent questions, n ≥ 60": lambda s: s.questions >= 60,
-    }.items():
-        lines = [line for line in alone if wanted(line[1])]
+    for title, small in (("independent questions, n = 25", True), ("n of 60 and more", False)):
+        lines = [line for line in alone if (line[1].questions == SIZES[0]) == small]
         print(f"{title}: {len(lines)} cells")
         summary(lines)
         worst(lines)

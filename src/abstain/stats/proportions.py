@@ -110,11 +110,11 @@ def p_values(
     found = []
     for own, z, chance in zip(whole, seen, chances, strict=True):
         drawn = np.abs(statistic(_drawn(own, chance, trials, np.random.default_rng([seed, 16]))))
-        p = (np.count_nonzero(~(drawn < z - CLOSE)) + 1) / (trials + 1)
+        p = float(np.count_nonzero(~(drawn < z - CLOSE)) + 1) / (trials + 1)
         x, n, y, m = (int(of) for of in _sides(own))
         if min(n, m) < FEW:
             p = max(p, fisher(x, n, y, m))
-        found.append(PValue(float(p), exact=False))
+        found.append(PValue(p, exact=False))
         progress(1)
     return found
 
@@ -175,7 +175,7 @@ def all_pairs(tables: Array, pairs: tuple[IntArray, IntArray], *, trials: int, s
     at_once = max(1, BLOCK // max(1, len(first)))
     for start in range(0, trials, at_once):
         some = min(at_once, trials - start)
-        drawn = generator.binomial(tried.astype(np.int64), common, size=(some, runs))
+        drawn = generator.binomial(tried.astype(np.int64), common, size=(some, runs)) + 0.0
         one, two = drawn[:, first], drawn[:, second]
         apart = np.abs(_over_pooled(one, tried[first], two, tried[second], 0.0))
         largest[start : start + some] = apart.max(axis=1, initial=0)
