@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,8 @@ from abstain.stats.resampling.draws import all_pairs
 
 Array = npt.NDArray[np.float64]
 Generator = np.random.Generator
+Cell = tuple[str, int, int, float, str, dict[str, Any]]
+"""Measure, answers, questions, precision, whose coverage it is, how it is tested."""
 
 LEVEL, TRIALS, FAMILY_TRIALS = 0.05, 299, 4999
 ANSWERS = (3, 5, 10, 20, 40, 200)
@@ -130,9 +132,7 @@ def compared(codes: npt.NDArray[np.uint8], name: str, seed: int, **how: Any) -> 
     return min(found, default=math.nan)
 
 
-def by_library(
-    samples: int, seed: int, cells: list[tuple[str, int, int, float, str, dict[str, Any]]]
-) -> None:
+def by_library(samples: int, seed: int, cells: list[Cell]) -> None:
     """Whole comparisons, one at a time."""
     print("| measure | test | answers | precision | coverage | verdicts | errors | of verdicts |")
     print("| --- | --- | ---: | ---: | --- | ---: | ---: | ---: |")
@@ -149,7 +149,7 @@ def by_library(
 
 def confidence(samples: int, seed: int) -> None:
     """Measures of confidence."""
-    cells = [
+    cells: list[Cell] = [
         (name, answers, max(100, answers), right, kind, {})
         for name in ("AUROC", "E-AURC", "Brier", "ECE")
         for answers in (10, 20, 40, 80)
@@ -162,7 +162,7 @@ def confidence(samples: int, seed: int) -> None:
 def further(samples: int, seed: int) -> None:
     """Other tests: the bootstrap, ten runs, one run against others, clusters, other measures."""
     unlike = "from all down"
-    cells: list[tuple[str, int, int, float, str, dict[str, Any]]] = [
+    cells: list[Cell] = [
         *(("precision", k, 100, 0.8, unlike, {"test": "bootstrap"}) for k in (5, 20, 40)),
         *(("c@1", k, 60, 0.6, "alike", {"test": "bootstrap"}) for k in (5, 20, 60)),
         *(("precision", k, 100, p, unlike, {"runs": RUNS}) for k in (5, 20) for p in (0.5, 0.9)),
@@ -194,6 +194,15 @@ def meta(samples: int, seed: int) -> None:
         print(f"| {RUNS} | {questions} | {right} | {shared} | {errors / samples:.1%} |", flush=True)
 
 
+def checked(design: str, both: Array, generator: Generator) -> Array:
+    """150 checked responses: what is true by what the judge said."""
+    if design == "random":
+        return generator.multinomial(150, both.ravel()).reshape(3, 3).astype(np.float64)
+    rows = both if design == "truth" else both.T
+    found = np.stack([generator.multinomial(50, row / row.sum()) for row in rows])
+    return (found if design == "truth" else found.T).astype(np.float64)
+
+
 def judges(samples: int, seed: int) -> None:
     """The corrected accuracy: its bias and how often its interval covers, by design."""
     print("| sample | judge | bias before | bias after | standard error | covers |")
@@ -202,19 +211,16 @@ def judges(samples: int, seed: int) -> None:
     rates = np.array([[0.92, 0.06, 0.02], [0.08, 0.90, 0.02], [0.02, 0.03, 0.95]])
     for true in (np.array([0.6, 0.25, 0.15]), np.array([0.3, 0.5, 0.2])):
         both = true[:, None] * rates
-        designs: dict[JudgeDrawn, Callable[[], Array]] = {
-            "random": lambda both=both: generator.multinomial(150, both.ravel()).reshape(3, 3),
-            "truth": lambda: np.stack([generator.multinomial(50, row) for row in rates]),
-            "verdict": lambda both=both: np.stack(
-                [generator.multinomial(50, column / column.sum()) for column in both.T], axis=1
-            ),
-        }
-        for design, draw in designs.items():
+        for design in get_args(JudgeDrawn):
             off, before, holds = [], [], 0
             for _ in range(samples):
                 cells = generator.multinomial(500, both.sum(axis=0)).astype(np.float64)
                 score, span = correct_for_judge(
-                    measure("accuracy"), cells, draw().astype(np.float64), drawn=design, draws=1000
+                    measure("accuracy"),
+                    cells,
+                    checked(design, both, generator),
+                    drawn=design,
+                    draws=1000,
                 )
                 off.append(score - true[0])
                 before.append(cells[0] / 500 - true[0])

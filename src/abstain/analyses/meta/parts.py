@@ -155,7 +155,7 @@ def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[Pow
         pairs = int(tested.sum())
         asl = np.sort(levels[m][tested])
         below = int(np.count_nonzero(asl < alpha))
-        separable = np.count_nonzero(~np.isnan(largest)) >= enough
+        separable = bool(np.count_nonzero(~np.isnan(largest)) >= enough)
         p = exceeding(largest, gap[tested], slack=SAME * source.spans[m])
         varies, why = _varying(source, m), ""
         if varies is not None:
