@@ -24,7 +24,7 @@ from abstain.stats.functional import JEFFREYS, beta_limits, cells_of
 from abstain.stats.randomisation import PValue
 
 if TYPE_CHECKING:
-    from abstain.outcomes import Array, IntArray
+    from abstain.measures.arrays import Array, IntArray
 
 FEW = 10
 """Trials of a run below which what it shares with another cannot be estimated: there p is at least

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations, takewhile
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from abstain.analyses.meta.result import (
 )
 from abstain.analyses.result import number
 from abstain.measures import Measure, count_measure
+from abstain.measures.arrays import Array
 from abstain.stats.agreement import COEFFICIENTS, rounded
 from abstain.stats.proportions import all_pairs as all_pairs_p
 from abstain.stats.resampling.cells import Outcomes
@@ -35,9 +35,6 @@ from abstain.stats.resampling.power import (
 )
 from abstain.stats.resampling.sensitivity import EDGE, TIED, SwapCounts, edge
 from abstain.stats.resampling.sources import Pairs, Scores, Source
-
-if TYPE_CHECKING:
-    from abstain.outcomes import Array
 
 FIVE = 5
 """Bins that make the difference to advise on, unless one is given."""
