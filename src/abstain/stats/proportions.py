@@ -175,7 +175,8 @@ def all_pairs(tables: Array, pairs: tuple[IntArray, IntArray], *, trials: int, s
     at_once = max(1, BLOCK // max(1, len(first)))
     for start in range(0, trials, at_once):
         some = min(at_once, trials - start)
-        drawn = generator.binomial(tried.astype(np.int64), common, size=(some, runs)) + 0.0
+        counts = generator.binomial(tried.astype(np.int64), common, size=(some, runs))
+        drawn = counts.astype(np.float64)
         one, two = drawn[:, first], drawn[:, second]
         apart = np.abs(_over_pooled(one, tried[first], two, tried[second], 0.0))
         largest[start : start + some] = apart.max(axis=1, initial=0)
