@@ -33,6 +33,7 @@ from abstain.analyses.score.result import ScoreResult as ScoreResult
 from abstain.analyses.score.several import SeveralResult as SeveralResult
 from abstain.analyses.squad import SquadResult as SquadResult
 from abstain.analyses.squad import squad as squad
+from abstain.analyses.trec_eval import trec_eval as trec_eval
 from abstain.analyses.truncation import TruncationResult as TruncationResult
 from abstain.analyses.tune.result import TuneResult as TuneResult
 from abstain.analyses.validate.result import ValidateResult as ValidateResult

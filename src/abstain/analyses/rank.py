@@ -17,9 +17,9 @@ from abstain.analyses.truncation import truncation as truncation_of
 from abstain.errors import plural, some_of
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
-from abstain.measures.ranked_lists import Ints, RankedLists
+from abstain.measures.ranked_lists import Floats, Ints, RankedLists
 from abstain.outcomes import Undefined
-from abstain.rankings.rankings import Rankings, default_measures, ranking_measures
+from abstain.rankings.rankings import Rankings
 from abstain.rankings.settings import ListSettings
 
 FIRST = 4
@@ -176,7 +176,7 @@ def rank(
 ) -> RankResult:
     """Score rankings: means by slice, each query's scores and a report on truncation if asked."""
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
-    chosen = ranking_measures(measures or default_measures(rankings.settings))
+    chosen = rankings.measures(measures)
     lists = rankings.lists
     slices, strangers = rankings.attributes(by)
     scored = [_Scored(item, rankings) for item in chosen]
@@ -258,7 +258,7 @@ def _mean(
         values = each.table[run, counted]
         known = values[~np.isnan(values)]
         if len(known):
-            scores[name] = float(known.sum() if each.item.definition.total else known.mean())
+            scores[name] = _over_queries(each.item, known)
         else:
             scores[name] = None
             undefined[name] = each.why(run, int(counted[0])) if len(values) else NOT_IN_RUN
@@ -276,6 +276,13 @@ def _mean(
         undefined=undefined,
         left_out=left_out,
     )
+
+
+def _over_queries(item: RankingMeasure, values: Floats) -> float:
+    """A run's score: its sum, its geometric mean or its mean over queries, as is declared."""
+    if item.definition.total:
+        return float(values.sum())
+    return float(np.exp(np.log(values).mean()) if item.definition.geometric else values.mean())
 
 
 def _query_rows(

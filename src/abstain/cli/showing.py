@@ -75,12 +75,14 @@ class Showing(Struct, frozen=True):
         write_text(self.output, text)
 
 
-def shows(*, digits: bool = True, chart: bool = False, page: bool = True) -> Callable[[F], F]:
+def shows(
+    *, digits: bool = True, chart: bool = False, page: bool = True, also: Sequence[Format] = ()
+) -> Callable[[F], F]:
     """A decorator: give a command the options of showing; it gets an `out`.
 
-    What is no result has no `page` (`--format html`).
+    What is no result has no `page` (`--format html`); `also` are looks of its own.
     """
-    looks = FORMATS if page else tuple(name for name in FORMATS if name != "html")
+    looks = (*(name for name in FORMATS if page or name != "html"), *also)
 
     def decorate(function: F) -> F:
         @wraps(function)

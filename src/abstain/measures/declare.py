@@ -27,6 +27,7 @@ from abstain.measures.definition import (
     Parameter,
     Proportion,
     Shares,
+    TrecName,
     Undefinedness,
     Uses,
 )
@@ -119,6 +120,8 @@ class RankingFacts(Facts, total=False):
     family: str
     example: str
     total: bool
+    geometric: bool
+    trec: tuple[TrecName, ...]
     leaves_out_nil: bool
     knows_end: bool
     original: str

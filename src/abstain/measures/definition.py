@@ -161,6 +161,23 @@ def summed(counts: CountsLike, letters: str) -> Numeric:
     return sum(getattr(counts, _LETTERS[letter.strip()]) for letter in letters.split("+"))
 
 
+class TrecName(Struct, frozen=True):
+    """What trec_eval calls a measure, and what it takes after a point there."""
+
+    name: str
+    place: int
+    """Where it stands in the output."""
+    takes: Literal["", "cutoffs", "recalls", "numbers", "gains"] = ""
+    """Whole numbers or shares, each a figure of its own; the parameters in order; grade=gain."""
+    parameters: tuple[str, ...] = ()
+    """What these numbers are called here."""
+    defaults: tuple[float, ...] = ()
+    per_query: bool = True
+    """Whether it is printed for each query, and not for all of them alone."""
+    sets: tuple[str, ...] = ("all_trec",)
+    """The names that stand for several measures, this one among them."""
+
+
 class MeanOf(Struct, frozen=True):
     """What each answer adds; a measure that is its sum over the answers used or the questions."""
 
@@ -236,6 +253,10 @@ class Definition(Struct, frozen=True):
     # ------------------------------------------------------------------- of rankings
     total: bool = False
     """A run is given its sum over the queries, not its mean."""
+    geometric: bool = False
+    """A run is given its geometric mean over the queries, of scores that are above 0."""
+    trec: tuple[TrecName, ...] = ()
+    """What trec_eval calls it."""
     example: str = ""
     """Of a ranking with the gains 1 0 1 where there are 3 to find: the sum and its result."""
     leaves_out_nil: bool = False

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 import abstain
-from abstain.errors import UsageError, checked, plural, shown
+from abstain.errors import UsageError, checked, plural
 from abstain.io.selection import Selection, narrowed, positions
 from abstain.measures import Measure, measure
 from abstain.measures.kinds import RankingMeasure
@@ -33,9 +33,6 @@ PRIMED_MEASURES = ("AP'", "NDCG'", "RR'")
 
 MRR = re.compile(r"\s*mrr\s*(?=[(@]|$)", re.IGNORECASE)
 """A name that belongs to a measure of confidence; who types it here means RR."""
-
-CUT = re.compile(r"(P|recall|success|map_cut|ndcg_cut)_(\d+)", re.IGNORECASE)
-"""What trec_eval calls P@10, R@10, Success@10, AP@10, NDCG@10."""
 
 
 class Rankings:
@@ -91,6 +88,14 @@ class Rankings:
         if self.settings.missing != "skip":
             return np.ones((len(self.runs), len(self.queries)), bool)
         return ~self.lists.by_run(self.lists.missing)
+
+    def measures(
+        self, given: Sequence[str | Measure] | str | Measure = ()
+    ) -> tuple[RankingMeasure, ...]:
+        """The measures asked for, or the usual ones, with the level of relevance asked for."""
+        chosen = ranking_measures(given or default_measures(self.settings))
+        level = self.settings.relevance_level
+        return chosen if level is None else tuple(item.relevant_from(level) for item in chosen)
 
     def values(self, measure: RankingMeasure) -> Floats:
         """Runs × queries of a measure; NaN where it does not exist, or 0 as trec_eval has it."""
@@ -159,7 +164,13 @@ class Rankings:
         """
         from abstain.rankings.scores import ScoreMatrix
 
-        chosen = ranking_measures(measures or default_measures(self.settings))
+        chosen = self.measures(measures)
+        for item in chosen:
+            if item.definition.geometric:
+                raise UsageError(
+                    f"{item} is a geometric mean over queries, and tests compare means: take the "
+                    "measure that it averages"
+                )
         values = np.stack([self.values(item) for item in chosen])
         undefined = np.isnan(values) & self.counted
         values[:, ~self.counted] = np.nan
@@ -206,11 +217,8 @@ def ranking_measures(
 ) -> tuple[RankingMeasure, ...]:
     """The measures asked for, each once; what is no measure of rankings is refused."""
     listed = [given] if isinstance(given, (str, Measure)) else list(given)
-    for text in listed:
-        if isinstance(text, str):
-            _refuse_other_names(text)
     chosen = []
-    for item in dict.fromkeys(measure(text) for text in listed):
+    for item in dict.fromkeys(found for text in listed for found in _named(text)):
         if not isinstance(item, RankingMeasure):
             raise UsageError(
                 f"{item} is a measure of {item.definition.takes}, not of rankings "
@@ -222,11 +230,16 @@ def ranking_measures(
     return tuple(chosen)
 
 
-def _refuse_other_names(text: str) -> None:
-    """Names by which other tools call a measure: they are told ours."""
-    if MRR.match(text):
+def _named(text: str | Measure) -> list[Measure]:
+    """The measure that a text names, or those that it names in trec_eval."""
+    if isinstance(text, str) and MRR.match(text):
         ours = MRR.sub("RR", text)
         raise UsageError(f"MRR is a measure of confidence; of rankings it is the mean of {ours}")
-    if found := CUT.fullmatch(text.strip()):
-        ours = f"{found[1].removesuffix('_cut')}@{found[2]}"
-        raise UsageError(f"there is no measure {shown(text)}: here it is {measure(ours)}")
+    try:
+        return [measure(text)]
+    except UsageError:
+        from abstain.measures.trec_names import measures_named
+
+        if not isinstance(text, str) or not (found := measures_named(text.strip())):
+            raise
+        return found

@@ -13,13 +13,14 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, UsageError, checked, plural, shown, some_of
-from abstain.measures.ranked_lists import Pool, RankedLists
+from abstain.io.files import Opened
+from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists, Sampled
 from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError
-from abstain.rankings.judgments import NIL, Judgments, RepeatedError
+from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
 from abstain.rankings.placing import NOTHING_FOUND, Found, together
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.settings import Engine, ListSettings, Missing, Ties
-from abstain.rankings.sources import Source, TrecFile, open_source
+from abstain.rankings.sources import Source, TrecFile, is_ranking, open_source
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
@@ -39,6 +40,8 @@ def read_rankings(
     top: float | None = None,
     queries: Any = None,
     all_queries: bool = False,
+    relevance_level: float | None = None,
+    judged_only: bool = False,
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
     engine: Engine | None = None,
@@ -60,6 +63,8 @@ def read_rankings(
         top: the grade that is a gain of 1 (default: the largest judged).
         queries: a table of queries and their attributes, to slice by.
         all_queries: every query of that table counts; one without judgments is a nil query.
+        relevance_level: the lowest relevant grade, for every measure that has a `rel`.
+        judged_only: documents that nobody judged are taken out of the lists first.
         columns: known name to actual name: {"query": "qid"}.
         format: trec, csv, tsv, jsonl, json or parquet, where it is not evident.
         engine: who reads paths: polars, duckdb or spark (at `master`).
@@ -77,6 +82,8 @@ def read_rankings(
         trec_eval=trec_eval,
         top=top,
         all_queries=all_queries,
+        relevance_level=relevance_level,
+        judged_only=judged_only,
     ).checked()
     table: Table | None = None
     listed: list[str] = []
@@ -100,7 +107,7 @@ def read_rankings(
         tables = [each.table for each in (gold, *sources) if not isinstance(each, TrecFile)]
         check_mapping(columns, tables if table is None else [*tables, table])
     also = [*_unjudged(qrels), *(listed if all_queries else [])]
-    lists = _load(gold, sources, settings, top=top, also=also)
+    lists = ranked_lists(gold, sources, settings, top=top, also=also)
     if settings.missing == "error":
         _refuse_missing(lists)
     return Rankings(
@@ -130,22 +137,41 @@ def _named(runs: Any) -> list[tuple[str, Any]]:
     if isinstance(runs, Mapping) and not _is_one_run(runs):
         named = [(str(name), data) for name, data in runs.items()]
     elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
-        frames = sum(not isinstance(data, (str, os.PathLike)) for data in runs)
+        named = [own for data in runs for own in _unfolded(data)]
+        frames = sum(not isinstance(data, FILE) for _, data in named)
         named = [
-            ("" if frames < 2 or isinstance(data, (str, os.PathLike)) else f"run {i + 1}", data)
-            for i, data in enumerate(runs)
+            (name if frames < 2 or isinstance(data, FILE) else f"run {i + 1}", data)
+            for i, (name, data) in enumerate(named)
         ]
     else:
-        named = [("", runs)]
+        named = _unfolded(runs)
     if not named:
         raise UsageError("there is no run to score")
     return named
 
 
+FILE = (str, os.PathLike, Opened)
+
+
+def _unfolded(data: Any) -> list[tuple[str, Any]]:
+    """A run and the name that `name=path` gives it; those of a folder or an archive have none."""
+    from abstain.io.submissions import files_in, is_bundle, own_name, refuse
+
+    name, path = own_name(data)
+    if not is_bundle(path):
+        return [(name, path)]
+    found = [("", own) for own in files_in(path) if is_ranking(own)]
+    if not found:
+        refuse(path)
+    if name and len(found) > 1:
+        raise InputError(f"holds {len(found)} files, expected one run to be called '{name}'", path)
+    return [(name, own) for _, own in found]
+
+
 # --------------------------------------------------------------- rows to rankings
 
 
-def _load(
+def ranked_lists(
     qrels: Source,
     runs: Sequence[Source],
     settings: ListSettings,
@@ -179,6 +205,7 @@ def _load(
     names = _names([(tag, source) for tag, source, _ in found])
     named = list(zip(names, (each for *_, each in found), strict=True))
     rankings = _assemble(judgments, named, limit=settings.limit)
+    rankings = rankings.judged_only() if settings.judged_only else rankings
     strangers = zip(rankings.unjudged, (source for _, source, _ in found), strict=True)
     places = (source.place_of(queries[0]) for queries, source in strangers if queries)
     return replace(rankings, remarks=tuple(_remarks(judgments)), unjudged_at=next(places, None))
@@ -306,7 +333,7 @@ def _assemble(
     counts = [found.lengths[:queries] for _, found in runs]
     returned = np.concatenate([np.zeros(0, np.int64), *counts])
     found = _stacked([found for _, found in runs], queries)
-    row, rank, grade = found.code, found.rank, found.grade
+    row, rank, grade, pooled = _judged(found, len(returned))
     is_nil = grade == NIL
     pool = judgments.pool
     if not judgments.nil_ends:
@@ -319,13 +346,14 @@ def _assemble(
         queries=judgments.queries,
         pool=pool,
         depth=returned,
-        offsets=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(returned))))),
+        offsets=_offsets(row, len(returned)),
         rank=rank,
         grade=grade,
         missing=returned == 0,
         stopped=np.ones(len(returned), bool),
         returned=returned,
         nil=judgments.pool.nothing(),
+        pooled=pooled,
         unjudged=tuple(
             tuple(names.gather(np.flatnonzero(found.lengths[queries:]) + queries))
             for _, found in runs
@@ -340,6 +368,19 @@ def _assemble(
         rankings = replace(rankings, stopped=~reached)
         ends = np.minimum(ends, limit)
     return rankings.first(ends)
+
+
+def _judged(found: Found, rows: int) -> tuple[Ints, Ints, Floats, Sampled | None]:
+    """The judged documents and NILs, and apart from them those that were only in the pool."""
+    only = found.grade == UNJUDGED
+    if not only.any():
+        return found.code, found.rank, found.grade, None
+    pooled = Sampled(_offsets(found.code[only], rows), found.rank[only])
+    return found.code[~only], found.rank[~only], found.grade[~only], pooled
+
+
+def _offsets(row: Ints, rows: int) -> Ints:
+    return np.concatenate(([0], np.cumsum(np.bincount(row, minlength=rows))))
 
 
 def _stacked(runs: Sequence[Collected], queries: int) -> Found:
