@@ -148,7 +148,7 @@ def test_identical_runs(two: Here) -> None:
 def test_identical_runs_by_every_measure(two: Here, name: str) -> None:
     two.write("copy.csv", run_text("aaabbb--aa"))
     (pair,) = data(two, "gold.csv", "one.csv", "copy.csv", "-m", name)["pairs"]
-    assert (pair["difference"], pair["p"]) in {(0, 1), (None, None)}
+    assert (pair["difference"], pair["p"]) in {(0, 1), (None, None)} or pair["no_test"]
 
 
 def test_one_question(here: Here) -> None:
@@ -294,7 +294,7 @@ def test_score_has_intervals(two: Here) -> None:
     (row,) = said.data["results"]
     low, high = row["intervals"]["accuracy"]
     assert low < 0.5 < high
-    assert said.data["interval_method"] == "logit"
+    assert said.data["interval_method"] == "beta"
     exact = two("score", "gold.csv", "one.csv", "-m", "accuracy", "--interval", "wilson").out
     assert exact.split()[:5] == ["#", "run", "accuracy", "low", "high"]
     assert "Wilson" in exact

@@ -100,7 +100,7 @@ def test_where_nothing_was_tested_nothing_is_said_to_be_alike(reference: str | N
 def test_max_t_counts_the_comparisons_that_were_made() -> None:
     runs = {"one": "aab-", "two": "abb-", "none": "----"}
     said = told(judged(graded(runs), measure="precision", against="one"))
-    assert "max-T over 1 comparison," in said
+    assert "Holm over 1 comparison," in said
 
 
 # ------------------------------------------------------------------------------------------- plans
@@ -223,7 +223,7 @@ def test_a_misspelt_method_is_no_file(here: Here) -> None:
 def test_a_method_of_proportions_names_some(here: Here) -> None:
     PAIR.write_csv(here.folder / "graded.csv")
     said = here.refuses("score", "--judged", "graded.csv", "--interval", "wilson")
-    assert "wilson is for proportions, and c@1 is none; take one of logit, " in said
+    assert "wilson is for proportions, and c@1 is none; take one of beta, logit, " in said
     assert "a measure that is one (accuracy, precision, " in said
     assert (
         here("score", "--judged", "graded.csv", "--interval", "wilson", "-m", "accuracy").code == 0
@@ -241,11 +241,11 @@ def test_trials_are_told_of_what_they_were_drawn_for() -> None:
     assert "(jeffreys; 20,000 draws, seed 0). Test: paired randomisation, exact." in said
     said = told(judged(graded(runs), against="one", trials=200))
     assert (
-        "(logit). Test: paired randomisation, exact; max-T by randomisation, 200 trials, seed 0."
+        "(beta). Test: paired randomisation, exact; max-T by randomisation, 200 trials, seed 0."
         in said
     )
     said = told(judged(graded(runs), test="bootstrap", trials=200))
-    assert "(logit). Test: paired bootstrap; 200 trials, seed 0." in said
+    assert "(beta). Test: paired bootstrap; 200 trials, seed 0." in said
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])

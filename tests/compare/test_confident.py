@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,15 @@ from tests.compare.asked import judged, looks, scores, told
 from tests.compare.slow_confident import Response
 from tests.helpers import Here
 from tests.measures.confidence_reference import REFERENCE
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_are_enough() -> Iterator[None]:
+    """Swaps are tried on runs so small that every way can be listed; a verdict takes more."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("abstain.analyses.compare.confident._Confident.too_few", lambda *_: "")
+        yield
+
 
 PLAIN = ("K1", "K", "MRR", "coverage@risk(r=0.25)", "ECE(bins=4)", "ECE-mass(bins=3)")
 BIASED = ("ECE", "ECE(bins=4)", "ECE-mass(bins=3)")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from abstain.analyses.baselines import BaselineKind
     from abstain.analyses.campaign.result import CampaignResult
+    from abstain.analyses.compare.bounds import JudgeDrawn
     from abstain.analyses.compare.result import CompareResult
     from abstain.analyses.compare.work import Correction, Progress, Test
     from abstain.analyses.curve.histogram import HistogramResult
@@ -338,6 +339,7 @@ def compare(
     detect: float | None = None,
     power: float = 0.8,
     judge_error: Any = None,
+    judge_drawn: JudgeDrawn | None = None,
     progress: Progress | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> CompareResult:
@@ -363,6 +365,7 @@ def compare(
         detect=detect,
         power=power,
         judge_error=judge_error,
+        judge_drawn=judge_drawn,
         progress=progress,
     )
 

@@ -134,7 +134,7 @@ class Proportion(Struct, frozen=True):
 
     def of(self, counts: CountsLike) -> tuple[Numeric, Numeric]:
         """How many successes and trials some counts have."""
-        return _sum(counts, self.successes), _sum(counts, self.trials)
+        return summed(counts, self.successes), summed(counts, self.trials)
 
     @property
     def texts(self) -> dict[str, str]:
@@ -156,7 +156,8 @@ _LETTERS = {
 }
 
 
-def _sum(counts: CountsLike, letters: str) -> Numeric:
+def summed(counts: CountsLike, letters: str) -> Numeric:
+    """A sum of counts by their letters."""
     return sum(getattr(counts, _LETTERS[letter.strip()]) for letter in letters.split("+"))
 
 
@@ -216,6 +217,11 @@ class Definition(Struct, frozen=True):
 
     So it must be where what it divides by varies much from run to run: precision, by the answers.
     """
+    divides_by: str = ""
+    """What it divides by where that is not all questions, as a sum of counts: R + W."""
+    least: int = 0
+    """As many of those, or answers, each run needs before a test of a difference holds its level
+    (benchmarks/errors.py); with fewer there is no p."""
 
     # --------------------------------------------------------------------- of counts
     shares: bool = False

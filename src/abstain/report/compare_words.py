@@ -60,10 +60,19 @@ def verdict(c: CompareResult) -> list[str]:
     if c.against is None and len(c.rows) == 2:
         said = _two(c)
     elif not tested:
-        said = [UNTESTED]
+        said = _unsaid(c) or [UNTESTED]
     else:
-        said = (_many if c.against is None else _against)(c, tested)
+        said = (_many if c.against is None else _against)(c, tested) + _unsaid(c)
     return [*said, *_resolution(c, len(tested))]
+
+
+def _unsaid(c: CompareResult) -> list[str]:
+    """Which differences have no verdict although there are some, and why."""
+    without = [p.no_test for p in c.pairs if p.no_test]
+    if not without:
+        return []
+    reasons = first_few(dict.fromkeys(without), most=3)
+    return [f"{plural(len(without), 'pair has', 'pairs have')} no verdict: {reasons}."]
 
 
 def _two(c: CompareResult) -> list[str]:
@@ -73,6 +82,9 @@ def _two(c: CompareResult) -> list[str]:
     if c.origin is not None and c.origin.same == c.questions and pair.p == 1:
         alike = f"{pair.run} and {pair.against} have the same outcome on every question"
         return [f"{alike}: there is no difference to be seen."]
+    if pair.no_test:
+        size = f"{pair.run} and {pair.against} differ by {abs(pair.difference):.4f}"
+        return [f"{size}. There is no verdict: {pair.no_test}."]
     test = f"p = {p_text(pair.p)}".replace("= <", "< ")
     if pair.difference == 0:
         return [f"{pair.run} and {pair.against} have the same {c.measure} ({test})."]
@@ -152,10 +164,11 @@ def _against(c: CompareResult, tested: list[Pair]) -> list[str]:
             verb = "is" if len(runs) == 1 else "are"
             lower = "" if c.higher_is_better else ", lower being better"
             said.append(f"{first_few(runs, most=5)} {verb} {word} {c.against}{lower}.")
+    by = "Holm" if c.correction == "holm" else c.correction
     who = f"{plural(rest, 'run')} cannot" if rest else "There is no run that cannot"
     said.append(
         f"{who} be told apart from {c.against} "
-        f"(max-T over {plural(len(tested), 'comparison')}, {100 * c.alpha:g} %)."
+        f"({by} over {plural(len(tested), 'comparison')}, {100 * c.alpha:g} %)."
     )
     return said
 
@@ -221,17 +234,25 @@ def _short(p: float) -> str:
 def origin(c: CompareResult) -> list[str]:
     """Where the difference of two runs comes from."""
     o, pair = c.origin, c.pairs[0]
-    if o is None or o.knowing is None or o.abstaining is None or not o.contributions:
+    if o is None or not o.contributions:
         return []
-    text = (
-        f"Of the difference of {signed(pair.difference)}, {signed(o.knowing)} is knowing more "
-        f"or less and {signed(o.abstaining)} is when to abstain"
-    )
-    if o.without_candidate:
-        moves = plural(o.without_candidate, "move")
-        verb = "counts" if o.without_candidate == 1 else "count"
-        text += f" ({moves} from or to a blank without a candidate {verb} as abstaining)"
-    said = [text + "."]
+    without = o.without_candidate
+    moves, verb = plural(without, "move"), "is" if without == 1 else "are"
+    if o.knowing is None or o.abstaining is None:
+        said = [
+            "How much of the difference is knowing and how much is when to abstain cannot be "
+            f"said: {moves} {verb} from or to a blank without a candidate. A column "
+            "candidate, with what the blanks would have answered, would tell."
+        ]
+    else:
+        text = (
+            f"Of the difference of {signed(pair.difference)}, {signed(o.knowing)} is knowing more "
+            f"or less and {signed(o.abstaining)} is when to abstain"
+        )
+        if without:
+            counts = "counts" if without == 1 else "count"
+            text += f" ({moves} from or to a blank without a candidate {counts} as abstaining)"
+        said = [text + "."]
     sizes = [abs(value) for value in o.contributions.values()]
     if sum(abs(size - sizes[0]) < SAME for size in sizes) <= MOST_QUESTIONS:
         first = list(o.contributions.items())[:MOST_QUESTIONS]

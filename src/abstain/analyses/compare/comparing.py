@@ -27,6 +27,7 @@ from abstain.stats.planning import check_plan
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.analyses.compare.bounds import JudgeDrawn
     from abstain.analyses.compare.result import CompareResult
     from abstain.judging.reading import Reading
     from abstain.outcomes import Array, IntArray
@@ -51,6 +52,7 @@ def compare(
     detect: float | None = None,
     power: float = 0.8,
     judge_error: Any = None,
+    judge_drawn: JudgeDrawn | None = None,
     progress: Progress | None = None,
 ) -> CompareResult:
     """Which differences between runs are real, and where they come from.
@@ -74,6 +76,8 @@ def compare(
         detect: A difference to plan for: the power to find it, the questions that takes.
         power: The power that a plan asks for.
         judge_error: A judge's verdicts on a sample of outcomes that was checked by hand.
+        judge_drawn: How that sample was drawn: at random (unless said), so many of each true
+            outcome, or so many of each verdict of the judge.
         progress: Told how much of the work is done, and how much there is.
     """
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
@@ -90,6 +94,8 @@ def compare(
         progress=progress or (lambda _, __: None),
     )
     options.check()
+    if judge_drawn is not None and judge_error is None:
+        raise UsageError(f"{option('judge_drawn')} goes with {option('judge_error')}")
     if isinstance(asked, Rankings):
         asked, measure = asked.scores(measure or "AP"), None
     if isinstance(asked, ScoreMatrix):
@@ -118,7 +124,9 @@ def compare(
         raise UsageError("wilcoxon is for per-query scores; take randomisation here")
     if confident:
         return compare_confidence(common, chosen, options)
-    return compare_outcomes(common, chosen, options, by=by, judge_error=judge_error)
+    return compare_outcomes(
+        common, chosen, options, by=by, judge_error=judge_error, judge_drawn=judge_drawn
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +152,10 @@ class Common:
         known = self.whole.policy.apply(np.where(unknown, 0, table)).astype(np.float64)
         return known, table[:, unknown].sum(axis=1)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self, *notes: str) -> dict[str, Any]:
         """What a result says of them."""
         return {
-            **read_as(self.whole),
+            **read_as(self.whole, *filter(None, notes)),
             "reading": self.reading,
             "policy": self.whole.policy.to_dict(),
             "touched": self.whole.touched,

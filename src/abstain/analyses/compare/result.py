@@ -75,6 +75,8 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Whether it was found different, after correction; None: there was nothing to test."""
     no_interval: str = ""
     """Why the interval does not exist, or what is odd about it."""
+    no_test: str = ""
+    """Why there is no p although there is a difference."""
     undefined_swaps: int = 0
     """Swaps that left a run without a value."""
 
@@ -114,6 +116,8 @@ class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """By outcome of the other run and of the run itself: `wrong → right`."""
     knowing: float | None
     abstaining: float | None
+    """None where there is no difference, or where most moves are from or to a blank without a
+    candidate: then nobody knows what is which."""
     without_candidate: int
     """Moves from or to a blank whose candidate nobody knows."""
     slices: tuple[SliceShare, ...]
@@ -181,8 +185,10 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     """Whether letters could be given."""
     judge_sample: int = 0
     """Responses of which a judge's verdict was checked by hand."""
+    judge_drawn: str = ""
+    """How those were drawn: random, truth or verdict."""
     never_checked: tuple[str, ...] = ()
-    """Verdicts that no checked response should have had."""
+    """Verdicts that no checked response should have had, or had where they were drawn by it."""
     rows: tuple[RunRow, ...] = msgspec.field(name="results")
     """From the best to the worst."""
     pairs: tuple[Pair, ...]

@@ -361,8 +361,9 @@ def _moves_figure(c: CompareResult) -> Iterator[Figure]:
             },
         },
     }
-    caption = (
-        f"{count_text(o.same)} of {count_text(sum(total))} questions kept their outcome. "
-        f"Knowing more is worth {number(o.knowing)}, choosing blanks {number(o.abstaining)}."
-    )
+    caption = f"{count_text(o.same)} of {count_text(sum(total))} questions kept their outcome."
+    if o.knowing is not None:
+        caption += (
+            f" Knowing more is worth {number(o.knowing)}, choosing blanks {number(o.abstaining)}."
+        )
     yield Figure("moves", caption, chart("", data, [layer, text], height=180), title="Moves")

@@ -151,6 +151,11 @@ class View(view.View[MetaResult]):
             f"{result.seed}. The bootstrap tests pair by pair, Tukey's test all pairs together: "
             "it separates those that differ by more than the honest difference."
         )
+        if any(row.tukey is not None and row.honest_difference is None for row in rows):
+            note += (
+                " Where what a measure divides by varies, it compares differences over their "
+                "standard errors, and there is no one honest difference."
+            )
         reasons = dict.fromkeys(f"–: {row.reason}." for row in rows if row.reason)
         title = f"Power: pairs of runs told apart at {words.percent(rows[0].alpha)} %"
         return [Grid.of(columns, title=title, notes=[*reasons, note])]
