@@ -6,6 +6,7 @@ from collections import Counter
 
 from abstain.analyses.compare.result import CompareResult
 from abstain.errors import plural
+from abstain.report.compare_scores import of_scores
 from abstain.report.compare_words import units
 from abstain.report.shared import known_measure
 from abstain.stats.hypotheses import EXACT_UNITS
@@ -15,10 +16,14 @@ MOST_ODD = 3
 SHORT = 0.0005
 TESTS = {
     "randomisation": "paired randomisation",
-    "bootstrap": "paired bootstrap",
+    "bootstrap": "paired bootstrap, shifted to no difference (twice the smaller tail)",
     "mcnemar": "McNemar's exact test of right against not right",
+    "t": "paired t-test",
     "wilcoxon": "Wilcoxon's signed-rank test",
+    "sign": "exact sign test, ties left out",
 }
+DRAWN = ("randomisation", "bootstrap")
+"""Tests by random trials, where they are not exact."""
 RULES_ERR = (
     "rules that find refusals err: `abstain refusals --check` measures how often, and "
     "a table of the judge's errors takes that into the corrected scores"
@@ -92,11 +97,12 @@ def how(c: CompareResult) -> list[str]:
     """How intervals and p-values were made, where there are some."""
     said = [_intervals(c, c.interval_method)] if c.interval_method is not None else []
     said += [_test(c)] if c.is_tested else []
-    return [" ".join(said)] if said else []
+    return [" ".join(said), *of_scores(c)] if said else []
 
 
 def _intervals(c: CompareResult, method: str) -> str:
-    text = f"Intervals: {100 * c.level:g} %, {METHODS.get(method, method)} ({method}"
+    by = "Student's t" if c.of_scores and method == "delta" else METHODS.get(method, method)
+    text = f"Intervals: {100 * c.level:g} %, {by} ({method}"
     if method in RANDOM:
         drawn = f"{DRAWS:,} draws" if method == "jeffreys" else f"{c.trials:,} trials"
         text += f"; {drawn}, seed {c.seed}"
@@ -113,9 +119,9 @@ def _test(c: CompareResult) -> str:
     text = f"Test: {TESTS.get(c.test, c.test)}"
     if c.studentised and c.test == "randomisation":
         text += " of the difference over its standard error"
-    drawn = [p for p in c.pairs if not p.exact] if c.test != "wilcoxon" else []
+    drawn = [p for p in c.pairs if not p.exact] if c.test in DRAWN else []
     exact = sum(p.exact for p in c.pairs)
-    if exact and c.test != "mcnemar":
+    if exact and c.test not in ("mcnemar", "sign"):
         text += ", exact" if exact == len(c.pairs) else f", exact for {plural(exact, 'pair')}"
     swapped = c.questions if c.clusters is None else c.clusters
     text += f"; {trials}" if drawn else ""
