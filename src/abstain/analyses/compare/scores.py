@@ -17,6 +17,7 @@ from abstain.analyses.compare.result import Effect
 from abstain.analyses.compare.work import Options, Work, compared
 from abstain.analyses.result import finite, read_as
 from abstain.errors import UsageError
+from abstain.measures import measure
 from abstain.rankings.scores import ScoreMatrix
 from abstain.stats.hypotheses import (
     Flips,
@@ -70,6 +71,8 @@ class _Scores(Work):
         self.each = scores = complete.scores()
         self.scores = scores.mean(axis=1)
         self.questions = scores.shape[1]
+        self.bounds = _bounds(matrix.measures[0], scores)
+        self.widest = self.bounds[1] - self.bounds[0]
         clusters = complete.clusters()
         if clusters is None:
             self.totals, self.sizes = scores, np.ones(scores.shape[1])
@@ -120,7 +123,8 @@ class _Scores(Work):
         mean, error = self._mean(totals)
         if method == "delta":
             reach = float(stdtrit(self.groups - 1, (1 + level) / 2)) * error
-            return Interval(mean - reach, mean + reach, method), error
+            low, high = self.bounds if j is None else (-self.widest, self.widest)
+            return Interval(max(mean - reach, low), min(mean + reach, high), method), error
         drawn = self.resampled
         values = drawn[:, i] if j is None else drawn[:, i] - drawn[:, j]
         tails = (1 - level) / 2, (1 + level) / 2
@@ -195,6 +199,16 @@ class _Scores(Work):
             "unit": self.matrix.unit,
             "cluster": self.matrix.cluster,
         }
+
+
+def _bounds(name: str, scores: Array) -> tuple[float, float]:
+    """The range of a measure that we know by its name, if the scores lie in it."""
+    try:
+        low, high = measure(name).bounds
+    except UsageError:
+        return -math.inf, math.inf
+    inside = bool((scores >= low).all() and (scores <= high).all())
+    return (float(low), float(high)) if inside else (-math.inf, math.inf)
 
 
 def _skewness(values: Array) -> float:

@@ -152,7 +152,8 @@ class View(view.View[MetaResult]):
         ]
         note = (
             f"{plural(result.resamples, 'resample')} and as many permutations, seed "
-            f"{result.seed}. The bootstrap tests pair by pair, Tukey's test all pairs together: "
+            f"{result.seed}. The bootstrap ({words.bootstrap(result)}) tests pair by pair, Tukey's "
+            "test all pairs together: "
             "it separates those that differ by more than the honest difference."
         )
         reasons = dict.fromkeys(f"–: {row.reason}." for row in rows if row.reason)
