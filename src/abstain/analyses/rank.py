@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import structs
 
 from abstain.analyses.result import Facts, Result, number, ranked, read_as
-from abstain.analyses.truncation import TruncationResult, ends_of
+from abstain.analyses.truncation import TruncationResult, asked_depths, ends_of
 from abstain.analyses.truncation import truncation as truncation_of
 from abstain.errors import plural, some_of
 from abstain.measures import Measure
@@ -185,8 +185,12 @@ def rank(
     by: Sequence[str] | str = (),
     per_query: bool = False,
     truncation: bool = False,
+    same_lists: bool = False,
 ) -> RankResult:
-    """Score rankings: means by slice, each query's scores and a report on truncation if asked."""
+    """Score rankings: means by slice, each query's scores and a report on truncation if asked.
+
+    With `same_lists` the report's original measures score the same lists as the primed ones.
+    """
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
     chosen = ranking_measures(measures or default_measures(rankings.settings))
     lists = rankings.lists
@@ -206,7 +210,9 @@ def rank(
         if per_query:
             for row in ordered:
                 single += _query_rows(rankings, row, queries, scored)
-    report = truncation_of(rankings) if truncation else None
+    report = None
+    if truncation or same_lists:
+        report = truncation_of(rankings, p=asked_depths(chosen), same_lists=same_lists)
     grade, full = lists.pool.grade, ~lists.by_run(lists.stopped)
     nothing = {item: lists.pool.nothing(lowest_grade(item)) for item in chosen}
     primed = {m: (full & own).sum() for m, own in nothing.items() if m.definition.knows_end}

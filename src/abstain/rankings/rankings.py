@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import structs
 
 import abstain
 from abstain.errors import UsageError, checked, plural, shown
@@ -49,6 +50,7 @@ class Rankings:
         attributes: Table | None = None,
         reading: ReadingOptions | None = None,
         subset: Selection | None = None,
+        again: Callable[[ListSettings], RankedLists] | None = None,
     ) -> None:
         self.lists = lists
         """Every list as measures take it."""
@@ -58,6 +60,7 @@ class Rankings:
         self.subset = subset
         """Which runs and queries were chosen with `only`; None: all that were read."""
         self._attributes = attributes
+        self._again = again
 
     def __repr__(self) -> str:
         queries = plural(len(self.queries), "query", "queries")
@@ -142,7 +145,23 @@ class Rankings:
             attributes=self._attributes,
             reading=self.reading,
             subset=chosen,
+            again=self._again,
         )
+
+    def with_nil(self, *, as_answer: bool) -> Rankings:
+        """The same runs with NIL as an answer or as the end of a list; they are read once more.
+
+        NIL has another place among documents of equal score then. Without a NIL both are the same.
+        """
+        if self.settings.nil is None or self.settings.nil_as_answer == as_answer:
+            return self
+        if self._again is None:
+            raise UsageError("these rankings were not read from runs, so NIL cannot be read anew")
+        settings = structs.replace(self.settings, nil_as_answer=as_answer)
+        whole = Rankings(
+            self._again(settings), settings, attributes=self._attributes, reading=self.reading
+        )
+        return whole.only(runs=self.runs, queries=self.queries)
 
     # ------------------------------------------------------------------------------------ analyses
 

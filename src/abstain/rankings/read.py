@@ -100,7 +100,8 @@ def read_rankings(
         tables = [each.table for each in (gold, *sources) if not isinstance(each, TrecFile)]
         check_mapping(columns, tables if table is None else [*tables, table])
     also = [*_unjudged(qrels), *(listed if all_queries else [])]
-    lists = _load(gold, sources, settings, top=top, also=also)
+    load = partial(_load, gold, sources, top=top, also=also)
+    lists = load(settings)
     if settings.missing == "error":
         _refuse_missing(lists)
     return Rankings(
@@ -108,6 +109,7 @@ def read_rankings(
         settings,
         attributes=table,
         reading={"columns": columns, "format": format, "engine": engine, "master": master},
+        again=load,
     )
 
 
