@@ -13,7 +13,7 @@ from msgspec import structs
 from abstain.analyses.result import Facts, Result, number, ranked, read_as
 from abstain.analyses.truncation import TruncationResult, asked_depths, ends_of
 from abstain.analyses.truncation import truncation as truncation_of
-from abstain.errors import plural, some_of
+from abstain.errors import UsageError, checked, option, plural, some_of
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
 from abstain.outcomes import Undefined
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from abstain.measures.ranked_lists import Ints, RankedLists
+    from abstain.rankings.shapes import Shape
 
 FIRST = 4
 """Names of unjudged queries that a result keeps."""
@@ -151,6 +152,17 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
                 raise ValueError(f"result {at} has other scores or slices than are asked for")
         if list(self.nothing_relevant) != list(self.measures):
             raise ValueError("'nothing_relevant' has other measures than are asked for")
+
+    @checked
+    def to_shape(self, shape: Shape) -> Any:
+        """Each query's scores as ir_measures, pyterrier, pytrec_eval or ranx have them."""
+        from abstain.rankings.shapes import shaped
+
+        if not self.per_query:
+            raise UsageError(
+                f"there are no scores by query: ask for {option('per_query', value=True)}"
+            )
+        return shaped(((row.run, row.query, row.scores) for row in self.per_query), shape)
 
     def slice_label(self, name: str) -> str:
         """The heading of a slice attribute, told apart from the columns that are there anyway."""

@@ -48,7 +48,9 @@ def read_rankings(
 
     `qrels` is a path (TREC, CSV, JSONL, Parquet), a dataframe with query, doc and rel, or a dict
     {query: {doc: rel}}. `runs` is one of those with query, doc and score, a sequence of them, or
-    a mapping of names to them. A lazy frame of duckdb or Spark is ranked by its own engine.
+    a mapping of names to them. A lazy frame of duckdb or Spark is ranked by its own engine. Columns
+    may have the names of ir_measures (query_id, doc_id, relevance) or PyTerrier (qid, docno,
+    label); Qrels and Run of ranx are taken as the dicts that they hold.
 
     Parameters:
         nil: the document id that ends a list, such as NIL or -1.
@@ -82,12 +84,14 @@ def read_rankings(
     listed: list[str] = []
     if queries is not None or all_queries:
         from abstain.io.frames import open_table, rename
-        from abstain.rankings.tables import needs_queries, read_queries
+        from abstain.rankings.tables import columns_of, needs_queries, read_queries
 
         if queries is None:
             raise needs_queries("all_queries")
-        table = rename(open_table(queries, name="queries"), columns or {}, side="queries")
+        table = open_table(queries, name="queries")
+        table = rename(table, columns_of(table, columns or {}, "queries"), side="queries")
         listed = read_queries(table)["query"].to_list()
+    qrels = _without_ranx(qrels)
     opening = partial(open_source, columns=columns, format=format)
     gold = opening(qrels, side="gold")
     sources = [
@@ -128,13 +132,36 @@ def _is_one_run(runs: Mapping[Any, Any]) -> bool:
     return bool(values) and not any(isinstance(value, Mapping) for value in values)
 
 
+def _of_ranx(data: Any) -> bool:
+    return type(data).__module__.partition(".")[0] == "ranx" and hasattr(data, "to_dict")
+
+
+def _has_name(data: Any) -> bool:
+    return isinstance(data, (str, os.PathLike)) or (_of_ranx(data) and bool(data.name))
+
+
+def _without_ranx(data: Any) -> Any:
+    """Qrels or a Run of ranx as the dict that it holds."""
+    return data.to_dict() if _of_ranx(data) else data
+
+
 def _named(runs: Any) -> list[tuple[str, Any]]:
+    """The runs with the names that their callers gave them; those of ranx have one of their own."""
+    named = _given_names([runs] if _of_ranx(runs) else runs)
+    return [
+        (name or str(getattr(data, "name", None) or "") if _of_ranx(data) else name, own)
+        for name, data in named
+        for own in (_without_ranx(data),)
+    ]
+
+
+def _given_names(runs: Any) -> list[tuple[str, Any]]:
     if isinstance(runs, Mapping) and not _is_one_run(runs):
         named = [(str(name), data) for name, data in runs.items()]
     elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
         frames = sum(not isinstance(data, (str, os.PathLike)) for data in runs)
         named = [
-            ("" if frames < 2 or isinstance(data, (str, os.PathLike)) else f"run {i + 1}", data)
+            ("" if frames < 2 or _has_name(data) else f"run {i + 1}", data)
             for i, data in enumerate(runs)
         ]
     else:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Bools, Floats, Ints
     from abstain.rankings.score_tables import Given
     from abstain.rankings.settings import ListSettings
+    from abstain.rankings.shapes import Shape
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -122,6 +123,19 @@ class ScoreMatrix:
             pl.Series(name, own.ravel(), pl.Float64, nan_to_null=True)
             for name, own in zip(self.measures, self.values, strict=True)
         )
+
+    @checked
+    def to_shape(self, shape: Shape) -> Any:
+        """The scores as ir_measures, pyterrier, pytrec_eval or ranx have them by query."""
+        from abstain.rankings.shapes import shaped
+
+        cells = np.moveaxis(self.values, 0, -1).tolist()
+        rows = (
+            (run, topic, {m: v if v == v else None for m, v in zip(self.measures, at, strict=True)})
+            for run, own in zip(self.runs, cells, strict=True)
+            for topic, at in zip(self.topics, own, strict=True)
+        )
+        return shaped(rows, shape)
 
     # ------------------------------------------------------------------------------------ subsets
 
