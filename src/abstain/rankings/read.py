@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,9 @@ from abstain.rankings.sources import Source, TrecFile, open_source
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
+
+MOST_AT_ONCE = 8
+"""Files read at once: each needs memory for some of its rows."""
 
 
 @checked
@@ -198,19 +202,39 @@ def _load(
     by_rank = settings.ties == "rank"
 
     def collected(source: Source) -> dict[str, Collected]:
-        if isinstance(source, TrecFile) or not source.elsewhere:
+        if not _is_elsewhere(source):
             return _collect(source, judgments, by_rank=by_rank)
         from abstain.rankings.engine import collect_in_engine
 
+        assert not isinstance(source, TrecFile)
         return collect_in_engine(source, judged, judgments, by_rank=by_rank)
 
-    found = [(tag, source, each) for source in runs for tag, each in collected(source).items()]
+    found = [
+        (tag, source, each)
+        for source, own in zip(runs, _of_all(runs, collected), strict=True)
+        for tag, each in own.items()
+    ]
     names = _names([(tag, source) for tag, source, _ in found])
     named = list(zip(names, (each for *_, each in found), strict=True))
     rankings = _assemble(judgments, named, limit=settings.limit)
     strangers = zip(rankings.unjudged, (source for _, source, _ in found), strict=True)
     places = (source.place_of(queries[0]) for queries, source in strangers if queries)
     return replace(rankings, remarks=tuple(_remarks(judgments)), unjudged_at=next(places, None))
+
+
+def _of_all(
+    runs: Sequence[Source], collected: Callable[[Source], dict[str, Collected]]
+) -> list[dict[str, Collected]]:
+    """What was found of each source, in their order; all cores read files at once."""
+    cores = os.cpu_count() or 1
+    if len(runs) < 2 or cores < 2 or any(_is_elsewhere(source) for source in runs):
+        return [collected(source) for source in runs]
+    with ThreadPoolExecutor(max_workers=min(cores, len(runs), MOST_AT_ONCE)) as pool:
+        return list(pool.map(collected, runs))
+
+
+def _is_elsewhere(source: Source) -> bool:
+    return not isinstance(source, TrecFile) and source.elsewhere
 
 
 def _remarks(judgments: Judgments) -> Iterator[str]:
@@ -355,10 +379,7 @@ def _assemble(
         stopped=np.ones(len(returned), bool),
         returned=returned,
         nil=judgments.pool.nothing(),
-        unjudged=tuple(
-            tuple(names.gather(np.flatnonzero(found.lengths[queries:]) + queries))
-            for _, found in runs
-        ),
+        unjudged=tuple(tuple(names.gather(found.strangers)) for _, found in runs),
         nil_words=tuple(dict.fromkeys(word for _, found in runs for word in found.nil_words)),
     )
     ends = np.full(len(returned), np.iinfo(np.int64).max)
