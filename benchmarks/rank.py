@@ -2,13 +2,14 @@
 
     python benchmarks/rank.py [--lines 1000000] [--kinds sorted shuffled] [--repeat 3]
     python benchmarks/rank.py --lines 7000000
-    python benchmarks/rank.py --lines --many 100
+    python benchmarks/rank.py --lines --many 100     (the last part alone)
 
 NIST's trec_eval 9.0.8 in C takes part where its source is (`peers/trec_eval-9.0.8.tar.gz` in the
 folder `shared` beside the checkout, or in ABSTAIN_SHARED) and a compiler: it is built with -O3 in a
 temporary folder. It reads the run and computes AP, RR, NDCG@10 and P@10. With seven million lines
 abstain is to be 5 times faster, with half of its memory for a sorted run.
-`--many` scores so many runs of 50,000 lines in one call of `abstain rank`, and in as many calls.
+`--many` (100) scores so many runs of 50,000 lines in one call of `abstain rank`, and in as many
+calls; 0 leaves that out.
 
 The peers that are installed take part: pytrec-eval-terrier, ir_measures, ranx (they compute
 AP, RR, NDCG@10 and P@10; ranx and abstain RBP(p=0.8) too), and polars merely reading the file.
@@ -362,7 +363,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--child", nargs=3)
     parser.add_argument("--lines", type=int, nargs="*", default=[1_000_000])
-    parser.add_argument("--many", type=int, default=0)
+    parser.add_argument("--many", type=int, default=100)
     parser.add_argument("--kinds", nargs="+", default=["sorted", "shuffled"])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", nargs="+", default=list(PEERS))
