@@ -17,6 +17,7 @@ import abstain
 from abstain.errors import InputError, UnknownNameError, UsageError, checked, option, plural
 from abstain.io.files import bare_name
 from abstain.io.selection import Selection, narrowed, positions
+from abstain.rankings.shapes import Shape, shaped
 
 if TYPE_CHECKING:
     from abstain.analyses.compare import compare as _compare
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Bools, Floats, Ints
     from abstain.rankings.score_tables import Given
     from abstain.rankings.settings import ListSettings
-    from abstain.rankings.shapes import Shape
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -127,8 +127,6 @@ class ScoreMatrix:
     @checked
     def to_shape(self, shape: Shape) -> Any:
         """The scores as ir_measures, pyterrier, pytrec_eval or ranx have them by query."""
-        from abstain.rankings.shapes import shaped
-
         cells = np.moveaxis(self.values, 0, -1).tolist()
         rows = (
             (run, topic, {m: v if v == v else None for m, v in zip(self.measures, at, strict=True)})

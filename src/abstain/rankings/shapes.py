@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
-from abstain.errors import UnknownNameError
+import polars as pl
+
+from abstain.errors import check_name
 
 Shape: TypeAlias = Literal["ir_measures", "pyterrier", "pytrec_eval", "ranx"]
 Row: TypeAlias = tuple[str, str, Mapping[str, float | None]]
@@ -22,9 +24,7 @@ def shaped(rows: Iterable[Row], shape: Shape) -> Any:
     >>> shaped([("a", "q1", {"AP": 0.5, "RR": None})], "ranx")
     {'a': {'AP': {'q1': 0.5}}}
     """
-    if shape not in get_args(Shape):
-        known = get_args(Shape)
-        raise UnknownNameError("shape", shape, known, hint=f"there are {', '.join(known)}")
+    check_name("shape", shape, get_args(Shape))
     single = [
         (run, query, measure, value)
         for run, query, scores in rows
@@ -32,8 +32,6 @@ def shaped(rows: Iterable[Row], shape: Shape) -> Any:
         if value is not None
     ]
     if shape in ("ir_measures", "pyterrier"):
-        import polars as pl
-
         names = ("run", "query_id") if shape == "ir_measures" else ("name", "qid")
         schema = {**dict.fromkeys((*names, "measure"), pl.String), "value": pl.Float64}
         return pl.DataFrame(single, schema=schema, orient="row")

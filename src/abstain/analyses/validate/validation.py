@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import polars as pl
@@ -23,6 +23,7 @@ from abstain.io.frames import check_mapping, collect, in_engine
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
 from abstain.judging.counting import missing_problems, repeats
+from abstain.judging.evaluation import Evaluation
 from abstain.judging.faults import Problem
 from abstain.judging.gold import NONE_WORDS
 from abstain.judging.judge import FILE, INDEX, KIND, YES, Judged, judge
@@ -31,9 +32,6 @@ from abstain.judging.reading import Reading, refuse_meaningless
 from abstain.judging.responses import Responses, in_its_engine, read_responses, told
 from abstain.judging.sources import GoldRuns, golds_of
 from abstain.outcomes import KINDS
-
-if TYPE_CHECKING:
-    from abstain.judging.evaluation import Evaluation
 
 NO_POLICY = "the policy has no effect here: responses are checked, not counted"
 FLOOD = 20
@@ -152,9 +150,6 @@ def _label(name: str, data: Any) -> str:
     return os.fspath(data) if is_path(data) else name or "the frame"
 
 
-# ------------------------------------------------------------------------ one cause for many
-
-
 def _explained(problems: Sequence[Problem], judged: Judged) -> list[Problem]:
     """Problems with ids, told by their cause where they have one."""
     left = list(problems)
@@ -213,11 +208,7 @@ def _without_floods(problems: Sequence[Problem]) -> list[Problem]:
     return told
 
 
-# ------------------------------------------------------------------------ response by response
-
-
 def _faults(judged: Judged) -> list[Problem]:
-    """Responses that cannot be judged."""
     found: list[Problem] = []
     for frame in judged.frames:
         rows = _first_rows(frame.filter(nw.col(KIND) >= KINDS), judged)
@@ -303,11 +294,7 @@ def _first_rows(chosen: nw.LazyFrame[Any], judged: Judged) -> pl.DataFrame:
     return collect(chosen.sort(order).head(MOST), judged.sources[0].table.name)
 
 
-# ------------------------------------------------------------------------- across the runs
-
-
 def _shared_ids(sources: Sequence[Responses]) -> list[Problem]:
-    """A run id that several files claim."""
     first: dict[str, Place] = {}
     found = []
     for source in sources:
