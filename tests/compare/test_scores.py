@@ -237,7 +237,8 @@ def test_the_default_interval_covers_with_few_topics_that_differ() -> None:
         first = generator.beta(1, 3, 20)
         second = np.where(generator.random(20) < 0.2, generator.beta(1, 3, 20), first)
         for method in covered:
-            asked = {} if method == "delta" else {"interval": method, "trials": 500, "seed": seed}
+            asked: Any = {"interval": method, "trials": 500, "seed": seed}
+            asked = {} if method == "delta" else asked
             low, high = ends(compared(frame([first, second]), **asked).pairs[0])
             covered[method] += low <= 0 <= high
     assert covered["delta"] / times >= 0.93

@@ -32,10 +32,10 @@ def test_frames_by_the_names_of_ir_measures_and_pyterrier(
     query: str, doc: str, rel: str, kind: str
 ) -> None:
     gold, run = frame(QRELS, query, doc, rel), frame(RUN, query, doc, "score")
-    given: Any = (gold, run)
+    given: list[Any] = [gold, run]
     if kind == "pandas":
-        given = tuple(pd.DataFrame(own.to_dict(as_series=False)) for own in given)
-    (row,) = ab.rank(*given, ["AP'"], nil="NIL").rows
+        given = [pd.DataFrame(own.to_dict(as_series=False)) for own in given]
+    (row,) = ab.rank(given[0], given[1], ["AP'"], nil="NIL").rows
     assert row.scores["AP'"] == pytest.approx(AP_PRIMED)
 
 

@@ -142,7 +142,7 @@ def test_table_3_and_both_figures_as_transcribed(runs: int) -> None:
 def test_the_same_report_whichever_way_nil_was_read() -> None:
     """`nil_as_answer` is about the scores that were asked for, not about the report."""
     qrels, lists = simulated(5, 9)
-    given = {"nil": "NIL", "limit": LIMIT}
+    given: Any = {"nil": "NIL", "limit": LIMIT}
     ends = ab.read_rankings(qrels, scored(lists), **given).truncation()
     answers = ab.read_rankings(qrels, scored(lists), **given, nil_as_answer=True)
     assert answers.truncation().pairs == ends.pairs

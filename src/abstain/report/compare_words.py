@@ -68,7 +68,7 @@ def verdict(c: CompareResult) -> list[str]:
 
 def _two(c: CompareResult) -> list[str]:
     (pair,) = c.pairs
-    if pair.differs is None:
+    if pair.difference is None or pair.differs is None:
         return [_untested(c)]
     if c.origin is not None and c.origin.same == c.questions and pair.p == 1:
         alike = f"{pair.run} and {pair.against} have the same outcome on every question"
