@@ -148,7 +148,8 @@ class Rankings:
             again=self._again,
         )
 
-    def with_nil(self, *, as_answer: bool) -> Rankings:
+    @checked
+    def with_nil(self, as_answer: bool = True) -> Rankings:
         """The same runs with NIL as an answer or as the end of a list; they are read once more.
 
         NIL has another place among documents of equal score then. Without a NIL both are the same.
