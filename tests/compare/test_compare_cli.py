@@ -206,8 +206,8 @@ def test_nan_scores_leave_their_topics_out(here: Here) -> None:
     [
         (("gold.csv", "one.csv"), "a comparison needs two runs (got 1 run)"),
         (
-            ("gold.csv", "one.csv", "two.csv", "--interval", "bca", "--test", "t"),
-            "there is no test 't'",
+            ("gold.csv", "one.csv", "two.csv", "--interval", "bca", "--test", "u"),
+            "there is no test 'u'",
         ),
         (
             ("gold.csv", "one.csv", "two.csv", "--interval=wald"),
@@ -219,6 +219,7 @@ def test_nan_scores_leave_their_topics_out(here: Here) -> None:
         (("gold.csv", "one.csv", "two.csv", "--detect", "0"), "more than 0"),
         (("gold.csv", "one.csv", "two.csv", "--level", "95"), "a level lies between 0 and 1"),
         (("gold.csv", "one.csv", "two.csv", "--test", "wilcoxon"), "is for per-query scores"),
+        (("gold.csv", "one.csv", "two.csv", "--test", "t"), "t is for per-query scores"),
         (("--judged", "--scores", "one.csv"), "exclude each other"),
         (("--scores", "one.csv"), "has no column of scores, expected a system a column"),
     ],

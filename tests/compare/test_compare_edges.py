@@ -49,7 +49,7 @@ def test_p_of_scores_does_not_depend_on_their_scale(scale: float) -> None:
         }
     )
     expected = by_every_sign(first, second)
-    (pair,) = scores(table).pairs
+    (pair,) = scores(table, test="randomisation").pairs
     assert pair.p == pytest.approx(expected, abs=1e-12)
     (pair,) = scores(table, against="a").pairs
     assert pair.p_adjusted == pytest.approx(expected, abs=1e-12)
@@ -144,7 +144,7 @@ def test_a_plan_takes_no_fewer_questions_than_can_show_anything() -> None:
 
 def test_a_test_set_that_shows_nothing_shows_no_difference_with_power() -> None:
     table = pl.DataFrame({"topic": [1, 2, 3], "a": [0.1, 0.2, 0.3], "b": [0.3, 0.7, 0.5]})
-    found = scores(table, detect=0.4)
+    found = scores(table, test="randomisation", detect=0.4)
     assert "no difference shows at the 5 % level" in told(found)
     assert "This test set could detect" not in told(found)
     assert "A difference of 0.4 would be found with a power of 0 %; 80 % takes" in told(found)
@@ -245,7 +245,8 @@ def test_trials_are_told_of_what_they_were_drawn_for() -> None:
         in said
     )
     said = told(judged(graded(runs), test="bootstrap", trials=200))
-    assert "(beta). Test: paired bootstrap; 200 trials, seed 0." in said
+    named = "paired bootstrap, shifted to no difference (twice the smaller tail)"
+    assert f"(beta). Test: {named}; 200 trials, seed 0." in said
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])

@@ -243,7 +243,7 @@ def test_written_whole_in_every_format(files: Here) -> None:
         assert (said.code, said.out) == (0, "")
         text = (files.folder / name).read_text()
         assert "0.15" in text, name
-        for word in ("P@5", "RBP(p=0.8)", "NDCG'"):
+        for word in ("P@5", "RBP(p=0.5)", "NDCG'"):
             assert word in text.replace("$'$", "'"), (name, word)
 
 
@@ -335,7 +335,7 @@ def test_frames_and_plain_data() -> None:
 
 
 def test_truncation_by_hand(files: Here) -> None:
-    args = ("--nil", "NIL", "--limit", "3", "--truncation", "-f", "json")
+    args = ("--nil", "NIL", "--limit", "3", "--same-lists", "-f", "json")
     report = files("rank", "qrels", "long", "short", *args).data["truncation"]
     assert report["lengths"]["long"] == {
         "lists": 4,
@@ -390,7 +390,7 @@ def test_inverted_pairs_are_named(here: Here) -> None:
     here.write("qrels", "1 0 a 1\n1 0 b 1\n2 0 a 0\n")
     here.write("long", "1 Q0 a 1 9 long\n1 Q0 b 2 8 long\n2 Q0 x 1 9 long\n2 Q0 y 2 8 long\n")
     here.write("short", "1 Q0 a 1 9 short\n2 Q0 NIL 1 1 short\n")
-    said = here("rank", "qrels", "long", "short", "--nil", "NIL", "--truncation")
+    said = here("rank", "qrels", "long", "short", "--nil", "NIL", "--same-lists")
     line = next(x for x in said.out.splitlines() if x.startswith("AP / AP'") and "long" in x)
     assert re.split(r"\s{2,}", line)[1:3] == ["long", "short"]
 

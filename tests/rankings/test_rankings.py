@@ -223,7 +223,7 @@ def test_frames_of_truncation() -> None:
     lengths = found.to_frame("lengths")
     assert lengths["mean_after"].to_list() == [2.0, 2 / 3]
     agreement = found.to_frame("agreement")
-    assert agreement["original"].to_list() == ["RR", "RBP(p=0.8)", "NDCG@3", "AP"]
+    assert agreement["original"].to_list() == ["RR", "RBP(p=0.5)", "NDCG@3", "AP"]
     assert found.to_frame("inverted").columns[2:] == [
         *("first", "second", "first_ahead_by", "second_ahead_by"),
     ]

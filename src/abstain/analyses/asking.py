@@ -141,6 +141,7 @@ def rank(
     by: Sequence[str] | str = (),
     per_query: bool = False,
     truncation: bool = False,
+    same_lists: bool = False,
     **reading: Unpack[RankingsOptions],
 ) -> RankResult:
     """Score rankings against relevance judgments; `reading` is as for `read_rankings`.
@@ -151,7 +152,7 @@ def rank(
     from abstain.rankings.read import read_rankings
 
     return read_rankings(qrels, runs, **reading).score(
-        measures, by=by, per_query=per_query, truncation=truncation
+        measures, by=by, per_query=per_query, truncation=truncation, same_lists=same_lists
     )
 
 

@@ -171,5 +171,6 @@ def _by_run(
             some["rank"].to_numpy().astype(np.int64),
             some["grade"].to_numpy().astype(np.float64),
         )
-        collected[str(run)] = Collected.of([documents], lengths, nil_words)
+        others = codes[codes >= len(judgments.queries)].tolist()
+        collected[str(run)] = Collected.of([documents], lengths, nil_words, others)
     return collected

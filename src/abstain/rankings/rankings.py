@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import structs
 
 import abstain
 from abstain.errors import UsageError, checked, plural
@@ -49,6 +50,7 @@ class Rankings:
         reading: ReadingOptions | None = None,
         subset: Selection | None = None,
         origins: tuple[Origin, ...] = (),
+        again: Callable[[ListSettings], tuple[RankedLists, tuple[Origin, ...]]] | None = None,
     ) -> None:
         self.lists = lists
         """Every list as measures take it."""
@@ -60,6 +62,7 @@ class Rankings:
         self.origins = origins
         """Where each run comes from, for who needs more than its judged documents."""
         self._attributes = attributes
+        self._again = again
 
     def __repr__(self) -> str:
         queries = plural(len(self.queries), "query", "queries")
@@ -153,7 +156,30 @@ class Rankings:
             reading=self.reading,
             subset=chosen,
             origins=tuple(own for own in self.origins if own.run in lists.runs),
+            again=self._again,
         )
+
+    @checked
+    def with_nil(self, as_answer: bool = True) -> Rankings:
+        """The same runs with NIL as an answer or as the end of a list; they are read once more.
+
+        NIL has another place among documents of equal score then. Without a NIL both are the same.
+        """
+        if self.settings.nil is None or self.settings.nil_as_answer == as_answer:
+            return self
+        if self._again is None:
+            raise UsageError("these rankings were not read from runs, so NIL cannot be read anew")
+        settings = structs.replace(self.settings, nil_as_answer=as_answer)
+        lists, origins = self._again(settings)
+        whole = Rankings(
+            lists,
+            settings,
+            attributes=self._attributes,
+            reading=self.reading,
+            origins=origins,
+            again=self._again,
+        )
+        return whole.only(runs=self.runs, queries=self.queries)
 
     # ------------------------------------------------------------------------------------ analyses
 

@@ -27,6 +27,13 @@ BATCH = 1 << 17
 IDS = {"query": "which names the query", "doc": "which names the document"}
 """Columns that judgments and runs have alike, and what they are for."""
 
+CALLED = {
+    "query": ("query_id", "qid", "q_id"),
+    "doc": ("doc_id", "docno", "docid"),
+    "rel": ("relevance", "label"),
+}
+"""What ir_measures, PyTerrier and ranx call a column, where it has not our name."""
+
 NO_ROWS = {"query": pl.String, "doc": pl.String, "score": pl.Float64, "run": pl.String}
 
 LARGEST_GRADE = 1e18
@@ -128,8 +135,20 @@ def open_rows(
         own = name or "run"
         rows = _rows_of(data, label, side) if isinstance(data, Mapping) else data
         table = open_table(rows, name=label, may_be_empty=side == "run")
-    table = rename(table, columns, side=side)
+    table = rename(table, columns_of(table, columns, side), side=side)
     return RankedTable(table.name, own, bool(name), None if path == STDIN else path, table)
+
+
+def columns_of(table: Table, mapping: Mapping[str, str], side: str) -> dict[str, str]:
+    """Known to actual names: those that were said, and what other tools call the others."""
+    parts = [known.rpartition(":") for known in mapping]
+    said = {bare for scope, colon, bare in parts if not colon or scope == side}
+    found = {}
+    for known, others in CALLED.items():
+        there = [name for name in others if name in table.columns]
+        if known not in table.columns and known not in said and len(there) == 1:
+            found[known] = there[0]
+    return {**found, **mapping}
 
 
 def _rows_of(lists: Mapping[Any, Any], name: str, side: str) -> pl.DataFrame:

@@ -6,6 +6,7 @@ from collections import Counter
 
 from abstain.analyses.compare.result import CompareResult
 from abstain.errors import plural
+from abstain.report.compare_scores import of_scores
 from abstain.report.compare_words import units
 from abstain.report.shared import known_measure
 from abstain.stats.hypotheses import EXACT_UNITS
@@ -16,9 +17,11 @@ MOST_ODD = 3
 SHORT = 0.0005
 TESTS = {
     "randomisation": "paired randomisation",
-    "bootstrap": "paired bootstrap",
+    "bootstrap": "paired bootstrap, shifted to no difference (twice the smaller tail)",
     "mcnemar": "McNemar's exact test of right against not right",
+    "t": "paired t-test",
     "wilcoxon": "Wilcoxon's signed-rank test",
+    "sign": "exact sign test, ties left out",
 }
 OF_DIFFERENCES = {
     "logit": "the influence of each answer on the logit scale",
@@ -29,6 +32,8 @@ DRAWN = {
     "truth": ", taken to be drawn by their true outcome",
     "verdict": ", drawn by the judge's verdict",
 }
+BY_TRIALS = ("randomisation", "bootstrap")
+"""Tests by random trials, where they are not exact."""
 RULES_ERR = (
     "rules that find refusals err: `abstain refusals --check` measures how often, and "
     "a table of the judge's errors takes that into the corrected scores"
@@ -109,11 +114,12 @@ def how(c: CompareResult) -> list[str]:
     """How intervals and p-values were made, where there are some."""
     said = [_intervals(c, c.interval_method)] if c.interval_method is not None else []
     said += [_test(c)] if c.is_tested else []
-    return [" ".join(said)] if said else []
+    return [" ".join(said), *of_scores(c)] if said else []
 
 
 def _intervals(c: CompareResult, method: str) -> str:
-    text = f"Intervals: {100 * c.level:g} %, {METHODS.get(method, method)} ({method}"
+    by = "Student's t" if c.of_scores and method == "delta" else METHODS.get(method, method)
+    text = f"Intervals: {100 * c.level:g} %, {by} ({method}"
     if method in RANDOM:
         drawn = f"{DRAWS:,} draws" if method == "jeffreys" else f"{c.trials:,} trials"
         text += f"; {drawn}, seed {c.seed}"
@@ -137,10 +143,11 @@ def _test(c: CompareResult) -> str:
             text = "Test: draws under equal proportions, given which questions each run answered"
         else:
             text += " of the difference over its standard error"
-    drawn = [p for p in c.pairs if not p.exact and p.p is not None] if c.test != "wilcoxon" else []
-    exact = sum(p.exact and p.p is not None for p in c.pairs)
-    if exact and c.test != "mcnemar":
-        text += ", exact" if not drawn else f", exact for {plural(exact, 'pair')}"
+    tested = [p for p in c.pairs if p.p is not None]
+    drawn = [p for p in tested if not p.exact] if c.test in BY_TRIALS else []
+    exact = sum(p.exact for p in tested)
+    if exact and c.test not in ("mcnemar", "sign"):
+        text += ", exact" if exact == len(tested) else f", exact for {plural(exact, 'pair')}"
     swapped = c.questions if c.clusters is None else c.clusters
     text += f"; {trials}" if drawn else ""
     apart = c.test != "randomisation" or (swapped > EXACT_UNITS and not drawn)

@@ -60,7 +60,7 @@ def verdict(c: CompareResult) -> list[str]:
     if c.against is None and len(c.rows) == 2:
         said = _two(c)
     elif not tested:
-        said = _unsaid(c) or [UNTESTED]
+        said = _unsaid(c) or [_untested(c)]
     else:
         said = (_many if c.against is None else _against)(c, tested) + _unsaid(c)
     return [*said, *_resolution(c, len(tested))]
@@ -77,8 +77,8 @@ def _unsaid(c: CompareResult) -> list[str]:
 
 def _two(c: CompareResult) -> list[str]:
     (pair,) = c.pairs
-    if pair.difference is None:
-        return [UNTESTED]
+    if pair.difference is None or pair.differs is None:
+        return [_untested(c)]
     if c.origin is not None and c.origin.same == c.questions and pair.p == 1:
         alike = f"{pair.run} and {pair.against} have the same outcome on every question"
         return [f"{alike}: there is no difference to be seen."]
@@ -101,6 +101,13 @@ def _two(c: CompareResult) -> list[str]:
     if pair.differs:
         return [f"{text} ({test}): a difference {level}."]
     return [f"{text} ({test}): not a difference {level}, chance could have made it."]
+
+
+def _untested(c: CompareResult) -> str:
+    """Why no pair has a p."""
+    if c.test == "t" and any(pair.difference is not None for pair in c.pairs):
+        return "Student's t needs differences that vary, and there are none: take randomisation."
+    return UNTESTED
 
 
 def _of_rightness(c: CompareResult) -> bool:
@@ -176,7 +183,7 @@ def _against(c: CompareResult, tested: list[Pair]) -> list[str]:
 def _resolution(c: CompareResult, tested: int) -> list[str]:
     """What no test could have found: so few clusters, questions or trials have no smaller p."""
     many = c.questions if c.clusters is None else c.clusters
-    if not tested or many < 2:
+    if not tested or many < 2 or (c.test == "t" and c.against is None):
         return []
     floor, source, by_trials = _smallest_p(c, many)
     enough_trials = 10 ** math.ceil(math.log10(2 * tested / c.alpha) - 1e-9)

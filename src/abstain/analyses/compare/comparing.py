@@ -43,7 +43,7 @@ def compare(
     *,
     against: str | None = None,
     by: Sequence[str] | str = (),
-    test: Test = "randomisation",
+    test: Test | None = None,
     correction: Correction | None = None,
     interval: IntervalMethod | None = None,
     level: float = 0.95,
@@ -67,9 +67,12 @@ def compare(
             them.
         against: The run that each other one is compared with, corrected by max-T.
         by: Attributes; for two runs with outcomes, which slices carry the difference.
-        test: How p is found; for scores randomisation, bootstrap or wilcoxon.
+        test: How p is found. Of scores t (the paired t-test, the default), randomisation,
+            bootstrap, wilcoxon or sign; of outcomes randomisation (the default), bootstrap or
+            mcnemar.
         correction: For many pairs; Holm's unless said.
-        interval: The method of intervals; None takes the measure's default, bca for scores.
+        interval: The method of intervals; None takes the measure's default, Student's t for
+            scores (delta).
         level: The level of intervals; what it leaves is the error of tests.
         trials: Random trials, where a test is not exact.
         seed: The seed of the trials.
@@ -81,9 +84,10 @@ def compare(
         progress: Told how much of the work is done, and how much there is.
     """
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+    of_scores = isinstance(asked, (Rankings, ScoreMatrix))
     options = Options(
         against=against,
-        test=test,
+        test=test or ("t" if of_scores else "randomisation"),
         correction=correction,
         method=interval or "",
         level=level,
@@ -120,8 +124,8 @@ def compare(
         )
     low, high = chosen.bounds
     check_plan(detect=detect, power=power, level=level, widest=high - low)
-    if test == "wilcoxon":
-        raise UsageError("wilcoxon is for per-query scores; take randomisation here")
+    if test in ("t", "wilcoxon", "sign"):
+        raise UsageError(f"{test} is for per-query scores; take randomisation here")
     if confident:
         return compare_confidence(common, chosen, options)
     return compare_outcomes(

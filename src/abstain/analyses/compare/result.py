@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 import polars as pl
+from msgspec.structs import astuple
 
 from abstain.analyses.result import Facts, Result, finite, written
 from abstain.analyses.score.result import Ends, Number, counts_of
@@ -58,6 +59,21 @@ class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
         return next(iter(self.intervals.values()))
 
 
+class Effect(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """How large a difference of two means is, and how the differences by topic are distributed."""
+
+    standardised: float | None
+    """The mean difference over the standard deviation of the topics' differences."""
+    wins: int
+    """Topics on which the run is better."""
+    ties: int
+    losses: int
+    skewness: float | None
+    """Of the topics' differences; None where they do not vary."""
+    distinct: int
+    """How many different differences there are."""
+
+
 class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """A run against another: the difference of their scores."""
 
@@ -79,6 +95,8 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Why there is no p although there is a difference."""
     undefined_swaps: int = 0
     """Swaps that left a run without a value."""
+    effect: Effect | None = None
+    """How large the difference is, where runs have scores by topic."""
 
 
 class Move(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -227,6 +245,11 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
         """Whether any pair has a p."""
         return any(pair.p is not None for pair in self.pairs)
 
+    @property
+    def of_scores(self) -> bool:
+        """Whether runs are compared by the means of their scores by topic."""
+        return any(pair.effect is not None for pair in self.pairs)
+
     def neighbours(self) -> list[Pair]:
         """The pairs of runs that stand next to each other."""
         place = {row.run: i for i, row in enumerate(self.rows)}
@@ -279,6 +302,12 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
                     )
                     for p in self.pairs
                 ]
+                if self.of_scores:
+                    schema |= {"standardised": float, "wins": int, "ties": int, "losses": int}
+                    rows = [
+                        (*row, *(astuple(p.effect)[:4] if p.effect else [None] * 4))
+                        for row, p in zip(rows, self.pairs, strict=True)
+                    ]
         return pl.DataFrame(rows, schema=schema, orient="row")
 
 

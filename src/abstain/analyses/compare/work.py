@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from abstain.analyses.compare.result import CompareResult, Pair, RunRow, ends
+from abstain.analyses.compare.result import CompareResult, Effect, Pair, RunRow, ends
 from abstain.analyses.result import finite
 from abstain.errors import UnknownNameError, UsageError, option
 from abstain.outcomes import Undefined
@@ -24,7 +24,7 @@ from abstain.stats.standings import letter_groups, letters
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
 
-Test: TypeAlias = Literal["randomisation", "bootstrap", "mcnemar", "wilcoxon"]
+Test: TypeAlias = Literal["randomisation", "bootstrap", "mcnemar", "t", "wilcoxon", "sign"]
 Correction: TypeAlias = Literal["holm", "bh", "none"]
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how much of the work is done, and how much there is."""
@@ -187,6 +187,10 @@ class Work(ABC):
         """What else a result says of a run."""
         return {}
 
+    def effect(self, i: int, j: int) -> Effect | None:
+        """How large a difference is beside the spread of the topics', where they have scores."""
+        return None
+
     @abstractmethod
     def facts(self) -> dict[str, Any]:
         """What else a result says."""
@@ -266,6 +270,7 @@ def _pairs(work: Work, spans: Sequence[Interval], errors: Array) -> tuple[Pair, 
                 exact=bool(tested[k].exact),
                 questions=work.questions,
                 undefined_swaps=int(lost[k]),
+                effect=work.effect(i, j),
             )
         )
     return tuple(found)
@@ -313,7 +318,7 @@ def _plan(work: Work, errors: Array) -> Plan | None:
         error,
         work.questions,
         units=work.clusters,
-        least_units=2 if options.test == "bootstrap" else least_units(options.alpha),
+        least_units=2 if options.test in ("bootstrap", "t") else least_units(options.alpha),
         detect=options.detect,
         power=options.power,
         level=options.level,

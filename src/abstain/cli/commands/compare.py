@@ -19,9 +19,9 @@ from abstain.errors import UsageError
 @option("--against RUN", "Compare each run with this one, corrected by max-T.")
 @option(
     "--test TEST",
-    "randomisation, bootstrap, mcnemar or wilcoxon.",
-    type=Words(("randomisation", "bootstrap", "mcnemar", "wilcoxon")),
-    default="randomisation",
+    "randomisation (the default), bootstrap or mcnemar; for --scores t (the default), "
+    "randomisation, wilcoxon, bootstrap or sign.",
+    type=Words(("randomisation", "bootstrap", "mcnemar", "t", "wilcoxon", "sign")),
 )
 @option(
     "--correction HOW",

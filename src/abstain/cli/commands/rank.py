@@ -75,9 +75,10 @@ COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
 @option("--per-query", "Show each query's scores too.")
 @option(
     "--truncation",
-    "Report what truncation does: lengths, original against primed scores, inverted pairs, "
-    "Kendall's τ.",
+    "Report what truncation does, as Quit While Ahead: lengths, original scores with NIL as an "
+    "answer against primed ones of lists that NIL ends, inverted pairs, Kendall's τ.",
 )
+@option("--same-lists", "As --truncation, but original and primed measures score the same lists.")
 @shows(chart=True, also=["trec_eval"])
 def rank(
     qrels: str,
@@ -87,6 +88,7 @@ def rank(
     by: tuple[str, ...],
     per_query: bool,
     truncation: bool,
+    same_lists: bool,
     out: Showing,
     **how: Any,
 ) -> None:
@@ -107,6 +109,7 @@ def rank(
 
     if measures:
         ranking_measures(measures)  # a name that nobody knows is told before anything is read
+    truncation = truncation or same_lists
     if truncation and out.chosen == "csv" and (by or per_query):
         raise UsageError(
             "CSV is one table, a row a run with --truncation: leave out --by and --per-query, "
@@ -126,5 +129,7 @@ def rank(
             master=reading.master,
             **how,
         )
-        result = rankings.score(measures, by=by, per_query=per_query, truncation=truncation)
+        result = rankings.score(
+            measures, by=by, per_query=per_query, truncation=truncation, same_lists=same_lists
+        )
     out.show(result)

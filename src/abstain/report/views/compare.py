@@ -21,6 +21,7 @@ from abstain.stats.functional import THREE
 
 MOST_SLICES = 12
 MOST_PAIRS, MOST_SQUARE = 60, 60
+WON = ("won", "tied", "lost")
 VERDICTS = {None: "not tested", True: "differ", False: "not told apart"}
 """What a test says of a pair, by whether it differs."""
 
@@ -122,6 +123,9 @@ class View(view.View[CompareResult]):
         ends = full or c.interval_method is not None
         columns += [Column("low", "score"), Column("high", "score")] if ends else []
         columns += [Column("p", "score")] + ([Column("p, corrected", "score")] if many else [])
+        if c.of_scores:
+            columns.append(Column("d", "score"))
+            columns += [Column(name, "count") for name in WON] if full else [Column("W/T/L")]
         columns += [Column("verdict")] if told else []
         rows: list[list[Cell]] = []
         for pair in pairs:
@@ -129,6 +133,8 @@ class View(view.View[CompareResult]):
             cells += pair.interval if ends else ()
             p = [pair.p, pair.p_adjusted] if many else [pair.p]
             cells += p if full else [p_text(x) for x in p]
+            if c.of_scores:
+                cells += _effect(pair, full=full)
             rows.append([*cells, VERDICTS[pair.differs]] if told else cells)
         title = "" if full or told or not many or c.against else "Neighbours"
         return Grid(columns, rows, title=title)
@@ -174,7 +180,6 @@ class View(view.View[CompareResult]):
         """Runs with intervals and groups, their pairs, where a difference comes from."""
         c = self.result
         lead, *verdict = words.verdict(c)
-        exact = c.pairs and all(pair.exact for pair in c.pairs)
         return page_of(
             c,
             f"{plural(len(c.rows), 'run')} compared by {c.measure}",
@@ -183,7 +188,7 @@ class View(view.View[CompareResult]):
             ("measure", c.measure),
             ("questions", f"{c.questions:,}"),
             ("intervals", c.interval_method and f"{100 * c.level:g} %, {c.interval_method}"),
-            ("test", f"{c.test}, {'exact' if exact else f'{c.trials:,} trials'}"),
+            ("test", f"{c.test}, {_how_tested(c)}".removesuffix(", ")),
             ("correction", c.correction),
             ("against", c.against),
             ("cluster", c.cluster),
@@ -234,6 +239,22 @@ class View(view.View[CompareResult]):
             tables=tables,
             folded=[every] if each else [],
         )
+
+
+def _effect(pair: Pair, *, full: bool) -> list[Cell]:
+    """The standardised difference, and on how many topics the run is better, equal, worse."""
+    own = pair.effect
+    if own is None:
+        return [None] * (1 + len(WON) if full else 2)
+    counts: list[Cell] = [own.wins, own.ties, own.losses]
+    return [own.standardised, *(counts if full else ["/".join(map(str, counts))])]
+
+
+def _how_tested(c: CompareResult) -> str:
+    """Whether p is exact, or by how many trials."""
+    if all(pair.exact for pair in c.pairs):
+        return "exact"
+    return f"{c.trials:,} trials" if c.test in method.DRAWN else ""
 
 
 def _scores_figure(c: CompareResult, *, most: int = MOST_DOTS) -> list[Figure]:

@@ -148,7 +148,8 @@ class View(view.View[MetaResult]):
         ]
         note = (
             f"{plural(result.resamples, 'resample')} and as many permutations, seed "
-            f"{result.seed}. The bootstrap tests pair by pair, Tukey's test all pairs together: "
+            f"{result.seed}. The bootstrap ({words.bootstrap(result)}) tests pair by pair, Tukey's "
+            "test all pairs together: "
             "it separates those that differ by more than the honest difference."
         )
         if any(row.tukey is not None and row.honest_difference is None for row in rows):
