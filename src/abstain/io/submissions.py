@@ -106,7 +106,7 @@ def _unpacked(name: str) -> list[File]:
             raise InputError(f"has more than {MAX_FILES:,} files, expected runs", name)
         for own in names:
             try:
-                data = archive.read(own)
+                data = bytes(archive.read(own))
             except Damaged as error:
                 raise InputError(f"is damaged: {shown(own)} {error}", name) from None
             if data.startswith(ZIP) and own.lower().endswith(".zip"):
