@@ -242,7 +242,7 @@ def test_more_slices_than_are_counted_at_once(bits: int, monkeypatch: pytest.Mon
     monkeypatch.setattr(cells, "MAX_BITS", bits)
     gold = GOLD.with_columns(topic=pl.col("question"))
     assert len(ab.score(gold, RIGHT, by=["topic"]).rows) == 3
-    with pytest.raises(ab.InputError, match="2 runs × 3 slices are more than are counted at once"):
+    with pytest.raises(ab.InputError, match="2 runs × 3 slices are more than the 3 rows"):
         ab.score(gold, {"a": RIGHT, "b": WRONG}, by=["topic"])
 
 

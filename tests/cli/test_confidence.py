@@ -467,7 +467,7 @@ def test_what_no_threshold_reaches_is_said(here: Here) -> None:
     assert (row["best"], row["threshold"]) == (0.75, None)
     assert row["even_without_confidence"] is True
     out = " ".join(here("curve", "--judged", "j.csv").out.split())
-    assert "threshold none: the best is to answer everything, even what has no confidence" in out
+    assert "threshold none: it is best to answer everything, even without a confidence" in out
     tuned = here("tune", "--judged", "j.csv", "--folds", "2", "-f", "json")
     assert tuned.data["results"][0]["best_in_hindsight"]["score"] == 0.625
     out = " ".join(here("tune", "--judged", "j.csv", "--folds", "2").out.split())
@@ -491,7 +491,7 @@ def test_the_bins_of_an_ece_are_said(files: Here) -> None:
     out = " ".join(files("curve", "gold.csv", "one.csv").out.split())
     assert "ECE (bins=15): equally wide bins" in out
     out = files("curve", "gold.csv", "one.csv", "--show", "reliability", "--bins", "7").out
-    assert "Their gaps sum up to ECE(bins=7)" in " ".join(out.split())
+    assert "The gaps of these bins sum up to ECE(bins=7)" in " ".join(out.split())
     rows = files(
         *("curve", "gold.csv", "one.csv", "--show", "reliability", "--bins", "7", "-f", "json")
     ).data["results"][0]["reliability"]

@@ -28,7 +28,7 @@ SURE = {"A": 0.9, "B": 0.4}
 BASE = {"a": 5 / 8 * (1 + 2 / 8), "b": 3 / 8}
 """c@1, by hand: 5 right and 2 blank of 8; 3 right of 8."""
 
-OTHERS = {"rank", "baseline", "pan", "squad", "report", "audit", "convert", "refusals"}
+OTHERS = {"rank", "trec_eval", "baseline", "pan", "squad", "report", "audit", "convert", "refusals"}
 OTHERS |= {"measures", "explain", "demo"}
 """Commands that judge no responses to questions; test_every_option_elsewhere.py has those."""
 
@@ -240,6 +240,16 @@ def by_engine(folder: Path) -> tuple[list[str], dict[str, float]]:
     return [*written(folder, "parquet"), "--engine", "duckdb"], BASE
 
 
+def by_names(folder: Path) -> tuple[list[str], dict[str, float]]:
+    """Each run in a file of another name, called as it should be."""
+    rows = run_rows()
+    files = [write(gold_rows(), folder / "gold.csv")]
+    for name in GIVEN:
+        own = rows.filter(pl.col("run") == name).drop("run")
+        files.append(write(own, folder / f"file of {name}.csv"))
+    return [*files, *(word for name in GIVEN for word in ("--name", name))], BASE
+
+
 CASES: dict[str, Case] = {
     "format": by_format,
     "pick": by_pick,
@@ -250,6 +260,7 @@ CASES: dict[str, Case] = {
     "detect_refusals": by_refusals,
     "cluster": by_cluster,
     "engine": by_engine,
+    "names": by_names,
 }
 
 NO_EFFECT = {*(("cluster", name) for name in ("curve", "tune", "meta", "validate"))}

@@ -114,6 +114,8 @@ PIPED = {
         "qrels.txt long.txt brief.txt --limit 5 --truncation --per-query",
         "qrels.txt long.txt -m AP -m RR -m NDCG@10 -m P@5 -m RBP(p=0.8) -m APt -m RRt -m NDCGt",
     ),
+    "trec_eval": ("-q -m all_trec qrels.txt brief.txt",),
+    "cut": ("qrels.txt long.txt --maximise SetF",),
     "baseline": ("gold.csv oracle",),
     "pan": ("truth.jsonl said.jsonl",),
     "squad": ("dev.json said.json",),
@@ -126,7 +128,10 @@ PIPED = {
     "demo": ("-o demo",),
 }
 """What every command is asked: its files where they are not a gold and two runs."""
-ALONE = ("measures", "explain", "demo", "baseline", "pan", "squad", "audit", "refusals", "rank")
+ALONE = (
+    *("measures", "explain", "demo", "baseline", "pan", "squad", "audit", "refusals", "rank"),
+    *("trec_eval", "cut"),
+)
 
 
 def calls() -> list[list[str]]:

@@ -201,7 +201,7 @@ def test_frames_are_checked_too(qrels: Any, rows: Any, message: str) -> None:
             "query,doc,score\n1,a,1\n2,a,1\n1,a,2\n",
             "run.csv:4: document 'a' appears twice for query '1' (first: run.csv:2)",
         ),
-        ("qid,doc,score\n1,a,1\n", "run.csv:1: has no column 'query', which names the query"),
+        ("qnum,doc,score\n1,a,1\n", "run.csv:1: has no column 'query', which names the query"),
         ("query,doc\n1,a\n", "run.csv:1: has no column 'score'"),
         ("", "run.csv: is empty"),
     ],

@@ -249,7 +249,8 @@ def test_an_old_folder_survives_a_failed_replacement(
             raise OSError(28, "No space left on device")
         replace(source, target)
 
-    monkeypatch.setattr("abstain.report.views.campaign.os.replace", fail_once)
+    monkeypatch.setattr("abstain.io.files.os.replace", fail_once)
+    monkeypatch.setattr("abstain.io.files._exchanged", lambda *_: False)
     with pytest.raises(InputError, match="No space left"):
         write_campaign(c, tmp_path / "out", force=True)
     assert "the old one" in (tmp_path / "out" / "summary.md").read_text()

@@ -66,7 +66,10 @@ def read_responses(
     here = opened.verdicts is not None  # a log's rows are in memory: they may move later
     table = opened if here else moved(opened, chosen, reading.master)
     table = rename(table, reading.columns, side="run")
-    table = recognised(table, JUDGED if judged else RUN, reading.grades)
+    meanings: tuple[str, ...] = JUDGED if judged else RUN
+    if judged and reading.detect_refusals and "response" not in table.columns:
+        meanings = (*meanings, "answer")  # the text in which refusals are looked for
+    table = recognised(table, meanings, reading.grades)
     if table.refusals:
         from abstain.judging.refusals.detect import with_refusals
 

@@ -15,7 +15,7 @@ from abstain.errors import InputError, Place, UsageError, nearest, option, shown
 from abstain.io import trec
 from abstain.io.columns import require, require_all, text_column
 from abstain.io.engines import moved
-from abstain.io.files import STDIN, bare_name
+from abstain.io.files import STDIN, Opened, bare_name
 from abstain.io.frames import collect, open_table, rename
 from abstain.io.tables import ROW, Table, read_in_chunks
 from abstain.rankings.judgments import RepeatedError
@@ -26,6 +26,13 @@ BATCH = 1 << 17
 
 IDS = {"query": "which names the query", "doc": "which names the document"}
 """Columns that judgments and runs have alike, and what they are for."""
+
+CALLED = {
+    "query": ("query_id", "qid", "q_id"),
+    "doc": ("doc_id", "docno", "docid"),
+    "rel": ("relevance", "label"),
+}
+"""What ir_measures, PyTerrier and ranx call a column, where it has not our name."""
 
 NO_ROWS = {"query": pl.String, "doc": pl.String, "score": pl.Float64, "run": pl.String}
 
@@ -120,13 +127,28 @@ def open_rows(
             table = read_in_chunks(path, format=format)
         else:
             table = moved(open_table(path, format=format), engine, master)
+    elif isinstance(data, Opened):  # a file of an archive
+        own = name or bare_name(data.name)
+        table = moved(open_table(data, format=format), engine, master)
     else:
         label = name or ("qrels" if side == "gold" else "run")
         own = name or "run"
         rows = _rows_of(data, label, side) if isinstance(data, Mapping) else data
         table = open_table(rows, name=label, may_be_empty=side == "run")
-    table = rename(table, columns, side=side)
+    table = rename(table, columns_of(table, columns, side), side=side)
     return RankedTable(table.name, own, bool(name), None if path == STDIN else path, table)
+
+
+def columns_of(table: Table, mapping: Mapping[str, str], side: str) -> dict[str, str]:
+    """Known to actual names: those that were said, and what other tools call the others."""
+    parts = [known.rpartition(":") for known in mapping]
+    said = {bare for scope, colon, bare in parts if not colon or scope == side}
+    found = {}
+    for known, others in CALLED.items():
+        there = [name for name in others if name in table.columns]
+        if known not in table.columns and known not in said and len(there) == 1:
+            found[known] = there[0]
+    return {**found, **mapping}
 
 
 def _rows_of(lists: Mapping[Any, Any], name: str, side: str) -> pl.DataFrame:

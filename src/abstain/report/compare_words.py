@@ -60,9 +60,9 @@ def verdict(c: CompareResult) -> list[str]:
     if c.against is None and len(c.rows) == 2:
         said = _two(c)
     elif not tested:
-        said = [UNTESTED]
+        said = _unsaid(c) or [_untested(c)]
     else:
-        said = (_many if c.against is None else _against)(c, tested)
+        said = (_many if c.against is None else _against)(c, tested) + _unsaid(c)
     return [*said, *_resolution(c, len(tested))]
 
 
@@ -91,13 +91,25 @@ def told_apart(c: CompareResult, run: str) -> str:
     return f"it can be told apart from {whom} {level}"
 
 
+def _unsaid(c: CompareResult) -> list[str]:
+    """Which differences have no verdict although there are some, and why."""
+    without = [p.no_test for p in c.pairs if p.no_test]
+    if not without:
+        return []
+    reasons = first_few(dict.fromkeys(without), most=3)
+    return [f"{plural(len(without), 'pair has', 'pairs have')} no verdict: {reasons}."]
+
+
 def _two(c: CompareResult) -> list[str]:
     (pair,) = c.pairs
-    if pair.difference is None:
-        return [UNTESTED]
+    if pair.difference is None or pair.differs is None:
+        return [_untested(c)]
     if c.origin is not None and c.origin.same == c.questions and pair.p == 1:
         alike = f"{pair.run} and {pair.against} have the same outcome on every question"
         return [f"{alike}: there is no difference."]
+    if pair.no_test:
+        size = f"{pair.run} and {pair.against} differ by {abs(pair.difference):.4f}"
+        return [f"{size}. There is no verdict: {pair.no_test}."]
     test = f"p = {p_text(pair.p)}".replace("= <", "< ")
     if pair.difference == 0:
         return [f"{pair.run} and {pair.against} have the same {c.measure} ({test})."]
@@ -114,6 +126,13 @@ def _two(c: CompareResult) -> list[str]:
     if pair.differs:
         return [f"{text} ({test}): a significant difference {level}."]
     return [f"{text} ({test}): not a significant difference {level}."]
+
+
+def _untested(c: CompareResult) -> str:
+    """Why no pair has a p."""
+    if c.test == "t" and any(pair.difference is not None for pair in c.pairs):
+        return "Student's t needs differences that vary, and there are none: take randomisation."
+    return UNTESTED
 
 
 def _of_rightness(c: CompareResult) -> bool:
@@ -174,10 +193,11 @@ def _against(c: CompareResult, tested: list[Pair]) -> list[str]:
             verb = "is" if len(runs) == 1 else "are"
             lower = "" if c.higher_is_better else ", lower being better"
             said.append(f"{first_few(runs, most=5)} {verb} {word} {c.against}{lower}.")
+    by = "Holm" if c.correction == "holm" else c.correction
     who = f"{plural(rest, 'run')} cannot" if rest else "Every run can"
     said.append(
         f"{who} be told apart from {c.against} "
-        f"(max-T over {plural(len(tested), 'comparison')}, {100 * c.alpha:g} %)."
+        f"({by} over {plural(len(tested), 'comparison')}, {100 * c.alpha:g} %)."
     )
     return said
 
@@ -185,7 +205,7 @@ def _against(c: CompareResult, tested: list[Pair]) -> list[str]:
 def _resolution(c: CompareResult, tested: int) -> list[str]:
     """What no test could have found: so few clusters, questions or trials have no smaller p."""
     many = c.questions if c.clusters is None else c.clusters
-    if not tested or many < 2:
+    if not tested or many < 2 or (c.test == "t" and c.against is None):
         return []
     floor, source, by_trials = _smallest_p(c, many)
     enough_trials = 10 ** math.ceil(math.log10(2 * tested / c.alpha) - 1e-9)
@@ -243,17 +263,25 @@ def _short(p: float) -> str:
 def origin(c: CompareResult) -> list[str]:
     """Where the difference of two runs comes from."""
     o, pair = c.origin, c.pairs[0]
-    if o is None or o.knowing is None or o.abstaining is None or not o.contributions:
+    if o is None or not o.contributions:
         return []
-    text = (
-        f"Of the difference of {signed(pair.difference)}, {signed(o.knowing)} comes from knowing "
-        f"more or less and {signed(o.abstaining)} from when to abstain"
-    )
-    if o.without_candidate:
-        moves = plural(o.without_candidate, "move")
-        verb = "counts" if o.without_candidate == 1 else "count"
-        text += f" ({moves} from or to a blank without a candidate {verb} as abstaining)"
-    said = [text + "."]
+    without = o.without_candidate
+    moves, verb = plural(without, "move"), "is" if without == 1 else "are"
+    if o.knowing is None or o.abstaining is None:
+        said = [
+            "How much of the difference comes from knowing and how much from when to abstain "
+            f"cannot be said: {moves} {verb} from or to a blank without a candidate. A column "
+            "candidate, with what the blanks would have answered, would tell."
+        ]
+    else:
+        text = (
+            f"Of the difference of {signed(pair.difference)}, {signed(o.knowing)} comes from "
+            f"knowing more or less and {signed(o.abstaining)} from when to abstain"
+        )
+        if without:
+            counts = "counts" if without == 1 else "count"
+            text += f" ({moves} from or to a blank without a candidate {counts} as abstaining)"
+        said = [text + "."]
     sizes = [abs(value) for value in o.contributions.values()]
     if sum(abs(size - sizes[0]) < SAME for size in sizes) <= MOST_QUESTIONS:
         first = list(o.contributions.items())[:MOST_QUESTIONS]

@@ -30,6 +30,13 @@ def in_bins(value: float | None, width: float) -> str | None:
     return text.replace("-", "−") if fixed else text
 
 
+def bootstrap(result: MetaResult) -> str:
+    """Which bootstrap tests pairs: of scores that of Student's t, of counts that of differences."""
+    if result.given_scores:
+        return "studentised, Sakai 2006"
+    return "shifted: differences re-scored, not studentised"
+
+
 def percent(share: float) -> str:
     """A share as a percentage, without what is only rounding.
 

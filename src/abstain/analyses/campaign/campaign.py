@@ -27,10 +27,11 @@ from abstain.analyses.score.scoring import rows_of
 from abstain.errors import InputError, UsageError, nearest, plural, shown, some_of
 from abstain.io.columns import require
 from abstain.io.frames import collect, into_lazy, open_table
+from abstain.io.names import cells, exact
 from abstain.io.tables import ROW
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.judge import INDEX, KIND
-from abstain.judging.opening import parse_run_name
+from abstain.judging.naming import parse_run_name
 from abstain.judging.slices import Slices, slices_of
 from abstain.judging.sources import GoldRuns
 from abstain.measures import Measure, count_measure
@@ -184,7 +185,7 @@ def _attributes(
     few = [
         name
         for name in known
-        if name not in HIDDEN and 1 < questions[name].drop_nulls().n_unique() <= MOST_SLICES
+        if name not in HIDDEN and 1 < cells(questions, name).drop_nulls().n_unique() <= MOST_SLICES
     ]
     return list(dict.fromkeys([*structure, *few]))
 
@@ -232,7 +233,7 @@ def _runs_info(runs: Sequence[str], given: Any) -> tuple[pl.DataFrame, list[str]
         return frame, []
     table = open_table(given, name="the runs' attributes")
     require(table, "run", "which names the run")
-    info = collect(into_lazy(table.frame).select(*table.columns), table.name)
+    info = collect(into_lazy(table.frame).select(*map(exact, table.columns)), table.name)
     info = info.with_columns(pl.all().cast(pl.String))
     twice = info.filter(pl.col("run").is_duplicated())
     if twice.height:
@@ -327,7 +328,7 @@ def _references(evaluation: Evaluation, slices: Sequence[Slices], seed: int) -> 
     made = all_baselines(gold, seed=seed)
     responses = pl.concat([b.responses.with_columns(run=pl.lit(b.title)) for b in made])
     reading = Reading(match=evaluation.reading.match, policy=evaluation.reading.policy)
-    judged = evaluate(gold, {"the reference runs": responses}, reading)
+    judged = evaluate(gold, responses, reading)
     overall = judged.overall()
     sliced = [judged.sliced(own).table for own in slices]
     for b in made:

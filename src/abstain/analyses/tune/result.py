@@ -15,6 +15,7 @@ from abstain.analyses.result import Facts, Result
 from abstain.analyses.tune.choose import Threshold
 from abstain.errors import UsageError, checked, nearest, plural
 from abstain.io.files import write_text
+from abstain.io.names import cells
 from abstain.measures.arrays import BoolArray
 from abstain.outcomes import Counts
 
@@ -91,6 +92,8 @@ class Tuned(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """The best one threshold for the judged questions themselves: out of reach."""
     gain: float | None
     """Against answering everything, on the same questions."""
+    gain_interval: tuple[float | None, float | None] = (None, None)
+    """Of the gain, at 95 %, from the paired questions."""
     optimism_avoided: float | None
     """How much the score on the tuning questions would have flattered."""
     risk_optimism_avoided: float | None
@@ -100,6 +103,18 @@ class Tuned(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Answers that have no confidence and so are left blank."""
     kept: Kept | None = None
     """Where a risk was to be kept."""
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether the interval of the gain covers 0, so that chance could have made it."""
+        low, high = self.gain_interval
+        return low is not None and high is not None and low <= 0 <= high
+
+    @property
+    def gained(self) -> dict[str, float | None]:
+        """The gain and the ends of its interval, as a table has them."""
+        low, high = self.gain_interval
+        return {"gain": self.gain, "gain low": low, "gain high": high}
 
 
 class Aim(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -143,7 +158,7 @@ class Split(Facts, frozen=True, kw_only=True, omit_defaults=True):
     def _named(self, questions: pl.DataFrame) -> tuple[BoolArray, BoolArray]:
         tune = np.ones(questions.height, bool)
         for attribute, value in self.tuned_on.items():
-            values = questions[attribute].cast(str)
+            values = cells(questions, attribute).cast(str)
             own = (values == value).fill_null(value=False).to_numpy()
             if not own.any():
                 near = nearest(value, values.drop_nulls().unique().to_list())
@@ -197,7 +212,7 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
                 "threshold": part.threshold,
                 self.measure: part.judged.score,
                 "answer everything": part.answer_everything.score,
-                **({"gain": own.gain, "optimism": own.optimism_avoided} if whole else {}),
+                **({**own.gained, "optimism": own.optimism_avoided} if whole else {}),
                 "risk": part.judged.risk,
                 "coverage": part.judged.coverage,
             }

@@ -19,12 +19,14 @@ from abstain.analyses.result import number, read_as
 from abstain.analyses.tune.choose import SHRINK, KeepNext, KeepRisk, Maximise, Threshold
 from abstain.analyses.tune.result import FOLDS, Aim, Kept, Part, Split, Standing, Tuned, TuneResult
 from abstain.errors import UsageError, option
+from abstain.io.names import cells
 from abstain.judging.answers import answers_of, has_answer, stated
 from abstain.judging.gold import GOLD
 from abstain.measures import Measure, count_measure
 from abstain.measures.arrays import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import EXCLUDED, Counts
-from abstain.stats.intervals import check_level
+from abstain.stats.functional import cells_of, difference
+from abstain.stats.intervals import cell_interval, check_level
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     Halves = Sequence[tuple[BoolArray, BoolArray]]
 
 Chooser = Maximise | KeepRisk
+GAIN_LEVEL = 0.95
 
 
 def tune(
@@ -94,7 +97,7 @@ def tune(
     measure = chooser.measure if isinstance(chooser, Maximise) else count_measure("c@1")
     slices = None
     if by is not None:
-        slices = np.array(questions[by].cast(str).fill_null("").to_list(), dtype=np.str_)
+        slices = np.array(cells(questions, by).cast(str).fill_null("").to_list(), dtype=np.str_)
     choosing = Choosing(chooser, measure, by, slices, shrink)
     parts = list(split.parts(questions, seed))
     found: list[Tuned] = []
@@ -232,6 +235,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
     everything = thresholded(codes, np.ones(len(codes), bool))
     parts: list[Part] = []
     pooled: list[dict[str, IntArray]] = []
+    paired: Array = np.zeros(len(cells_of(measure)) ** 2)
     for halves in repeats:
         sums: dict[str, IntArray] = {}
         for tune, judge in halves:
@@ -244,6 +248,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
                 "submitted": counted(codes[judge]),
             }
             parts.append(_part(threshold, own, int(tune.sum()), measure))
+            paired += _paired(everything[judge], decided[judge], measure)
             for key, value in own.items():
                 sums[key] = sums.get(key, 0) + value
         sums["hindsight"] = run.hindsight(np.any([judge for _, judge in halves], axis=0))
@@ -252,6 +257,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
         threshold = run.threshold(np.ones(len(codes), bool), int(repeats[0][0][1].sum()))
     mean = {key: mean_standing([p[key] for p in pooled], measure) for key in pooled[0]}
     sign = 1 if measure.higher_is_better else -1
+    gain = _above(mean["judged"].score, mean["everything"].score, sign)
     return Tuned(
         run=run.name,
         **threshold.facts,
@@ -259,7 +265,8 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
         answer_everything=mean["everything"],
         as_submitted=mean["submitted"],
         best_in_hindsight=mean["hindsight"],
-        gain=_above(mean["judged"].score, mean["everything"].score, sign),
+        gain=gain,
+        gain_interval=_gain_interval(measure, paired / len(repeats), gain),
         optimism_avoided=_above(mean["tuned"].score, mean["judged"].score, sign),
         risk_optimism_avoided=_above(mean["judged"].risk, mean["tuned"].risk),
         parts=tuple(parts),
@@ -280,6 +287,27 @@ def _part(
         answer_everything=mean_standing([own["everything"]], measure),
         risk_over_all=int(both[1]) / answered if answered else 0.0,
     )
+
+
+def _paired(before: Codes, after: Codes, measure: Measure) -> Array:
+    """Joint counts of the outcomes that a measure tells apart."""
+    cells = cells_of(measure)
+    usable = (before < EXCLUDED) & (after < EXCLUDED)
+    one, two = (cells.of(codes[usable]).astype(np.int64) for codes in (before, after))
+    return np.bincount(one * len(cells) + two, minlength=len(cells) ** 2).astype(np.float64)
+
+
+def _gain_interval(
+    measure: Measure, paired: Array, gain: float | None
+) -> tuple[float | None, float | None]:
+    """An interval of the gain from the joint counts of one repeat, or of the mean of several."""
+    found = cell_interval(difference(measure), paired, level=GAIN_LEVEL)
+    if gain is None or math.isnan(found.low):
+        return None, None
+    low, high = found.low, found.high
+    if not measure.higher_is_better:
+        low, high = -high, -low
+    return number(min(low, gain)), number(max(high, gain))
 
 
 def thresholded(codes: Codes, answered: BoolArray) -> Codes:

@@ -19,17 +19,21 @@ from abstain.analyses.validate import result as facts
 from abstain.analyses.validate.misnumbering import misnumbered, split_id
 from abstain.analyses.validate.result import ValidateResult
 from abstain.errors import InputError, Place, UsageError, plural, shown
+from abstain.io.files import Opened
 from abstain.io.frames import check_mapping, collect, in_engine
 from abstain.io.normalise import matcher
+from abstain.io.submissions import is_bundle, runs_in
 from abstain.io.tables import ROW
 from abstain.judging.counting import missing_problems, repeats
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.faults import Problem
 from abstain.judging.gold import NONE_WORDS
 from abstain.judging.judge import FILE, INDEX, KIND, YES, Judged, judge
-from abstain.judging.opening import is_path, join_tasks, logs_in, name_runs, named, parse_run_name
+from abstain.judging.naming import name_runs, parse_run_name
+from abstain.judging.opening import Given, is_path, join_tasks, named, opened_run
+from abstain.judging.plans import agreed, planned
 from abstain.judging.reading import Reading, refuse_meaningless
-from abstain.judging.responses import Responses, in_its_engine, read_responses, told
+from abstain.judging.responses import Responses, in_its_engine, told
 from abstain.judging.sources import GoldRuns, golds_of
 from abstain.outcomes import KINDS
 
@@ -63,22 +67,23 @@ def validate_runs(
     problems: list[Problem] = []
     sources: list[Responses] = []
     files = _files(runs, reading, problems)
-    for name, data in files:
+    for own in files:
         try:
-            source = read_responses(data, reading, name=name)
+            source = opened_run(own, reading)
             judge(standard, [source], match=reading.match, align=reading.align)
             sources.append(source)
         except InputError as error:
-            problems.append(_unreadable(error, data))
+            problems.append(_unreadable(error, own.data))
     unread = len(files) - len(sources)
     if sources:
         tables = [*(own.table for own in golds), *(own.table for own in sources)]
         check_mapping(reading.columns, tables)
-    named_runs = name_runs(join_tasks(sources))
-    read = GoldRuns(standard, [in_its_engine(own, reading) for own in named_runs], reading)
+    standard, named_runs = agreed(standard, name_runs(join_tasks(sources)))
+    named_runs = [in_its_engine(own, reading) for own in planned(named_runs, standard)]
+    read = GoldRuns(standard, named_runs, reading)
     if sources:
         problems += _problems(read, reading, max_runs)
-    order = {_label(name, data): number for number, (name, data) in enumerate(files)}
+    order = {_label(own.label, own.data): number for number, own in enumerate(files)}
     return _result(read, reading, problems, unread=unread, order=order)
 
 
@@ -125,16 +130,15 @@ def _problems(source: GoldRuns, reading: Reading, max_runs: int | None) -> list[
     return found if max_runs is None else [*found, *_too_many(judged.sources, max_runs)]
 
 
-def _files(runs: Any, reading: Reading, problems: list[Problem]) -> list[tuple[str, Any]]:
-    """The runs by name: a folder stands for the logs in it, and one without is a problem."""
-    if isinstance(runs, Mapping):
-        return named(runs, reading)
+def _files(runs: Any, reading: Reading, problems: list[Problem]) -> list[Given]:
+    """The runs as given: a folder stands for the runs in it, and one without is a problem."""
     several = isinstance(runs, Sequence) and not isinstance(runs, (str, bytes))
+    if isinstance(runs, Mapping) or reading.names:
+        return named(runs, reading)
     kept: list[Any] = []
     for data in runs if several else [runs]:
         try:
-            is_folder = is_path(data) and os.path.isdir(data)
-            kept += logs_in(os.fspath(data), reading.format) if is_folder else [data]
+            kept += runs_in(data, reading.format) if is_bundle(data) else [data]
         except InputError as error:
             problems.append(_unreadable(error, data))
     return named(kept, reading) if kept or not problems else []
@@ -147,6 +151,8 @@ def _unreadable(error: InputError, data: Any) -> Problem:
 
 def _label(name: str, data: Any) -> str:
     """What a run's table is called in messages."""
+    if isinstance(data, Opened):
+        return data.name
     return os.fspath(data) if is_path(data) else name or "the frame"
 
 
@@ -158,8 +164,8 @@ def _explained(problems: Sequence[Problem], judged: Judged) -> list[Problem]:
         runs = {p.run for p in left if p.kind in ID_KINDS and p.place.path == source.table.name}
         if not runs or len(runs) > 1 or source.run is None or source.run not in runs:
             continue
-        if ROW not in source.frame.collect_schema().names():
-            continue  # an engine does not say in which order they stand
+        if ROW not in source.frame.collect_schema().names() or source.table.plan:
+            continue  # an engine does not say in which order they stand; a log names its samples
         rows = collect(source.frame.select("question", ROW), source.table.name)
         ids = rows["question"].fill_null("").to_list()
         for finding in misnumbered(ids, gold_ids):

@@ -22,6 +22,7 @@ from abstain.stats.functional import THREE
 
 MOST_SLICES = 12
 MOST_PAIRS, MOST_SQUARE = 60, 60
+WON = ("won", "tied", "lost")
 VERDICTS = {None: "not tested", True: "differ", False: "not told apart"}
 """What a test says of a pair, by whether it differs."""
 
@@ -127,6 +128,9 @@ class View(view.View[CompareResult]):
         columns += [Column("verdict")] if told else []
         columns += [Column("low", "score"), Column("high", "score")] if ends else []
         columns += [Column("p", "score")] + ([Column("p, corrected", "score")] if many else [])
+        if c.of_scores:
+            columns.append(Column("d", "score"))
+            columns += [Column(name, "count") for name in WON] if full else [Column("W/T/L")]
         rows: list[list[Cell]] = []
         for pair in pairs:
             cells: list[Cell] = [pair.run, pair.against, pair.difference]
@@ -134,6 +138,8 @@ class View(view.View[CompareResult]):
             cells += pair.interval if ends else ()
             p = [pair.p, pair.p_adjusted] if many else [pair.p]
             cells += p if full else [p_text(x) for x in p]
+            if c.of_scores:
+                cells += _effect(pair, full=full)
             rows.append(cells)
         title = "" if full or told or not many or c.against else "Neighbours"
         return Grid(columns, rows, title=title)
@@ -180,7 +186,6 @@ class View(view.View[CompareResult]):
         """Runs with intervals and groups, their pairs, where a difference comes from."""
         c = self.result
         lead, *verdict = [*words.best(c), *words.verdict(c)]
-        exact = c.pairs and all(pair.exact for pair in c.pairs)
         return page_of(
             c,
             f"{plural(len(c.rows), 'run')} compared by {c.measure}",
@@ -189,7 +194,7 @@ class View(view.View[CompareResult]):
             ("measure", c.measure),
             ("questions", f"{c.questions:,}"),
             ("intervals", c.interval_method and f"{100 * c.level:g} %, {c.interval_method}"),
-            ("test", f"{c.test}, {'exact' if exact else f'{c.trials:,} trials'}"),
+            ("test", f"{c.test}, {_how_tested(c)}".removesuffix(", ")),
             ("correction", c.correction),
             ("against", c.against),
             ("cluster", c.cluster),
@@ -246,6 +251,22 @@ class View(view.View[CompareResult]):
             tables=tables,
             folded=[every] if each else [],
         )
+
+
+def _effect(pair: Pair, *, full: bool) -> list[Cell]:
+    """The standardised difference, and on how many topics the run is better, equal, worse."""
+    own = pair.effect
+    if own is None:
+        return [None] * (1 + len(WON) if full else 2)
+    counts: list[Cell] = [own.wins, own.ties, own.losses]
+    return [own.standardised, *(counts if full else ["/".join(map(str, counts))])]
+
+
+def _how_tested(c: CompareResult) -> str:
+    """Whether p is exact, or by how many trials."""
+    if all(pair.exact for pair in c.pairs):
+        return "exact"
+    return f"{c.trials:,} trials" if c.test in method.DRAWN else ""
 
 
 def _scores_figure(c: CompareResult, *, most: int = MOST_DOTS) -> list[Figure]:
@@ -375,9 +396,10 @@ def _moves_figure(c: CompareResult) -> Iterator[Figure]:
             },
         },
     }
-    caption = (
-        f"From {pair.against} to {pair.run}, {count_text(o.same)} of {count_text(sum(total))} "
-        f"questions keep their outcome. Knowing more is worth {number(o.knowing)}, choosing blanks "
-        f"{number(o.abstaining)}."
-    )
+    same = f"{count_text(o.same)} of {count_text(sum(total))} questions keep their outcome"
+    caption = f"From {pair.against} to {pair.run}, {same}."
+    if o.knowing is not None:
+        caption += (
+            f" Knowing more is worth {number(o.knowing)}, choosing blanks {number(o.abstaining)}."
+        )
     yield Figure("moves", caption, chart("", data, [layer, text], height=180), title="Moves")

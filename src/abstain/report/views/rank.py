@@ -15,6 +15,7 @@ from abstain.report.campaign.headings import explained_on
 from abstain.report.charts import chart, coloured, points, tips
 from abstain.report.grid import Cell, Column, Grid, Kind
 from abstain.report.page import Figure, Page, PageTable, Section
+from abstain.report.trec_lines import trec_lines
 from abstain.report.views import truncation
 from abstain.report.words import listed, sentence
 
@@ -87,6 +88,10 @@ class View(view.View[RankResult]):
             cells += [row.queries] if result.by else []
             grid.rows.append([*cells, *(getattr(row, name) for name in counts)])
         return grid
+
+    def trec_eval(self) -> str:
+        """Each query's scores and those of all, a line each."""
+        return trec_lines(self.result)
 
     def _said(self) -> list[str]:
         runs = {own.run for own in self.result.lists}
@@ -216,6 +221,8 @@ def _list_notes(result: RankResult) -> Iterator[str]:
             "as nil"
         )
     yield from _grades(result, measures)
+    if settings.judged_only:
+        yield "documents that nobody judged were taken out of the lists"
     if settings.trec_eval:
         yield "averages as in trec_eval: a score that does not exist counts 0"
 

@@ -112,8 +112,9 @@ class View(view.View[TuneResult]):
             return []
         return [
             f"{own.run}: the threshold gains {_points(own.gain)} of {result.measure} over "
-            "answering everything, on questions it was not tuned on. On the questions it was tuned "
-            f"on it would look {_better(own.optimism_avoided)}: that is optimism, not a result."
+            f"answering everything, on questions it was not tuned on{_within(own)}. On the "
+            "questions it was tuned on it would look "
+            f"{_better(own.optimism_avoided)}: that is optimism, not a result."
         ]
 
     def _of_risk(self, own: Tuned, risk: float) -> list[str]:
@@ -246,6 +247,16 @@ class View(view.View[TuneResult]):
 
 def _text(value: float | None) -> str:
     return words.NOTHING if value is None else words.threshold_text(value)
+
+
+def _within(own: Tuned) -> str:
+    """The interval of a gain, and what it means where it covers 0."""
+    low, high = own.gain_interval
+    if low is None or high is None:
+        return ""
+    ends = " to ".join(f"{100 * end:+.1f}".replace("-", "−") for end in (low, high))
+    told = "; that is not a gain that could be told from chance" if own.by_chance else ""
+    return f" (95 % interval {ends} points{told})"
 
 
 def _points(value: float) -> str:
