@@ -110,7 +110,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
         bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 500,
         f"run.xls: {WORKBOOK}",
     ),
-    "archive": ("run.zip", zipped("run.csv", RUN), "run.zip: is an archive without header.json"),
+    "archive": ("run.zip", zipped("__MACOSX/x"), "run.zip: is an archive without a run"),
     "latin-1 with a stray quote": (
         "run.csv",
         'question,answer\nq1,5" x\nq2,é\n'.encode("latin-1"),

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from abstain.errors import AbstainError, InputError, UsageError, nearest
 from abstain.io.engines import to_duckdb, to_spark, with_every_nan
+from abstain.io.files import Opened
 from abstain.io.tables import ROW, Chunks, Table, first_line, json_column, read_table
 
 if TYPE_CHECKING:
@@ -31,8 +32,9 @@ def open_table(
     """A table from a path or from any dataframe that narwhals knows, eager or lazy."""
     if isinstance(data, Table):
         return data
-    if isinstance(data, (str, os.PathLike)):
-        return read_table(os.fspath(data), format=format, pick=pick)
+    if isinstance(data, (str, os.PathLike, Opened)):
+        path = data if isinstance(data, Opened) else os.fspath(data)
+        return read_table(path, format=format, pick=pick)
     try:
         frame = nw.from_native(data)
     except nw.exceptions.DuplicateError:

@@ -68,8 +68,11 @@ class Gold(Struct, frozen=True):
                 raise UsageError(f"{self.name} has no attribute '{name}' ({hint})")
 
 
-def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
-    """Read a gold standard: `question`, `correct`, and any attributes."""
+def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> Gold:
+    """Read a gold standard: `question`, `correct`, and any attributes.
+
+    Where no `answers` are needed, it may be the test set that participants have, without `correct`.
+    """
     reading = _for_gold(data, reading)
     if is_path(data) and os.path.isdir(data):
         data = gold_of_folder(os.fspath(data), reading)
@@ -78,6 +81,9 @@ def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
     if is_log:
         table = questions_of(table)
     table = recognised(rename(table, reading.columns, side="gold"), QUESTIONS)
+    if not answers and "correct" not in table.columns:
+        frame = nw.from_native(table.frame).with_columns(correct=nw.lit("")).to_native()
+        table = replace(table, frame=frame, columns=(*table.columns, "correct"))
     require_all(
         table,
         {

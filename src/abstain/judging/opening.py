@@ -10,7 +10,6 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -23,6 +22,14 @@ from abstain.io.readers import READERS
 from abstain.io.tables import ROW, Table, sniff
 from abstain.judging.reading import Reading
 from abstain.judging.responses import Responses, in_its_engine, read_responses
+from abstain.judging.submissions import (
+    TABLES,
+    Submission,
+    folders_of,
+    is_archive,
+    submissions_in,
+    with_teams,
+)
 
 TASK = "task"
 ENDINGS = (".jsonl", ".json", ".eval", ".gz", ".zst")
@@ -52,21 +59,22 @@ def open_sources(runs: Any, reading: Reading, *, judged: bool = False) -> list[R
 
 
 def named(runs: Any, reading: Reading) -> list[tuple[str, Any]]:
-    """The runs with the names that the caller gave; a folder stands for the logs in it.
+    """The runs with the names that the caller gave.
 
-    A text `name=path` gives a path its name.
+    A folder stands for the logs in it, or for the submissions in it, and so does a zip archive; a
+    text `name=path` gives a path its name.
     """
     if isinstance(runs, Mapping):
         found = [(str(name), data) for name, data in runs.items()]
     elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
-        every = [own for data in runs for own in _named_logs(data, reading)]
-        several = sum(not is_path(data) for _, data in every) > 1
+        every = _of_teams([own for data in runs for own in _named_logs(data, reading)], runs)
+        several = sum(not _is_file(data) for _, data in every) > 1
         found = [
-            (f"run {i + 1}" if several and not is_path(data) else name, data)
+            (f"run {i + 1}" if several and not _is_file(data) else name, data)
             for i, (name, data) in enumerate(every)
         ]
     else:
-        found = _named_logs(runs, reading)
+        found = _of_teams(_named_logs(runs, reading), [runs])
     if not found:
         raise UsageError("there is no run to read")
     return found
@@ -78,9 +86,47 @@ def _named_logs(data: Any, reading: Reading) -> list[tuple[str, Any]]:
         name, _, path = data.partition("=")
         if name.strip() and (path == "-" or os.path.exists(path)):
             return [(name.strip(), path)]
+    if is_archive(data) and os.path.isfile(data):
+        return [("", own) for own in submissions_in(os.fspath(data))]
     if not _is_folder(data):
         return [("", data)]
-    return [("", path) for path in logs_in(os.fspath(data), reading.format)]
+    return [("", own) for own in runs_in(os.fspath(data), reading.format)]
+
+
+def runs_in(folder: str, format: str | None) -> list[str] | list[Submission]:
+    """The logs in a folder and below; where there are more runs of other forms, all submissions."""
+    try:
+        logs = logs_in(folder, format)
+    except InputError:
+        logs = []
+    found = submissions_in(folder)
+    others = sum(own.name.lower().endswith(TABLES) or bool(own.entry) for own in found)
+    if logs and others <= len(logs):
+        return logs
+    if not others:
+        raise InputError("is a directory, expected a file", folder)
+    return found
+
+
+def _of_teams(found: Sequence[tuple[str, Any]], given: Sequence[Any]) -> Sequence[tuple[str, Any]]:
+    """Files in folders by teams know their team; other files stay what they are."""
+    paths = [os.fspath(own) for own in given if is_path(own) and own != "-"]
+    own = [
+        Submission(os.fspath(data), os.fspath(data)) if is_path(data) else data
+        for name, data in found
+        if not name and _is_file(data) and data != "-"
+    ]
+    if len(paths) < len(given) or len(own) < len(found):
+        return found
+    teams = with_teams(own, paths)
+    return [
+        (name, team if team.team or isinstance(data, Submission) else data)
+        for (name, data), team in zip(found, teams, strict=True)
+    ]
+
+
+def _is_file(data: Any) -> bool:
+    return is_path(data) or isinstance(data, Submission)
 
 
 def _is_folder(data: Any) -> bool:
@@ -358,7 +404,7 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
 
 def _telling_folders(paths: Sequence[str]) -> list[tuple[str, ...]]:
     """The last folders of each path, as few of them as tell all the paths apart."""
-    folders = [Path(os.path.abspath(path)).parts[1:-1] for path in paths]
+    folders = folders_of(paths)
     deepest = max(map(len, folders))
     for depth in range(1, deepest):
         last = [own[-depth:] for own in folders]

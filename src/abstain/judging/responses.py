@@ -17,6 +17,7 @@ from abstain.io.readers import READERS
 from abstain.io.tables import Table
 from abstain.judging.aliases import JUDGED, RUN, recognised
 from abstain.judging.reading import Reading
+from abstain.judging.submissions import Submission
 
 if TYPE_CHECKING:
     from abstain.judging.gold import Gold
@@ -39,6 +40,8 @@ class Responses(Struct, frozen=True):
     table: Table
     run: str | None
     """The one run of the table; None when a `run` column names several."""
+    team: str | None = None
+    """Who handed it in, where a folder says so."""
 
     @property
     def frame(self) -> nw.LazyFrame[Any]:
@@ -53,6 +56,8 @@ def read_responses(
 
     A log stays in polars until `in_its_engine`, so that it can be joined with others.
     """
+    team = data.team if isinstance(data, Submission) else None
+    data = data.load() if isinstance(data, Submission) else data
     opened = open_table(data, name=name, format=reading.format, pick=reading.pick)
     chosen = reading.engine or "polars"
     if reading.detect_refusals:
@@ -77,11 +82,11 @@ def read_responses(
     ):
         table = replace(table, cluster=CLUSTER)
     if "run" in table.columns:
-        return Responses(table, None)
+        return Responses(table, None, team)
     own = bare_name(table.name) if table.opened is not None else "run"
     own = own if table.run_id is None else table.run_id[0]
     # a file's name may be no text at all
-    return Responses(table, name or own.encode(errors="replace").decode())
+    return Responses(table, name or own.encode(errors="replace").decode(), team)
 
 
 def in_its_engine(source: Responses, reading: Reading) -> Responses:
