@@ -116,9 +116,8 @@ def _root(found: Sequence[Submission], given: Sequence[str]) -> tuple[str, ...]:
         if os.path.isdir(given[0]) or several:
             return parts
         return parts[:-1]
-    folders = [_parts(path)[:-1] for path in given]
-    shared = os.path.commonprefix(folders)
-    return tuple(shared)
+    folders = [os.path.dirname(os.path.abspath(path)) for path in given]
+    return _parts(os.path.commonpath(folders)) if folders else ()
 
 
 def _deep(own: Submission, root: Sequence[str]) -> bool:

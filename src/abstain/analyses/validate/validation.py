@@ -28,10 +28,10 @@ from abstain.io.frames import check_mapping, collect, in_engine
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
 from abstain.judging.counting import missing_problems, repeats
+from abstain.judging.evaluation import Evaluation
 from abstain.judging.faults import Problem
 from abstain.judging.gold import NONE_WORDS
 from abstain.judging.judge import FILE, INDEX, KIND, YES, Judged, judge
-from abstain.judging.evaluation import Evaluation
 from abstain.judging.opening import is_path, join_tasks, name_runs, named, runs_in
 from abstain.judging.reading import Reading, refuse_meaningless
 from abstain.judging.responses import Responses, in_its_engine, read_responses, told

@@ -20,6 +20,7 @@ from abstain.errors import InputError, UnknownNameError, UsageError, option, plu
 from abstain.report import view
 from abstain.report.campaign.charts import campaign_figures
 from abstain.report.campaign.page import campaign_page
+from abstain.report.campaign.participants import problem_table
 from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import Grid, legend_sentence, markdown_text
@@ -30,6 +31,7 @@ from abstain.report.words import policy_words, sentence
 if TYPE_CHECKING:
     import polars as pl
 
+    from abstain.analyses.validate.result import Problem
     from abstain.report.page import Page
 
 
@@ -54,7 +56,7 @@ class View(view.View[CampaignResult]):
         full = self.named["leaderboard"].grid
         wanted = (
             *("#", "run", self.result.measure, "low", "high", "group"),
-            *("right", "wrong", "unanswered"),
+            *("right", "wrong", "unanswered", "status"),
         )
         keep = [i for i, c in enumerate(full.columns) if c.name in wanted or c.kind == "bar"]
         grid = full.chosen(keep)
@@ -108,7 +110,7 @@ class View(view.View[CampaignResult]):
     def line(self) -> str:
         """Runs, questions, the measure."""
         runs = plural(len(self.result.rows), "run")
-        asked = plural(len(self.result.questions.right), "question")
+        asked = plural(self.overview.questions.height, "question")
         return f"<CampaignResult: {runs}, {asked}, {self.result.measure}>"
 
 
@@ -131,6 +133,9 @@ def write_campaign(
             for ending in table.filed:
                 text = LOOKS[ENDINGS[f".{ending}"]](table.grid, 2)
                 _write(draft / "tables" / f"{table.name}.{ending}", text)
+        if c.result.problems or c.result.warnings:
+            problems = next(problem_table(c)).grid
+            _write(draft / "problems.csv", LOOKS["csv"](problems, 2))
         _write(draft / "summary.md", summary_text(c))
         _write(draft / "results.json", msgspec.json.encode(result).decode() + "\n")
         _write(draft / "index.html", render(campaign_page(c, tables, in_folder=True)))
@@ -155,7 +160,24 @@ def summary_text(c: Overview) -> str:
         lines += [markdown_text(result.about), ""]
     lines += [f"- {markdown_text(sentence)}" for sentence in sentences(c)]
     lines += ["", *map(markdown_text, policy_words(result.policy, result.touched)), ""]
+    if result.notes:
+        lines += [f"- {markdown_text(sentence(note))}" for note in result.notes] + [""]
+    if result.problems:
+        lines += ["## Problems of what was handed in", ""]
+        lines += [f"- {markdown_text(_told(own))}" for own in result.problems[:MOST_PROBLEMS]]
+        if more := len(result.problems) - MOST_PROBLEMS:
+            lines += [f"- and {more:,} more: problems.csv has them all."] * (more > 0)
+        lines.append("")
     return "\n".join(lines)
+
+
+MOST_PROBLEMS = 200
+
+
+def _told(problem: Problem) -> str:
+    """A problem in a line."""
+    whose = f"{problem.team}: " if problem.team else ""
+    return f"{whose}{problem.place}: {problem.typed or problem.message}"
 
 
 def whole_folder_free(target: Path, *, force: bool) -> None:
