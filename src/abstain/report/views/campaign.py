@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from abstain.report.campaign.page import campaign_page
 from abstain.report.campaign.participants import problem_table
 from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.tables import all_tables
+from abstain.report.campaign.team import Revealed, Teams
 from abstain.report.grid import Grid, legend_sentence, markdown_text
 from abstain.report.page import PageTable, render
 from abstain.report.view import ENDINGS, LOOKS
@@ -139,7 +140,50 @@ def write_campaign(
         _write(draft / "summary.md", summary_text(c))
         _write(draft / "results.json", msgspec.json.encode(result).decode() + "\n")
         _write(draft / "index.html", render(campaign_page(c, tables, in_folder=True)))
+        if result.blind:
+            _without_times(draft)
     return tables
+
+
+TEAMS = "teams.md"
+"""The file that tells a folder of teams' pages."""
+
+
+def write_teams(
+    result: CampaignResult,
+    folder: str | Path,
+    *,
+    pseudonyms: Mapping[str, str] | None = None,
+    revealed: Revealed | None = None,
+    force: bool = False,
+) -> int:
+    """Write a folder for each team: its page and its tables; how many there are.
+
+    Unless something is revealed, every file has the same time: the order of writing tells nothing.
+    """
+    with whole_folder(folder, force=force, marker=TEAMS) as draft:
+        count = 0
+        for own in Teams(Overview(result), pseudonyms, revealed).pages():
+            place = draft / own.folder
+            place.mkdir()
+            _write(place / "index.html", render(own.page))
+            for table in own.tables:
+                _write(place / f"{table.name}.csv", LOOKS["csv"](table.grid, 2))
+            count += 1
+        _write(draft / TEAMS, "A folder for each team, written by `abstain campaign --teams`.\n")
+        if revealed is None:
+            _without_times(draft)
+    return count
+
+
+def _without_times(folder: Path) -> None:
+    """Give everything in a folder the same time."""
+    for path in (*folder.rglob("*"), folder):
+        os.utime(path, (EPOCH, EPOCH))
+
+
+EPOCH = 946_684_800
+"""The time of files that are to tell nothing: the year 2000."""
 
 
 def _endings(grid: Grid) -> tuple[str, ...]:
@@ -180,23 +224,28 @@ def _told(problem: Problem) -> str:
     return f"{whose}{problem.place}: {problem.typed or problem.message}"
 
 
-def whole_folder_free(target: Path, *, force: bool) -> None:
-    """Refuse a folder that may not be written, before any work is done."""
+def whole_folder_free(target: Path, *, force: bool, marker: str = "results.json") -> None:
+    """Refuse a folder that may not be written, before any work is done.
+
+    `marker` is the file that tells a folder of ours.
+    """
     if target.exists() and not target.is_dir():
         raise InputError("is a file, expected a folder to write", str(target))
     if not target.exists() or not any(target.iterdir()):
         return
     if not force:
         raise UsageError(f"{target} exists; {option('force', value=True)} replaces it")
-    if not (target / "results.json").exists():
+    if not (target / marker).exists():
         raise UsageError(f"{target} is not a campaign's folder; it is left as it is")
 
 
 @contextmanager
-def whole_folder(folder: str | Path, *, force: bool) -> Iterator[Path]:
+def whole_folder(
+    folder: str | Path, *, force: bool, marker: str = "results.json"
+) -> Iterator[Path]:
     """A folder to fill that takes its place at the end, or leaves no trace on any failure."""
     target = Path(folder)
-    whole_folder_free(target, force=force)
+    whole_folder_free(target, force=force, marker=marker)
     try:
         target.absolute().parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.absolute().parent))
