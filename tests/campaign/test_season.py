@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import abstain as ab
-from abstain.cli.app import run
+from abstain.cli import run
 from tests.campaign.season import TEAMS, Season, as_csv, faults, lay_out, zipped
 
 
@@ -124,7 +124,7 @@ def test_the_open_overview_lists_every_problem(season: Season, tmp_path: Path) -
     page = (tmp_path / "out" / "index.html").read_text()
     assert "12 runs were left out for" in summary
     for own in found.problems:
-        assert own.message.replace("\\", "")[:20] in summary.replace("\\", "")
+        assert own.message.replace("\\", "")[:9] in summary.replace("\\", "")
     assert "Problems of what was handed in" in page
     assert ab.load(tmp_path / "out" / "results.json") == found
 
@@ -156,12 +156,12 @@ def test_reveal_shows_a_team_what_is_right(season: Season, tmp_path: Path) -> No
 
 
 def test_small_slices_and_attributes_that_say_what_is_right_are_left_out(tmp_path: Path) -> None:
-    """`nca` follows from the answer, `few` has 3 questions, `near` is all but 4 of another."""
+    """`letter` follows from the answer, `few` has 3 questions, `near` is all but 4 of another."""
     lines = ["question,correct,options,topic,few,near,letter"]
     for at in range(40):
         right = "ABCD"[at % 4]
-        topic, few = ("x", "y")[at % 2], ("p" if at < 3 else "q")
-        near = "in" if at % 2 == 0 and at >= 8 else ("out" if at % 2 else "")
+        topic, few = ("x", "y")[at // 4 % 2], ("p" if at < 3 else "q")
+        near = ("in" if at > 3 else "") if topic == "x" else "out"
         lines.append(f"q{at},{right},A|B|C|D,{topic},{few},{near},{right.lower()}")
     (tmp_path / "gold.csv").write_text("\n".join(lines) + "\n")
     for name in ("a", "b"):
@@ -182,7 +182,7 @@ def test_pseudonyms_that_give_teams_away_are_refused(tmp_path: Path) -> None:
 
     file = tmp_path / "names.csv"
     for text, said in (
-        ("alpha,one\n", "no pseudonym for beta"),
+        ("alpha,one\n", "no pseudonym for 'beta'"),
         ("alpha,one\nbeta,one\n", "stands twice"),
         ("alpha,one\nbeta,the alphas\n", "names team 'alpha'"),
     ):

@@ -165,10 +165,10 @@ def valid_runs(
 
 
 def _all_runs(seen: Examined) -> list[str]:
-    """Every run that was handed in; a file that cannot be read is one, by its name."""
+    """Every run that was handed in; a file that cannot be read is one, by its path."""
     read = {own.table.name for own in seen.source.responses}
     lost = [
-        p.run or bare_name(p.place.path)
+        p.run or p.place.path
         for p in seen.problems
         if p.kind == "unreadable" and p.place.path not in read
     ]

@@ -12,7 +12,7 @@ from abstain.cli import EXIT_NO, options
 from abstain.cli.command import SHOWING, command, option
 from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, working
-from abstain.errors import UsageError
+from abstain.errors import UsageError, plural
 from abstain.report.view import FORMATS, Format
 
 if TYPE_CHECKING:
@@ -119,6 +119,9 @@ def campaign(
         command, result = "", blinded(result, other_names)
     write(result, output, Showing(format=format, command=command), force=force)
     if checked is not None and checked.skipped:
+        count = plural(len(checked.skipped), "run was", "runs were")
+        where = "each team's folder" if blind else f"{output}/problems.csv"
+        click.echo(f"{count} left out for problems: {where} lists them", err=True)
         raise click.exceptions.Exit(EXIT_NO)
 
 
