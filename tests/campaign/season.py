@@ -65,7 +65,7 @@ def faults(season: Season) -> dict[str, tuple[str, bytes, str]]:
     told = {q: f"{a},{'YES' if a else 'NO'}" for q, a in good.items()}
     second = season.questions[1]
     sure = {q: f"{a},0.5" for q, a in good.items()}
-    texts = {
+    return {
         "spreadsheet": ("r.csv", b"PK\x03\x04" + bytes(26) + b"xl/", "unreadable"),
         "binary": ("r.csv", b"question,answer\nq\0,1\n", "unreadable"),
         "latin-1": ("r.csv", "question,answer\nqq001,é\n".encode("latin-1"), "unreadable"),
@@ -87,7 +87,6 @@ def faults(season: Season) -> dict[str, tuple[str, bytes, str]]:
             "bad confidence",
         ),
     }
-    return texts
 
 
 def lay_out(season: Season, folder: Path) -> dict[str, tuple[str, str]]:

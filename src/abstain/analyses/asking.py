@@ -137,7 +137,9 @@ def opened_campaign(
                 f"{option('max_runs')} goes with {option('skip_invalid', value=True)}: it leaves "
                 "runs out"
             )
-        return evaluate(gold, runs, reading), None
+        from abstain.analyses.runs_info import read_info, repaired
+
+        return repaired(evaluate(gold, runs, reading), read_info(runs_info)), None
     from abstain.analyses.validate.validation import valid_runs
 
     return valid_runs(gold, runs, reading, max_runs=max_runs, runs_info=runs_info)

@@ -15,9 +15,11 @@ from abstain.errors import InputError, UnknownNameError, plural, shown, some_of
 from abstain.io.columns import require
 from abstain.io.frames import collect, into_lazy, open_table
 from abstain.judging.aligning import by_position
+from abstain.judging.evaluation import Evaluation
 from abstain.judging.gold import Gold
 from abstain.judging.opening import parse_run_name
 from abstain.judging.responses import Responses
+from abstain.judging.sources import GoldRuns
 
 OFFICIAL, LATE, UNOFFICIAL, WITHDRAWN = "official", "late", "unofficial", "withdrawn"
 STATUSES = (OFFICIAL, LATE, UNOFFICIAL, WITHDRAWN)
@@ -89,6 +91,15 @@ def read_info(given: Any) -> RunsInfo:
                     hint = f"{table.name} may say {', '.join(known)}"
                     raise UnknownNameError(column, said, known, hint=hint)
     return RunsInfo(table.name, frame)
+
+
+def repaired(evaluation: Evaluation, info: RunsInfo) -> Evaluation:
+    """The runs that the table aligns by position, with the gold's ids."""
+    source = evaluation.source
+    if not isinstance(source, GoldRuns) or "position" not in info.of("align").values():
+        return evaluation
+    fixed = info.repaired(source.responses, source.gold)
+    return Evaluation(GoldRuns(source.gold, fixed, evaluation.reading), evaluation.reading)
 
 
 class Team(Struct, frozen=True):

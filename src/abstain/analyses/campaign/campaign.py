@@ -31,6 +31,7 @@ from abstain.analyses.runs_info import (
     WITHDRAWN,
     RunsInfo,
     read_info,
+    repaired,
     teams_of,
 )
 from abstain.analyses.score.intervals import interval_rows
@@ -131,7 +132,7 @@ def campaign(
     questions = with_role(evaluation.questions)
     attributes = _attributes(questions, by, topic_by, test_by)
     table = read_info(runs_info)
-    evaluation = _repaired(evaluation, table)
+    evaluation = repaired(evaluation, table)
     said = table.notes(evaluation.runs) if table.name else []
     said += misspelt(evaluation.source.gold) if evaluation.source.gold else []
     known = _runs_info(evaluation, table)
@@ -365,15 +366,6 @@ def _curves(evaluation: Evaluation, order: Sequence[int], measure: Measure) -> C
         return None
     found = evaluation.only(runs=chosen).curve([*OF_CONFIDENCE, measure])
     return structs.replace(found, reading=None, subset=None, notes=(), policy={}, touched={})
-
-
-def _repaired(evaluation: Evaluation, info: RunsInfo) -> Evaluation:
-    """The runs that the table aligns by position, with the gold's ids."""
-    source = evaluation.source
-    if not isinstance(source, GoldRuns) or "position" not in info.of("align").values():
-        return evaluation
-    fixed = info.repaired(source.responses, source.gold)
-    return Evaluation(GoldRuns(source.gold, fixed, evaluation.reading), evaluation.reading)
 
 
 def _official(evaluation: Evaluation, others: set[str]) -> Evaluation:
