@@ -124,9 +124,11 @@ PIPED = {
     "measures": ("",),
     "explain": ("c@1",),
     "demo": ("-o demo",),
+    "editions": ("2013=scores.json 2014=scores.json",),
 }
 """What every command is asked: its files where they are not a gold and two runs."""
 ALONE = ("measures", "explain", "demo", "baseline", "pan", "squad", "audit", "refusals", "rank")
+ALONE += ("editions",)
 
 
 def calls() -> list[list[str]]:
