@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 from collections.abc import Iterator
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import vl_convert
+from click import Context
 from isolines import picture
 
+from abstain.cli.command import KEPT, Command
 from abstain.measures import Definition, Measure, definitions
 from abstain.measures.registry import example_measure
 from abstain.report.cards import (
@@ -153,22 +157,100 @@ def _example_code(item: Measure) -> str:
     return f">>> import abstain as ab\n>>> round({call}, 4)\n{round(value, 4)!r}\n"
 
 
-def commands_page() -> str:
-    """The help of every command, as a terminal of 80 columns shows it."""
-    os.environ |= {"COLUMNS": "80", "TERMINAL_WIDTH": "80", "NO_COLOR": "1"}
-    from click import Context
+GUIDES = {
+    "score": "scoring.md",
+    "validate": "campaign.md",
+    "campaign": "campaign.md",
+    "baseline": "campaign.md",
+    "editions": "campaign.md",
+    "rank": "rank.md",
+    "trec_eval": "coming-from/trec_eval.md",
+    "cut": "cut.md",
+    "curve": "confidence.md",
+    "tune": "confidence.md",
+    "compare": "compare.md",
+    "meta": "meta.md",
+    "pan": "coming-from/pan.md",
+    "squad": "logs.md",
+    "report": "report.md",
+    "audit": "audit.md",
+    "convert": "formats.md",
+    "refusals": "logs.md",
+    "measures": "reference/measures.md",
+    "explain": "reference/measures.md",
+    "demo": "demo.md",
+}
+"""The guide that shows a command at work."""
 
+
+def commands() -> dict[str, Command]:
+    """Every command by its name."""
+    os.environ |= {"COLUMNS": "80", "TERMINAL_WIDTH": "80", "NO_COLOR": "1"}
     from abstain.cli.app import COMMANDS, app
 
-    parts = [MADE_BY, "# Commands\n"]
-    for name in ("", *COMMANDS):
-        command = app.get_command(Context(app), name) if name else app
-        assert command is not None
-        context = command.make_context(f"abstain {name}".strip(), [], resilient_parsing=True)
-        parts.append(
-            f"\n## abstain {name}".rstrip() + f"\n\n```text\n{command.get_help(context)}\n```\n"
-        )
+    found = {name: app.get_command(Context(app), name) for name in COMMANDS}
+    return {name: own for name, own in found.items() if own is not None}
+
+
+def commands_page() -> str:
+    """Every command in a line, with a link to its page."""
+    parts = [
+        MADE_BY,
+        "# Commands\n\n",
+        "`abstain COMMAND --help` shows the same in a terminal. Every command that reads runs "
+        "takes the same options of reading, by the same names and with the same effect.\n\n",
+        "| command | what it does |\n| --- | --- |\n",
+    ]
+    for name, own in commands().items():
+        told = markdown_text(own.get_short_help_str(WIDE))
+        parts.append(f"| [abstain {name}](commands/{name}.md) | {told} |\n")
+    parts.append(
+        "\nExit code 0: done. 1: the data say no (an invalid run, a failed gate, a table that "
+        "contradicts itself). 2: a usage or input error, in one line. 3: a fault of abstain.\n"
+    )
     return "".join(parts)
+
+
+def command_page(name: str, own: Command) -> str:
+    """One command: how it is typed, examples, and every option with an anchor of its own."""
+    context = own.make_context(f"abstain {name}", [], resilient_parsing=True)
+    usage = own.get_usage(context).removeprefix("Usage: ")
+    parts = [MADE_BY, f"# abstain {name}\n\n```text\n{usage}\n```\n"]
+    for paragraph in cleandoc(own.help or "").split("\n\n"):
+        if paragraph.startswith(KEPT):
+            parts.append(f"\n```sh\n{_examples(paragraph.removeprefix(KEPT))}\n```\n")
+        else:
+            parts.append(f"\n{_prose(paragraph)}\n")
+    if guide := GUIDES.get(name):
+        parts.append(f"\nAt work, with its output: [the guide](../../{guide}).\n")
+    for section, records in own.sections(context).items():
+        parts.append(f"\n## {section}\n\n| | |\n| --- | --- |\n")
+        parts += [f"| {_anchored(term)} | {_prose(meaning)} |\n" for term, meaning in records]
+    return "".join(parts)
+
+
+def _examples(text: str) -> str:
+    """Lines to type; what a line says in brackets becomes a comment."""
+    lines = (re.sub(r"\s{2,}\((.*)\)$", r"   # \1", line) for line in text.strip().splitlines())
+    return "\n".join(lines)
+
+
+def _prose(text: str) -> str:
+    """Text for Markdown in which what stands between backticks stays as it is."""
+    joined = re.sub(r"(?<=\w-) (?=\w)", "", " ".join(text.split()))
+    parts = joined.split("`")
+    return "".join(
+        f"`{part}`".replace("|", "\\|") if at % 2 else markdown_text(part)
+        for at, part in enumerate(parts)
+    )
+
+
+def _anchored(term: str) -> str:
+    """An option or argument that a link can lead to: commands/score.md#by."""
+    long = re.search(r"--([\w-]+)", term)
+    name = long[1] if long else f"argument-{term.lower()}"
+    shown = term.replace("|", "\\|")
+    return f'<span id="{name}"></span>`{shown}`'
 
 
 def results_page() -> str:
@@ -233,6 +315,7 @@ def pages() -> dict[str, str]:
         "commands.md": commands_page(),
         "results.md": results_page(),
         "functions.md": functions_page(),
+        **{f"commands/{name}.md": command_page(name, own) for name, own in commands().items()},
         **every,
     }
 
@@ -290,7 +373,8 @@ def main() -> int:
     if "--check" in sys.argv:
         sys.stdout.writelines(f"docs/reference/{name} is stale: make docs\n" for name in names)
         return min(len(names), 1)
-    (HERE / "measures").mkdir(parents=True, exist_ok=True)
+    for folder in ("measures", "commands"):
+        (HERE / folder).mkdir(parents=True, exist_ok=True)
     wanted = pages()
     left = [name for name in names if name not in wanted.keys() | pictures().keys()]
     old = [name for name in left if _is_ours(HERE / name)]

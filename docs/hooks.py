@@ -14,20 +14,27 @@ from latex2mathml.converter import convert
 
 MATH = re.compile(r"^```math\n(.*?)^```$", re.M | re.S)
 FILE = re.compile(r"^(`{3,}\w+) file=(\S+)$", re.M)
-NEEDS = re.compile(r"^(`{3,}\w+) needs=\S+$", re.M)
+NEEDS = re.compile(r"^(`{3,}\w+) (?:needs|data)=\S+$", re.M)
 
 
 def on_config(config: Any) -> Any:
-    """Put the page of each measure into the menu, by family."""
+    """Put the page of each measure and of each command into the menu."""
     text = (Path(config.docs_dir) / "reference" / "measures.md").read_text(encoding="utf-8")
     menu: list[Any] = [{"All measures": "reference/measures.md"}]
     for section in text.split("\n## ")[1:]:
         links = re.findall(r"^\| \[(.*?)\]\((measures/.*?\.md)\)", section, re.M)
         entries = [{html.unescape(name).replace("\\", ""): f"reference/{to}"} for name, to in links]
         menu.append({section.splitlines()[0]: entries})
+    text = (Path(config.docs_dir) / "reference" / "commands.md").read_text(encoding="utf-8")
+    commands: list[Any] = [{"All commands": "reference/commands.md"}]
+    commands += [
+        {name: f"reference/{to}"} for name, to in re.findall(r"\[abstain (\w+)\]\((.*?)\)", text)
+    ]
     for entry in config.nav:
         if "Measures" in entry:
             entry["Measures"] = menu
+        if "Commands" in entry:
+            entry["Commands"] = commands
     return config
 
 

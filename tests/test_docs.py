@@ -4,6 +4,7 @@
     ```console            `$ abstain …` lines, each followed by what it prints, exactly
     ```python             run, as a doctest where it has >>>
     ```python needs=NAME  run where the package NAME is installed
+    ```console data=NAME  run where the folder NAME of real data is, with its files
 
 The blocks of a document run in order in one folder of its own.
 """
@@ -28,7 +29,7 @@ import pytest
 
 import abstain
 from abstain.cli import run
-from tests.helpers import ROOT
+from tests.helpers import ROOT, SHARED
 
 FENCE = re.compile(r"^(?P<fence>`{3,})(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=fence)\s*$", re.M | re.S)
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -43,15 +44,38 @@ class Block:
     needs: str | None
     text: str
     line: int
+    data: str | None = None
 
 
 def blocks(text: str) -> Iterator[Block]:
+    return (block for block, _, _ in spans(text))
+
+
+def spans(text: str) -> Iterator[tuple[Block, int, int]]:
+    """Each block, and where its text begins and ends."""
     for found in FENCE.finditer(text):
         words = found["info"].split()
         said = dict(word.split("=", 1) for word in words[1:] if "=" in word)
         line = text.count("\n", 0, found.start()) + 2
         language = words[0] if words else ""
-        yield Block(language, said.get("file"), said.get("needs"), found["text"], line)
+        block = Block(
+            language, said.get("file"), said.get("needs"), found["text"], line, said.get("data")
+        )
+        yield block, found.start("text"), found.end("text")
+
+
+def here_is(data: str) -> bool:
+    """Whether a folder of real data is beside the checkout."""
+    return (SHARED / "data" / data).is_dir()
+
+
+def lay_out(data: str, folder: Path) -> None:
+    """Put links to the files of real data where commands look for them."""
+    for path in sorted((SHARED / "data" / data).rglob("*")):
+        target = folder / path.relative_to(SHARED / "data" / data)
+        if path.is_file() and not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(path)
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:
@@ -139,8 +163,18 @@ def _said_in_a_shell(command: str, folder: Path) -> str:
 def test_examples_of(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     memory: dict[str, object] = {}
+    missing: list[str] = []
     for block in blocks(document.read_text()):
+        if block.data is not None and not here_is(block.data):
+            missing.append(block.data)
+            continue
+        if block.data is not None:
+            lay_out(block.data, tmp_path)
         run_block(block, tmp_path, document.name, memory)
+    if missing:
+        pytest.skip(
+            f"real data is not here: {', '.join(missing)} (ABSTAIN_SHARED names its folder)"
+        )
 
 
 def modules() -> list[str]:

@@ -72,7 +72,6 @@ def _wordings(message: str) -> tuple[str, str]:
 
 
 def _literal(value: str | float) -> str:
-    """A value as Python code."""
     if not isinstance(value, str):
         return str(value)
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
@@ -80,7 +79,6 @@ def _literal(value: str | float) -> str:
 
 
 def _typed(text: str) -> str:
-    """A value as a shell takes it."""
     import shlex
 
     return shlex.quote(text)
@@ -157,6 +155,12 @@ class UnknownNameError(UsageError):
         super().__init__(f"there is no {what} '{name}'{tail}{f'; {hint}' if hint else ''}")
 
 
+def check_name(what: str, name: str, known: Collection[str]) -> None:
+    """Refuse a name that is not among the known ones, which the error lists."""
+    if name not in known:
+        raise UnknownNameError(what, name, known, hint=f"there are {', '.join(known) or '–'}")
+
+
 def nearest(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
     """The known names that look most like a given one, the best first.
 
@@ -197,10 +201,15 @@ _TAKES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
     "Measure": (
         "the name of a measure",
         "names of measures",
-        lambda value: isinstance(value, str) or type(value).__name__ == "Measure",
+        lambda value: isinstance(value, str) or _is_measure(value),
     ),
 }
 """Plain types as they are written: what to call one, what to call several, which values fit."""
+
+
+def _is_measure(value: Any) -> bool:
+    """Whether it is of a class above this layer, which is known by its name."""
+    return any(kind.__name__ == "Measure" for kind in type(value).__mro__)
 
 
 def _number(value: Any, kind: type) -> bool:
@@ -220,8 +229,6 @@ def _split(text: str, mark: str) -> list[str]:
 
 
 class _Kind(Struct, frozen=True):
-    """A type that arguments are checked against."""
-
     said: str
     many: str
     fits: Callable[[Any], bool]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UsageError, check_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -300,14 +300,8 @@ class Policy:
             if not equals:
                 raise UsageError(f"a policy reads KIND=EFFECT, such as error=wrong (got '{text}')")
             kind, effect = kind.strip().lower(), effect.strip().lower()
-            if kind not in tuple(Why):
-                raise UnknownNameError(
-                    "kind of blank", kind, tuple(Why), hint=f"there are {', '.join(Why)}"
-                )
-            if effect not in tuple(Effect):
-                raise UnknownNameError(
-                    "effect", effect, tuple(Effect), hint=f"there are {', '.join(Effect)}"
-                )
+            check_name("kind of blank", kind, tuple(Why))
+            check_name("effect", effect, tuple(Effect))
             if said.setdefault(kind, effect) != effect:
                 raise UsageError(f"the policy says both {kind}={said[kind]} and {kind}={effect}")
             effects[Why(kind)] = Effect(effect)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import math
-import re
 from typing import Any
 
 import numpy as np
@@ -146,16 +145,3 @@ def test_the_command_line_over_real_data(here: Here) -> None:
     assert said.data["results"][0]["run"] == "Llama3-70b"
     said = here("tune", "--judged", path, "--run", "Llama3-70b", "--folds", "2", "-f", "json")
     assert said.data["results"][0]["gain"] > 0.03
-
-
-@pytest.mark.slow
-def test_what_the_readme_shows_is_what_is_printed(here: Here) -> None:
-    path = needs("data/plaut/truthfulqa.csv.gz")
-    readme = (ROOT / "README.md").read_text()
-    shown = re.findall(r"```text\n\$ abstain (tune (?:[^\n]*\\\n)*[^\n]*)\n(.*?)```", readme, re.S)
-    assert len(shown) == 2
-    for command, output in shown:
-        words = command.replace("\\\n", " ").split()
-        said = here(*(str(path) if word == "truthfulqa.csv.gz" else word for word in words))
-        assert said.code == 0, said.err
-        assert said.out.split() == output.split()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from abstain.errors import UnknownNameError, UsageError, plural
+from abstain.errors import UsageError, check_name, plural
 from abstain.io.qa4mre import is_none_of_the_above
 from abstain.judging.gold import NONE_WORDS, Gold
 from abstain.outcomes import Counts
@@ -35,8 +35,7 @@ class Baseline:
 
 def baseline(gold: Gold, kind: str, *, seed: int = 0) -> Baseline:
     """The run of a baseline by its name; `seed` is for the random one alone."""
-    if kind not in KINDS:
-        raise UnknownNameError("baseline", kind, KINDS, hint=f"there are {', '.join(KINDS)}")
+    check_name("baseline", kind, KINDS)
     return random(gold, seed=seed) if kind == "random" else KINDS[kind](gold)
 
 
@@ -133,9 +132,6 @@ KINDS: dict[str, Callable[[Gold], Baseline]] = {
     "blank": blank,
     "oracle": oracle,
 }
-
-
-# ----------------------------------------------------------------------------- what a gold has
 
 
 def _responses(gold: Gold, answers: pl.Series) -> pl.DataFrame:

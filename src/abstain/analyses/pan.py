@@ -7,22 +7,21 @@ missing one counts as 0.5.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
+import polars as pl
 
 from abstain.analyses.result import Facts, Result, defined, ranked
 from abstain.errors import InputError, UsageError, checked, nearest, plural, shown
+from abstain.io.tables import read_table
 from abstain.judging.opening import open_sources
 from abstain.judging.reading import Reading
 from abstain.measures import measure
 from abstain.measures.answers import Answers
 from abstain.outcomes import Undefined
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-    import polars as pl
 
 YEARS = (2020, 2021, 2022, 2023)
 MEASURES = ("AUC", "c@1", "F1", "F0.5u", "Brier")
@@ -100,9 +99,6 @@ class PanResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="pan"
                 raise ValueError(f"result {number} has other scores than PAN's")
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """A row a system."""
-        import polars as pl
-
         rows = [
             (row.rank, row.run, *row.scores.values(), row.blank, row.missing) for row in self.rows
         ]
@@ -121,8 +117,6 @@ def pan(truth: str | os.PathLike[str], answers: Any, *, year: int = 2023) -> Pan
         answers: The paths of answers (id, value), or of one; a mapping names the systems.
         year: Whose overall score: 2020 takes four measures, later years Brier too.
     """
-    from abstain.io.tables import read_table
-
     gold = read_table(os.fspath(truth), format="pan")
     if "correct" not in gold.columns:
         raise InputError("has values, expected PAN's truth (id, same)", gold.name)

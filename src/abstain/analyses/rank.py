@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
+import polars as pl
 from msgspec import structs
 
-from abstain.analyses.result import Facts, Result, number, ranked, read_as
+from abstain.analyses.result import Facts, Result, check_rows, number, ranked, read_as
 from abstain.analyses.truncation import TruncationResult, ends_of
 from abstain.analyses.truncation import truncation as truncation_of
 from abstain.errors import plural, some_of
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
+from abstain.measures.ranked_lists import Ints, RankedLists
 from abstain.outcomes import Undefined
 from abstain.rankings.rankings import Rankings, default_measures, ranking_measures
 from abstain.rankings.settings import ListSettings
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from abstain.measures.ranked_lists import Ints, RankedLists
 
 FIRST = 4
 """Names of unjudged queries that a result keeps."""
@@ -141,14 +138,7 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
 
     def check(self) -> None:
         """Every row has the scores and slices that were asked for."""
-        if not self.rows:
-            raise ValueError("has no results, expected at least one run")
-        if not self.measures:
-            raise ValueError("has no measures, expected at least one")
-        rows: list[RankRow | QueryRow] = [*self.rows, *self.per_query]
-        for at, row in enumerate(rows, 1):
-            if list(row.scores) != list(self.measures) or list(row.slice) != list(self.by):
-                raise ValueError(f"result {at} has other scores or slices than are asked for")
+        check_rows(self.rows and (*self.rows, *self.per_query), self.measures, self.by)
         if list(self.nothing_relevant) != list(self.measures):
             raise ValueError("'nothing_relevant' has other measures than are asked for")
 
@@ -158,8 +148,6 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
 
     def _frame(self, table: str) -> pl.DataFrame:
         """Means: a row a run and slice. Queries: a row a run and query."""
-        import polars as pl
-
         rows: tuple[Any, ...] = self.rows if table == "main" else self.per_query
         names = ("rank", "run") if table == "main" else ("run", "query")
         counts: dict[str, Any] = dict.fromkeys(COUNTS, pl.Int64)
@@ -260,7 +248,6 @@ def _mean(
     queries: Ints,
     scored: Sequence[_Scored],
 ) -> RankRow:
-    """A run's means over some queries."""
     lists = rankings.lists
     counted = queries[rankings.counted[run, queries]]
     scores: dict[str, float | None] = {}
@@ -294,7 +281,6 @@ def _mean(
 def _query_rows(
     rankings: Rankings, mean: RankRow, queries: Ints, scored: Sequence[_Scored]
 ) -> list[QueryRow]:
-    """A row for each query that the mean is taken over."""
     lists = rankings.lists
     run = lists.runs.index(mean.run)
     nil = lists.nil.tolist()
@@ -320,7 +306,6 @@ def _query_rows(
 
 
 def _lists_of(rankings: Rankings) -> tuple[Lists, ...]:
-    """How each run's lists end."""
     missing = rankings.lists.by_run(rankings.lists.missing).sum(axis=1).tolist()
     ends = zip(rankings.runs, missing, ends_of(rankings), strict=True)
     return tuple(Lists(run=run, missing=gone, **own) for run, gone, own in ends)
@@ -332,7 +317,6 @@ def lowest_grade(item: RankingMeasure) -> float | None:
 
 
 def _unjudged(lists: RankedLists) -> Unjudged | None:
-    """Queries of the runs that the judgments do not have."""
     names = list(dict.fromkeys(name for run in lists.unjudged for name in run))
     if not names:
         return None

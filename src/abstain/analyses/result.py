@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import msgspec
 
 import abstain
-from abstain.errors import InputError, UnknownNameError, checked, shown
+from abstain.errors import InputError, check_name, checked, shown
 from abstain.io.selection import Selection
 from abstain.judging.reading import Reading, reading_of
 from abstain.outcomes import Undefined
@@ -165,14 +165,10 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
         """Which analysis it is of."""
         return str(self.__struct_config__.tag)
 
-    # ------------------------------------------------------------------------------- data
-
     @checked
     def to_frame(self, table: str = "main") -> pl.DataFrame:
         """A table of the result, tidy (polars); further tables by name."""
-        if table not in self.TABLES:
-            known = ", ".join(self.TABLES)
-            raise UnknownNameError("table", table, self.TABLES, hint=f"there are {known}")
+        check_name("table", table, self.TABLES)
         return self._frame(table)
 
     def _frame(self, table: str) -> pl.DataFrame:
@@ -194,8 +190,6 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
         from abstain.io.json_text import json_of
 
         return _kept(json_of(self), path)
-
-    # ------------------------------------------------------------------------------- looks
 
     def __str__(self) -> str:
         return abstain.view_of(self).plain()

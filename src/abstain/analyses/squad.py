@@ -18,13 +18,12 @@ import numpy as np
 from abstain.analyses.result import Facts, Result, defined
 from abstain.errors import UsageError, checked, option
 from abstain.io.normalise import squad as normal
+from abstain.measures.arrays import Array, BoolArray
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
-
-    from abstain.outcomes import Array
 
 Path: TypeAlias = "str | os.PathLike[str]"
 Paths: TypeAlias = "Path | Sequence[Path]"
@@ -104,7 +103,6 @@ class SquadResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sq
                 raise ValueError(f"result {number} has other scores than the first")
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """A row a run."""
         import polars as pl
 
         schema: dict[str, Any] = {"run": pl.String}
@@ -115,11 +113,7 @@ class SquadResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sq
 
 @checked
 def squad(
-    gold: Path,
-    predictions: Paths,
-    *,
-    na_prob: Paths = (),
-    threshold: float | None = None,
+    gold: Path, predictions: Paths, *, na_prob: Paths = (), threshold: float | None = None
 ) -> SquadResult:
     """SQuAD 2's scores of one or more files of predictions.
 
@@ -177,8 +171,8 @@ def _listed(given: Paths) -> list[Path]:
 def _scores(
     exact: Array,
     f1: Array,
-    given: npt.NDArray[np.bool_],
-    has: npt.NDArray[np.bool_],
+    given: BoolArray,
+    has: BoolArray,
     chances: Array | None,
     threshold: float | None,
 ) -> dict[str, float]:

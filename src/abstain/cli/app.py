@@ -74,9 +74,6 @@ class Program(FittingHelp, click.Group):
         return own + click.Command.shell_complete(self, ctx, incomplete)
 
 
-# ------------------------------------------------------------------------ completion in a shell
-
-
 VARIABLE = "_ABSTAIN_COMPLETE"
 """The variable by which a shell's script asks for completions."""
 

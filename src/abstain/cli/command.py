@@ -112,9 +112,6 @@ class Words(click.types.StringParamType):
         return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
-# ------------------------------------------------- help that fits the terminal, however narrow
-
-
 LEAST, MOST = 24, 98
 """Columns that help takes at least and at most."""
 
@@ -196,9 +193,6 @@ def filled(text: str, width: int, *, hanging: int = 0) -> list[str]:
     return [line.rstrip() for line in lines if line.strip()]
 
 
-# ------------------------------------------------------------------- checks before it begins
-
-
 class Command(FittingHelp):
     """A command that refuses an output it cannot or must not write before it works for it."""
 
@@ -219,6 +213,12 @@ class Command(FittingHelp):
 
     def format_options(self, ctx: click.Context, formatter: Any) -> None:
         """The arguments, then the options by section."""
+        for name, records in self.sections(ctx).items():
+            with formatter.section(name):
+                formatter.write_dl(records)
+
+    def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """Arguments and options with their meanings, by heading."""
         named = [
             (own.human_readable_name, own.help)
             for own in self.params
@@ -230,10 +230,7 @@ class Command(FittingHelp):
             record = None if isinstance(own, click.Argument) else own.get_help_record(ctx)
             if record is not None:
                 sections[getattr(own, "section", SHOWING)].append(record)
-        for name, records in sections.items():
-            if records:
-                with formatter.section(name):
-                    formatter.write_dl(records)
+        return {name: records for name, records in sections.items() if records}
 
 
 def with_bare_value(args: Sequence[str], names: Sequence[str], methods: Sequence[str]) -> list[str]:
@@ -284,9 +281,6 @@ def check_outputs(ctx: click.Context) -> None:
         if real in inputs:
             raise UsageError(f"{called} {output} would overwrite {inputs[real]}")
         inputs[real] = f"what {called} writes"
-
-
-# ---------------------------------------------------------------------- as it can be typed again
 
 
 ELSEWHERE = ("-o", "--output", "-f", "--format", "--threads")

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from abstain.cli.command import READING, F, Words, argument, option
 from abstain.cli.options import pairs
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UsageError, check_name
 from abstain.judging import reading as fields
 from abstain.judging.reading import OPTIONS, REPEATED, Kind, Reading, refuse, refuse_meaningless
 
@@ -84,10 +84,7 @@ class Input(Struct, frozen=True):
 
 
 def reads(
-    *kinds: Kind,
-    runs: str = "The runs.",
-    alone: str = "",
-    without: Mapping[str, str] | None = None,
+    *kinds: Kind, runs: str = "The runs.", alone: str = "", without: Mapping[str, str] | None = None
 ) -> Callable[[F], F]:
     """A decorator: give a command GOLD, RUN… and the options of reading; it gets `given`.
 
@@ -146,10 +143,7 @@ def reading_options(
 
 
 def _with_options(
-    function: F,
-    without: Mapping[str, str],
-    columns: Sequence[str],
-    help: Mapping[str, str],
+    function: F, without: Mapping[str, str], columns: Sequence[str], help: Mapping[str, str]
 ) -> F:
     """A command with the options of reading, as `OPTIONS` has them; it gets a `reading`."""
 
@@ -186,10 +180,7 @@ def read_options(
     own["pick"] = pairs(own["pick"], "--pick", "filter=strict-match")
     own["columns"] = pairs(own["columns"], "--column", "question=id")
     for name in own["columns"]:
-        bare = name.rpartition(":")[2]
-        if bare not in columns:
-            hint = f"there are {', '.join(columns)}"
-            raise UnknownNameError("column to map", bare, columns, hint=hint)
+        check_name("column to map", name.rpartition(":")[2], columns)
     own["grades"] = pairs(own["grades"], "--grade", "meh=wrong")
     reading = Reading.of(**{field: value for field, value in own.items() if value is not None})
     refuse(reading, without)

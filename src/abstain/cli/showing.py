@@ -8,19 +8,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import click
+import msgspec
 from msgspec import Struct
 
+from abstain.analyses.result import Result
 from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, F, option
 from abstain.errors import UsageError
+from abstain.io.files import write_text
+from abstain.report.grid import Grid
 from abstain.report.view import ENDINGS, FORMATS, LOOKS, Format, view_of
-
-if TYPE_CHECKING:
-    from abstain.analyses.result import Result
-    from abstain.report.grid import Grid
 
 
 class Showing(Struct, frozen=True):
@@ -40,8 +40,6 @@ class Showing(Struct, frozen=True):
 
     def show(self, result: Result, **options: Any) -> None:
         """Print a result or write it, and draw its chart where one was asked for."""
-        import msgspec
-
         view = view_of(msgspec.structs.replace(result, command=self.command))
         if self.chart is not None:
             view.draw(self.chart, **options)
@@ -74,8 +72,6 @@ class Showing(Struct, frozen=True):
         if self.output is None:
             sys.stdout.write(text)
             return
-        from abstain.io.files import write_text
-
         write_text(self.output, text)
 
 

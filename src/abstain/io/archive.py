@@ -146,8 +146,6 @@ class Archive:
             left -= len(chunk)
             yield chunk
 
-    # ------------------------------------------------------------------------ the directory
-
     def _from_directory(self) -> dict[str, Entry]:
         try:
             guarded = cast("IO[bytes]", _Guarded(self.file, self.opened.name))
@@ -200,8 +198,6 @@ class Archive:
                 "deflate (8) or Zstandard (93)",
                 self.opened.name,
             )
-
-    # ----------------------------------------------------------------- headers, one by one
 
     def _from_headers(self) -> dict[str, Entry]:
         """What a killed writer left: whole entries from the beginning on."""

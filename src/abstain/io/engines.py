@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UnknownNameError, UsageError, option, shown
+from abstain.errors import InputError, UsageError, check_name, option, shown
 from abstain.io.tables import ROW, Table, first_line
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ SPARK_WILD = re.compile(r"[*?\[\]{}\\]")
 def check_engine(engine: str | None, master: str | None = None) -> str:
     """The engine that was asked for; a master is Spark's."""
     chosen = engine or ("polars" if master is None else "spark")
-    if chosen not in ENGINES:
-        raise UnknownNameError("engine", chosen, ENGINES, hint=f"there are {', '.join(ENGINES)}")
+    check_name("engine", chosen, ENGINES)
     if master is not None and chosen != "spark":
         raise UsageError(
             f"{option('master')} goes with {option('engine', 'spark')} (got '{chosen}')"
@@ -72,7 +71,6 @@ def _refuse_alike(table: Table, engine: str) -> None:
 
 
 def _parquet(table: Table) -> Path | None:
-    """The Parquet file that an engine reads by itself."""
     return table.opened.path if table.format == "parquet" and table.opened is not None else None
 
 
@@ -81,9 +79,6 @@ def _needed(package: str, extra: str) -> None:
         raise UsageError(
             f"{option('engine', extra)} needs {package}: pip install 'abstain[{extra}]'"
         )
-
-
-# ---------------------------------------------------------------------------------- duckdb
 
 
 @functools.cache
@@ -149,9 +144,6 @@ def to_duckdb(small: pl.DataFrame, relation: Any) -> Any:
     return relation.query(
         "unused_view_of_abstain_6b1d0f52", "SELECT * FROM small_table_of_abstain_6b1d0f52"
     )
-
-
-# ----------------------------------------------------------------------------------- spark
 
 
 def to_spark(small: pl.DataFrame, session: SparkSession) -> Any:

@@ -6,19 +6,17 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import polars as pl
 from msgspec.structs import replace
+from narwhals.typing import IntoFrame
 
 from abstain.errors import AbstainError, InputError, UsageError, nearest
 from abstain.io.engines import to_duckdb, to_spark, with_every_nan
 from abstain.io.files import Opened
 from abstain.io.tables import ROW, Chunks, Table, first_line, json_column, read_table
-
-if TYPE_CHECKING:
-    from narwhals.typing import IntoFrame
 
 
 def open_table(
@@ -41,8 +39,8 @@ def open_table(
         raise InputError("two columns have the same name", name or "the frame") from None
     except TypeError:
         raise UsageError(
-            f"expected a path or a dataframe (polars, pandas, pyarrow, duckdb, Spark), "
-            f"got {type(data).__name__}"
+            f"{name + ': ' if name else ''}expected a path or a dataframe "
+            f"(polars, pandas, pyarrow, duckdb, Spark), got {type(data).__name__}"
         ) from None
     label = name or "the frame"
     if isinstance(frame, nw.LazyFrame):

@@ -100,7 +100,6 @@ def _looked_through(opened: Opened) -> tuple[int, Kinds]:
 
 
 def _chunks(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """The rows of some columns."""
     decoder, before = _decoder(columns, others=True), 0
     for chunk in chunks_of(text_blocks(opened)):
         found = None if decoder is None else _quickly(chunk, decoder, first=not before)

@@ -175,9 +175,6 @@ def clean(value: Any) -> Any:
     return value
 
 
-# ------------------------------------------------------------------------------ what scores mean
-
-
 def number_picked(picks: Mapping[str, str], name: str) -> float | None:
     """A pick that is a number, where it was given."""
     text = picks.get(name)

@@ -13,13 +13,7 @@ import msgspec
 import polars as pl
 
 from abstain.errors import InputError, shown
-from abstain.io.qa4mre import (
-    RUN_EXTRAS,
-    SPLIT,
-    id_levels,
-    question_id,
-    says_none,
-)
+from abstain.io.qa4mre import RUN_EXTRAS, SPLIT, id_levels, question_id, says_none
 
 GOLD_COLUMNS = ("question", "correct", "options", "topic", "test", "nca", "text", "option_texts")
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UsageError, check_name
 from abstain.io.files import BOM
 
 if TYPE_CHECKING:
@@ -55,11 +55,7 @@ class Reader:
     def table(self, opened: Opened, picks: Mapping[str, str]) -> Table:
         """The log as a table; a pick that the reader does not know is refused."""
         for name in picks:
-            if name not in (self.picks or {}):
-                known = tuple(self.picks or ())
-                raise UnknownNameError(
-                    f"pick of {self.name}", name, known, hint=f"there are {', '.join(known) or '–'}"
-                )
+            check_name(f"pick of {self.name}", name, self.picks or {})
         return self.read(opened, picks)
 
 

@@ -210,9 +210,6 @@ def _quotes_enclose(cells: Any, at: Any, separator: str) -> bool:
     return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
 
 
-# ------------------------------------------------------------------------------ in chunks
-
-
 def _utf8_blocks(opened: Opened) -> Iterator[bytes]:
     """The bytes of a file, which is refused at the end if it is not UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()

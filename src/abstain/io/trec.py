@@ -140,10 +140,7 @@ def looks_like_trec(head: bytes) -> bool:
 
 
 def _parse(
-    text: bytes,
-    columns: tuple[str, ...],
-    kinds: dict[str, pl.DataType],
-    wanted: tuple[str, ...],
+    text: bytes, columns: tuple[str, ...], kinds: dict[str, pl.DataType], wanted: tuple[str, ...]
 ) -> pl.DataFrame | None:
     """The wanted columns of single-spaced text, or None where a value is missing or no number."""
     width = max(len(columns), text.count(b" ", 0, text.find(b"\n")) + 1)
@@ -236,9 +233,6 @@ def _wrong_width(fields: list[bytes], columns: tuple[str, ...]) -> str:
 
 def _text(field: bytes) -> str:
     return shown(field.decode(errors="replace"))
-
-
-# ----------------------------------------------------------------- lines, and their fields
 
 
 def chunks(opened: Opened) -> Iterator[bytes]:

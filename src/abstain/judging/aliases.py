@@ -96,9 +96,6 @@ def _holds(table: Table, meaning: str, column: str, grades: Mapping[str, str]) -
     return 0 < len(found) <= MOST_GRADES and all(fold(value) in known for value in found)
 
 
-# ----------------------------------------------------------- rows that say too little
-
-
 def refuse_pooled(table: Table) -> None:
     """Refuse graded rows that name no question where a column would: systems may be pooled."""
     frame = table.frame

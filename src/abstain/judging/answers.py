@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from abstain.measures.answers import Answers
+from abstain.measures.arrays import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import EXCLUDED
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array, IntArray
 
 EMPTY = EXCLUDED - 1
 
 
-def has_answer(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+def has_answer(codes: Codes) -> BoolArray:
     """Which responses have an answer or a candidate."""
-    found: npt.NDArray[np.bool_] = codes < EMPTY
+    found: BoolArray = codes < EMPTY
     return found
 
 
 def answers_of(
-    codes: npt.NDArray[np.uint8],
+    codes: Codes,
     confidence: Array,
-    where: npt.NDArray[np.bool_] | IntArray | None = None,
+    where: BoolArray | IntArray | None = None,
 ) -> Answers:
     """The answers and candidates of a run, over all or some of the questions."""
     if where is not None:
@@ -39,7 +33,7 @@ def answers_of(
     return Answers((codes & 1) == 0, confidence, asked, codes < 2)
 
 
-def stated(codes: npt.NDArray[np.uint8], confidence: Array) -> tuple[int, int]:
+def stated(codes: Codes, confidence: Array) -> tuple[int, int]:
     """How many answers and candidates of a run have a confidence, and how many there are."""
     has = has_answer(codes)
     return int(np.count_nonzero(has & ~np.isnan(confidence))), int(has.sum())

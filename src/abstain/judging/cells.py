@@ -7,7 +7,7 @@ question: one byte where the kinds are wanted (`fill`), one bit where only count
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -17,13 +17,9 @@ from msgspec import Struct
 from abstain.errors import InputError
 from abstain.io.frames import collect, into_lazy, reading
 from abstain.judging.judge import INDEX, KIND, SLICE, SPOT, Judged
+from abstain.judging.responses import Responses
+from abstain.measures.arrays import Array, Codes, IntArray
 from abstain.outcomes import KINDS, Why, blank_kind
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.judging.responses import Responses
-    from abstain.outcomes import IntArray
 
 BATCH = 1 << 19
 """Rows that are looked at together."""
@@ -49,8 +45,8 @@ class Batch(Struct, frozen=True):
 
     run: IntArray
     index: IntArray
-    kind: npt.NDArray[np.uint8]
-    confidence: npt.NDArray[np.float64] | None = None
+    kind: Codes
+    confidence: Array | None = None
     """NaN where none was given; None: nobody asked."""
 
 
@@ -120,12 +116,9 @@ def _batches(frame: nw.LazyFrame[Any], categories: pl.Categories) -> Iterator[pl
         yield frame_part.with_columns(run)
 
 
-# ------------------------------------------------------------------------------ every kind
-
-
 def fill(
     cells: Cells,
-) -> tuple[list[str], npt.NDArray[np.uint8], npt.NDArray[np.float64] | None, int]:
+) -> tuple[list[str], Codes, Array | None, int]:
     """The runs by name, the kind of each cell, its confidence, how many cells were filled again.
 
     There are confidences where they were asked for: NaN where a response has none.
@@ -168,9 +161,6 @@ def grown(table: Any, rows: int, empty: float = 0) -> Any:
     return larger
 
 
-# ------------------------------------------------------------------------------ only counts
-
-
 class Census(Struct, frozen=True):
     """How many responses of each kind: runs × parts × KINDS, the missing ones not among them."""
 
@@ -183,7 +173,7 @@ class Census(Struct, frozen=True):
     """Responses that cannot be judged; where there are some, nothing else is told."""
 
 
-def census(cells: Cells, slice_of: npt.NDArray[np.int64], slices: int) -> Census:
+def census(cells: Cells, slice_of: IntArray, slices: int) -> Census:
     """Count cells by run and slice, and remember for each by one bit that it was met."""
     stride = (cells.width + 7) // 8
     table = np.zeros((1, slices * KINDS), np.int64)
@@ -224,14 +214,11 @@ def refuse_counts(runs: int, slices: int, label: str) -> None:
 
 
 def _add(counts: IntArray, bins: IntArray) -> None:
-    """One more in each of the bins."""
     if len(counts) <= 4 * len(bins):
         counts += np.bincount(bins, minlength=len(counts))
     else:
         np.add.at(counts, bins, 1)
 
-
-# ------------------------------------------------------------------- only counts, in DuckDB
 
 MOST_BITS = 1 << 29
 """Runs × slices × questions of the largest slice that DuckDB remembers as met: 64 MB for a kind."""

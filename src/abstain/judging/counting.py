@@ -6,10 +6,11 @@ Where counts are not enough, every response is put in its cell: runs × question
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,16 +32,12 @@ from abstain.judging.cells import (
 )
 from abstain.judging.faults import Problem
 from abstain.judging.judge import FILE, INDEX, KIND, Judged
+from abstain.judging.responses import Responses
 from abstain.judging.slices import BY, slice_numbers, slice_sizes
+from abstain.measures.arrays import Array, Codes, IntArray
 from abstain.outcomes import KINDS
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.judging.responses import Responses
-    from abstain.outcomes import Array, IntArray
-
-Filled = tuple[list[str], "npt.NDArray[np.uint8]", "Array | None"]
+Filled = tuple[list[str], Codes, Array | None]
 """The runs by name, the kinds of their responses, their confidences where those were asked for."""
 
 MOST_REPEATS = 10_000
@@ -74,9 +71,6 @@ def count_kinds(judged: Judged, by: Sequence[str] = ()) -> KindCounts:
         np.concatenate([part.table for part in parts]),
         len(judged.gold),
     )
-
-
-# ------------------------------------------------------------ batches of cells, brought here
 
 
 def refuse_shared(runs: Sequence[str]) -> None:
@@ -113,9 +107,6 @@ def _count_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> 
     runs = [run for run in found.runs for _ in slices]
     table = found.table.reshape(-1, KINDS)
     return KindCounts(runs, slices * len(found.runs), table, len(judged.gold))
-
-
-# ------------------------------------------------------------- other engines: their own count
 
 
 def _count_in_engine(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> KindCounts:
@@ -164,9 +155,6 @@ def with_missing(
         grid.select(columns).rows() if columns else [()] * grid.height
     )
     return KindCounts(grid["run"].to_list(), slices, table, questions)
-
-
-# ------------------------------------------------------------------------- a cell a response
 
 
 def filled(judged: Judged, *, confident: bool = False) -> Filled:
@@ -218,7 +206,7 @@ def binned(judged: Judged, bins: int) -> pl.DataFrame:
 
 
 def binned_cells(
-    runs: Sequence[str], kinds: npt.NDArray[np.uint8], confidence: Array | None, bins: int
+    runs: Sequence[str], kinds: Codes, confidence: Array | None, bins: int
 ) -> pl.DataFrame:
     """As `binned`, of responses that are held: runs × questions."""
     assert confidence is not None

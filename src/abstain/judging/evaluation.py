@@ -18,8 +18,11 @@ from msgspec import Struct, structs
 import abstain
 from abstain.errors import InputError, UnknownNameError, UsageError, checked, option, plural
 from abstain.io.selection import Selection, narrowed, positions
+from abstain.judging.aliases import likely_confidence
 from abstain.judging.counting import KindCounts, binned_cells
+from abstain.judging.reading import PolicyLike, Reading, refuse_meaningless, said_policy
 from abstain.judging.slices import Slices, cluster_numbers, slice_numbers, slice_sizes, slices_of
+from abstain.measures.arrays import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import (
     CANDIDATES,
     EXCLUDED,
@@ -34,8 +37,6 @@ from abstain.outcomes import (
 )
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from abstain.analyses.campaign.campaign import campaign as _campaign
     from abstain.analyses.compare import compare as _compare
     from abstain.analyses.curve import curve as _curve
@@ -47,9 +48,7 @@ if TYPE_CHECKING:
     from abstain.analyses.validate import validate as _validate
     from abstain.judging.counting import Filled
     from abstain.judging.gold import Gold
-    from abstain.judging.reading import PolicyLike, Reading
     from abstain.judging.responses import Responses
-    from abstain.outcomes import Array, IntArray
 
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
@@ -194,7 +193,7 @@ class Evaluation:
         return self._held
 
     @property
-    def kinds(self) -> npt.NDArray[np.uint8]:
+    def kinds(self) -> Codes:
         """Runs × questions: the kind of every response before any policy."""
         return self._filled()[1]
 
@@ -207,8 +206,6 @@ class Evaluation:
         """Refuse runs that nowhere say how sure they are, naming the column that may do so."""
         if self.kind == "counts" or self.states_confidence:
             return
-        from abstain.judging.aliases import likely_confidence
-
         tables = [own.table for own in self.source.responses]
         alone = len(tables) == 1
         raise InputError(
@@ -225,7 +222,7 @@ class Evaluation:
         return sure
 
     @cached_property
-    def codes(self) -> npt.NDArray[np.uint8]:
+    def codes(self) -> Codes:
         """Runs × questions: what became of every response under the policy.
 
         Positions in `OUTCOMES`, or `EXCLUDED`. A kind of blank that the policy leaves open is
@@ -237,7 +234,7 @@ class Evaluation:
         return self.policy.outcomes(EXCLUDED).astype(np.uint8)[kinds]
 
     @property
-    def nothing_right(self) -> npt.NDArray[np.bool_] | None:
+    def nothing_right(self) -> BoolArray | None:
         """Which questions have no right answer, where a gold says so."""
         if self.source.gold is None:
             return None
@@ -299,7 +296,7 @@ class Evaluation:
         """The slices that an attribute makes, in natural order."""
         return slices_of(self.with_attributes([attribute]), attribute)
 
-    def clusters(self, attribute: str | None = None) -> npt.NDArray[np.int64] | None:
+    def clusters(self, attribute: str | None = None) -> IntArray | None:
         """The number of each question's cluster; None where questions are independent."""
         name = attribute or self.cluster
         return None if name is None else cluster_numbers(self.with_attributes([name]), name)
@@ -309,8 +306,6 @@ class Evaluation:
     @checked
     def with_policy(self, policy: PolicyLike) -> Evaluation:
         """The same responses under another policy; nothing is read again."""
-        from abstain.judging.reading import refuse_meaningless, said_policy
-
         reading = structs.replace(self.reading, policy=said_policy(policy))
         refuse_meaningless(reading, self.kind)
         return Evaluation(self.source, reading, held=self._held)
@@ -341,7 +336,7 @@ class Evaluation:
         found.source.subset = chosen
         return found
 
-    def where(self, inside: npt.NDArray[np.bool_], rows: Sequence[int] | None = None) -> Evaluation:
+    def where(self, inside: BoolArray, rows: Sequence[int] | None = None) -> Evaluation:
         """The questions that a mask keeps, of all runs or of those at some positions."""
         own = range(len(self.kinds)) if rows is None else rows
         subset = Subset(self, np.flatnonzero(inside), np.array(own, np.int64))
@@ -374,7 +369,7 @@ class Evaluation:
                 "outcome": ends.gather(self.codes.reshape(-1)),
                 "why": reasons.gather(kinds.reshape(-1)),
                 "confidence": pl.Series(sure.reshape(-1)).fill_nan(None),
-            },
+            }
         )
 
     # ------------------------------------------------------------------------------- analyses
@@ -430,7 +425,7 @@ class Subset(Source):
 
 def having(
     rows: pl.DataFrame, where: Values, *, what: str = "question"
-) -> tuple[npt.NDArray[np.bool_], dict[str, list[str]]]:
+) -> tuple[BoolArray, dict[str, list[str]]]:
     """Which rows have the values asked for, and these as texts; one that none has is refused."""
     inside = np.ones(rows.height, bool)
     asked: dict[str, list[str]] = {}
@@ -451,7 +446,6 @@ def having(
 def _counted(
     held: Filled, questions: Callable[[Sequence[str]], pl.DataFrame], by: Sequence[str]
 ) -> KindCounts:
-    """Responses of each kind by run and slice, counted from the matrix."""
     runs, kinds, _ = held
     slices: list[tuple[str | None, ...]] = [()]
     slice_of: IntArray | int = 0

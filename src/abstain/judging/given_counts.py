@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import polars as pl
@@ -15,13 +15,10 @@ from abstain.io.columns import require_all, text_columns
 from abstain.io.frames import check_mapping, collect, open_table, rename
 from abstain.io.selection import Selection, narrowed, positions
 from abstain.io.tables import ROW, Table
-from abstain.judging.evaluation import Counted, Source, Values, having
+from abstain.judging.evaluation import Counted, Kind, Source, Values, having
+from abstain.judging.reading import Reading
+from abstain.judging.responses import Responses
 from abstain.outcomes import OUTCOMES, Counts, CountsArray
-
-if TYPE_CHECKING:
-    from abstain.judging.evaluation import Kind
-    from abstain.judging.reading import Reading
-    from abstain.judging.responses import Responses
 
 NO_QUESTIONS = "counts tell nothing of single questions: they can be scored, no more"
 SPLIT = OUTCOMES[2:]
@@ -83,7 +80,6 @@ class GivenCounts(Source):
         )
 
     def _require(self, names: Iterable[str], why: str, what_for: str) -> None:
-        """Refuse attributes that the counts do not have."""
         if self.table is not None:
             require_all(self.table, dict.fromkeys(names, why))
         elif any(True for _ in names):
@@ -198,7 +194,6 @@ def _whole(text: str | None, column: str, place: Place) -> int | None:
 
 
 def _inconsistency(numbers: Mapping[str, int | None]) -> str:
-    """How a row contradicts itself, or nothing."""
     right, wrong = numbers["right"] or 0, numbers["wrong"] or 0
     said: list[str] = []
     answered = numbers.get("answered")

@@ -229,9 +229,6 @@ def _questions(
     return known
 
 
-# ------------------------------------------------------------- rows that name no question
-
-
 def numbered(judged: Judged) -> Judged:
     """Rows that name no question, each known by its place in its run."""
     label = judged.sources[0].table.name
@@ -310,9 +307,7 @@ SCALES: dict[str, dict[str, int]] = {
 
 
 def read_scale(
-    values: Sequence[str | None],
-    given: Mapping[str, str],
-    counts: Mapping[str, int] | None = None,
+    values: Sequence[str | None], given: Mapping[str, str], counts: Mapping[str, int] | None = None
 ) -> dict[str, int]:
     """The kind of each distinct grade, by what was given and else by the one scale that fits.
 

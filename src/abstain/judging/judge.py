@@ -93,9 +93,6 @@ def judge(
     return Judged(frames, tuple(sources), gold)
 
 
-# ------------------------------------------------------------------------- one shape for all
-
-
 def _canonical(
     source: Responses, index: int, align: str, keep: Sequence[str], *, verdicts: bool = False
 ) -> nw.LazyFrame[Any]:
@@ -177,9 +174,6 @@ def keys_of(questions: pl.DataFrame, by: Sequence[str], frame: nw.LazyFrame[Any]
     return keys.with_columns(
         pl.Series(SLICE, slice_of.astype(np.int32)), spots(slice_of).alias(SPOT)
     )
-
-
-# ------------------------------------------------------------------------------------ kinds
 
 
 def _with_kinds(
@@ -351,7 +345,6 @@ def reason_of(names: Sequence[str], said_no: nw.Expr | None = None) -> nw.Expr:
 
 
 def _fate(names: Sequence[str], aside: nw.Expr | None) -> nw.Expr:
-    """What the candidate behind a blank is."""
     right, wrong, empty = (code(CANDIDATES.index(name)) for name in ("right", "wrong", "empty"))
     cases: Cases = []
     if aside is not None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
 
 import msgspec
 
-from abstain.errors import UnknownNameError, UsageError, check_types, option
+from abstain.errors import UsageError, check_name, check_types, option
 from abstain.outcomes import Effect, Policy, Why, policy_texts
 
 Match: TypeAlias = Literal["id", "text", "squad"]
@@ -86,10 +86,8 @@ class Reading(
         said: dict[str, Any] = {name: own for name, own in given.items() if own is not None}
         check_types(_TYPES, said)
         for name, known in (("match", Match), ("align", Align), ("engine", EngineName)):
-            if name in said and said[name] not in get_args(known):
-                hint = f"there are {', '.join(get_args(known))}"
-                what = f"value of {option(name)}"
-                raise UnknownNameError(what, str(said[name]), get_args(known), hint=hint)
+            if name in said:
+                check_name(f"value of {option(name)}", said[name], get_args(known))
         if "master" in said and said.setdefault("engine", "spark") != "spark":
             raise UsageError(
                 f"{option('master')} goes with {option('engine', 'spark')} (got '{said['engine']}')"
@@ -185,11 +183,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
         "The engine that reads and counts the runs: polars (the default, in batches), duckdb or "
         "spark.",
     ),
-    "master": (
-        ("--master",),
-        "URL",
-        "Where Spark runs: spark://host:7077 (default: local[*]).",
-    ),
+    "master": (("--master",), "URL", "Where Spark runs: spark://host:7077 (default: local[*])."),
 }
 """For each field its option, what stands for its value, and its help."""
 

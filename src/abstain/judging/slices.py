@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array, IntArray
+from abstain.measures.arrays import Array, IntArray
 
 BY = "by:"
 """Prefix of a slice attribute's column, so that no attribute can take another column's name."""
@@ -27,9 +23,7 @@ def slice_sizes(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     return chosen.group_by(pl.all(), maintain_order=True).agg(size=pl.len().cast(pl.Int64))
 
 
-def slice_numbers(
-    questions: pl.DataFrame, sizes: pl.DataFrame, by: Sequence[str]
-) -> npt.NDArray[np.int64]:
+def slice_numbers(questions: pl.DataFrame, sizes: pl.DataFrame, by: Sequence[str]) -> IntArray:
     """The position in `sizes` of the slice that each question belongs to."""
     if not by:
         return np.zeros(questions.height, np.int64)
@@ -45,7 +39,7 @@ def slice_numbers(
     return placed["slice"].cast(pl.Int64).to_numpy()
 
 
-def spots(slice_of: npt.NDArray[np.int64]) -> pl.Series:
+def spots(slice_of: IntArray) -> pl.Series:
     """The place of each question among those of its slice."""
     number = pl.Series("slice", slice_of)
     return number.to_frame().select(pl.int_range(pl.len()).over("slice").cast(pl.Int32)).to_series()
@@ -56,7 +50,7 @@ class Slices(Struct, frozen=True):
 
     attribute: str
     names: list[str]
-    slice_of: npt.NDArray[np.int64]
+    slice_of: IntArray
 
     @property
     def sizes(self) -> IntArray:
@@ -88,7 +82,7 @@ def natural(text: str) -> tuple[tuple[int, float, str], ...]:
     return tuple((0, float(p), "") if p.isdecimal() else (1, 0.0, p) for p in pieces if p)
 
 
-def cluster_numbers(questions: pl.DataFrame, attribute: str) -> npt.NDArray[np.int64]:
+def cluster_numbers(questions: pl.DataFrame, attribute: str) -> IntArray:
     """A number for each cluster; a question without a value is a cluster of its own."""
     numbers = slices_of(questions, attribute).slice_of.copy()
     alone = numbers < 0

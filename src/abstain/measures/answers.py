@@ -326,9 +326,6 @@ class Resamples(Answers):
         return (self.groups.each(self.groups.answered) > 0).sum(axis=0) < 2
 
 
-# ---------------------------------------------------------------------- what a caller gives
-
-
 def _marks(name: str, marks: Any) -> BoolArray:
     if marks.dtype.kind not in "biuf" or not np.isin(marks, (0, 1)).all():
         raise UsageError(f"{name} must be true or false (1, 0) for each answer")

@@ -64,9 +64,6 @@ def _from_here(added: Array) -> Array:
     return np.cumsum(added[::-1], axis=0)[::-1]
 
 
-# ---------------------------------------------------------------------- risk and coverage
-
-
 def _mean_share(g: Groups, cumulated: IntArray, size: Array) -> Slopes:
     """Of Σ_i X(i)/i divided by a size that stays: by an answer that is not X, and by one that is.
 
@@ -160,9 +157,6 @@ def risk_at_coverage(a: Resamples, value: Array, *, c: float) -> Slopes:
 def accuracy_at_coverage(a: Resamples, value: Array, *, c: float) -> tuple[Array, float]:
     by_answer, _ = risk_at_coverage(a, 1 - value, c=c)
     return -by_answer, 0.0
-
-
-# --------------------------------------------------------------------- telling them apart
 
 
 @by_group

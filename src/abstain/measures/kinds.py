@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from abstain.errors import UsageError
 from abstain.measures.answers import Answers
-from abstain.measures.definition import (
-    CountsLike,
-    Definition,
-    Numeric,
-    Shares,
-    number_text,
-)
+from abstain.measures.definition import CountsLike, Definition, Numeric, Shares, number_text
 from abstain.measures.lazy import numpy as np
 from abstain.outcomes import Counts, CountsArray, Undefined
 

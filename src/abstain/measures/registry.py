@@ -63,9 +63,6 @@ def _forget(definition: Definition) -> None:
     del _REGISTRY[definition.name]
 
 
-# ----------------------------------------------------------------------------------- asking
-
-
 def definitions(takes: Takes | None = None, *, strict: bool = True) -> Mapping[str, Definition]:
     """Every declared measure by name, or those of one kind; our own first, by their family.
 

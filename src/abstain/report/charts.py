@@ -16,6 +16,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from abstain.errors import AbstainError, InputError, UsageError, reason_of
 from abstain.report.grid import clean
 
@@ -198,8 +200,6 @@ def write_charts(charts: Mapping[str, Mapping[str, Any]], path: str | Path) -> N
 
 
 def _drawn(spec: Mapping[str, Any], ending: str) -> bytes:
-    import msgspec
-
     if ending == ".json":
         return msgspec.json.format(msgspec.json.encode(spec), indent=2) + b"\n"
     if ending == ".html":

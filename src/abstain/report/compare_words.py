@@ -54,9 +54,6 @@ def units(count: int, unit: str) -> str:
     return plural(count, unit, "queries" if unit == "query" else None)
 
 
-# ------------------------------------------------------------------- which differences are real
-
-
 def verdict(c: CompareResult) -> list[str]:
     """Which differences are real."""
     tested = _tested(c.pairs)
@@ -163,9 +160,6 @@ def _against(c: CompareResult, tested: list[Pair]) -> list[str]:
     return said
 
 
-# ---------------------------------------------------------------- what no test could have found
-
-
 def _resolution(c: CompareResult, tested: int) -> list[str]:
     """What no test could have found: so few clusters, questions or trials have no smaller p."""
     many = c.questions if c.clusters is None else c.clusters
@@ -222,9 +216,6 @@ def _short(p: float) -> str:
     return np.format_float_positional(
         p, precision=1 if p < 0.001 else 2, fractional=False, trim="-"
     )
-
-
-# -------------------------------------------------------------------------- where it comes from
 
 
 def origin(c: CompareResult) -> list[str]:

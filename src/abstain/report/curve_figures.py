@@ -225,9 +225,6 @@ def _legend(layer: Layer) -> Layer:
     return layer
 
 
-# ----------------------------------------------------------------- two runs over all of t
-
-
 STEP = 0.01
 """Between two t of a decision curve."""
 
@@ -242,7 +239,6 @@ def decision_words(c: Comparison) -> str:
 
 
 def _told(c: Comparison, leader: str) -> str:
-    """Who is better where."""
     leads = [leader]
     other = {c.first: c.second, c.second: c.first}
     turns = _wide(c.crossings)

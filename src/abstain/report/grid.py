@@ -131,9 +131,6 @@ def legend_sentence(columns: Sequence[Column]) -> str:
     return "Columns: " + "; ".join(f"{names}: {means}" for names, means in legend(columns)) + "."
 
 
-# -------------------------------------------------------------------------------- harmless
-
-
 def clean(text: str) -> str:
     """Text without control characters, line breaks or marks that turn the writing direction.
 
@@ -209,9 +206,6 @@ def csv_text(text: str) -> str:
     return "'" + safe if safe[:1] in ("=", "+", "-", "@") else safe
 
 
-# ----------------------------------------------------------------------------------- looks
-
-
 def to_csv(grid: Grid) -> str:
     """Full precision, empty where undefined, no notes."""
     grid = grid.without_bars()
@@ -284,9 +278,6 @@ def to_latex(grid: Grid, *, digits: int = 4) -> str:
         lines = [f"% {clean(grid.title)}", *lines]
     lines += [f"% {clean(note)}" for note in grid.notes]
     return "\n".join(lines) + "\n"
-
-
-# ------------------------------------------------------- GitHub's Markdown for job summaries
 
 
 IN_SIGHT = 10

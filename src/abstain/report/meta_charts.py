@@ -82,11 +82,7 @@ def _swap_chart(result: MetaResult) -> dict[str, Any]:
         if own.swap_rate is not None
     ]
     rows += [
-        {
-            "measure": row.measure,
-            "difference": row.required / units[row.measure],
-            "required": limit,
-        }
+        {"measure": row.measure, "difference": row.required / units[row.measure], "required": limit}
         for row in result.sensitivity
         if row.required is not None
     ]

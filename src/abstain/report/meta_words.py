@@ -96,7 +96,6 @@ def _widths(result: MetaResult) -> Iterator[str]:
 
 
 def _beyond(result: MetaResult) -> Iterator[str]:
-    """Where the required difference lies beyond the bins that are listed."""
     for row in result.sensitivity:
         last = row.bins[-1].start if row.bins else math.inf
         if row.required is not None and row.required > last:
@@ -155,9 +154,6 @@ def _not_resampled(result: MetaResult) -> Iterator[str]:
                 f"{plural(item.undefined_permutations, 'permutation')} of Tukey's test, which "
                 "takes the others"
             )
-
-
-# ---------------------------------------------------------------------------------------- page
 
 
 def lead_of(result: MetaResult) -> str:

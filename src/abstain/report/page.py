@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from abstain import __version__
@@ -281,8 +282,6 @@ def _allowed(script: str) -> str:
 
 def _harmless_json(data: Any) -> str:
     """JSON that no HTML parser takes for markup."""
-    import msgspec
-
     text = msgspec.json.encode(data).decode()
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

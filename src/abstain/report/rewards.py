@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from abstain.errors import plural
 from abstain.measures import Measure, measure
+from abstain.measures.arrays import Array
+from abstain.outcomes import CountsArray
 from abstain.report.cards import signature
 from abstain.report.charts import chart, lines, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Figure, PageTable
 from abstain.stats.standings import Lead, leads
-
-if TYPE_CHECKING:
-    from abstain.outcomes import Array, CountsArray
 
 MOST_LINES = 6
 HIGHEST_T = 0.8

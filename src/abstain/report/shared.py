@@ -152,9 +152,6 @@ def score_figure(
     return [Figure(name, caption, spec, title=f"{measure} by run")]
 
 
-# ------------------------------------- runs with scores, whether of questions or of rankings
-
-
 def best_first(rows: Sequence[ScoredRow], name: str) -> list[ScoredRow]:
     """Rows from the best score to the worst."""
     sign = -1 if higher_is_better(name) else 1
@@ -260,9 +257,6 @@ def slice_figures(rows: Sequence[ScoredRow], names: list[str]) -> Iterator[Figur
         chart("", data, [layer], height=max(120, 22 * len(runs))),
         title=f"{name} by slice",
     )
-
-
-# ---------------------------------------------------------------------------- in a notebook
 
 
 MOST_ROWS = 60

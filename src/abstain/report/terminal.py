@@ -46,7 +46,7 @@ def print_grid(
     if grid.title:
         write([(clean(grid.title), "bold")])
         write([])
-    if grid.stack and width < ABREAST:
+    if (grid.stack and width < ABREAST) or _cramped(grid, digits, width):
         for line in _stacked(grid, digits, width):
             write(line)
         parts = []
@@ -65,12 +65,10 @@ def print_grid(
 
 
 def _plain(stream: IO[str]) -> Callable[[Line], object]:
-    """What writes lines without a style."""
     return lambda line: stream.write("".join(text for text, _ in line).rstrip(" ") + "\n")
 
 
 def _coloured(stream: IO[str]) -> Callable[[Line], object]:
-    """What writes lines in colour, as far as the terminal has some."""
     from rich.console import Console
     from rich.text import Text
 
@@ -82,6 +80,14 @@ def _coloured(stream: IO[str]) -> Callable[[Line], object]:
         console.print(text, no_wrap=True, overflow="ignore", crop=False)
 
     return write
+
+
+def _cramped(grid: Grid, digits: int, width: int) -> bool:
+    """Whether texts alone have long names, a file's path say, and little room beside them."""
+    if not grid.rows or any(column.kind != "text" for column in grid.columns):
+        return False
+    first, *rest = _widths(grid, digits)
+    return sum(rest) + 2 * len(rest) > width - first and width - first < ABREAST // 2
 
 
 def _stacked(grid: Grid, digits: int, width: int) -> Iterator[Line]:
@@ -206,7 +212,6 @@ def _wrapped(row: list[Cell], columns: Sequence[Column], widths: Sequence[int]) 
 
 
 def _wrap(text: str, width: int) -> list[str]:
-    """A text in lines of so many columns."""
     if len(text) == _len(text):
         return textwrap.wrap(text, width) or [""]
     lines = [""]
@@ -231,7 +236,6 @@ def _pad(text: str, column: Column, width: int) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """As much of a text as so many columns hold."""
     taken = 0
     for at, sign in enumerate(text):
         taken += _columns(sign)

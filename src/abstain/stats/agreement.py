@@ -6,12 +6,9 @@ rank-biased overlap weigh the top of the list more.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from abstain.outcomes import Array
+from abstain.measures.arrays import Array
 
 PERSISTENCE = 0.9
 DECIMALS = 12

@@ -14,18 +14,13 @@ by the same weight. It holds its level near 0 and 1, where the plain delta metho
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
 
 from abstain.measures import Measure
+from abstain.measures.arrays import Array, Codes
 from abstain.outcomes import CountsArray
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array
 
 STEP = 1e-5
 MOST_STEP = 1e-3
@@ -51,7 +46,7 @@ class Cells(Struct, frozen=True):
     def __len__(self) -> int:
         return len(self.names)
 
-    def of(self, outcomes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    def of(self, outcomes: Codes) -> Codes:
         """Outcomes to cells."""
         return np.array(self.of_count, np.uint8)[outcomes]
 
@@ -130,9 +125,6 @@ def influence(f: Functional, counts: Array) -> Array:
     up = f.value(counts[..., None, :] + step)
     down = f.value(counts[..., None, :] - step)
     return np.asarray((up - down) / (2 * size) * n)
-
-
-# -------------------------------------------------------------------------- the delta method
 
 
 def standard_error(f: Functional, cells: Array, clusters: Array | None) -> Array:

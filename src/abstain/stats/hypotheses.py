@@ -7,11 +7,11 @@ not right, Wilcoxon for scores. Holm, or Benjamini and Hochberg.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain.measures import Measure
+from abstain.measures.arrays import Array
 from abstain.stats.agreement import rounded
 from abstain.stats.randomisation import (
     AT_ONCE,
@@ -24,9 +24,6 @@ from abstain.stats.randomisation import (
     p_of,
     score_difference,
 )
-
-if TYPE_CHECKING:
-    from abstain.outcomes import Array
 
 EXACT_UNITS = 16
 CLOSE_SCORES = 1e-9
@@ -158,9 +155,6 @@ def common_swaps(measure: Measure, runs: Sequence[Array], reference: Array, flip
     totals = [(own + reference).sum(axis=0) for own in runs]
     found = [_moved(measure, *each) for each in zip(totals, moved, strict=True)]
     return np.stack(found, axis=1)
-
-
-# --------------------------------------------------------------------------- classical tests
 
 
 def mcnemar(only_one: int, only_other: int) -> float:

@@ -8,17 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from abstain.errors import UnknownNameError, UsageError
 from abstain.measures import Measure, Proportion, definitions
+from abstain.measures.arrays import Array
 from abstain.outcomes import Counts, CountsArray
 from abstain.stats.functional import Functional, cells_of, delta, effective, logit, one_run
-
-if TYPE_CHECKING:
-    from abstain.outcomes import Array
 
 IntervalMethod: TypeAlias = Literal[
     "logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson"
@@ -198,9 +196,6 @@ def posterior(
     return f.value(generator.standard_gamma(shape, size=(DRAWS, f.size)))
 
 
-# --------------------------------------------------------------------------------- bootstrap
-
-
 def resampled(
     value: Callable[[Array], Array],
     cells: Array,
@@ -281,9 +276,6 @@ def levels_from_jackknife(
         reach = bias + float(ndtri(tail))
         found.append(float(ndtr(bias + reach / (1 - acceleration * reach))))
     return found[0], found[1]
-
-
-# ------------------------------------------------------------------------------- proportions
 
 
 def proportion(

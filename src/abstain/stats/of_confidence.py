@@ -13,21 +13,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from abstain.errors import UsageError
 from abstain.measures import Measure
 from abstain.measures.answers import Answers, Resamples
+from abstain.measures.arrays import Array, IntArray
 from abstain.outcomes import OUTCOMES
 from abstain.stats.functional import JEFFREYS
 from abstain.stats.intervals import DEFAULT, Interval, between, levels_from_jackknife
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array, IntArray
 
 METHODS = ("percentile", "bca")
 TRIALS = 1_000
@@ -86,9 +83,7 @@ class Sample:
 
 
 def sample_of(
-    outcomes: npt.NDArray[np.integer[Any]],
-    confidence: Array,
-    clusters: IntArray | None = None,
+    outcomes: npt.NDArray[np.integer[Any]], confidence: Array, clusters: IntArray | None = None
 ) -> Sample:
     """A run's answers by its outcomes, without those that are excluded (no outcome's position)."""
     usable = (outcomes >= 0) & (outcomes < len(OUTCOMES))

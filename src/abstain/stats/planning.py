@@ -110,7 +110,6 @@ def _reach(units: float, power: float, level: float) -> float:
 
 
 def _power(units: float, size: float, level: float) -> float:
-    """The chance to find a difference of so many standard errors."""
     from scipy.special import nctdtr, ndtr, ndtri, stdtrit
 
     tail = (1 + level) / 2

@@ -17,19 +17,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain.measures import Measure
+from abstain.measures.arrays import Array, BoolArray, Codes, IntArray, Words
 from abstain.stats.functional import JEFFREYS, cells_of, influence, one_run
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array, IntArray
-
-    Words = npt.NDArray[np.uint64]
 
 CLOSE = 1e-12
 CLOSE_STUDENTISED = 1e-6
@@ -46,9 +39,6 @@ WHOLE = 40
 BEYOND = 3 * 2 * math.exp(-50)
 """At most so much lies more than ten standard deviations out, of three binomials (Hoeffding)."""
 BLOCK_BYTES = 1 << 26
-
-
-# --------------------------------------------------------- differences over their standard error
 
 
 def statistic(measure: Measure, joint: Array) -> Array:
@@ -136,9 +126,7 @@ def _both(size: int) -> tuple[IntArray, IntArray]:
     return np.triu_indices(size, 1)
 
 
-def swapped_tables(
-    own: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8], size: int
-) -> tuple[Array, Array]:
+def swapped_tables(own: Codes, other: Codes, size: int) -> tuple[Array, Array]:
     """What common swaps need of two runs: ±1 for each question and kind of disagreement, and the
     joint counts.
 
@@ -170,9 +158,6 @@ class PValue:
 
     p: float
     exact: bool
-
-
-# ----------------------------------------------------------------------------- count measures
 
 
 def randomise(
@@ -284,7 +269,6 @@ def _tables(table: IntArray) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=4096)
 def _binomial(m: int) -> Array:
-    """The chances of 0 to m heads in m fair tosses, of which the sum is 1."""
     from scipy.special import gammaln
 
     k = np.arange(m + 1)
@@ -371,7 +355,7 @@ def score_difference(measure: Measure, first: Array, second: Array) -> Array:
     return np.asarray(measure(cells.counts(second)) - measure(cells.counts(first)))
 
 
-def extreme(drawn: Array, seen: Array | float, close: float = CLOSE) -> npt.NDArray[np.bool_]:
+def extreme(drawn: Array, seen: Array | float, close: float = CLOSE) -> BoolArray:
     """At least as far from 0 as what was seen; what has no value speaks for the null."""
     return ~(np.abs(drawn) < np.abs(seen) - close)
 

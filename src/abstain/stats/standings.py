@@ -11,17 +11,13 @@ import string
 import warnings
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
+from abstain.measures.arrays import Array, BoolArray
 
-    from abstain.outcomes import Array
-
-    Marks = npt.NDArray[np.bool_]
+Marks = BoolArray
 
 
 def same(scores: Array | Sequence[float], value: float) -> Marks:

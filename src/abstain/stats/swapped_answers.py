@@ -13,21 +13,16 @@ above and below, swaps need the sums of x, y and of their products alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from abstain.measures import MeanOf, Measure
 from abstain.measures.answers import Answers, Resamples
+from abstain.measures.arrays import Array, BoolArray, IntArray
 from abstain.measures.influence import influence_of
 from abstain.stats.functional import JEFFREYS
 from abstain.stats.of_confidence import Sample, Scale, blocks_of, towards
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.measures.answers import BoolArray
-    from abstain.outcomes import Array, IntArray
 
 LEAST_SPREAD = 1e-24
 SHARE = 1 / 8
@@ -89,7 +84,7 @@ class TwoRuns:
         parts = blocks_of(len(signs), len(self.unit))
         return np.concatenate([self._block((signs[some] > 0).T) for some in parts])
 
-    def _block(self, stays: npt.NDArray[np.bool_]) -> Array:
+    def _block(self, stays: BoolArray) -> Array:
         first = np.ascontiguousarray(stays)[self.unit] == self.is_own[:, None]
         asked = np.full(stays.shape[1], int(self.asked.sum()))
         sides = [self._side(where.astype(np.int64), asked) for where in (first, ~first)]
@@ -131,7 +126,6 @@ class TwoRuns:
 
 
 def _by_unit(values: Array, unit: IntArray, units: int) -> Array:
-    """The sums of each unit (units, some)."""
     from scipy.sparse import csr_array
 
     at = np.arange(len(unit))
@@ -147,9 +141,6 @@ def over_error(difference: Array, spread: Array, units: int, pooled: float) -> A
     """
     squared = np.maximum(spread, 0) * units / max(units - 1, 1) + pooled
     return np.asarray(difference / np.sqrt(np.maximum(squared, LEAST_SPREAD)))
-
-
-# -------------------------------------------------------------- sums over questions by another
 
 
 class MeansOfAnswers:

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from abstain.analyses.audit.result import ATTAINABLE, Audit
 from abstain.analyses.audit.rows import (
     OPEN,
@@ -142,8 +144,6 @@ def _few(which: Measure, bounds: Bounds) -> bool:
 @lru_cache(maxsize=64)
 def _outcomes(n: int, bounds: Bounds, candidates: bool) -> Any:
     """Every outcome within bounds: (…, 6) counts."""
-    import numpy as np
-
     (r0, r1), (w0, w1), (u0, u1) = bounds
     right, blank = (
         a.ravel() for a in np.meshgrid(np.arange(r0, r1 + 1), np.arange(u0, u1 + 1), indexing="ij")
@@ -164,22 +164,17 @@ def _outcomes(n: int, bounds: Bounds, candidates: bool) -> Any:
 
 @lru_cache(maxsize=64)
 def _scores(which: Measure, n: int, bounds: Bounds) -> Any:
-    """The scores of all outcomes within bounds."""
     needs = which.definition.needs_candidates
     return which(CountsArray(_outcomes(n, bounds, needs)))
 
 
 @lru_cache(maxsize=64)
 def _sorted(which: Measure, n: int, bounds: Bounds) -> Any:
-    import numpy as np
-
     scores = _scores(which, n, bounds)
     return np.unique(scores[~np.isnan(scores)])
 
 
 def _attainable(score: Score, n: int, bounds: Bounds) -> bool:
-    import numpy as np
-
     scores = _sorted(score.of.measure, n, bounds)
     low, high = score.range
     return bool(np.searchsorted(scores, low, "left") < np.searchsorted(scores, high, "right"))
@@ -197,8 +192,6 @@ def _jointly(cells: Sequence[Score], n: int, bounds: Bounds) -> bool:
 
 def _why_not(score: Score, n: int, bounds: Bounds) -> str:
     """The nearest scores below and above that can be, and whether one was cut off."""
-    import numpy as np
-
     column, number = score.of, score.printed
     scores = _scores(column.measure, n, bounds)
     table = _outcomes(n, bounds, score.candidates)
@@ -226,11 +219,7 @@ def _why_not(score: Score, n: int, bounds: Bounds) -> str:
 
 
 def _other_sizes(
-    sheet: Sheet,
-    column: ScoreColumn,
-    rows: Sequence[Tried],
-    questions: int | None,
-    audit: Audit,
+    sheet: Sheet, column: ScoreColumn, rows: Sequence[Tried], questions: int | None, audit: Audit
 ) -> None:
     """Say which numbers of questions every score of a column could come from."""
     totals = [int(run.n) for _, run in rows if run is not None]

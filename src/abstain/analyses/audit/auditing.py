@@ -79,7 +79,6 @@ def _listed(paths: Paths) -> list[str]:
 
 
 def _check_readable(sheet: Sheet, audit: Audit) -> None:
-    """A cell among numbers that is none."""
     for row, texts in enumerate(sheet.texts):
         for column in sheet.figures:
             if sheet.number(row, column) is None and not is_missing(texts[column]):

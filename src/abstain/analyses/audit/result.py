@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
+import polars as pl
 
 from abstain.analyses.result import Facts, Result
 from abstain.errors import Place
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
-    import polars as pl
-
     from abstain.analyses.audit.sheet import Sheet
 
 COUNTS = "counts add up"
@@ -94,8 +92,6 @@ class AuditResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="au
 
     def _frame(self, table: str) -> pl.DataFrame:
         """A row a finding; `corrections` has a row a cell to change, by finding and correction."""
-        import polars as pl
-
         if table == "main":
             names = ("rule", "file", "line", "row", "column", "printed", "follows")
             rows = [tuple(getattr(own, name) for name in names) for own in self.findings]

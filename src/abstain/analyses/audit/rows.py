@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from abstain.analyses.audit.printed import TOLERANCE, Printed, edits
 from abstain.analyses.audit.result import COUNTS, SCORES, Audit, Change, Correction
 from abstain.analyses.audit.sheet import ALL, ScoreColumn, Sheet
@@ -32,9 +34,6 @@ MOST = 100
 
 Values: TypeAlias = Mapping[str, Any]
 """Counts by role (right, wrong, …, questions): whole numbers or arrays of them."""
-
-
-# ------------------------------------------------------------------ what must hold within a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +77,6 @@ class Score:
 
     def values_of(self, values: Values) -> Any:
         """The scores of arrays of counts, as they would be printed."""
-        import numpy as np
-
         table = complete(values, candidates=self.candidates)
         assert table is not None
         scores = self.of.measure(CountsArray(np.maximum(table, 0))) * self.of.scale
@@ -126,8 +123,6 @@ def complete(values: Values, *, candidates: bool) -> Any:
 
     Of two ways to the same number, the one that is printed is taken.
     """
-    import numpy as np
-
     has = values.keys()
     split = [values[p] for p in SPLIT if p in has]
     questions, answered = values.get("questions"), values.get("answered")
@@ -167,9 +162,6 @@ def counts_of(values: Values, *, candidates: bool) -> Counts | None:
 
 def _spoken(role: str) -> str:
     return role.replace("_", " ")
-
-
-# ------------------------------------------------------------------------------------ checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +285,6 @@ def scores_of(
 
 
 def _total(counts: Mapping[str, int]) -> int | None:
-    """What a row's outcomes add up to."""
     table = complete(counts, candidates=False)
     if "answered" in counts and table is not None:
         return int(counts["answered"] + table[5])
@@ -317,8 +308,6 @@ def corrections(own: Figures) -> list[Correction]:
 
 def _try(own: Figures, chosen: Sequence[str]) -> list[tuple[int, tuple[Change, ...]]]:
     """What the chosen cells would have to say: counts are tried, scores then follow."""
-    import numpy as np
-
     counts = own.counts
     roles = [c for c in chosen if c in own.printed]
     free = [s for s in own.scores if s.column in chosen]
@@ -356,8 +345,6 @@ def _try(own: Figures, chosen: Sequence[str]) -> list[tuple[int, tuple[Change, .
 
 def _implied(role: str, counts: Mapping[str, int], sums: Sequence[Sum]) -> Any:
     """The values near a misprint, and those that one of the sums asks for."""
-    import numpy as np
-
     asked = {int(number) for number in _near(counts[role])}
     for total in sums:
         gap = sum(counts[part] for part in total.parts) - counts[total.whole]
@@ -368,8 +355,6 @@ def _implied(role: str, counts: Mapping[str, int], sums: Sequence[Sum]) -> Any:
 
 def _near(number: int) -> Any:
     """The numbers that one wrong, lost or added digit, or two swapped ones, could have been."""
-    import numpy as np
-
     text = str(number)
     near = {text[:i] + d + text[i + 1 :] for i in range(len(text)) for d in "0123456789"}
     near |= {text[:i] + d + text[i:] for i in range(len(text) + 1) for d in "0123456789"}

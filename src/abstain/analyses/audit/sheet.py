@@ -109,8 +109,6 @@ class Sheet:
             c for c in self.figures if c not in taken and PERCENT_WORDS.search(c.casefold())
         )
 
-    # ------------------------------------------------------------------- places and names
-
     def place(self, row: int) -> Place:
         """Where a row stands."""
         return self.table.place(self.rows[row])
@@ -135,8 +133,6 @@ class Sheet:
     def key(self, row: int) -> tuple[str, ...]:
         """A row's name as a key to find it in other tables."""
         return tuple(self.texts[row][c] for c in self.key_columns)
-
-    # ------------------------------------------------------------------ what columns mean
 
     def number(self, row: int, column: str) -> Printed | None:
         """The number of a cell, if it has one."""

@@ -12,6 +12,8 @@ from fractions import Fraction
 from statistics import mean, median
 from typing import TypeAlias
 
+import numpy as np
+
 from abstain.analyses.audit.columns import Linear
 from abstain.analyses.audit.printed import Printed
 from abstain.analyses.audit.result import SUMMARIES, Audit
@@ -125,9 +127,6 @@ def _text(between: Range, printed: Printed) -> str:
     return bottom if bottom == top else f"between {bottom} and {top}"
 
 
-# -------------------------------------------------------------------- ranges of summaries
-
-
 def spread(rows: Sequence[Printed]) -> Range:
     """The least and the greatest sum of squares about the mean.
 
@@ -135,8 +134,6 @@ def spread(rows: Sequence[Printed]) -> Range:
     The greatest lies at a corner: the upper ends of the largest numbers, the lower of the rest
     (exact where all show the same decimals; otherwise the widest range stands for all).
     """
-    import numpy as np
-
     low = np.array([float(n.low) for n in rows])
     high = np.array([float(n.high) for n in rows])
     ends = np.unique(np.concatenate([low, high]))

@@ -29,18 +29,13 @@ from abstain.errors import UsageError, option
 from abstain.judging.answers import EMPTY, answers_of
 from abstain.judging.judge import NO, YES
 from abstain.measures import Measure, measure
+from abstain.measures.arrays import Array, BoolArray, Codes
 from abstain.outcomes import EXCLUDED, OUTCOMES, Counts
 from abstain.stats.intervals import check_level
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from abstain.judging.evaluation import Evaluation
     from abstain.measures.answers import Answers
-    from abstain.outcomes import Array
-
-    BoolArray = npt.NDArray[np.bool_]
-    Codes = npt.NDArray[np.uint8]
 
 DEFAULT_MEASURES = ("AUROC", "AURC", "E-AURC", "ECE", "Brier")
 WITHOUT_ANSWER = "questions without a right answer"
@@ -139,9 +134,6 @@ def _should_abstain(evaluation: Evaluation, attribute: str) -> BoolArray:
             f"{option('should_abstain')} reads yes or no in '{attribute}' (got '{strange[0]}')"
         )
     return said.is_in(YES).to_numpy()
-
-
-# --------------------------------------------------------------------------------- one run
 
 
 @dataclass(frozen=True, slots=True)

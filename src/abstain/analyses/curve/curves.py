@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.measures import Measure
 from abstain.measures.answers import Answers, Groups
+from abstain.measures.arrays import Array, IntArray
 from abstain.outcomes import Counts, CountsArray
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.measures import Measure
-    from abstain.outcomes import Array, IntArray
 
 WIDTH = len(fields(Counts))
 
@@ -72,7 +67,7 @@ class Curve:
         table[:, 4] = self.questions - right - wrong
         return CountsArray(table)
 
-    def points_at(self, levels: Array) -> npt.NDArray[np.int64]:
+    def points_at(self, levels: Array) -> IntArray:
         """The point that each threshold, of this curve or not, leads to."""
         return np.searchsorted(-self.thresholds, -levels, side="right") - 1
 
@@ -108,7 +103,7 @@ def top(scores: Array, measure: Measure) -> int | None:
     return int(np.flatnonzero(ordered >= best - 1e-12 * max(1.0, abs(best)))[-1])
 
 
-def evenly(answered: IntArray, points: int) -> npt.NDArray[np.int64]:
+def evenly(answered: IntArray, points: int) -> IntArray:
     """The numbers of at most so many points, evenly over how much they answer; 0: all.
 
     A point is the first that answers at least so much. So what is kept for some number of points

@@ -24,12 +24,12 @@ from abstain.analyses.curve.result import Band, Comparison, Decision, Way
 from abstain.analyses.result import finite
 from abstain.errors import UsageError, option
 from abstain.judging.answers import has_answer, stated
+from abstain.measures.arrays import Array
 from abstain.outcomes import EXCLUDED
 from abstain.stats.intervals import check_level
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation
-    from abstain.outcomes import Array
 
 GRID = 100
 DRAWS = 2000

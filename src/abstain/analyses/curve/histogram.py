@@ -19,14 +19,13 @@ from abstain.analyses.curve.result import POINT, Points, curve_columns, stacked
 from abstain.analyses.result import Facts, Result, finite, read_as
 from abstain.errors import UsageError, option
 from abstain.judging.judge import KIND
-from abstain.measures import count_measure
+from abstain.measures import Measure, count_measure
 from abstain.measures.answers import Groups
-from abstain.outcomes import OUTCOMES, reasons_named
+from abstain.measures.arrays import Array, IntArray
+from abstain.outcomes import OUTCOMES, Policy, reasons_named
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation
-    from abstain.measures import Measure
-    from abstain.outcomes import Array, IntArray, Policy
 
 BINS = 1024
 MOST_BINS = 1 << 20
@@ -101,11 +100,7 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 def histogram(
-    evaluation: Evaluation,
-    measure: str | Measure = "c@1",
-    *,
-    bins: int = BINS,
-    points: int = 500,
+    evaluation: Evaluation, measure: str | Measure = "c@1", *, bins: int = BINS, points: int = 500
 ) -> HistogramResult:
     """Risk, coverage and a measure over the thresholds k/bins, counted by the runs' own engine.
 

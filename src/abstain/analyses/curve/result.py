@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+import numpy as np
 import polars as pl
 from msgspec import structs
 
@@ -58,8 +59,6 @@ class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
         """At most so many of them, evenly over coverage; 0: all."""
         if not points or len(self.answered) <= points:
             return self
-        import numpy as np
-
         from abstain.analyses.curve.curves import evenly
 
         at = evenly(np.array(self.answered), points).tolist()
@@ -239,8 +238,6 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
         return _facts(self, table) if table in FACTS else _TABLES[table](self, points)
 
 
-# ---------------------------------------------------------------------------------- tables
-
 TEXT: pl.DataType = pl.String()
 COUNT, NUMBER = pl.Int64(), pl.Float64()
 
@@ -326,10 +323,7 @@ def _roc(result: CurveResult, points: int) -> pl.DataFrame:
 
 
 def _curves(
-    result: CurveResult,
-    points: int,
-    schema: Schema,
-    columns: Callable[[RunCurve, Points], Columns],
+    result: CurveResult, points: int, schema: Schema, columns: Callable[[RunCurve, Points], Columns]
 ) -> pl.DataFrame:
     blocks = ((own.run, columns(own, every.thin(points))) for own, every in result.drawn)
     return stacked(schema, ((run, own) for run, own in blocks if own))

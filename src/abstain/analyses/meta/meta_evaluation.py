@@ -5,18 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import structs
 
-from abstain.analyses.meta.parts import (
-    agreements,
-    needs_of,
-    powers,
-    sensitivity_of,
-    stability_of,
-)
+from abstain.analyses.meta.parts import agreements, needs_of, powers, sensitivity_of, stability_of
 from abstain.analyses.meta.result import (
     MetaResult,
     Part,
@@ -29,8 +22,10 @@ from abstain.analyses.meta.settings import Settings
 from abstain.analyses.result import number, read_as
 from abstain.errors import InputError, UsageError, plural
 from abstain.io.columns import require_all
+from abstain.judging.evaluation import Evaluation
 from abstain.judging.given_counts import GivenCounts
 from abstain.measures import Measure, count_measure
+from abstain.measures.arrays import Array
 from abstain.outcomes import EXCLUDED, OUTCOMES, Why, blanks_by_reason
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
@@ -40,10 +35,6 @@ from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress
 from abstain.stats.resampling.power import RESAMPLES
 from abstain.stats.resampling.sensitivity import BINS, SwapCounts, natural_width
 from abstain.stats.resampling.sources import Scores, Source, of_counts, of_scores
-
-if TYPE_CHECKING:
-    from abstain.judging.evaluation import Evaluation
-    from abstain.outcomes import Array
 
 DEFAULT_MEASURES = ("c@1", "accuracy", "UF")
 CURVE = 10
@@ -208,9 +199,6 @@ def _compared(
     return stability, sensitivity, curve
 
 
-# ---------------------------------------------------------------------------- what is resampled
-
-
 def source_of(
     asked: Evaluation | ScoreMatrix, measures: Sequence[str | Measure] | str | Measure
 ) -> tuple[Source, tuple[str, ...]]:
@@ -270,7 +258,6 @@ def _of_counts(
 
 
 def _missing_note(evaluation: Evaluation) -> list[str]:
-    """Runs that lack questions which others have."""
     found = evaluation.kind_counts(())
     missing = blanks_by_reason(found.table)[:, list(Why).index(Why.MISSING)]
     short = [found.runs[int(k)] for k in np.flatnonzero(missing)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations, takewhile
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from abstain.analyses.meta.result import (
     SwapBin,
 )
 from abstain.analyses.result import number
+from abstain.measures.arrays import Array
 from abstain.stats.agreement import COEFFICIENTS, rounded
 from abstain.stats.resampling.comparing import StabilityCounts
 from abstain.stats.resampling.draws import SAME, Plan, all_pairs
@@ -32,9 +32,6 @@ from abstain.stats.resampling.power import (
 )
 from abstain.stats.resampling.sensitivity import EDGE, TIED, SwapCounts, edge
 from abstain.stats.resampling.sources import Source
-
-if TYPE_CHECKING:
-    from abstain.outcomes import Array
 
 FIVE = 5
 """Bins that make the difference to advise on, unless one is given."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import get_args
 
 from abstain.analyses.meta.result import Part
-from abstain.errors import UnknownNameError, UsageError, option, plural
+from abstain.errors import UsageError, check_name, option, plural
 from abstain.stats.intervals import check_level
 from abstain.stats.resampling.comparing import FUZZINESS
 from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress
@@ -20,12 +19,6 @@ from abstain.stats.resampling.sources import Scores, Source
 PARTS: tuple[Part, ...] = get_args(Part)
 MOST_TRIALS = 100_000
 CURVE_POINTS = 6
-SEVERAL: dict[str, tuple[type, str]] = {
-    "parts": (str, "names"),
-    "fuzziness": (Real, "numbers"),
-    "sizes": (Integral, "whole numbers"),
-}
-"""Options that take several values: the kind of each, and what that is called."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,24 +75,15 @@ class Settings:
 
     def check(self, source: Source) -> None:
         """Refuse what cannot be done."""
-        self._check_kinds()
         self._check_names()
         self._check_numbers()
         self._check_source(source)
         if {"stability", "sensitivity"} & set(self.chosen):
             self._check_sizes(source.questions)
 
-    def _check_kinds(self) -> None:
-        """What an option is, before what it says."""
-        for name, (kind, called) in SEVERAL.items():
-            value = getattr(self, name)
-            if not _several(value, kind) and not (name == "sizes" and value is None):
-                raise UsageError(f"{name} is a sequence of {called} (got {value!r})")
-
     def _check_names(self) -> None:
         for part in self.parts:
-            if part not in PARTS:
-                raise UnknownNameError("part", part, PARTS, hint=f"there are {', '.join(PARTS)}")
+            check_name("part", part, PARTS)
         if self.draws not in get_args(Draws):
             raise UsageError(f"draws are paired or shared (got '{self.draws}')")
 
@@ -153,12 +137,3 @@ class Settings:
         for size in () if self.sizes is None else self.sizes:
             if not 1 <= size <= half:
                 raise UsageError(f"a size of the curve must be from 1 to {half:,} (got {size:,})")
-
-
-def _several(value: object, kind: type) -> bool:
-    """Whether it is a sequence of things of a kind; a text is one thing."""
-    return (
-        isinstance(value, Iterable)
-        and not isinstance(value, (str, bytes))
-        and all(isinstance(item, kind) for item in value)
-    )

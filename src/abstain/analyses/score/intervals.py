@@ -10,6 +10,7 @@ from msgspec import structs
 
 from abstain.analyses.result import number
 from abstain.analyses.score.result import Ends, Row, ScoreResult
+from abstain.measures.arrays import Array, IntArray
 from abstain.outcomes import EXCLUDED
 from abstain.stats.intervals import RANDOM, check_level, check_method, interval
 from abstain.stats.of_confidence import TRIALS, Sample, confidence_interval, method_of, sample_of
@@ -17,7 +18,6 @@ from abstain.stats.of_confidence import TRIALS, Sample, confidence_interval, met
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation
     from abstain.measures import Measure
-    from abstain.outcomes import Array, IntArray
 
 Clusters: TypeAlias = "dict[tuple[str, tuple[str | None, ...]], Array]"
 """Run and slice to the counts of its clusters."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -21,27 +20,16 @@ from abstain.io.frames import collect
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
 from abstain.judging.counting import first_fault, refuse_empty, refuse_shared
-from abstain.judging.evaluation import refuse_undecided
+from abstain.judging.evaluation import Evaluation, refuse_undecided
 from abstain.judging.gold import Gold
 from abstain.judging.judge import FILE, INDEX, KIND, Judged
+from abstain.judging.responses import Responses
 from abstain.judging.sources import GoldRuns, JudgedRows
 from abstain.measures import Measure
 from abstain.measures.answers import Answers
+from abstain.measures.arrays import IntArray
 from abstain.measures.families.handed_in import said_before
-from abstain.outcomes import (
-    KINDS,
-    RIGHT,
-    WRONG,
-    Effect,
-    Policy,
-    blanks_by_reason,
-    reasons_named,
-)
-
-if TYPE_CHECKING:
-    from abstain.judging.evaluation import Evaluation
-    from abstain.judging.responses import Responses
-    from abstain.outcomes import IntArray
+from abstain.outcomes import KINDS, RIGHT, WRONG, Effect, Policy, blanks_by_reason, reasons_named
 
 MEASURES = ("K", "MRR")
 KNOWN = "known"
@@ -86,7 +74,6 @@ class SeveralResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
         check_rows(self.rows, self.measures, self.by)
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """One row a run and slice."""
         counts = ("answers", "right", "repeated", "unanswered")
         rows = [
             (

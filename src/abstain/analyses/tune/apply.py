@@ -21,7 +21,8 @@ from abstain.io.columns import require_all, text_column
 from abstain.io.documents import document
 from abstain.io.files import open_plain
 from abstain.io.frames import collect
-from abstain.io.tables import ROW, format_of_name
+from abstain.io.normalise import matcher
+from abstain.io.tables import ROW, Table, format_of_name
 from abstain.judging.faults import bad_confidence
 from abstain.judging.gold import Gold, read_gold
 from abstain.judging.judge import NO
@@ -30,7 +31,6 @@ from abstain.judging.responses import RULE, read_responses
 from abstain.outcomes import EXCLUDED, OUTCOMES
 
 if TYPE_CHECKING:
-    from abstain.io.tables import Table
     from abstain.judging.evaluation import Evaluation
 
 RUN, QUESTION = "__run", "__question"
@@ -125,7 +125,6 @@ def _without_refusals(
     rows: pl.DataFrame, questions: pl.DataFrame | None, align: str
 ) -> pl.DataFrame:
     """Refusals as blanks, but for those that the gold accepts, however they are written."""
-    from abstain.io.normalise import matcher
     from abstain.judging.refusals.detect import blanked
 
     if RULE not in rows.columns:
@@ -182,11 +181,7 @@ def _confidence(rows: pl.DataFrame, table: Table) -> pl.Series:
 
 
 def _sure_enough(
-    rows: pl.DataFrame,
-    sure: pl.Series,
-    slices: Any,
-    thresholds: Mapping[str, Threshold],
-    name: str,
+    rows: pl.DataFrame, sure: pl.Series, slices: Any, thresholds: Mapping[str, Threshold], name: str
 ) -> tuple[pl.Series, list[str]]:
     """Which responses are to be given, and whose threshold they were held against."""
     numbers = sure.fill_null(float("nan")).to_numpy()

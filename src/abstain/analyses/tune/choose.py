@@ -16,20 +16,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from abstain.analyses.curve.curves import Curve, top
 from abstain.analyses.result import finite
 from abstain.errors import UsageError, option
+from abstain.measures import Measure
+from abstain.measures.arrays import Array, BoolArray, IntArray
 from abstain.outcomes import CountsArray
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.measures import Measure
-    from abstain.outcomes import Array, IntArray
 
 SHRINK = 50.0
 SILENCE = math.inf
@@ -56,7 +52,7 @@ class Threshold:
     per: str | None = None
     values: Mapping[str, float] = field(default_factory=dict)
 
-    def answered(self, confidence: Array, slices: Any = None) -> npt.NDArray[np.bool_]:
+    def answered(self, confidence: Array, slices: Any = None) -> BoolArray:
         """Which responses are sure enough."""
         limit: Any = self.value
         if self.per is not None:
@@ -151,7 +147,6 @@ def _midway(levels: Array, at: int) -> float:
 
 
 def _at(curve: Curve, levels: Array) -> Array:
-    """The counts of a curve at any thresholds."""
     return curve.counts.table[curve.points_at(levels)].astype(np.float64)
 
 
@@ -192,7 +187,7 @@ class KeepRisk:
         ]
         return min(found, default=SILENCE)
 
-    def _lowest(self, curve: Curve, tried: npt.NDArray[np.int64], ahead: Curve | int) -> float:
+    def _lowest(self, curve: Curve, tried: IntArray, ahead: Curve | int) -> float:
         """The last threshold of a sequence before one fails."""
         failed = np.flatnonzero(~self._passes(curve, tried, ahead))
         passed = int(failed[0]) if len(failed) else len(tried)
@@ -200,13 +195,11 @@ class KeepRisk:
             return 0.0
         return float(curve.thresholds[tried[passed - 1]]) if passed else SILENCE
 
-    def _passes(
-        self, curve: Curve, tried: npt.NDArray[np.int64], ahead: Curve | int
-    ) -> npt.NDArray[np.bool_]:
+    def _passes(self, curve: Curve, tried: IntArray, ahead: Curve | int) -> BoolArray:
         wrong, answered = curve.wrong[tried], curve.answered[tried]
         return _at_most(wrong, answered, np.asarray(self.alpha)) <= self.delta
 
-    def sequences(self, curve: Curve) -> list[tuple[float, npt.NDArray[np.int64]]]:
+    def sequences(self, curve: Curve) -> list[tuple[float, IntArray]]:
         """The points to try, evenly over coverage, and the δ for them; verdicts have no say."""
         total = int(curve.answered[-1])
         if total < self.least:
@@ -244,9 +237,7 @@ class KeepNext(KeepRisk):
     says how many wrong answers a threshold may have had.
     """
 
-    def _passes(
-        self, curve: Curve, tried: npt.NDArray[np.int64], ahead: Curve | int
-    ) -> npt.NDArray[np.bool_]:
+    def _passes(self, curve: Curve, tried: IntArray, ahead: Curve | int) -> BoolArray:
         if isinstance(ahead, int):
             share = curve.answered[tried] / max(curve.questions, 1)
             coming = np.floor(ahead * share).astype(np.int64)
@@ -260,7 +251,7 @@ class KeepNext(KeepRisk):
         return np.asarray(wrong <= allowed_wrong(answered, coming, self.alpha, self.delta))
 
 
-def _evenly(curve: Curve, start: int) -> npt.NDArray[np.int64]:
+def _evenly(curve: Curve, start: int) -> IntArray:
     """Points of a curve from so many answers up to all of them."""
     wanted = np.unique(np.linspace(start, int(curve.answered[-1]), STEPS).astype(np.int64))
     return np.unique(np.searchsorted(curve.answered, wanted))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -13,14 +14,9 @@ import polars as pl
 from abstain.analyses.result import Facts, Result
 from abstain.analyses.tune.choose import Threshold
 from abstain.errors import UsageError, checked, nearest, plural
+from abstain.io.files import write_text
+from abstain.measures.arrays import BoolArray
 from abstain.outcomes import Counts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy.typing as npt
-
-    BoolArray = npt.NDArray[np.bool_]
 
 FOLDS = 5
 KIND = "abstain thresholds"
@@ -194,7 +190,6 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
                     raise ValueError(f"run {own.run!r} has a threshold of {value:g}")
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """One row a run, or one row a part of it."""
         whole = table == "main"
         rows = [
             {
@@ -212,8 +207,6 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
         return pl.DataFrame(
             rows, schema={**dict.fromkeys(rows[0], pl.Float64()), "run": pl.String()}
         )
-
-    # ------------------------------------------------------------------- thresholds at work
 
     @property
     def chosen(self) -> dict[str, Threshold]:
@@ -243,7 +236,6 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
     @checked
     def save_thresholds(self, path: str | os.PathLike[str]) -> None:
         """Write the thresholds with how they came about, for `abstain tune --apply`."""
-        from abstain.io.files import write_text
         from abstain.io.json_text import json_of
 
         write_text(Path(path), json_of(self.threshold_data()))

@@ -22,6 +22,7 @@ from abstain.errors import UsageError, option
 from abstain.judging.answers import answers_of, has_answer, stated
 from abstain.judging.gold import GOLD
 from abstain.measures import Measure, count_measure
+from abstain.measures.arrays import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import EXCLUDED, Counts
 from abstain.stats.intervals import check_level
 
@@ -30,10 +31,7 @@ if TYPE_CHECKING:
 
     from abstain.judging.evaluation import Evaluation
     from abstain.measures.answers import Answers
-    from abstain.outcomes import Array, IntArray
 
-    BoolArray = npt.NDArray[np.bool_]
-    Codes = npt.NDArray[np.uint8]
     Halves = Sequence[tuple[BoolArray, BoolArray]]
 
 Chooser = Maximise | KeepRisk
@@ -148,7 +146,6 @@ def _aim(
 def _split(
     tune_on: dict[str, str], folds: int | None, repeats: int, judged_on: str | None
 ) -> Split:
-    """How to part questions, as it was asked for."""
     said = option("tune_on" if judged_on is None else "test_gold")
     if tune_on and folds is not None:
         raise UsageError(f"{said} and {option('folds')} exclude each other")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterable
+from typing import ClassVar
+
+import polars as pl
 
 from abstain.analyses.result import Facts, Result
 from abstain.errors import Place
 from abstain.judging import faults
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import polars as pl
 
 PLAIN = ("kind", "team", "file", "line", "row", "run", "question", "message")
 
@@ -84,8 +82,6 @@ class ValidateResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
 
 
 def problem_rows(problems: Iterable[Problem]) -> pl.DataFrame:
-    import polars as pl
-
     rows = [tuple(getattr(own, name) for name in PLAIN) for own in problems]
     schema = {name: pl.Int64 if name in ("line", "row") else pl.String for name in PLAIN}
     return pl.DataFrame(rows, schema=schema, orient="row")

@@ -281,9 +281,6 @@ def _label(name: str, data: Any) -> str:
     return os.fspath(data) if is_path(data) else name or "the frame"
 
 
-# ------------------------------------------------------------------------ one cause for many
-
-
 def _explained(problems: Sequence[Problem], judged: Judged) -> list[Problem]:
     """Problems with ids, told by their cause where they have one."""
     left = list(problems)
@@ -342,11 +339,7 @@ def _without_floods(problems: Sequence[Problem]) -> list[Problem]:
     return told
 
 
-# ------------------------------------------------------------------------ response by response
-
-
 def _faults(judged: Judged) -> list[Problem]:
-    """Responses that cannot be judged."""
     found: list[Problem] = []
     for frame in judged.frames:
         rows = _first_rows(frame.filter(nw.col(KIND) >= KINDS), judged)
@@ -432,11 +425,7 @@ def _first_rows(chosen: nw.LazyFrame[Any], judged: Judged) -> pl.DataFrame:
     return collect(chosen.sort(order).head(MOST), judged.sources[0].table.name)
 
 
-# ------------------------------------------------------------------------- across the runs
-
-
 def _shared_ids(sources: Sequence[Responses]) -> list[Problem]:
-    """A run id that several files claim."""
     first: dict[str, Place] = {}
     found = []
     for source in sources:

@@ -10,7 +10,7 @@ from abstain.cli import options
 from abstain.cli.command import Words, command, option
 from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, shows, working
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UsageError, check_name
 
 if TYPE_CHECKING:
     from abstain.analyses.curve.result import Way
@@ -22,10 +22,7 @@ COUNTED = SHOWN[:3]
 
 
 @command
-@reads(
-    "judged",
-    runs="Runs with a confidence.",
-)
+@reads("judged", runs="Runs with a confidence.")
 @options.measures(
     "Measures of confidence for the summary: AUROC, ECE, 'risk@coverage(c=0.8)', …; and one of "
     "counts to follow over the threshold (default: c@1)."
@@ -85,8 +82,7 @@ def curve(
     A row needs a confidence from 0 to 1. A threshold treats answers of equal confidence alike, so
     the order of rows never changes a value.
     """
-    if show not in SHOWN:
-        raise UnknownNameError("view", show, SHOWN, hint=f"there are {', '.join(SHOWN)}")
+    check_name("view", show, SHOWN)
     if histogram is not None:
         if show not in COUNTED:
             raise UsageError("--histogram goes with --show summary, risk or measure")

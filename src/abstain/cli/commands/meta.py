@@ -13,10 +13,7 @@ from abstain.cli.showing import Showing, shows, working
 
 
 @command
-@reads(
-    *("judged", "counts", "scores"),
-    runs="The runs, or the other files.",
-)
+@reads(*("judged", "counts", "scores"), runs="The runs, or the other files.")
 @options.measures("A measure to evaluate (default: c@1, accuracy, UF).")
 @option(
     "--part PART",
@@ -57,9 +54,7 @@ from abstain.cli.showing import Showing, shows, working
     multiple=True,
 )
 @option(
-    "--difference X",
-    "Say how many questions this difference needs (default: 5 bins).",
-    type=float,
+    "--difference X", "Say how many questions this difference needs (default: 5 bins).", type=float
 )
 @option("--resamples N", "Resamples and permutations of the tests of power.", default=1000)
 @options.seed("The seed of all draws.")

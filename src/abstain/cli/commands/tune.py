@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
 
 @command
-@reads(
-    "judged",
-    runs="A run with a confidence.",
-    alone="apply",
-)
+@reads("judged", runs="A run with a confidence.", alone="apply")
 @options.measure("Tune for a measure of counts (default: c@1).", to="maximise")
 @option(
     "--risk ALPHA",
@@ -139,7 +135,6 @@ def _read(given: Input, test_gold: str | None, how: dict[str, Any]) -> Evaluatio
 
 
 def _refuse_tuning(given: Input, how: dict[str, Any], out: Showing) -> None:
-    """Refuse what says how to tune where thresholds are applied."""
     reading = given.reading
     told = ("risk", "level", "tune_on", "test_gold", "folds", "by", "shrink", "run", "seed")
     said = {

@@ -16,9 +16,7 @@ from abstain.errors import InputError
 @command
 @reads(
     runs="The runs to check.",
-    without={
-        "grades": "--grade is for judged rows; validate reads a gold and runs",
-    },
+    without={"grades": "--grade is for judged rows; validate reads a gold and runs"},
 )
 @option(
     "--max-runs N",

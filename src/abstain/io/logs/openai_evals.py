@@ -183,7 +183,6 @@ def _check(rows: LogRows, report: Event | None, verdicts: int) -> None:
 
 
 def _run(spec: Event) -> str | None:
-    """What was evaluated."""
     named = spec.get("completion_fns") or spec.get("model_name")
     if isinstance(named, list):
         return ", ".join(map(plain_text, named)) or None

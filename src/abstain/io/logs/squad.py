@@ -139,9 +139,6 @@ def _questions(opened: Opened) -> Table:
     return rows.gold("answer")
 
 
-# ------------------------------------------------------------------------------ the three files
-
-
 def read_data(opened: Opened) -> list[Question]:
     """The questions of a data set; an answer that normalises to nothing is none, as in SQuAD."""
     data = document(opened, Data, what="SQuAD 2 data set")

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import UnknownNameError, UsageError, plural
+from abstain.errors import UsageError, check_name, plural
+from abstain.io.tables import Table
 from abstain.judging.refusals.english import ENGLISH
 from abstain.judging.refusals.german import GERMAN
 from abstain.judging.refusals.romance import FRENCH, ITALIAN, SPANISH
 from abstain.judging.refusals.shapes import LABEL, MARKS, QUOTED, THOUGHT, Language, Rule
 from abstain.judging.responses import RULE
-
-if TYPE_CHECKING:
-    from abstain.io.tables import Table
 
 LANGUAGES: dict[str, Language] = {
     own.code: own for own in (ENGLISH, GERMAN, SPANISH, FRENCH, ITALIAN)
@@ -38,13 +35,7 @@ def languages_of(text: str) -> tuple[str, ...]:
     if not names:
         raise UsageError(f"name languages to detect refusals in: {', '.join(LANGUAGES)}")
     for name in names:
-        if name not in LANGUAGES:
-            raise UnknownNameError(
-                "language with rules for refusals",
-                name,
-                LANGUAGES,
-                hint=f"there are {', '.join(LANGUAGES)}",
-            )
+        check_name("language with rules for refusals", name, LANGUAGES)
     return tuple(dict.fromkeys(names))
 
 

@@ -34,9 +34,6 @@ RISK = Parameter("r", "the share of wrong answers to allow", low=0, high=1)
 ONE_SIDED = (ALL_RIGHT, ALL_WRONG)
 
 
-# ------------------------------------------------------------------------- risk and coverage
-
-
 @confident(
     "AURC",
     formula="(1/N) Σ_i (i − C(i))/i",
@@ -167,9 +164,6 @@ def coverage_at_risk(a: Answers, *, r: float) -> Numeric:
     g = a.groups
     safe = g.wrong <= r * g.answered * (1 + 1e-12)
     return np.where(safe, g.answered, 0).max(axis=0) / a.questions
-
-
-# ------------------------------------------------------------------------ telling them apart
 
 
 @confident(

@@ -30,10 +30,7 @@ if TYPE_CHECKING:
     from abstain.measures.answers import BoolArray
     from abstain.outcomes import Array, IntArray
 
-ALL_EQUAL = Undefinedness(
-    lambda a: a.calibrated.all_alike(),
-    "every confidence is the same",
-)
+ALL_EQUAL = Undefinedness(lambda a: a.calibrated.all_alike(), "every confidence is the same")
 
 
 def earnings(a: Answers) -> Array:

@@ -38,11 +38,9 @@ class View(view.View[AuditResult]):
         return [Grid(columns, rows, notes=self._notes(len(shown)), wrap=True)]
 
     def title(self) -> str:
-        """What its page is called."""
         return f"Audit of {plural(len(self.result.files), 'file')}"
 
     def line(self) -> str:
-        """How many files and findings."""
         return f"<AuditResult: {plural(len(self.result.files), 'file')}, {self._verdict()}>"
 
     def _verdict(self) -> str:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from abstain.analyses.campaign.overview import Overview
 from abstain.analyses.campaign.result import CampaignResult
-from abstain.errors import InputError, UnknownNameError, UsageError, option, plural
+from abstain.errors import InputError, UsageError, check_name, option, plural
 from abstain.report import view
 from abstain.report.campaign.charts import campaign_figures
 from abstain.report.campaign.page import campaign_page
@@ -77,8 +77,7 @@ class View(view.View[CampaignResult]):
     def frame(self, table: str) -> pl.DataFrame:
         """A table by name, as data."""
         names = self.frame_names()
-        if table not in names:
-            raise UnknownNameError("table", table, names, hint=f"there are {', '.join(names)}")
+        check_name("table", table, names)
         import polars as pl
 
         named = self.named["leaderboard" if table == "main" else table]

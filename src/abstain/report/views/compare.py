@@ -46,11 +46,8 @@ class View(view.View[CompareResult]):
         return self._pairs(list(self.result.pairs), full=True)
 
     def line(self) -> str:
-        """What was compared by what."""
         c = self.result
         return f"<CompareResult: {plural(len(c.rows), 'run')} by {c.measure}, {c.test}>"
-
-    # --------------------------------------------------------------------------- in words
 
     def sentences(self) -> list[str]:
         """What follows, in words."""
@@ -76,8 +73,6 @@ class View(view.View[CompareResult]):
     def _policy(self) -> list[str]:
         c = self.result
         return policy_words(c.policy, c.touched)
-
-    # -------------------------------------------------------------------------- the tables
 
     def _runs(self, *, bars: bool = False) -> Grid:
         """The runs with their intervals and groups; a page has bars of outcomes."""
@@ -169,8 +164,6 @@ class View(view.View[CompareResult]):
             if most is not None and len(own) > most:
                 title += f"; {most} of {len(own)} parts by {attribute}"
         return Grid(columns, rows, title=title)
-
-    # ------------------------------------------------------------------------ charts, page
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Scores with their intervals, differences, and of two runs the moves."""

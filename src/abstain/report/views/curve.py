@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
 from msgspec.structs import replace
 
 from abstain.analyses.curve.result import CurveResult
-from abstain.errors import UnknownNameError, plural
+from abstain.errors import check_name, plural
 from abstain.report import view, words
 from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts, decision_words
 from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
 from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.shared import known_measure, page_of
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SHOWN = ("summary", *CurveResult.TABLES[1:])
 """What `--show` knows."""
@@ -57,8 +55,7 @@ class View(view.View[CurveResult]):
 
     def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
         """One table: the summary, or what `show` names, with so many points of each curve."""
-        if show not in SHOWN:
-            raise UnknownNameError("view", show, SHOWN, hint=f"there are {', '.join(SHOWN)}")
+        check_name("view", show, SHOWN)
         frame = self.result.thinned("main" if show == "summary" else show, points)
         grid = frame_grid(frame, apart=show != "summary")
         together = TOGETHER.get(show, ())
@@ -67,14 +64,10 @@ class View(view.View[CurveResult]):
         return [grid]
 
     def line(self) -> str:
-        """Runs and what is followed along their curves."""
         result = self.result
         return f"<CurveResult: {plural(len(result.runs), 'run')}, {result.along} along the curve>"
 
-    # --------------------------------------------------------------------------- in words
-
     def _notes(self, show: str) -> list[str]:
-        """What it takes to read a table."""
         result = self.result
         runs = plural(len(result.runs), "run")
         said = [f"{runs}, {plural(result.questions, 'question')}."]
@@ -133,8 +126,6 @@ class View(view.View[CurveResult]):
             f"every t at once with confidence of about {found.level:g} (seed {found.seed})."
         )
         return [said, *(decision_words(c) for c in found.comparisons)]
-
-    # ------------------------------------------------------------------------ charts, page
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Risk and coverage, the measure, calibration, decisions."""
@@ -240,17 +231,12 @@ def _named(name: str) -> str:
     return f"{name} ({', '.join(unsaid)})" if unsaid else name
 
 
-# --------------------------------------------------------------- tables of curves, in bins or not
-
-
 def frame_grid(frame: pl.DataFrame, *, apart: bool = False, on_page: bool = False) -> Grid:
     """A table of curves: the types of its columns say what they are.
 
     With `apart` every run is a block. A page has thresholds among the numbers, to sort by, and
     tells what no threshold reaches from what does not exist.
     """
-    import polars as pl
-
     kinds: dict[Any, Kind] = {pl.String(): "text", pl.Int64(): "count"}
     if frame.is_empty():
         frame = frame.select("run")

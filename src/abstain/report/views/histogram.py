@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from abstain.analyses.curve.histogram import HistogramResult
-from abstain.errors import UnknownNameError, plural
+from abstain.errors import check_name, plural
 from abstain.report import view
 from abstain.report.charts import chart
 from abstain.report.curve_figures import IN_FILE, over_coverage
@@ -21,13 +21,11 @@ class View(view.View[HistogramResult]):
     """The area under each curve, or its points."""
 
     def title(self) -> str:
-        """What its page is called."""
         return "Risk and coverage, counted in bins"
 
     def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
         """One table: a summary, or the points of risk or of a measure."""
-        if show not in SHOWN:
-            raise UnknownNameError("view", show, SHOWN, hint=f"there are {', '.join(SHOWN)}")
+        check_name("view", show, SHOWN)
         result = self.result
         if show == "summary":
             grid = frame_grid(result.thinned("main"))
@@ -54,7 +52,6 @@ class View(view.View[HistogramResult]):
         return said + policy_words(result.policy, result.touched)
 
     def line(self) -> str:
-        """Runs and bins."""
         result = self.result
         return f"<HistogramResult: {plural(len(result.runs), 'run')}, {result.bins:,} bins>"
 

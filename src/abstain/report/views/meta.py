@@ -11,6 +11,7 @@ from abstain.analyses.meta.settings import PARTS
 from abstain.errors import plural
 from abstain.report import meta_words as words
 from abstain.report import view
+from abstain.report.charts import write_charts
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.meta_charts import agreement_chart, meta_charts, one_below_another
 from abstain.report.page import Figure, Page, PageTable, Section
@@ -48,7 +49,6 @@ class View(view.View[MetaResult]):
         return Grid(columns, [list(row) for row in self.result.records()])
 
     def line(self) -> str:
-        """Runs, questions and measures."""
         result = self.result
         runs = plural(len(result.runs), "run")
         questions = plural(result.questions, "question")
@@ -60,8 +60,6 @@ class View(view.View[MetaResult]):
 
     def draw(self, path: Path, **options: Any) -> None:
         """All charts one below another in a file; each in its own in a folder."""
-        from abstain.report.charts import write_charts
-
         charts = self.charts()
         if path.suffix and charts:
             charts = {"meta": one_below_another(charts.values())}
@@ -70,8 +68,6 @@ class View(view.View[MetaResult]):
     def _by_part(self) -> dict[str, list[Grid]]:
         """The tables of each part that there is."""
         return {part: getattr(self, f"_{part}")() for part in PARTS if getattr(self.result, part)}
-
-    # ------------------------------------------------------------------------ a table a part
 
     def _stability(self) -> list[Grid]:
         """As many measures beside each other as 80 columns have room for; the others below."""
@@ -227,7 +223,6 @@ class View(view.View[MetaResult]):
 
 
 def _home(name: str) -> str:
-    """The part that a chart belongs to."""
     return {"swap": "sensitivity", "required": "sensitivity"}.get(name, name.split("_")[0])
 
 

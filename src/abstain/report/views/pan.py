@@ -15,7 +15,6 @@ class View(view.View[PanResult]):
     """A row a system, the best overall first."""
 
     def tables(self, **options: Any) -> list[Grid]:
-        """One table."""
         result = self.result
         names = (*MEASURES, "overall")
         lacking = any(own.missing for own in result.rows)
@@ -35,11 +34,9 @@ class View(view.View[PanResult]):
         return [Grid(columns, rows, notes=notes)]
 
     def title(self) -> str:
-        """What its page is called."""
         return f"PAN {self.result.year}: {self._runs()}"
 
     def line(self) -> str:
-        """Runs and problems."""
         return f"<PanResult: {self._runs()}, {plural(self.result.problems, 'problem')}>"
 
     def _runs(self) -> str:

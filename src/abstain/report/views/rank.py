@@ -45,7 +45,6 @@ class View(view.View[RankResult]):
         return truncation.View(result.truncation).beside(self._scores())
 
     def line(self) -> str:
-        """Runs, queries and measures."""
         result = self.result
         runs, queries = plural(len(result.lists), "run"), plural(result.queries, "query", "queries")
         return f"<RankResult: {runs}, {queries}, {', '.join(result.measures)}>"
@@ -91,8 +90,6 @@ class View(view.View[RankResult]):
     def _said(self) -> list[str]:
         runs = {own.run for own in self.result.lists}
         return [sentence(note, runs) for note in _list_notes(self.result)]
-
-    # ------------------------------------------------------------------------------ charts, page
 
     def charts(self) -> view.Charts:
         """Scores of runs, by slice and by query; those of the report on truncation."""
@@ -189,9 +186,6 @@ def _kind(name: str) -> Kind:
     """Whether a measure is a score or counts documents."""
     item = shared.known_measure(name)
     return "count" if item is not None and item.definition.total else "score"
-
-
-# ------------------------------------------------- what to know of the lists before reading scores
 
 
 def _list_notes(result: RankResult) -> Iterator[str]:

@@ -22,11 +22,9 @@ class View(view.View[RefusalsResult]):
         return [self._rules() if self.result.rules else self._hits(most)]
 
     def title(self) -> str:
-        """What its page is called."""
         return "Refusals found in text"
 
     def line(self) -> str:
-        """How many of what."""
         result = self.result
         if result.rules:
             return f"<RefusalsResult: {plural(len(result.rules), 'rule')}>"

@@ -46,11 +46,9 @@ class View(view.View[ScoreResult]):
         return [grid]
 
     def _dim(self) -> set[int]:
-        """The references."""
         return {n for n, row in enumerate(self.result.rows) if row.reference}
 
     def _breaks(self) -> set[int]:
-        """Where slices begin."""
         slices = [shared.slice_text(row) for row in self.result.rows]
         return {n for n, own in enumerate(slices) if not n or own != slices[n - 1]}
 
@@ -79,8 +77,6 @@ class View(view.View[ScoreResult]):
                 blanks = [None if k.unsplit else getattr(k, f"unanswered_{name}") for k in counts]
                 yield Column(f"blank, {name}", "count", joined=name != "right"), blanks
         yield Column(BAR, "bar"), list(three)
-
-    # --------------------------------------------------------------------------- in words
 
     def _notes(self) -> list[str]:
         """What it takes to read the scores: what was counted, the policy, what is undefined."""
@@ -119,10 +115,7 @@ class View(view.View[ScoreResult]):
         return [f"{said}.", *(f"{plural(n, 'interval')}: {why}." for why, n in reasons.items())]
 
     def line(self) -> str:
-        """Runs, measures and the best score."""
         return f"<ScoreResult: {self._runs}, {', '.join(self.result.measures)}>"
-
-    # ------------------------------------------------------------------------ charts, page
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Scores with their intervals, or a heat map of slices."""
@@ -197,9 +190,6 @@ class View(view.View[ScoreResult]):
         )
 
 
-# ------------------------------------------------------------------ why measures disagree
-
-
 def _disagreements(rows: Sequence[Row], measures: Sequence[Measure]) -> list[str]:
     """One sentence for each run that some measure puts first where the first measure does not.
 
@@ -228,7 +218,6 @@ def _winner(rows: Sequence[Row], item: Measure) -> Row | None:
 
 
 def _level(a: Row, b: Row, item: Measure) -> bool:
-    """Whether a measure puts two runs level."""
     x, y = a.score(str(item)), b.score(str(item))
     return math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12)
 

@@ -15,11 +15,9 @@ class View(view.View[SeveralResult]):
     """Place, run, slice, scores, what was handed in."""
 
     def title(self) -> str:
-        """What its page is called."""
         return f"{self.result.measures[0]} of {self._runs()}"
 
     def tables(self, **options: Any) -> list[Grid]:
-        """One table."""
         result = self.result
         counts = ("answers", "right", "repeated", "unanswered")
         columns = [
@@ -49,5 +47,4 @@ class View(view.View[SeveralResult]):
         return [*said, *undefined_sentences((row.run, row.undefined) for row in result.rows)]
 
     def line(self) -> str:
-        """Runs and measures."""
         return f"<SeveralResult: {self._runs()}, {', '.join(self.result.measures)}>"

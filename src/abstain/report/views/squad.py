@@ -17,7 +17,6 @@ class View(view.View[SquadResult]):
     """Two rows a run, exact match and F1: over all questions, with and without an answer."""
 
     def tables(self, **options: Any) -> list[Grid]:
-        """One table."""
         result = self.result
         heads = ["all", "HasAns", "NoAns", *(["best", "best at"] if result.tuned_on_test else [])]
         columns = [Column("run"), Column("score"), *(Column(name, "score") for name in heads)]
@@ -57,11 +56,9 @@ class View(view.View[SquadResult]):
         return [*said, *undefined_sentences((own.run, own.undefined) for own in result.rows)]
 
     def title(self) -> str:
-        """What its page is called."""
         return f"SQuAD: {self._runs()}"
 
     def line(self) -> str:
-        """Runs and questions."""
         return f"<SquadResult: {self._runs()}, {plural(self.result.questions, 'question')}>"
 
     def _runs(self) -> str:

@@ -36,7 +36,6 @@ class View(view.View[TruncationResult]):
         return self._scores()
 
     def line(self) -> str:
-        """Runs and pairs that change places."""
         inverted = sum(len(pair.inverted) for pair in self.result.pairs)
         runs = plural(len(self.result.lengths), "run")
         return f"<TruncationResult: {runs}, {plural(inverted, 'inverted pair')}>"
@@ -50,8 +49,6 @@ class View(view.View[TruncationResult]):
         run = [column.name for column in scored.columns].index("run")
         rows = [[*row, *cells[row[run]]] for row in scored.rows]
         return Grid([*scored.columns, share, *renamed], rows, notes=scored.notes)
-
-    # ------------------------------------------------------------------------------------ tables
 
     def _lengths(self) -> Grid:
         """How long the lists are, as returned and as scored (Figure 1)."""
@@ -110,7 +107,6 @@ class View(view.View[TruncationResult]):
         )
 
     def _inverted(self) -> Grid:
-        """The pairs of runs that change places, the largest differences first."""
         columns = [Column("measures"), Column("ahead by original"), Column("ahead by primed")]
         columns += [Column("by", "score"), Column("by (primed)", "score", short="primed")]
         pairs = self.result.pairs
@@ -129,8 +125,6 @@ class View(view.View[TruncationResult]):
             if len(pair.inverted) > NAMED
         ]
         return Grid(columns, rows, title="Pairs of runs that change places", notes=notes)
-
-    # ------------------------------------------------------------------------------ charts, page
 
     def charts(self) -> view.Charts:
         """Figures 1 to 3 of the paper, the latter two for each pair of measures."""

@@ -56,10 +56,7 @@ class View(view.View[TuneResult]):
         return [*found, (best, "", own.best_in_hindsight)]
 
     def line(self) -> str:
-        """Runs and what was sought."""
         return f"<TuneResult: {plural(len(self.result.runs), 'run')}, {self._aim()}>"
-
-    # --------------------------------------------------------------------------- in words
 
     def _notes(self) -> list[str]:
         """How it was tuned and judged, what was gained, what was avoided."""
@@ -192,8 +189,6 @@ class View(view.View[TuneResult]):
             f"run '{own.run}': no threshold that was tried keeps the risk at {aim.risk:g} surely "
             f"enough{'' if aim.next_questions else needed}: it should answer nothing"
         )
-
-    # ------------------------------------------------------------------------ charts, page
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """What each run would score, by what it answers."""

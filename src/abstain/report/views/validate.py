@@ -33,11 +33,9 @@ class View(view.View[ValidateResult]):
         return [Grid([Column("place"), Column("problem")], rows, notes=notes, wrap=bool(problems))]
 
     def title(self) -> str:
-        """What its page is called."""
         return f"Problems of {plural(self.result.runs, 'file')}"
 
     def line(self) -> str:
-        """How many files and problems."""
         problems = plural(len(self.result.problems), "problem")
         return f"<ValidateResult: {plural(self.result.runs, 'file')}, {problems}>"
 

@@ -11,20 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from abstain.measures import Measure
+from abstain.measures.arrays import Array, BoolArray, Codes, IntArray, Words
 from abstain.outcomes import EXCLUDED, CountsArray
 from abstain.stats.resampling.sources import Drawn, Pairs, Rng, Source, described, random_cells
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array, IntArray
-
-    Words = npt.NDArray[np.uint64]
 
 BLANK = 4
 EXACT = 1 << 24
@@ -38,7 +33,7 @@ ROOM = 1 << 15
 class Outcomes(Source):
     """Runs × questions of outcomes: counted, and scored by the counts."""
 
-    codes: npt.NDArray[np.uint8]
+    codes: Codes
     """Runs × questions: the class of each outcome."""
     places: tuple[int, ...]
     """Where a class stands among the counts; `EXCLUDED` for those that do not count."""
@@ -49,7 +44,7 @@ class Outcomes(Source):
         return int(self.codes.shape[1])
 
     @property
-    def hot(self) -> npt.NDArray[np.bool_]:
+    def hot(self) -> BoolArray:
         """(Classes × runs) × questions: who ended in which class on which question."""
         classes = np.arange(len(self.places), dtype=np.uint8)[:, None, None]
         return np.asarray((self.codes == classes).reshape(-1, self.questions))
@@ -86,7 +81,7 @@ class Outcomes(Source):
         sums = weights.astype(self.one_hot.dtype, copy=False) @ self.one_hot
         return self.scored(sums.T.reshape(len(self.places), len(self.runs), -1))
 
-    def on(self, subsets: npt.NDArray[np.bool_]) -> Array:
+    def on(self, subsets: BoolArray) -> Array:
         """Scores on subsets: what they have in common with the questions of each class."""
         shared = in_common(self.members, packed(subsets))
         return self.scored(shared.reshape(len(self.places), len(self.runs), -1))
@@ -135,9 +130,7 @@ class Outcomes(Source):
         return self.scored(square.sum(axis=1)), self.scored(square.sum(axis=0))
 
 
-def of_outcomes(
-    runs: Sequence[str], outcomes: npt.NDArray[np.uint8], measures: Sequence[Measure]
-) -> Outcomes:
+def of_outcomes(runs: Sequence[str], outcomes: Codes, measures: Sequence[Measure]) -> Outcomes:
     """A source of outcomes: positions in `OUTCOMES`, or `EXCLUDED`.
 
     The three kinds of blank are one class unless a measure looks at their candidates.
@@ -158,10 +151,7 @@ def of_outcomes(
     )
 
 
-# ------------------------------------------------------------- sets of questions as bits
-
-
-def packed(members: npt.NDArray[np.bool_]) -> Words:
+def packed(members: BoolArray) -> Words:
     """Sets (sets × questions) as words (words × sets).
 
     >>> packed(np.array([[True, False, True]]))

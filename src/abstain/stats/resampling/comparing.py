@@ -10,10 +10,12 @@ the share of comparisons that the minority direction of each pair wins; ties are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from abstain.measures.arrays import Array, BoolArray, IntArray
 from abstain.stats.resampling.draws import (
     SAME,
     Block,
@@ -28,11 +30,6 @@ from abstain.stats.resampling.draws import (
 )
 from abstain.stats.resampling.sensitivity import ROOM, SwapCounts, bins_for, swaps_of
 from abstain.stats.resampling.sources import Source
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array, IntArray
 
 FUZZINESS = tuple(round(0.01 * k, 2) for k in range(1, 11))
 
@@ -108,7 +105,6 @@ class Comparing:
         return wins if stable else [], swaps if swapping else []
 
     def _compared(self, block: Block, m: int, *, stable: bool, swapping: bool) -> Compared:
-        """One measure on a block."""
         x, y, *elsewhere = block.of(m)
         same, trials = self.same[m], x.shape[1]
         gap = gap_of(x, y, same)
@@ -136,9 +132,6 @@ class Comparing:
         return won, swapped, float(highest)
 
 
-# ---------------------------------------------------------------------------------- stability
-
-
 def wins_of(
     x: Array,
     y: Array,
@@ -146,7 +139,7 @@ def wins_of(
     *,
     pairs: slice,
     levels: Array,
-    leads: npt.NDArray[np.bool_],
+    leads: BoolArray,
     same: float,
     batch: npt.NDArray[np.int32],
 ) -> Wins:

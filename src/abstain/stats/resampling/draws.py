@@ -12,16 +12,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import starmap
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
+from abstain.measures.arrays import Array, BoolArray, IntArray
 from abstain.stats.resampling.sources import Pairs, Source, random_parts, stream
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array, IntArray
 
 Draws: TypeAlias = Literal["paired", "shared"]
 ResamplingProgress: TypeAlias = Callable[[str, float], None]
@@ -106,7 +103,6 @@ def _chunk(
     *,
     disjoint: bool,
 ) -> Iterator[Result]:
-    """Some trials of all pairs."""
     pairs = all_pairs(len(source.runs))
     most = BLOCK // length
     shared: tuple[Array, ...] = ()
@@ -204,23 +200,20 @@ def cut(length: int, step: int) -> Iterator[slice]:
         yield slice(start, min(length, start + step))
 
 
-# ------------------------------------------------------------------------------- comparisons
-
-
 @dataclass(frozen=True, slots=True)
 class Gap:
     """How far apart the runs of some pairs are in some trials: pairs × trials."""
 
     size: Array
     """|x − y|, and 0 where one of the scores does not exist."""
-    ahead: npt.NDArray[np.bool_]
+    ahead: BoolArray
     """The first run is, by more than rounding."""
-    behind: npt.NDArray[np.bool_]
-    missing: npt.NDArray[np.bool_] | None
+    behind: BoolArray
+    missing: BoolArray | None
     """Where a score does not exist; None: nowhere."""
 
     @property
-    def differs(self) -> npt.NDArray[np.bool_]:
+    def differs(self) -> BoolArray:
         """One of the runs is ahead."""
         return self.ahead | self.behind
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from abstain.measures.arrays import Array, IntArray
 from abstain.stats.resampling.draws import (
     BLOCK,
     HELD,
@@ -24,11 +26,6 @@ from abstain.stats.resampling.draws import (
 )
 from abstain.stats.resampling.sensitivity import EDGE
 from abstain.stats.resampling.sources import Pairs, Scores, Source, random_multiplicities, stream
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array, IntArray
 
 RESAMPLES = 1000
 POINTS = 1000
@@ -55,9 +52,6 @@ def thinned(levels: Array) -> Array:
     if len(levels) <= POINTS:
         return levels
     return np.asarray(levels[np.linspace(0, len(levels) - 1, POINTS).round().astype(int)])
-
-
-# ------------------------------------------------------------------------ paired bootstrap
 
 
 def significance(source: Source, plan: Plan, full: Array) -> tuple[Array, IntArray]:
@@ -151,9 +145,6 @@ def _t(mean: Array, variance: Array, n: int) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = mean / spread
     return np.where(some, t, np.where(np.abs(mean) <= SAME, 0, np.copysign(np.inf, mean)))
-
-
-# ------------------------------------------------------------------------------ Tukey's HSD
 
 
 def honest_ranges(source: Source, plan: Plan) -> tuple[Array, IntArray]:

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from abstain.errors import UsageError, option
+from abstain.measures.arrays import Array, BoolArray, Codes, IntArray
 from abstain.stats.resampling.draws import Gap, Ratio, histogram
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array, IntArray
 
 KEPT, SWAPPED, TIED_ELSEWHERE, TIED = range(4)
 """What becomes of a comparison: the order is the same on the other subset, or the opposite one, or
@@ -58,16 +55,14 @@ def swaps_of(
     return table, place.size - keys.size
 
 
-def _states(gap: Gap, elsewhere: Gap) -> npt.NDArray[np.uint8]:
+def _states(gap: Gap, elsewhere: Gap) -> Codes:
     swapped = (gap.ahead & elsewhere.behind) | (gap.behind & elsewhere.ahead)
     states = np.where(elsewhere.differs, swapped, np.uint8(TIED_ELSEWHERE))
     states[~gap.differs] = TIED
     return states
 
 
-def _either(
-    one: npt.NDArray[np.bool_] | None, other: npt.NDArray[np.bool_] | None
-) -> npt.NDArray[np.bool_] | None:
+def _either(one: BoolArray | None, other: BoolArray | None) -> BoolArray | None:
     if one is None or other is None:
         return one if other is None else other
     return one | other
@@ -101,8 +96,6 @@ class SwapCounts:
             self.tail.add(_from_here_on(swapped), _from_here_on(counts - self.chunk[:, TIED]))
             self.chunk = None
 
-    # ------------------------------------------------------------------------- the listed bins
-
     @property
     def counts(self) -> IntArray:
         """Comparisons by listed bin, of which the last is open."""
@@ -122,8 +115,6 @@ class SwapCounts:
     def _open(self, closed: Any, from_here_on: Any) -> Any:
         """Values of the listed bins, of which the last is open."""
         return np.append(closed[: self.listed - 1], from_here_on[self.listed - 1])
-
-    # ---------------------------------------------------------------- the difference required
 
     @property
     def differing(self) -> IntArray:
@@ -204,9 +195,6 @@ def _at_least_three(error: Array, rates: Array, counts: IntArray) -> Array:
 def _from_here_on(counts: IntArray) -> IntArray:
     """Sums over each bin and those above it."""
     return counts[..., ::-1].cumsum(axis=-1)[..., ::-1]
-
-
-# ------------------------------------------------------------------------ bins of differences
 
 
 def natural_width(span: float) -> float:

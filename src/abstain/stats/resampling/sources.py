@@ -10,17 +10,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from abstain.measures import Measure
+from abstain.measures.arrays import Array, BoolArray, IntArray
 from abstain.outcomes import CountsArray
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array, IntArray
 
 Rng: TypeAlias = np.random.Generator
 Pairs: TypeAlias = "tuple[IntArray, IntArray]"
@@ -48,7 +45,7 @@ class Source(ABC):
     def weighed(self, weights: npt.NDArray[Any]) -> Array:
         """Scores on weighed questions: trials × questions to measures × runs × trials."""
 
-    def on(self, subsets: npt.NDArray[np.bool_]) -> Array:
+    def on(self, subsets: BoolArray) -> Array:
         """Scores on subsets that all runs share: measures × runs × trials."""
         return self.weighed(subsets)
 
@@ -182,9 +179,6 @@ def of_scores(
     )
 
 
-# ------------------------------------------------------------------------------- single draws
-
-
 def stream(seed: int, *path: int) -> Rng:
     """The random stream of a place."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=path)))
@@ -207,7 +201,7 @@ def random_cells(rng: Rng, cells: IntArray, size: int, trials: int) -> IntArray:
 
 def random_parts(
     rng: Rng, rows: int, questions: int, size: int, *, disjoint: bool
-) -> list[npt.NDArray[np.bool_]]:
+) -> list[BoolArray]:
     """For each row a random subset, and perhaps one that shares nothing with it."""
     labels = np.zeros((rows, questions), np.uint8)
     labels[:, :size] = 1

@@ -1,0 +1,57 @@
+"""Every text that a person can be shown is in one list, and what was read twice is not in it.
+
+`python tools/sentences.py` prints the list.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+from tests.helpers import ROOT
+
+READ_TWICE = (
+    *("more stand", "all the same stands", "hang together", "hangs together", "to do it again"),
+    *("shows a difference of", "to be had", "whatsoever", "thereof", "optional (perhaps)"),
+    *("is told of", "one of its own kind", "be it ", "save for", "as good as nothing"),
+)
+"""Turns that a reader marked."""
+
+
+def sentences() -> Any:
+    spec = importlib.util.spec_from_file_location("sentences", ROOT / "tools" / "sentences.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_what_was_read_twice_is_gone() -> None:
+    found = [
+        f"{name}:{line}: {text}"
+        for name, line, text in sentences().texts()
+        if any(turn in text.casefold() for turn in READ_TWICE) and "refusals/" not in name
+    ]
+    assert found == []
+
+
+def test_the_list_has_what_people_are_shown(tmp_path: Path) -> None:
+    """Help, errors, notes of views and the page, and no docstring of a helper."""
+    every = {text for _, _, text in sentences().texts()}
+    assert len(every) > 1500
+    for part in ("there is no such file", "Score runs that may decline to answer."):
+        assert any(part in text for text in every), part
+    (tmp_path / "one.py").write_text(
+        '"""A module that tells nothing."""\n'
+        "def f(n):\n"
+        '    """Also nothing at all."""\n'
+        '    return f"{n} runs have no answer" + " to any question"\n'
+    )
+    (tmp_path / "page.html").write_text("<p>Here is some {{ text }}</p>\n<b>nothing</b>\n")
+    found = [(name, line, text) for name, line, text in sentences().texts(tmp_path)]
+    assert found == [
+        ("one.py", 4, "{…} runs have no answer to any question"),
+        ("page.html", 2, "Here is some"),
+    ]
