@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from abstain.analyses.campaign.overview import Overview
 from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.tables import all_tables
 from abstain.report.grid import legend, to_csv, to_latex, to_markdown
-from abstain.report.page import PageTable
+from abstain.report.page import PageTable, table_data
 from tests.campaign.asked import overview
 from tests.campaign.slow import make
 

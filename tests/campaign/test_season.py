@@ -214,8 +214,8 @@ def test_teams_come_from_the_table_the_folder_or_the_id(tmp_path: Path) -> None:
         for name in names:
             (tmp_path / "in" / team / f"{name}.csv").write_text(answers(len(name) % 4))
     (tmp_path / "info.csv").write_text("run,team\nb,three\n")
-    asked = {"max_runs": 1, "runs_info": tmp_path / "info.csv"}
-    found = ab.validate(tmp_path / "gold.csv", tmp_path / "in", **asked)
+    info = tmp_path / "info.csv"
+    found = ab.validate(tmp_path / "gold.csv", tmp_path / "in", max_runs=1, runs_info=info)
     (problem,) = found.problems
     assert problem.message == (
         "run 'jucs1301enen' is run 2 of team 'one' (by the folder), expected at most 1"

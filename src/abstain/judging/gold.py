@@ -82,8 +82,8 @@ def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> G
         table = questions_of(table)
     table = recognised(rename(table, reading.columns, side="gold"), QUESTIONS)
     if not answers and "correct" not in table.columns:
-        frame = nw.from_native(table.frame).with_columns(correct=nw.lit("")).to_native()
-        table = replace(table, frame=frame, columns=(*table.columns, "correct"))
+        bare = nw.from_native(table.frame).with_columns(correct=nw.lit(""))
+        table = replace(table, frame=bare.to_native(), columns=(*table.columns, "correct"))
     require_all(
         table,
         {

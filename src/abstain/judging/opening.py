@@ -108,7 +108,7 @@ def runs_in(folder: str, format: str | None) -> list[str] | list[Submission]:
     return found
 
 
-def _of_teams(found: Sequence[tuple[str, Any]], given: Sequence[Any]) -> Sequence[tuple[str, Any]]:
+def _of_teams(found: Sequence[tuple[str, Any]], given: Sequence[Any]) -> list[tuple[str, Any]]:
     """Files in folders by teams know their team; other files stay what they are."""
     paths = [os.fspath(own) for own in given if is_path(own) and own != "-"]
     own = [
@@ -117,7 +117,7 @@ def _of_teams(found: Sequence[tuple[str, Any]], given: Sequence[Any]) -> Sequenc
         if not name and _is_file(data) and data != "-"
     ]
     if len(paths) < len(given) or len(own) < len(found):
-        return found
+        return list(found)
     teams = with_teams(own, paths)
     return [
         (name, team if team.team or isinstance(data, Submission) else data)

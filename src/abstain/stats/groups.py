@@ -42,10 +42,11 @@ def difference_of_groups(
     numbers = np.unique(np.array([str(own) for own in clusters]), return_inverse=True)[1]
     groups = [known & inside, known & ~inside]
     means = [float(scores[own].mean()) if own.any() else float("nan") for own in groups]
-    difference = means[0] - means[1]
+    one, other = means
+    difference = one - other
     counts = [len(np.unique(numbers[own])) for own in groups]
     if min(counts) < 2:
-        return Difference(*means, difference, float("nan"), float("nan"))
+        return Difference(one, other, difference, float("nan"), float("nan"))
     from scipy.special import stdtrit
 
     variance = 0.0
@@ -54,4 +55,4 @@ def difference_of_groups(
         sums = np.bincount(numbers, weights=np.nan_to_num(spread))
         variance += count / (count - 1) * float((sums**2).sum())
     reach = float(stdtrit(min(counts) - 1, (1 + level) / 2)) * variance**0.5
-    return Difference(*means, difference, difference - reach, difference + reach)
+    return Difference(one, other, difference, difference - reach, difference + reach)

@@ -135,7 +135,7 @@ def _questions(result: CampaignResult, names: Sequence[str]) -> Questions:
     if kept:
         frame = pl.DataFrame(kept, schema=dict.fromkeys(kept, pl.String)).sort(list(kept))
         kept = {name: frame[name].to_list() for name in kept}
-    numbers = [str(number) for number in range(1, size + 1)]
+    numbers: list[str | None] = [str(number) for number in range(1, size + 1)]
     return Questions(
         attributes={"question": numbers, **kept},
         right=[],

@@ -127,6 +127,8 @@ def campaign(
         raise UsageError("a campaign needs a gold and runs: it tells of answers and questions")
     if not 0 <= pass_mark <= 1:
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
+    if checked is not None and not isinstance(checked, ValidateResult):
+        raise UsageError(f"checked is what `validate` found (got {type(checked).__name__})")
     chosen, method = count_measure(measure), check_method(interval or "")
     level = check_level(level)
     questions = with_role(evaluation.questions)

@@ -54,14 +54,16 @@ def editions(
         registrations: A table of what else is known of each: edition, registered, downloaded, …
         level: Of intervals.
     """
-    if not campaigns:
-        raise UsageError("there is no edition to compare")
+    if not isinstance(campaigns, Mapping) or not campaigns:
+        raise UsageError(
+            "campaigns is a mapping of names to results, files or folders, with one edition or more"
+        )
     if on is not None and len(on) != 1:
         raise UsageError(f"expected one attribute and its value to count on (got {len(on)})")
     found = [campaign_of(str(name), own) for name, own in campaigns.items()]
     chosen = count_measure(measure or found[0].measure)
     level = check_level(level)
-    names = [TYPE] if by is None else [by] if isinstance(by, str) else list(by)
+    names = [TYPE] if by is None else [by] if isinstance(by, str) else [str(own) for own in by]
     _check_attributes(found, [*(on or ()), *((by and names) or ())])
     said = _registrations(registrations, [own.name for own in found])
     views = [_on(own, on) for own in found]
@@ -110,7 +112,7 @@ def _on(own: Campaign, on: Mapping[str, str] | None) -> Campaign:
     """An edition over the questions that count."""
     if not on:
         return own
-    ((attribute, value),) = on.items()
+    ((attribute, value),) = ((str(key), str(own)) for key, own in on.items())
     if attribute not in own.slices:
         return own
     sliced = own.slices[attribute]

@@ -76,6 +76,9 @@ EVERYWHERE = {
     "mean without": "the mean {measure} of the runs that do not",
     "difference": "of the first mean or run to the second",
     "teams": "how many there are",
+    "place": "the file and the line",
+    "kind": "what sort of problem it is",
+    "what is wrong": "what was found and what was expected",
     "severity": "a problem leaves its run out, a warning does not",
     "correct": "the answer that is right",
     "answers given": "each answer with how many runs gave it",
@@ -130,6 +133,8 @@ def meaning(
     'the accuracy if every candidate behind a blank had been given as the answer'
     """
     last = name.rpartition(": ")[2]
+    if table in PARTICIPANTS or table.startswith("techniques_"):
+        return _of_participants(name, table, measure_name, level)
     if last in SUMMED:
         over = "the reading tests, all or those of a topic" if table == "reading" else "the runs"
         return f"of {measure_name} over {over}"
@@ -141,6 +146,24 @@ def meaning(
         return told(name, values) or f"an attribute of the {whose}"
     attribute = "" if table.startswith("by_") else told(name, values)
     return attribute or _summary(name) or _part(table, measure_name, values)
+
+
+PARTICIPANTS = ("languages", "languages_runs", "first_runs", "problems")
+
+
+def _of_participants(name: str, table: str, measure_name: str, level: float) -> str:
+    """What a column means in a table on runs as their teams made them."""
+    if name in EVERYWHERE:
+        return EVERYWHERE[name].format(measure=measure_name, level=100 * level)
+    if name in ATTRIBUTES and table in ("languages", "first_runs", "problems"):
+        return ATTRIBUTES[name]
+    if name == f"{measure_name} of run 01" or name == f"{measure_name} of the other":
+        return "on main questions, or on all where there are no others"
+    if table == "languages_runs":
+        return f"{measure_name} of the runs in this language"
+    if name.startswith("team "):
+        return "× where the team used it"
+    return "" if table == "problems" else "what the table of runs lists"
 
 
 def told(attribute: str, values: Sequence[str]) -> str:

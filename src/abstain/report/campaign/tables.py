@@ -93,7 +93,7 @@ def short(text: str, most: int = 400) -> str:
 def leaderboard(c: Overview) -> PageTable:
     """Every run with its outcomes, from the best to the worst, the reference runs among them."""
     extra = [m for m in map(measure, EXTRA) if m != c.measure]
-    info = [n for n in ("team", "language") if n in c.runs_info.columns]
+    info: list[str] = [n for n in ("team", "language") if n in c.runs_info.columns]
     unranked = {own.name: own for own in c.result.unranked}
     info += ["status"] if unranked else []
     columns = [Column("#"), Column("run"), Column(str(c.measure), "score")]

@@ -153,7 +153,7 @@ class Teams:
         for at in own:
             row = self.result.rows[at]
             low, high = row.intervals.get(name, (None, None))
-            counts = [row.numbers.get(outcome, 0) for outcome in OUTCOMES]
+            counts = [row.numbers.get(outcome) or 0 for outcome in OUTCOMES]
             rows.append(_run_row(row.rank, row.run, row.scores.get(name), low, high, counts, ""))
         for item in self.result.unranked:
             if item in late:
