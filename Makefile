@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled once, not anew in each of the hundreds of processes that the tests start.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick test-spark lint bench docs example clean
+.PHONY: demo test quick fuzz mutants test-spark lint bench docs example clean
 
 demo: $(VENV)/installed
 	$(BIN)/abstain demo -o demo --force
@@ -19,6 +19,17 @@ test: lint
 # For daily work: no browser, nothing slow, few examples of each property.
 quick: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n auto -m "not browser and not slow" --hypothesis-profile quick
+
+# Seeded inputs that nobody means: `make fuzz N=200000 FIRST=1000`.
+N ?= 10000
+FIRST ?= 0
+fuzz: $(VENV)/installed-dev
+	RUST_BACKTRACE=0 $(BIN)/python -m tests.fuzz.fuzzing $(N) --first $(FIRST)
+
+# Small changes to the code that some test must notice: `make mutants MUTANTS=300`.
+MUTANTS ?= 300
+mutants: $(VENV)/installed-dev
+	$(BIN)/python tools/mutants.py $(MUTANTS)
 
 # Spark is a download of 400 MB and needs Java 17: `make test` skips its tests and says so.
 test-spark: $(VENV)/installed-dev

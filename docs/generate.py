@@ -189,7 +189,7 @@ def commands() -> dict[str, Command]:
     from abstain.cli.app import COMMANDS, app
 
     found = {name: app.get_command(Context(app), name) for name in COMMANDS}
-    return {name: own for name, own in found.items() if own is not None}
+    return {name: own for name, own in found.items() if isinstance(own, Command)}
 
 
 def commands_page() -> str:

@@ -196,7 +196,7 @@ def test_a_frame_without_rows_is_refused(kind: str, tmp_path: Path) -> None:
     with pytest.raises(ab.InputError, match="has no rows"):
         ab.score(pl.DataFrame(GOLD), frame[kind])
     with pytest.raises(ab.InputError, match="has no rows"):
-        ab.score(pl.DataFrame(GOLD), {"a": pl.DataFrame(RUNS), "b": frame[kind]})
+        ab.score(pl.DataFrame(GOLD), [pl.DataFrame(RUNS), frame[kind]])
 
 
 @pytest.mark.parametrize("in_batches", [True, False])

@@ -105,8 +105,12 @@ def test_each_table_may_have_a_scale_of_its_own(here: Here) -> None:
 def test_rows_without_ids_must_be_as_many_in_every_run(here: Here) -> None:
     here.write("whole.csv", "problem,grade\na,A\nb,B\n")
     here.write("cut.csv", "problem,grade\na,A\n")
+    assert "--column question=problem" in here.refuses("score", "--judged", "whole.csv", "cut.csv")
+    here.write("nameless.csv", "topic,grade\nx,A\nx,B\n")
+    here.write("short.csv", "topic,grade\nx,A\n")
+    line = here.refuses("score", "--judged", "nameless.csv", "short.csv")
+    assert "run 'short' has 1 rows and run 'nameless' 2" in line
     line = here.refuses("score", "--judged", "whole.csv", "cut.csv")
-    assert "run 'cut' has 1 rows and run 'whole' 2" in line
     assert "--column question=problem" in line
     assert here("score", "--judged", "whole.csv", "cut.csv", "-c", "question=problem").code == 0
 

@@ -193,7 +193,7 @@ REFUSED: dict[str, tuple[Columns, int, str]] = {
     "systems by an unknown name, ids known": (
         {"run": "llm", "question": "id", "verdict": "grade"},
         1,
-        'column \'llm\' tells them apart: columns={"run": "llm"}',
+        "column 'llm' names 2 systems, which would be counted as one run",
     ),
     "questions by an unknown name": (
         {"run": "model", "question": "item_no", "verdict": "grade"},

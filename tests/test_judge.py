@@ -63,6 +63,7 @@ def test_default_policy() -> None:
         "missing": "unanswered",
         "limit": "wrong",
         "unscored": "stop",
+        "unasked": "excluded",
     }
     assert judged(question=["q1", "q2"], answer=["", "b"], why=["unparseable", None]) == (
         *(1, 1, 0, 0),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstain.judging.opening import RunName, parse_run_name
+from abstain.judging.naming import RunName, parse_run_name
 
 
 @pytest.mark.parametrize(

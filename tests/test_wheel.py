@@ -13,6 +13,29 @@ import pytest
 from abstain.cli.app import COMMANDS
 from tests.helpers import GOLD, ROOT, RUN
 
+SURE = "question,answer,confidence\nq1,a,0.9\nq2,c,0.4\nq3,,0.1\nq4,d,0.8\n"
+QRELS, RANKING = "q 0 d1 1\nq 0 d2 0\n", "q Q0 d1 1 2.0 a\nq Q0 d2 2 1.0 a\n"
+COUNTS = "run,right,wrong,unanswered,c@1\na,5,1,2,0.78125\n"
+COMMANDS_TRIED: dict[str, str] = {
+    "score": "score gold.csv run.csv -o page.html",
+    "compare": "compare gold.csv run.csv sure.csv --trials 100 -o compared.json",
+    "report": "report compared.json -o compared.html",
+    "curve": "curve gold.csv sure.csv",
+    "tune": "tune gold.csv sure.csv --maximise c@1 --folds 2",
+    "meta": "meta gold.csv run.csv sure.csv --trials 50",
+    "campaign": "campaign gold.csv run.csv sure.csv -o site",
+    "validate": "validate gold.csv run.csv",
+    "baseline": "baseline gold.csv oracle",
+    "convert": "convert run.csv run.jsonl",
+    "refusals": "refusals run.csv",
+    "audit": "audit counts.csv -n 8",
+    "rank": "rank qrels.txt ranking.txt",
+    "measures": "measures",
+    "explain": "explain c@1",
+    "demo": "demo -o demo",
+}
+"""A line for each command that small files are enough for; the others are asked for their help."""
+
 pytestmark = pytest.mark.slow
 
 
@@ -37,16 +60,17 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_command_works_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     """In one process, in an empty folder, with nothing of the checkout in reach."""
-    (tmp_path / "gold.csv").write_text(GOLD)
-    (tmp_path / "run.csv").write_text(RUN)
+    files = {"gold.csv": GOLD, "run.csv": RUN, "sure.csv": SURE, "counts.csv": COUNTS}
+    for name, text in (files | {"qrels.txt": QRELS, "ranking.txt": RANKING}).items():
+        (tmp_path / name).write_text(text)
+    lines = [[name, "--help"] for name in sorted(COMMANDS)]
+    lines += [line.split() for line in COMMANDS_TRIED.values()]
     code = (
         "import abstain, sys\n"
         "from abstain.cli import run\n"
         f"assert abstain.__file__.startswith({str(installed)!r}), abstain.__file__\n"
-        f"for name in {sorted(COMMANDS)!r}:\n"
-        "    assert run([name, '--help']) == 0, name\n"
-        "assert run(['score', 'gold.csv', 'run.csv', '-o', 'page.html']) == 0\n"
-        "assert run(['demo', '-o', 'demo']) == 0\n"
+        f"for line in {lines!r}:\n"
+        "    assert run(line) == 0, line\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -70,3 +94,26 @@ def test_the_wheel_has_the_types_and_the_licence(installed: Path) -> None:
     assert "License-Expression: MIT" in text
     needed = [line for line in text.splitlines() if line.startswith("Requires-Dist: ")]
     assert len([line for line in needed if "extra ==" not in line]) <= 11
+
+
+def test_a_script_prints_what_the_wheel_costs(installed: Path) -> None:
+    (wheel,) = installed.parent.glob("*.whl")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "wheel_size.py"), str(wheel)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    lines = dict(line.split(": ", 1) for line in done.stdout.splitlines())
+    with zipfile.ZipFile(wheel) as archive:
+        size = sum(own.file_size for own in archive.infolist())
+    assert lines["installed"].startswith(f"{size / 2**20:.2f} MiB in ")
+    (facts,) = installed.glob("*.dist-info/METADATA")
+    needed = [
+        line
+        for line in facts.read_text(encoding="utf-8").splitlines()
+        if line.startswith("Requires-Dist: ") and "extra ==" not in line
+    ]
+    assert lines["dependencies"].startswith(f"{len(needed)} direct (")
+    assert size < 5 * 2**20

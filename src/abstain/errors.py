@@ -28,6 +28,7 @@ OPTION_NAMES = {
     "format": "from",
     "columns": "column",
     "grades": "grade",
+    "names": "name",
     "measures": "measure",
     "parts": "part",
     "next_questions": "next",
@@ -145,6 +146,10 @@ class UsageError(AbstainError):
         super().__init__(message)
 
 
+LONGEST_NAME = 200
+"""Characters of a name that nobody knows."""
+
+
 class UnknownNameError(UsageError):
     """A name that nobody knows; the nearest known ones are shown."""
 
@@ -152,7 +157,8 @@ class UnknownNameError(UsageError):
         self.name = name
         self.nearest = nearest(str(name), known)
         tail = f" (nearest: {', '.join(self.nearest)})" if self.nearest else ""
-        super().__init__(f"there is no {what} '{name}'{tail}{f'; {hint}' if hint else ''}")
+        said = shown(str(name), most=LONGEST_NAME)
+        super().__init__(f"there is no {what} {said}{tail}{f'; {hint}' if hint else ''}")
 
 
 def check_name(what: str, name: str, known: Collection[str]) -> None:
@@ -380,5 +386,5 @@ def some_of(names: Sequence[str], most: int = 3) -> str:
 
 def reason_of(error: BaseException) -> str:
     """An error of the system in a few words."""
-    text = getattr(error, "strerror", None) or str(error)
+    text = (getattr(error, "strerror", None) or str(error)).strip()
     return text.splitlines()[0][:200] if text else type(error).__name__

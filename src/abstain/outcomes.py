@@ -51,6 +51,8 @@ class Why(enum.StrEnum):
     """The system was stopped at a limit (tokens, time, messages) before it had answered."""
     UNSCORED = "unscored"
     """There may be an answer, but its scorer gave no verdict."""
+    UNASKED = "unasked"
+    """The run did not set out to answer the question: another epoch, sample or task."""
 
 
 class Effect(enum.StrEnum):
@@ -262,6 +264,7 @@ DEFAULT_EFFECTS: Mapping[Why, Effect] = MappingProxyType(
         Why.MISSING: Effect.UNANSWERED,
         Why.LIMIT: Effect.WRONG,
         Why.UNSCORED: Effect.STOP,
+        Why.UNASKED: Effect.EXCLUDED,
     }
 )
 

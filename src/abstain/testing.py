@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
@@ -25,6 +26,7 @@ from abstain.measures import Measure
 from abstain.measures import measure as find_measure
 from abstain.outcomes import Counts, Undefined
 from abstain.report.compare_words import signed
+from abstain.report.gates import gate_table, gate_text
 from abstain.report.words import number
 
 if TYPE_CHECKING:
@@ -99,6 +101,19 @@ class Gate:
         if self.side == "at most":
             return self.bound <= self.threshold
         return self.bound >= self.threshold
+
+    def to_dict(self) -> dict[str, Any]:
+        """The gate in plain numbers and texts, as a table and a test's report have it."""
+        return {
+            "passed": bool(self.passed),
+            "run": str(self.run),
+            "measure": str(self.measure),
+            "score": None if math.isnan(self.score) else float(self.score),
+            "bound": None if math.isnan(self.bound) else float(self.bound),
+            "side": self.side,
+            "wanted": float(self.threshold),
+            "questions": int(self.counts.n),
+        }
 
     def __str__(self) -> str:
         if self.side == "not worse":
@@ -201,6 +216,59 @@ class TooHighError(GateError):
 
 class WorseError(GateError):
     """A run that may be worse than its baseline by more than the margin."""
+
+
+class GatesError(AssertionError):
+    """Some of several gates did not pass."""
+
+    def __init__(self, gates: Sequence[Gate]) -> None:
+        self.gates = tuple(gates)
+        failed = [gate.explanation() for gate in gates if not gate.passed]
+        super().__init__("\n\n".join([_listed(gates), *failed]))
+
+
+def _listed(gates: Sequence[Gate]) -> str:
+    return gate_text(gate_table([gate.to_dict() for gate in gates]))
+
+
+class Gates(list["Gate"]):
+    """Gates that were asked for together; as text they are one table."""
+
+    def __str__(self) -> str:
+        return _listed(self)
+
+
+_together: list[Gates] = []
+"""What is being asked for together, the innermost last."""
+
+
+@contextmanager
+def gates() -> Iterator[Gates]:
+    """Hold several gates before any of them fails: one table of all, and why the others did not.
+
+    >>> import polars as pl
+    >>> gold = pl.DataFrame({"question": range(100), "correct": "a"})
+    >>> run = pl.DataFrame({"question": range(100), "answer": ["a"] * 80 + ["b"] * 20})
+    >>> with gates() as held:
+    ...     passed = assert_at_least(run, gold, "accuracy", 0.7)
+    ...     passed = assert_at_most(run, gold, "wrong-rate", 0.3)
+    >>> print(held)
+    2 of 2 gates passed
+    <BLANKLINE>
+    gate    run  measure      score  asked          bound  questions
+    ──────  ───  ──────────  ──────  ────────────  ──────  ─────────
+    passed  run  accuracy    0.8000  at least 0.7  0.7227        100
+    passed  run  wrong-rate  0.2000  at most 0.3   0.2773        100
+    """
+    __tracebackhide__ = True
+    held = Gates()
+    _together.append(held)
+    try:
+        yield held
+    finally:
+        _together.pop()
+    if any(not gate.passed for gate in held):
+        raise GatesError(held)
 
 
 ERRORS: dict[Side, type[GateError]] = {
@@ -316,7 +384,9 @@ def _assert(
         raise error.with_traceback(None) from None  # one line: nobody looks for the fault inside
     for tell in listeners:
         tell(gate)
-    if not gate.passed:
+    if _together:
+        _together[-1].append(gate)
+    elif not gate.passed:
         raise ERRORS[side](gate)
     return gate
 

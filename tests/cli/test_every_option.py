@@ -240,6 +240,16 @@ def by_engine(folder: Path) -> tuple[list[str], dict[str, float]]:
     return [*written(folder, "parquet"), "--engine", "duckdb"], BASE
 
 
+def by_names(folder: Path) -> tuple[list[str], dict[str, float]]:
+    """Each run in a file of another name, called as it should be."""
+    rows = run_rows()
+    files = [write(gold_rows(), folder / "gold.csv")]
+    for name in GIVEN:
+        own = rows.filter(pl.col("run") == name).drop("run")
+        files.append(write(own, folder / f"file of {name}.csv"))
+    return [*files, *(word for name in GIVEN for word in ("--name", name))], BASE
+
+
 CASES: dict[str, Case] = {
     "format": by_format,
     "pick": by_pick,
@@ -250,6 +260,7 @@ CASES: dict[str, Case] = {
     "detect_refusals": by_refusals,
     "cluster": by_cluster,
     "engine": by_engine,
+    "names": by_names,
 }
 
 NO_EFFECT = {*(("cluster", name) for name in ("curve", "tune", "meta", "validate"))}

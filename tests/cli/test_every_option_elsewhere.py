@@ -32,6 +32,7 @@ SAMPLES = {
     "cluster": "topic",
     "engine": "duckdb",
     "master": "local[1]",
+    "names": "mine",
 }
 """A value that each option takes where it means something."""
 

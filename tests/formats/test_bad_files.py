@@ -110,7 +110,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
         bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 500,
         f"run.xls: {WORKBOOK}",
     ),
-    "archive": ("run.zip", zipped("__MACOSX/x"), "run.zip: is an archive without a run"),
+    "archive": ("run.zip", zipped("notes.txt", "none"), "run.zip: is an archive that holds"),
     "latin-1 with a stray quote": (
         "run.csv",
         'question,answer\nq1,5" x\nq2,é\n'.encode("latin-1"),
@@ -194,7 +194,7 @@ def test_refused_as_gold_counts_and_source_of_a_conversion(here: Here, case: str
             "problem,answer\nq1,a\n",
             "has no column 'question', which names each question, and no column 'correct', which "
             "holds what is right (empty: nothing is) (its columns: problem, answer); other names "
-            "are mapped with --column question=problem --column correct=answer",
+            "are mapped with --column question=problem --column gold:correct=answer",
         ),
         (
             ("score", "--counts", "file.csv"),
@@ -213,8 +213,8 @@ def test_refused_as_gold_counts_and_source_of_a_conversion(here: Here, case: str
         (
             ("compare", "--judged", "file.csv"),
             "run,problem,grade\na,q1,right\n",
-            "has no column 'question', which names each question (its columns: run, problem, "
-            "grade); another name is mapped with --column question=problem",
+            "has no column 'question', but 'problem' tells the rows apart; say what they are: "
+            "--column question=problem",
         ),
     ],
 )
@@ -235,7 +235,8 @@ def test_a_workbook_is_no_ranking(here: Here) -> None:
 def test_directory_and_nothing(here: Here) -> None:
     here.write("gold.csv", GOLD)
     (here.folder / "runs").mkdir()
-    assert here.refuses("score", "gold.csv", "runs") == "runs: is a directory, expected a file"
+    said = here.refuses("score", "gold.csv", "runs")
+    assert said == "runs: is a directory, expected a file (it holds no runs or logs)"
     here.write("run.csv", RUN)
     line = here.refuses("score", "gold.csv", "rum.csv")
     assert line.startswith("rum.csv: there is no such file (nearest: run.csv")

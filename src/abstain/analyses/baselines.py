@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from abstain.errors import UsageError, check_name, plural
+from abstain.errors import UsageError, check_name, plural, shown
 from abstain.io.qa4mre import is_none_of_the_above
 from abstain.judging.gold import NONE_WORDS, Gold
 from abstain.outcomes import Counts
@@ -107,7 +107,7 @@ def majority(gold: Gold) -> Baseline:
     best, times = said.len().sort("len", descending=True, maintain_order=True).row(0)
     options = _column(gold, "options")
     possible = options.list.contains(best) | (options.list.len() == 0)
-    note = f"answers '{best}', right {plural(times, 'time')} in this very gold: it peeks"
+    note = f"answers {shown(best)}, right {plural(times, 'time')} in this very gold: it peeks"
     return Baseline(f"majority option ({best})", _responses(gold, _where(possible, best)), (note,))
 
 

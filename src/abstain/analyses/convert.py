@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from abstain.errors import InputError, UsageError, checked, option
 from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping, collect, open_table, rename
+from abstain.io.submissions import is_bundle
 from abstain.io.tables import ROW, Table, format_of_name, write_table
 from abstain.judging.aligning import by_position
 from abstain.judging.gold import read_gold
@@ -124,15 +125,17 @@ def _aligned(table: Table, gold: Any, name: str, reading: Reading) -> Table:
 
 
 def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:
-    """The table of a file; a folder stands for the logs in it, each model's tasks as one run."""
-    if not os.path.isdir(source):
+    """The table of a file, or of the runs in a folder or an archive: a model's tasks are one."""
+    if not is_bundle(source):
         table = open_table(source, format=reading.format, pick=reading.pick)
         return replace(table, refusals=reading.detect_refusals)
     sources = open_sources(os.fspath(source), structs.replace(reading, columns={}))
     if len(sources) == 1:
         return sources[0].table  # whose name is its own
     named = [
-        replace(s.table, frame=s.table.frame.with_columns(pl.lit(s.run).alias("run")))
+        s.table
+        if s.run is None
+        else replace(s.table, frame=s.table.frame.with_columns(pl.lit(s.run).alias("run")))
         for s in sources
     ]
     return together(named, os.fspath(source))

@@ -14,10 +14,11 @@ from msgspec import Struct
 from abstain.errors import InputError, UnknownNameError, plural, shown, some_of
 from abstain.io.columns import require
 from abstain.io.frames import collect, into_lazy, open_table
+from abstain.io.names import exact
 from abstain.judging.aligning import by_position
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.gold import Gold
-from abstain.judging.opening import parse_run_name
+from abstain.judging.naming import parse_run_name
 from abstain.judging.responses import Responses
 from abstain.judging.sources import GoldRuns
 
@@ -77,7 +78,7 @@ def read_info(given: Any) -> RunsInfo:
         return given
     table = open_table(given, name="the runs' attributes")
     require(table, "run", "which names the run")
-    frame = collect(into_lazy(table.frame).select(*table.columns), table.name)
+    frame = collect(into_lazy(table.frame).select(*map(exact, table.columns)), table.name)
     frame = frame.with_columns(pl.all().cast(pl.String))
     twice = frame.filter(pl.col("run").is_duplicated())
     if twice.height:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-EXIT_NO, EXIT_USAGE, EXIT_FAULT, EXIT_STOPPED = 1, 2, 3, 130
+EXIT_NO, EXIT_USAGE, EXIT_FAULT, EXIT_STOPPED, EXIT_ENDED = 1, 2, 3, 130, 143
 
 COLLECT_AFTER = 100_000
 """Objects that are made before any are looked over for garbage: imports make many, none of it."""
@@ -18,12 +19,90 @@ COLLECT_AFTER = 100_000
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; every failure is one clear line on stderr."""
     gc.set_threshold(COLLECT_AFTER)
+    _only_our_words()
+    _in_little_space()
+    with contextlib.suppress(ValueError):  # not in a main thread
+        signal.signal(signal.SIGTERM, _ended)
     code = run(args)
     if "pyspark" in sys.modules:  # whose server waits to be told
         sys.exit(code)
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.flush()
     os._exit(code)  # all that it held goes with it; to take modules apart first takes time
+
+
+class Ended(KeyboardInterrupt):
+    """Somebody asked the process to end: it cleans up as after Ctrl-C."""
+
+
+def _ended(*_: object) -> None:
+    raise Ended
+
+
+def _only_our_words() -> None:
+    """Let only abstain write to stderr: what libraries write there past Python goes nowhere."""
+    if os.environ.get("ABSTAIN_TRACEBACK") or sys.stderr is None:
+        return
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.flush()
+        kept = os.dup(sys.stderr.fileno())
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stderr.fileno())
+        os.close(nowhere)
+        sys.stderr = open(  # noqa: SIM115
+            kept, "w", encoding=sys.stderr.encoding, errors="replace", buffering=1
+        )
+
+
+LONGEST_LINE = 1_500
+"""Characters of a line on stderr."""
+
+LITTLE = 4 << 30
+"""Address space below which one thread has to do."""
+
+ARENA_MAX = -8
+"""M_ARENA_MAX of glibc: how many heaps threads share; each reserves 64 MiB."""
+
+LEAST = 400 << 20
+"""Address space without which the libraries below do not even load."""
+
+
+def _in_little_space() -> None:
+    """Where address space is bounded (`ulimit -v`), start few threads: each reserves much of it.
+
+    Libraries that find none left for a thread abort or wait for ever.
+    """
+    try:
+        import resource
+    except ImportError:
+        return
+    space = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if space == resource.RLIM_INFINITY or space >= LITTLE:
+        return
+    for name in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ[name] = "1"
+    os.environ["_RJEM_MALLOC_CONF"] = "background_thread:false"
+    os.environ["POLARS_ASYNC_THREAD_COUNT"] = "1"
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        ctypes.CDLL(None).mallopt(ARENA_MAX, 1)
+
+
+def _refuse_little_space() -> None:
+    """Say in a line that there is too little address space to begin."""
+    from abstain.errors import UsageError
+
+    try:
+        import resource
+    except ImportError:
+        return
+    space = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if space != resource.RLIM_INFINITY and space < LEAST:
+        raise UsageError(
+            f"needs at least {LEAST >> 20} MiB of address space (ulimit -v allows "
+            f"{space >> 20} MiB)"
+        )
 
 
 def run(args: Sequence[str] | None = None) -> int:
@@ -38,15 +117,16 @@ def run(args: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
+        _refuse_little_space()
         code = _invoke(sys.argv[1:] if args is None else list(args))
         sys.stdout.flush()
         return code
     except AbstainError as error:
         _say(error.on_command_line())
         return EXIT_USAGE
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         _say("stopped")
-        return EXIT_STOPPED
+        return EXIT_ENDED if isinstance(error, Ended) else EXIT_STOPPED
     except BrokenPipeError:
         _silence_stdout()
         return 0
@@ -58,7 +138,9 @@ def run(args: Sequence[str] | None = None) -> int:
     except MemoryError:
         _say("there is not enough memory for this")
         return EXIT_USAGE
-    except Exception as error:
+    except BaseException as error:  # a panic of a library is no Exception
+        if isinstance(error, SystemExit):
+            raise
         if hasattr(error, "format_message"):  # what the argument parser says
             _say(_usage(error))
             return EXIT_USAGE
@@ -100,7 +182,10 @@ def _say(text: str) -> None:
     from abstain.report.grid import clean
 
     for line in text.splitlines():
-        print(clean(line), file=sys.stderr)  # noqa: T201
+        short = (
+            line if len(line) <= LONGEST_LINE + 300 else f"{line[:LONGEST_LINE]} … {line[-300:]}"
+        )
+        print(clean(short), file=sys.stderr)  # noqa: T201
 
 
 def _usage(error: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
-from abstain.errors import UsageError, nearest
+from abstain.errors import AbstainError, UsageError, nearest
 
 READING, COMPUTING, SHOWING = "Reading", "What to compute", "How to show it"
 SECTIONS = (COMPUTING, READING, SHOWING)
@@ -204,9 +204,16 @@ class Command(FittingHelp):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Check the outputs, then run."""
+        """Check the outputs, then run; what fails over the input names its files."""
+        from abstain.io.boundary import failures, in_a_line
+
         check_outputs(ctx)
-        return super().invoke(ctx)
+        try:
+            return super().invoke(ctx)
+        except (AbstainError, OSError):
+            raise
+        except failures() as error:
+            raise in_a_line(error, _read_by(ctx), doing="worked with") from error
 
     def format_arguments(self, ctx: click.Context, formatter: Any) -> None:
         """Nothing: `format_options` writes them."""
@@ -258,6 +265,19 @@ def _names_method(text: str, methods: Sequence[str]) -> bool:
         return True
     is_word = text[:1].isalpha() and "." not in text
     return is_word and not os.path.exists(text) and bool(nearest(text, methods))
+
+
+def _read_by(ctx: click.Context) -> str:
+    """The files that a command reads, as far as its arguments tell."""
+    named: list[str] = []
+    for own in ctx.command.params:
+        value = ctx.params.get(str(own.name))
+        several = value if isinstance(value, (list, tuple)) else [value]
+        if not getattr(own, "writes", False):
+            named += [
+                str(v) for v in several if isinstance(v, (str, Path)) and os.path.exists(str(v))
+            ]
+    return ", ".join(named[:3]) + (", …" if len(named) > 3 else "") or "the input"
 
 
 def check_outputs(ctx: click.Context) -> None:

@@ -139,6 +139,8 @@ def reading_options(
         for field, (names, _, _) in OPTIONS.items()
         if field not in wanted
     }
+    if "names" in without:
+        without["names"] = "--name is for a gold and runs; NAME=PATH names a run here"
     return lambda function: _with_options(function, without, columns, help or {})
 
 

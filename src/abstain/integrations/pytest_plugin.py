@@ -8,7 +8,6 @@ $GITHUB_STEP_SUMMARY. Nothing heavy is imported before a gate is.
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,6 +15,8 @@ from typing import Any
 import pytest
 
 PROPERTY = "abstain"
+WIDTH = 140
+"""Columns of the table of gates, at least: a row and its test stay together in a log."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,6 +45,22 @@ def at_least() -> Callable[..., Any]:
     return assert_at_least
 
 
+@pytest.fixture
+def at_most() -> Callable[..., Any]:
+    """`assert_at_most` as a fixture."""
+    from abstain.testing import assert_at_most
+
+    return assert_at_most
+
+
+@pytest.fixture
+def not_worse() -> Callable[..., Any]:
+    """`assert_not_worse` as a fixture."""
+    from abstain.testing import assert_not_worse
+
+    return assert_not_worse
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Note the gates of a test and of its fixtures.
@@ -53,27 +70,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     from abstain import testing
 
     def note(gate: testing.Gate) -> None:
-        item.user_properties.append((PROPERTY, json.dumps(_cells(gate))))
+        item.user_properties.append((PROPERTY, json.dumps(gate.to_dict())))
 
     testing.listeners.append(note)
     try:
         return (yield)
     finally:
         testing.listeners.remove(note)
-
-
-def _cells(gate: Any) -> dict[str, Any]:
-    """A gate in plain numbers and text: nothing else travels between processes."""
-    return {
-        "passed": bool(gate.passed),
-        "run": str(gate.run),
-        "measure": str(gate.measure),
-        "score": None if math.isnan(gate.score) else float(gate.score),
-        "bound": None if math.isnan(gate.bound) else float(gate.bound),
-        "side": gate.side,
-        "wanted": float(gate.threshold),
-        "questions": int(gate.counts.n),
-    }
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -88,38 +91,14 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     ]
     if not gates:
         return
+    from abstain.report.gates import gate_table, gate_text
+
+    table = gate_table([gate for _, gate in gates], [test for test, _ in gates])
     terminalreporter.section("abstain gates")
-    for test, gate in gates:
-        terminalreporter.write_line(
-            f"{'passed' if gate['passed'] else 'FAILED'}  {gate['measure']} of {gate['run']}: "
-            f"{_shown(gate['score'])}, {_bound(gate)}, wanted {gate['wanted']:g}"
-            f"  ({test})"
-        )
-    if config.getoption("--abstain-summary"):
-        _append(config.getoption("--abstain-summary"), gates)
+    for line in gate_text(table, width=max(WIDTH, terminalreporter._tw.fullwidth)).splitlines():
+        terminalreporter.write_line(line)
+    if path := config.getoption("--abstain-summary"):
+        from abstain.report.grid import to_github
 
-
-def _shown(score: float | None) -> str:
-    return "–" if score is None else f"{score:.4f}"
-
-
-def _bound(gate: dict[str, Any]) -> str:
-    word = "difference at least" if gate["side"] == "not worse" else gate["side"]
-    return f"{word} {_shown(gate['bound'])}"
-
-
-def _append(path: str, gates: list[tuple[str, dict[str, Any]]]) -> None:
-    from abstain.report.grid import Column, Grid, to_github
-
-    kinds: dict[str, Any] = {"score": "score", "bound": "score", "wanted": "score"}
-    columns = [Column("gate"), Column("test")]
-    names = ("run", "measure", "score", "side", "bound", "wanted", "questions")
-    columns += [Column(n, kinds.get(n, "count" if n == "questions" else "text")) for n in names]
-    failed = sum(not gate["passed"] for _, gate in gates)
-    rows = [
-        ["passed" if gate["passed"] else "FAILED", test, *(gate[name] for name in names)]
-        for test, gate in sorted(gates, key=lambda item: item[1]["passed"])
-    ]
-    title = f"{len(gates) - failed} of {len(gates)} gates passed"
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(to_github(Grid(columns, rows, title=title)) + "\n")
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(to_github(table) + "\n")

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, shown
 from abstain.io.files import Opened
-from abstain.io.packing import MAX_BYTES, byte_limit
+from abstain.io.packing import MAX_BYTES, MAX_RATIO, byte_limit
 
 STORED, DEFLATED, ZSTANDARD = 0, 8, 93
 LOCAL = b"PK\x03\x04"
@@ -34,6 +34,10 @@ MAX_DIRECTORY = 64 << 20
 """The bytes of a directory: it is read whole before its entries can be counted."""
 MAX_ENTRY = 256 << 20
 """What one entry may unpack to; ABSTAIN_MAX_BYTES sets another bound."""
+
+
+MANY = 1 << 30
+"""What the entries of any archive may unpack to together: one at a time is held."""
 
 
 class Damaged(Exception):  # noqa: N818
@@ -82,8 +86,7 @@ class Archive:
         """Names that stand in it more than once: the last one counts, as in every zip tool."""
         self.unpacked = {"read": 0, "measured": 0}
         """Bytes that were unpacked so far, for either reason."""
-        self.limit = byte_limit(MAX_BYTES)
-        self.entry_limit = byte_limit(MAX_ENTRY)
+        self.limit = byte_limit(MAX_BYTES, packed=self.end + MANY // MAX_RATIO)
         try:
             self.entries = self._listed()
         except BaseException:
@@ -107,27 +110,27 @@ class Archive:
                 raise InputError(said, self.opened.name) from None
             return found
 
-    def read(self, name: str) -> bytes:
+    def read(self, name: str) -> bytearray:
         """The plain bytes of an entry; `Damaged` when they are not what they should be."""
         entry = self.entries[name]
-        chunks: list[bytes] = []
+        found = bytearray()  # grows in place: no second copy
         size, crc = 0, 0
+        limit = byte_limit(MAX_ENTRY, packed=entry.packed)
         for chunk in _unpacked(self._packed(entry), entry.method):
-            size = self._counted("read", name, size, len(chunk))
+            size = self._counted("read", name, size + len(chunk), len(chunk), limit)
             crc = zlib.crc32(chunk, crc)
-            chunks.append(chunk)
+            found += chunk
         if entry.size is not None and size != entry.size:
             raise Damaged(f"has {size:,} bytes, expected {entry.size:,}")
         if entry.crc is not None and crc != entry.crc:
             raise Damaged("has another checksum than its header")
-        return b"".join(chunks)
+        return found
 
-    def _counted(self, purpose: str, name: str, size: int, more: int) -> int:
-        """The size of an entry with some more bytes; beyond a bound it is refused."""
-        size += more
+    def _counted(self, purpose: str, name: str, size: int, more: int, limit: int) -> int:
+        """The size that an entry has after some more bytes; beyond a bound it is refused."""
         self.unpacked[purpose] += more
-        if size > self.entry_limit or self.unpacked[purpose] > self.limit:
-            bound = self.entry_limit if size > self.entry_limit else self.limit
+        if size > limit or self.unpacked[purpose] > self.limit:
+            bound = limit if size > limit else self.limit
             raise InputError(
                 f"unpacks to more than {bound:,} bytes at {shown(name)} (ABSTAIN_MAX_BYTES raises "
                 "the bound)",
@@ -248,7 +251,8 @@ class Archive:
                 unpacked = len(unpacker.decompress(chunk))
             except Exception:
                 return None
-            size = self._counted("measured", entry.name, size, unpacked)
+            limit = byte_limit(MAX_ENTRY, packed=read)
+            size = self._counted("measured", entry.name, size + unpacked, unpacked, limit)
         packed = read - len(unpacker.unused_data)
         self.file.seek(entry.offset + packed)
         tail = self.file.read(24)
@@ -309,3 +313,13 @@ def _unpacked(chunks: Iterator[bytes], method: int) -> Iterator[bytes]:
         raise Damaged(f"cannot be unpacked ({said})") from None
     if not unpacker.eof:
         raise Damaged("ends too early")
+
+
+OF_INSPECT = ("header.json", "_journal/start.json")
+"""Entries that an Inspect log has."""
+
+
+def is_inspect(archive: Archive) -> bool:
+    """Whether an archive is, by what it holds, a log of Inspect."""
+    names = archive.entries
+    return any(name in names for name in OF_INSPECT) or any(n.startswith("samples/") for n in names)

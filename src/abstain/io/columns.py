@@ -10,6 +10,7 @@ import polars as pl
 
 from abstain.errors import InputError, Place, nearest, option
 from abstain.io.frames import collect
+from abstain.io.names import col, column_of
 from abstain.io.tables import ROW, Table
 
 USUAL_NAMES = {
@@ -37,8 +38,11 @@ def require(table: Table, column: str, purpose: str) -> None:
     require_all(table, {column: purpose})
 
 
-def require_all(table: Table, columns: Mapping[str, str]) -> None:
-    """Refuse a table without some columns, given with their purposes: all that it lacks at once."""
+def require_all(table: Table, columns: Mapping[str, str], *, side: str = "") -> None:
+    """Refuse a table without some columns, given with their purposes: all that it lacks at once.
+
+    `side` is the scope of the advice where a column's name is known on the other side too.
+    """
     missing = {name: purpose for name, purpose in columns.items() if name not in table.columns}
     if not missing:
         return
@@ -51,7 +55,11 @@ def require_all(table: Table, columns: Mapping[str, str]) -> None:
         )
     have = ", ".join(table.columns[:20]) or "none"
     lacking = ", and no column ".join(f"'{name}', {purpose}" for name, purpose in missing.items())
-    mapped = option("columns", {name: _guess(table, columns, name) for name in missing})
+    guessed = {name: _guess(table, columns, name) for name in missing}
+    mapped = option(
+        "columns",
+        {f"{side}:{n}" if side and own in USUAL_NAMES else n: own for n, own in guessed.items()},
+    )
     raise InputError(
         f"has no column {lacking} (its columns: {have}); "
         f"{'another name is' if len(missing) == 1 else 'other names are'} mapped with {mapped}",
@@ -77,14 +85,14 @@ def text_column(
     Text files are trimmed as they are read; what comes typed is trimmed only where asked.
     """
     dtype = frame.collect_schema()[column]
-    expr = nw.col(column)
+    expr = column_of(frame, column)
     if dtype in (nw.Categorical, nw.Enum):
         expr = expr.cast(nw.String)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return trimmed(frame, expr) if trim else expr
     if dtype.is_float():
         return _number_as_text(frame, column, label)
-    if dtype.is_integer() or dtype == nw.Boolean or _is_all_null(frame, column):
+    if dtype.is_integer() or dtype == nw.Boolean or is_all_null(frame, column):
         return expr.cast(nw.String)
     if dtype == nw.Unknown or dtype.is_nested():
         raise InputError(
@@ -111,17 +119,17 @@ def read_numbers(frame: nw.LazyFrame[Any], column: str, into: str) -> nw.LazyFra
     """A frame with a column of text read as numbers into another; what is no number is null."""
     native: Any = frame.to_native()
     if isinstance(native, pl.LazyFrame):
-        number = pl.col(column).str.strip_chars().cast(pl.Float64, strict=False)
+        number = col(column).str.strip_chars().cast(pl.Float64, strict=False)
         return nw.from_native(native.with_columns(number.alias(into)))
-    text = trimmed(frame, nw.col(column))
+    text = trimmed(frame, column_of(frame, column))
     kept = nw.when(text.str.contains(NUMBER)).then(text)  # engines read 1_0 or 0.5f too
     native = frame.with_columns(kept.alias(into)).to_native()
     if frame.implementation.is_duckdb():
         read = native.project(f'* REPLACE (TRY_CAST("{into}" AS DOUBLE) AS "{into}")')
     else:
-        from pyspark.sql.functions import col
+        from pyspark.sql import functions
 
-        read = native.withColumn(into, col(into).try_cast("double"))
+        read = native.withColumn(into, functions.col(into).try_cast("double"))
     numbers: nw.LazyFrame[Any] = nw.from_native(read)
     return numbers
 
@@ -134,7 +142,7 @@ def is_odd_moment(dtype: Any) -> bool:
 
 def _moment_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
     """A date, or a date with its time as SQL writes it: seconds with the digits that it takes."""
-    dtype, expr = frame.collect_schema()[column], nw.col(column)
+    dtype, expr = frame.collect_schema()[column], column_of(frame, column)
     if is_odd_moment(dtype):
         what = "times of a time zone" if isinstance(dtype, nw.Datetime) else f"a {dtype}"
         raise InputError(
@@ -152,7 +160,7 @@ def _number_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Exp
 
     Cell by cell: 1.0 must read as 1 whether or not its column has a 2.5 elsewhere.
     """
-    expr = nw.col(column)
+    expr = column_of(frame, column)
     whole = (expr == expr.floor()) & (expr.abs() < LEAST_POWER)
     digits = nw.when(whole).then(expr).cast(nw.Int64).cast(nw.String)
     others = nw.when(~whole & ~expr.is_nan()).then(expr)
@@ -172,8 +180,8 @@ def _number_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Exp
 
 def _refuse_fractions(frame: nw.LazyFrame[Any], column: str, others: nw.Expr, label: str) -> None:
     """The digits of some engines are not always the fewest: Spark's, and DuckDB's of a FLOAT."""
-    odd = frame.select(others.alias(column)).filter(~nw.col(column).is_null()).head(1)
-    for value in collect(odd, label)[column]:
+    odd = frame.select(others.alias("odd")).filter(~nw.col("odd").is_null()).head(1)
+    for value in collect(odd, label)["odd"]:
         engine = "Spark" if frame.implementation.is_pyspark() else "DuckDB"
         raise InputError(
             f"column '{column}' holds the number {value!r}, which {engine} writes in its own way; "
@@ -182,7 +190,7 @@ def _refuse_fractions(frame: nw.LazyFrame[Any], column: str, others: nw.Expr, la
         )
 
 
-def _is_all_null(frame: nw.LazyFrame[Any], column: str) -> bool:
+def is_all_null(frame: nw.LazyFrame[Any], column: str) -> bool:
     """Whether a column has no type because it holds nothing."""
     native = frame.to_native()
     if isinstance(native, pl.LazyFrame):

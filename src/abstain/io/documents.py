@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import mmap
 import re
 from collections.abc import Iterator
 from typing import Any, TypeVar
@@ -11,8 +10,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from abstain.errors import InputError, Place
+from abstain.io.boundary import reading
 from abstain.io.files import BOM, MAX_DOCUMENT, Opened, check_text
-from abstain.io.packing import byte_limit
+from abstain.io.packing import memory_limit
 from abstain.io.tables import first_line
 
 STRANGE = (b"NaN", b"Infinity", b"\\ud", b"\\uD")
@@ -62,8 +62,8 @@ def _null(token: re.Match[bytes]) -> bytes:
 
 def document(opened: Opened, shape: type[T], *, what: str) -> T:
     """A file that is one JSON document."""
-    limit = byte_limit(MAX_DOCUMENT)
-    with opened.stream() as file:
+    limit = memory_limit(MAX_DOCUMENT)
+    with reading(opened.name), opened.stream() as file:
         size = file.seek(0, 2)
         if size == 0:
             raise InputError(f"is empty, expected {what}", opened.name)
@@ -73,19 +73,13 @@ def document(opened: Opened, shape: type[T], *, what: str) -> T:
                 "(ABSTAIN_MAX_BYTES raises the bound)",
                 opened.name,
             )
-        if opened.path is None:
-            data: Any = opened.data
-            return decode(_bare(data), shape, Place(opened.name), what=what)
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            view = memoryview(mapped)
-            try:
-                return decode(_bare(view), shape, Place(opened.name), what=what)
-            finally:
-                view.release()
+        file.seek(0)  # read, not mapped: a file that is cut meanwhile is then only too short
+        data = opened.data if opened.data is not None else file.read(limit)
+        return decode(memoryview(data)[_bom(data) :], shape, Place(opened.name), what=what)
 
 
-def _bare(data: Any) -> Any:
-    return data[len(BOM) :] if bytes(data[: len(BOM)]) == BOM else data
+def _bom(data: bytes) -> int:
+    return len(BOM) if data.startswith(BOM) else 0
 
 
 def records(opened: Opened, shape: type[T], *, what: str) -> Iterator[tuple[int, T]]:

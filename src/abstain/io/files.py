@@ -20,8 +20,17 @@ from typing import IO, TYPE_CHECKING, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import InputError, nearest, option, reason_of
-from abstain.io.packing import GZIP, ZSTD, byte_limit, packing_of, too_large, unpacked
+from abstain.errors import InputError, nearest, option
+from abstain.io.boundary import in_a_line, reading, writing
+from abstain.io.packing import (
+    GZIP,
+    ZSTD,
+    byte_limit,
+    memory_limit,
+    packing_of,
+    too_large,
+    unpacked,
+)
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -52,6 +61,8 @@ DESCRIPTOR = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/self/fd/\d+")
 """Names of what is open already: it can be read once, however often it is asked for."""
 
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
+BINARY = (PARQUET, GZIP, ZSTD, ZIP)
+"""How files begin that are read though they are no text."""
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 WORKBOOK = re.compile(
@@ -78,9 +89,13 @@ class Opened(Struct, frozen=True):
     data: bytes | None
     packing: str | None = None
     """How these bytes are packed, where they are unpacked while they are read."""
+    broken: str = ""
+    """Why nothing can be read of it."""
 
     def stream(self) -> IO[bytes]:
         """The plain bytes from the beginning."""
+        if self.broken:
+            raise InputError(self.broken, self.name)
         file = io.BytesIO(self.data or b"") if self.path is None else self.path.open("rb")
         return file if self.packing is None else unpacked(file, self.packing, self.name)
 
@@ -96,19 +111,25 @@ def open_plain(path: str | os.PathLike[str]) -> Opened:
     `-` is the standard input.
     """
     opened = open_streamed(path)
-    with reading_file(opened.name), opened.stream() as file:
+    with reading(opened.name), opened.stream() as file:
         if opened.packing is not None:
-            return Opened(opened.name, None, _bounded(file, opened.name))
+            return in_memory(opened)
         is_text = opened.name.encode(errors="replace").decode() == opened.name
         if opened.path is not None and not is_text:  # a name of any bytes cannot be handed on
             return Opened(opened.name, None, file.read())
     return opened
 
 
+def in_memory(opened: Opened) -> Opened:
+    """The plain bytes of a file, unpacked within bounds."""
+    with reading(opened.name), opened.stream() as file:
+        return Opened(opened.name, None, _bounded(file, opened.name))
+
+
 def open_streamed(path: str | os.PathLike[str]) -> Opened:
     """The same, but unpacked each time that it is read, and never in memory as a whole."""
     raw = _open_packed(path)
-    with reading_file(raw.name):
+    with reading(raw.name):
         return replace(raw, packing=packing_of(raw.head(4)))
 
 
@@ -122,7 +143,7 @@ def _open_packed(path: str | os.PathLike[str]) -> Opened:
         return _once(source, source, STDIN_NAME)
     if stat.S_ISREG(_mode(name)):
         return Opened(name, Path(name), None)
-    with reading_file(name), open(name, "rb") as file:
+    with reading(name), open(name, "rb") as file:
         if DESCRIPTOR.fullmatch(name):
             found = os.fstat(file.fileno())
             return _once((name, found.st_dev, found.st_ino), file, name)
@@ -135,18 +156,9 @@ _taken: dict[object, Opened] = {}
 
 def _once(key: object, file: IO[bytes], name: str) -> Opened:
     if key not in _taken:
-        with reading_file(name):
+        with reading(name):
             _taken[key] = Opened(name, None, _bounded(file, name))
     return _taken[key]
-
-
-@contextlib.contextmanager
-def reading_file(name: str) -> Iterator[None]:
-    """What the system says while a file is read, in one line."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"cannot be read: {reason_of(error)}", name) from None
 
 
 def _mode(name: str) -> int:
@@ -156,7 +168,7 @@ def _mode(name: str) -> int:
     except FileNotFoundError:
         raise InputError(f"there is no such file{_nearby(Path(name))}", name) from None
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {reason_of(error)}", name) from None
+        raise in_a_line(error, name) from None
     if stat.S_ISDIR(mode):
         raise InputError("is a directory, expected a file", name)
     return mode
@@ -174,15 +186,16 @@ def refuse_workbook(opened: Opened) -> None:
 
 def refuse_utf16(opened: Opened) -> None:
     """Refuse the other encoding that spreadsheet programs write, with what to do about it."""
-    head = opened.head(1 << 10)
-    if head[:2] in UTF16 or _every_other_is_zero(head):
+    if utf16(opened.head(1 << 10)):
         raise InputError(f"is UTF-16, expected UTF-8: {SAVE_AGAIN}", opened.name)
 
 
-def _every_other_is_zero(head: bytes) -> bool:
-    """Whether these are plain letters in UTF-16 without a mark: two or more, each with a zero."""
-    return len(head) >= 4 and any(
-        not any(head[zeros::2]) and all(head[1 - zeros :: 2]) for zeros in (0, 1)
+def utf16(head: bytes) -> bool:
+    """Whether text begins as UTF-16 does: by its mark, or plain letters, each with a zero."""
+    head = head[: 1 << 10]
+    return head[:2] in UTF16 or (
+        len(head) >= 4
+        and any(not any(head[zeros::2]) and all(head[1 - zeros :: 2]) for zeros in (0, 1))
     )
 
 
@@ -195,11 +208,9 @@ def check_text(opened: Opened) -> None:
 def text_blocks(opened: Opened) -> Iterator[bytes]:
     """The bytes of a file of text; what `check_text` refuses is refused when it is met."""
     offset = 0
-    with reading_file(opened.name), opened.stream() as file:
+    with reading(opened.name), opened.stream() as file:
         while block := file.read(BLOCK):
-            if b"\0" in block:
-                at = offset + block.index(b"\0")
-                raise InputError(f"is binary (a zero byte at {at:,}), expected text", opened.name)
+            _refuse_zeros(block, offset, opened.name)
             if len(block) == BLOCK and b"\n" not in block:
                 log = offset == 0 and block.startswith(b"{")
                 hint = f" (or a tool's log, named by {option('format')})" if log else ""
@@ -211,6 +222,13 @@ def text_blocks(opened: Opened) -> Iterator[bytes]:
             yield block
     if offset == 0:
         raise InputError("is empty, expected a header and rows", opened.name)
+
+
+def _refuse_zeros(block: bytes, offset: int, name: str) -> None:
+    """Refuse what no text has."""
+    if b"\0" in block:
+        at = offset + block.index(b"\0")
+        raise InputError(f"is binary (a zero byte at {at:,}), expected text", name)
 
 
 def line_end(text: bytes) -> int:
@@ -275,7 +293,7 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=folder)
     except OSError as error:
-        raise InputError(f"cannot be written: {reason_of(error)}", str(target)) from None
+        raise in_a_line(error, str(target), doing="written") from None
     os.close(handle)
     draft = Path(name)
     try:
@@ -285,14 +303,71 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
             with target.open("wb") as out, draft.open("rb") as text:
                 shutil.copyfileobj(text, out)
             return
-        umask = os.umask(0)
-        os.umask(umask)
-        draft.chmod(0o666 & ~umask)
+        draft.chmod(_mode_of_output(real))
         draft.replace(real)
     except OSError as error:
-        raise InputError(f"cannot be written: {reason_of(error)}", str(target)) from None
+        raise in_a_line(error, str(target), doing="written") from None
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _mode_of_output(target: Path) -> int:
+    """What the file that is replaced allows whom, or what a new one would."""
+    with contextlib.suppress(FileNotFoundError):
+        return stat.S_IMODE(target.stat().st_mode)
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+@contextlib.contextmanager
+def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """A folder to fill that takes its place at the end, or leaves no trace on any failure.
+
+    A link to a folder stays one. The folder that was there is exchanged in one step where the
+    system can, so that no kill leaves none.
+    """
+    target = Path(os.path.realpath(folder))
+    with writing(str(folder)):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for old in target.parent.glob(f".{_globbed(target.name)}.*{OLD}"):
+            if target.exists():
+                break
+            os.replace(old, target)  # what a kill between two renames left
+        draft = Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}.", dir=target.parent))
+        try:
+            yield draft
+            draft.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o755)
+            if not target.exists():
+                os.replace(draft, target)
+            elif not _exchanged(draft, target):
+                old = draft.with_name(f".{target.name}.{os.getpid()}{OLD}")
+                os.replace(target, old)
+                os.replace(draft, target)
+                shutil.rmtree(old, ignore_errors=True)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+OLD = ".old"
+EXCHANGE = 2
+"""RENAME_EXCHANGE of Linux: two names change places at once."""
+
+
+def _globbed(name: str) -> str:
+    return re.sub(r"([*?\[])", r"[\1]", name)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Let two folders change places in one step; no, where the system cannot."""
+    import ctypes
+
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (OSError, AttributeError):
+        return False
+    here = -100  # AT_FDCWD: names are as they are
+    return bool(rename(here, os.fsencode(one), here, os.fsencode(other), EXCHANGE) == 0)
 
 
 def refuse_unwritable(path: str | os.PathLike[str]) -> None:
@@ -337,17 +412,19 @@ def _pack(draft: Path, ending: str) -> None:
 
 
 def _bounded(file: IO[bytes], name: str) -> bytes:
-    limit, longest = byte_limit(), BLOCK
+    limit, longest = memory_limit(), BLOCK
     chunks: list[bytes] = []
     size, since = 0, 0  # bytes in all, and since the last line end
     while chunk := file.read(BLOCK):
         if not chunks:
             first = chunk.removeprefix(BOM).lstrip()[:4]
-            if first.startswith(b"<"):
+            if first.startswith(b"<") or utf16(chunk):
                 limit = byte_limit(MAX_XML_BYTES)
+            elif not (chunk.startswith(BINARY) or WORKBOOK.match(chunk) or utf16(chunk)):
+                _refuse_zeros(chunk, 0, name)
             if first.startswith(b"{"):
                 longest = MAX_DOCUMENT
-            if chunk.startswith((PARQUET, GZIP, ZSTD, ZIP)):
+            if chunk.startswith(BINARY):
                 longest = limit
         size += len(chunk)
         since = 0 if b"\n" in chunk else since + len(chunk)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -13,10 +12,11 @@ import polars as pl
 from msgspec.structs import replace
 from narwhals.typing import IntoFrame
 
-from abstain.errors import AbstainError, InputError, UsageError, nearest
+from abstain.errors import InputError, UsageError, nearest
+from abstain.io.boundary import reading
 from abstain.io.engines import to_duckdb, to_spark, with_every_nan
 from abstain.io.files import Opened
-from abstain.io.tables import ROW, Chunks, Table, first_line, json_column, read_table
+from abstain.io.tables import ROW, Chunks, Table, json_column, read_table
 
 
 def open_table(
@@ -30,9 +30,10 @@ def open_table(
     """A table from a path or from any dataframe that narwhals knows, eager or lazy."""
     if isinstance(data, Table):
         return data
-    if isinstance(data, (str, os.PathLike, Opened)):
-        path = data if isinstance(data, Opened) else os.fspath(data)
-        return read_table(path, format=format, pick=pick)
+    if isinstance(data, (str, os.PathLike)):
+        return read_table(os.fspath(data), format=format, pick=pick)
+    if isinstance(data, Opened):  # a file of an archive
+        return read_table(data, format=format, pick=pick)
     try:
         frame = nw.from_native(data)
     except nw.exceptions.DuplicateError:
@@ -68,7 +69,7 @@ def to_polars(frame: nw.DataFrame[Any], label: str) -> pl.DataFrame:
             str(name): [None if value is None or value != value else value for value in values]
             for name, values in columns.items()
         }
-        return pl.DataFrame([json_column(name, values) for name, values in cleaned.items()])
+        return pl.DataFrame({name: json_column(name, own) for name, own in cleaned.items()})
 
 
 def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
@@ -91,6 +92,13 @@ def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
     before = (*table.renamed, *renames)
     chunks = None if table.chunks is None else partial(_renamed_chunks, table.chunks, renames)
     return replace(table, columns=columns, frame=frame.to_native(), renamed=before, chunks=chunks)
+
+
+def without(table: Table, column: str) -> Table:
+    """A table without one of its columns."""
+    frame = nw.from_native(table.frame).drop(column).to_native()
+    columns = tuple(name for name in table.columns if name != column)
+    return replace(table, frame=frame, columns=columns)
 
 
 def _renamed_chunks(
@@ -119,7 +127,7 @@ def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
 def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
     """Run a lazy frame in its own engine and bring the (small) result here."""
     native = frame.to_native()
-    with reading(label):
+    with reading(label, engine=True):
         if isinstance(native, pl.LazyFrame):
             return native.collect(engine="streaming")
         collected: pl.DataFrame = frame.collect(backend="polars").to_native()
@@ -139,17 +147,6 @@ def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]
         f"lazy {like.implementation} frames are not supported; collect it, or use polars, duckdb "
         "or Spark"
     )
-
-
-@contextmanager
-def reading(label: str) -> Iterator[None]:
-    """What goes wrong while an engine reads, in one line."""
-    try:
-        yield
-    except (AbstainError, MemoryError):
-        raise
-    except (Exception, pl.exceptions.PanicException) as error:
-        raise InputError(f"cannot be read: {first_line(error)}", label) from None
 
 
 def into_lazy(frame: IntoFrame) -> nw.LazyFrame[Any]:

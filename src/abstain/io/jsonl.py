@@ -31,7 +31,7 @@ def read_jsonl(opened: Opened) -> Table:
         raise InputError("has no rows", opened.name)
     if ROW in kinds:
         raise InputError(f"a column may not be called {ROW}", opened.name)
-    empty = pl.DataFrame([json_column(name, [], own) for name, own in kinds.items()])
+    empty = pl.DataFrame({name: json_column(name, [], own) for name, own in kinds.items()})
     chunks = partial(_chunks, opened, kinds)
     return Table(opened.name, "jsonl", tuple(kinds), empty.lazy(), opened, chunks=chunks)
 
@@ -47,7 +47,7 @@ def read_array(opened: Opened) -> Table:
     if ROW in names or len(names) > MAX_COLUMNS:
         what = f"a column called {ROW}" if ROW in names else f"more than {MAX_COLUMNS:,} keys"
         raise InputError(f"has {what}", opened.name)
-    columns = [json_column(name, [record.get(name) for record in found]) for name in names]
+    columns = {name: json_column(name, [record.get(name) for record in found]) for name in names}
     frame = pl.DataFrame(columns).lazy().with_row_index(ROW)
     return Table(opened.name, "json", tuple(names), frame, opened)
 
@@ -112,11 +112,12 @@ def _chunks(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl
             values = [[record.get(column) for _, record in records] for column in columns]
             rows = pl.Series([number for number, _ in records], dtype=pl.UInt32)
         before += chunk.count(b"\n")
-        series = [
-            json_column(name, own, kinds[name]) for name, own in zip(columns, values, strict=True)
-        ]
+        series = {
+            name: json_column(name, own, kinds[name])
+            for name, own in zip(columns, values, strict=True)
+        }
         if len(rows):
-            yield pl.DataFrame([*series, rows.alias(ROW)])
+            yield pl.DataFrame({**series, ROW: rows})
 
 
 def _field(number: int) -> str:

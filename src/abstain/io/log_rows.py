@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io.files import Opened
-from abstain.io.tables import ROW, UNTOLD, Table, json_column, json_text
+from abstain.io.tables import ROW, UNTOLD, Plan, Table, json_column, json_text
 
 OURS = (
     *("run", "question", "outcome", "why", "answer", "candidate", "confidence", "reason"),
@@ -129,7 +129,13 @@ class LogRows(Struct):
         return replace(table, columns=kept, frame=table.frame.drop(gone), verdicts=None)
 
     def table(
-        self, *, run: str | None = None, cluster: str | None = None, by_match: bool = False
+        self,
+        *,
+        run: str | None = None,
+        cluster: str | None = None,
+        by_match: bool = False,
+        facts: Sequence[tuple[str, str, str]] = (),
+        plan: Plan = None,
     ) -> Table:
         """All rows as a table; columns that nothing fills are left out."""
         if not self.height:
@@ -150,6 +156,8 @@ class LogRows(Struct):
             lines=self.lines if len(self.lines) == self.height else None,
             run_id=(run, 1) if run else None,
             notes=tuple(f"{self.opened.name}: {note}" for note in self.notes),
+            facts=tuple(facts),
+            plan=plan,
             cluster=cluster,
             verdicts="match" if by_match else "judge",
         )

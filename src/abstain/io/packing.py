@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import os
@@ -16,12 +17,42 @@ MAX_BYTES = 8 << 30
 """What a file may unpack to; ABSTAIN_MAX_BYTES sets another bound."""
 
 
-def byte_limit(default: int = MAX_BYTES) -> int:
-    """How many bytes may be read, unless ABSTAIN_MAX_BYTES says otherwise."""
+MAX_RATIO = 200
+"""How many times its size a packed file may unpack to: what people write packs less well."""
+
+ALWAYS = 64 << 20
+"""What any packed file may unpack to, however small it is."""
+
+
+def byte_limit(default: int = MAX_BYTES, *, packed: int | None = None) -> int:
+    """How many bytes may be read, unless ABSTAIN_MAX_BYTES says otherwise.
+
+    Of so many `packed` bytes it is no more than `MAX_RATIO` times that.
+    """
+    if packed is not None:
+        default = min(default, max(ALWAYS, MAX_RATIO * packed))
     text = os.environ.get("ABSTAIN_MAX_BYTES", str(default))
     if not text.isdecimal():
         raise UsageError(f"ABSTAIN_MAX_BYTES must be a whole number (got '{text}')")
     return int(text)
+
+
+def memory_limit(default: int = MAX_BYTES) -> int:
+    """How many bytes may be held in memory: half of what the machine has free, at most."""
+    return byte_limit(min(default, max(ALWAYS, _free_memory() // 2)))
+
+
+def _free_memory() -> int:
+    """The memory that this process may still take, as far as the system says."""
+    free = [MAX_BYTES * 2]
+    with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/meminfo") as file:
+        free += [int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable")]
+    with contextlib.suppress(ImportError):
+        import resource
+
+        space = resource.getrlimit(resource.RLIMIT_AS)[0]
+        free += [space] if space != resource.RLIM_INFINITY else []
+    return min(free)
 
 
 class _ZstandardFile:
@@ -76,7 +107,9 @@ class _Unpacked(io.RawIOBase):
         self._packed, self._packing, self._name = packed, packing, name
         gzipped = packing == "gzip"
         self._stream = gzip.GzipFile(fileobj=packed) if gzipped else _ZstandardFile(packed)
-        self._limit = byte_limit()
+        size = packed.seek(0, os.SEEK_END)
+        packed.seek(0)
+        self._bound = self._limit = byte_limit(packed=size)
         self._left = memoryview(b"")
 
     def readable(self) -> bool:
@@ -94,7 +127,7 @@ class _Unpacked(io.RawIOBase):
                 raise InputError(said, self._name) from None
             self._limit -= len(self._left)
             if self._limit < 0:
-                raise too_large(self._name, byte_limit())
+                raise too_large(self._name, self._bound)
         count = min(len(buffer), len(self._left))
         buffer[:count] = self._left[:count]
         self._left = self._left[count:]

@@ -11,20 +11,40 @@ from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
 import polars as pl
+import polars.selectors as cs
 
 from abstain.errors import InputError, shown
 from abstain.io.qa4mre import RUN_EXTRAS, SPLIT, id_levels, question_id, says_none
 
 GOLD_COLUMNS = ("question", "correct", "options", "topic", "test", "nca", "text", "option_texts")
+RUN_COLUMNS = ("question", "answer", "run", "answered", "why", "candidate", *RUN_EXTRAS)
 
 
 def write_qa4mre(frame: pl.DataFrame, path: Path) -> None:
     """Write a gold (it has `correct`) or a run (it has `answer`) to a file that is ours."""
     write = _gold_lines if "correct" in frame.columns else _run_lines
+    if write is _run_lines:
+        frame = frame.select(cs.by_name(*RUN_COLUMNS, require_all=False))
+    frame = _as_text(frame)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write('<?xml version="1.0" encoding="UTF-8"?>\n')
         for line in write(frame):
             file.write(line + "\n")
+
+
+def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
+    """Every column as text, lists of texts apart; what is neither is refused."""
+    from abstain.io.columns import text_column
+    from abstain.io.frames import collect, into_lazy
+
+    lazy = into_lazy(frame)
+    names = [
+        name
+        for name, dtype in frame.schema.items()
+        if not (isinstance(dtype, pl.List) and not dtype.inner.is_nested())
+    ]
+    texts = [text_column(lazy, name, "the table").alias(name) for name in names]
+    return collect(lazy.with_columns(*texts), "the table")
 
 
 def _run_lines(frame: pl.DataFrame) -> Iterator[str]:

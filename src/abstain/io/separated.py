@@ -79,16 +79,16 @@ def _rows(
     """
     trimmed = pl.all().str.strip_chars()
     rows = cells(columns).with_columns(trimmed).with_row_index(ROW)
-    blank = rows.select(_is_blank(columns)).to_series()
+    blank = rows.select(_is_blank()).to_series()
     if not blank.any():
         return rows.height, rows
     if len(columns) < len(header):  # perhaps there is something in others
-        blank = cells(header).with_columns(trimmed).select(_is_blank(header)).to_series()
+        blank = cells(header).with_columns(trimmed).select(_is_blank()).to_series()
     return rows.height, rows.filter(~blank)
 
 
-def _is_blank(columns: Sequence[str]) -> pl.Expr:
-    cells = pl.col(columns)
+def _is_blank() -> pl.Expr:
+    cells = pl.exclude(ROW)
     return pl.all_horizontal(cells.is_null() | (cells == ""))
 
 

@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 import polars as pl
@@ -19,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, nearest, option, shown
+from abstain.io.boundary import reading, writing
 from abstain.io.files import (
     BLOCK,
     BOM,
@@ -31,6 +32,7 @@ from abstain.io.files import (
     refuse_workbook,
     whole,
 )
+from abstain.io.names import col
 
 if TYPE_CHECKING:
     from abstain.io.separated import Begins
@@ -53,6 +55,8 @@ ENDINGS = {
 }
 QA4MRE = re.compile(rb"<(test-set|output)\b")
 
+Plan: TypeAlias = Literal["samples", "epochs"] | None
+"""What a log says of what it set out to do: which samples in which epochs, or the epochs alone."""
 Chunks = Callable[[Sequence[str]], "Iterator[pl.DataFrame]"]
 """The rows of some columns (and `ROW`), from the beginning, so many at a time as fit in memory."""
 
@@ -73,8 +77,11 @@ class Table(Struct, frozen=True):
     """What the file itself calls its run, and the line that says so."""
     notes: tuple[str, ...] = ()
     """What a reader should know of the file before reading numbers."""
+    facts: tuple[tuple[str, str, str], ...] = ()
+    """What a log says of itself: group (task, settings, dataset, time), name and value."""
+    plan: Plan = None
     cluster: str | None = None
-    """The attribute whose values hang together, where the file itself says so."""
+    """The attribute whose values are clustered, where the file itself says so."""
     verdicts: Literal["judge", "match"] | None = None
     """Who made the verdicts of a log: a judge, or a comparison of texts, which knows no refusal."""
     refusals: tuple[str, ...] = ()
@@ -120,6 +127,15 @@ def read_table(
             f"'{name}' is not a table format or a log's ({hint}there are {', '.join(known)})"
         )
     opened = path if isinstance(path, Opened) else open_plain(path)
+    if opened.broken:
+        raise InputError(opened.broken, opened.name)
+    with reading(opened.name):
+        return _read(opened, name, picks)
+
+
+def _read(opened: Opened, name: str, picks: Mapping[str, str]) -> Table:
+    from abstain.io.readers import READERS
+
     chosen = _format_of(opened, name)
     if chosen not in FORMATS:
         return READERS[chosen].table(opened, picks)
@@ -152,8 +168,9 @@ def read_in_chunks(path: str | Path, *, format: str | None = None) -> Table:
     if format not in (None, *TEXTS):
         return read_table(path, format=format)
     opened = open_streamed(path)
-    chosen = _format_of(opened, format or "")
-    return _read_text(opened, chosen) if chosen in TEXTS else read_table(path)
+    with reading(opened.name):
+        chosen = _format_of(opened, format or "")
+        return _read_text(opened, chosen) if chosen in TEXTS else read_table(path)
 
 
 def _read_text(opened: Opened, format: str) -> Table:
@@ -224,7 +241,7 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
             f"the name '{path}' says no table format (expected an ending of {', '.join(ENDINGS)}, "
             "perhaps with .gz or .zst)"
         )
-    with whole(path) as draft:
+    with writing(str(path)), whole(path) as draft:
         if chosen == "parquet":
             frame.write_parquet(draft)
         elif chosen == "jsonl":
@@ -238,11 +255,15 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
         else:
             _refuse_separators(frame, str(path), chosen)
             flat = frame.with_columns(
-                pl.col(name).cast(pl.List(pl.String)).list.join("|")
+                col(name).cast(pl.List(pl.String)).list.join("|")
                 for name, dtype in frame.schema.items()
                 if isinstance(dtype, pl.List) and not dtype.inner.is_nested()
             )
-            nested = [name for name, dtype in flat.schema.items() if dtype.is_nested()]
+            nested = [
+                name
+                for name, dtype in flat.schema.items()
+                if dtype.is_nested() or dtype in (pl.Binary, pl.Object)
+            ]
             if nested:
                 raise InputError(
                     f"column {shown(nested[0])} holds {flat.schema[nested[0]]}, "
@@ -284,21 +305,25 @@ def json_column(name: str, values: Sequence[Any], kinds: Set[type[Any]] | None =
 
     Where these are some of a column's values, ``kinds`` says what all are.
     """
+    return _json_series(values, kinds).alias(name)  # some methods of a series read its name
+
+
+def _json_series(values: Sequence[Any], kinds: Set[type[Any]] | None) -> pl.Series:
     kinds = (set(map(type, values)) if kinds is None else kinds) - {type(None)}
     if kinds <= {bool}:
-        return pl.Series(name, values, dtype=pl.Boolean)
+        return pl.Series("", values, dtype=pl.Boolean)
     if kinds == {int}:
         with contextlib.suppress(TypeError, OverflowError):  # those that need more than 64 bits
-            return pl.Series(name, values, dtype=pl.Int64)
+            return pl.Series("", values, dtype=pl.Int64)
     if kinds == {float}:
-        return pl.Series(name, values, dtype=pl.Float64)
+        return pl.Series("", values, dtype=pl.Float64)
     if kinds == {str}:
-        return pl.Series(name, values, dtype=pl.String).str.strip_chars()
+        return pl.Series("", values, dtype=pl.String).str.strip_chars()
     if list in kinds:
         lists = [v if v is None or isinstance(v, list) else [v] for v in values]
         texts = [None if v is None else [json_text(item) for item in v] for v in lists]
-        return pl.Series(name, texts, dtype=pl.List(pl.String))
-    return pl.Series(name, [None if v is None else json_text(v) for v in values], dtype=pl.String)
+        return pl.Series("", texts, dtype=pl.List(pl.String))
+    return pl.Series("", [None if v is None else json_text(v) for v in values], dtype=pl.String)
 
 
 def json_text(value: Any) -> str:

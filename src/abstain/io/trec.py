@@ -16,7 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from abstain.errors import InputError, Place, plural, shown
-from abstain.io.files import BOM, Opened, ahead, reading_file, refuse_utf16, refuse_workbook
+from abstain.io.boundary import reading
+from abstain.io.files import BOM, Opened, ahead, refuse_utf16, refuse_workbook
 from abstain.io.packing import byte_limit, too_large
 
 RUN_COLUMNS = ("query", "Q0", "doc", "rank", "score", "run")
@@ -296,7 +297,7 @@ def _whole_lines(opened: Opened) -> Iterator[bytes]:
 
 def _blocks(opened: Opened) -> Iterator[bytes]:
     done = 0
-    with reading_file(opened.name), opened.stream() as file:
+    with reading(opened.name), opened.stream() as file:
         while block := file.read(min(max(CHUNK, done // SHARE), GROWTH * CHUNK)):
             done += len(block)
             yield block

@@ -15,7 +15,8 @@ import polars as pl
 from msgspec import Struct
 
 from abstain.errors import InputError
-from abstain.io.frames import collect, into_lazy, reading
+from abstain.io.boundary import reading
+from abstain.io.frames import collect, into_lazy
 from abstain.judging.judge import INDEX, KIND, SLICE, SPOT, Judged
 from abstain.judging.responses import Responses
 from abstain.measures.arrays import Array, Codes, IntArray
@@ -30,8 +31,8 @@ MAX_CELLS = 4 << 30
 MAX_BITS = 8 << 30
 """Runs × questions that are remembered as met or not; beyond, the engine has to tell them apart."""
 
-MAX_COUNTS = 1 << 28
-"""Runs × slices × kinds whose counts are held in memory; more are refused."""
+MAX_COUNTS = 100_000 * KINDS
+"""Runs × slices × kinds that are counted and told one by one; more are refused."""
 
 MISSING = blank_kind(Why.MISSING)
 
@@ -70,7 +71,7 @@ class Cells:
         self._held = pl.Series([], dtype=pl.Categorical(self._categories))
 
     def __iter__(self) -> Iterator[Batch]:
-        with reading(self.label):
+        with reading(self.label, engine=True):
             for rows in _batches(self._frame, self._categories):
                 kind = rows[KIND].to_numpy()
                 faulty = int(np.count_nonzero(kind >= KINDS))
@@ -207,8 +208,8 @@ def refuse_counts(runs: int, slices: int, label: str) -> None:
     """Stop before a table of counts that no memory holds."""
     if runs * slices * KINDS > MAX_COUNTS:
         raise InputError(
-            f"{runs:,} runs × {slices:,} slices are more than are counted at once; slice by an "
-            "attribute with fewer values",
+            f"{runs:,} runs × {slices:,} slices are more than the {MAX_COUNTS // KINDS:,} rows of "
+            "a result; slice by an attribute with fewer values",
             label,
         )
 
@@ -267,7 +268,7 @@ def census_there(judged: Judged, frame: nw.LazyFrame[Any], sizes: pl.Series) -> 
     """
     label = judged.sources[0].table.name
     query = QUERY.format(last=int(sizes.to_numpy().max()) - 1)
-    with reading(label):
+    with reading(label, engine=True):
         relation = frame.to_native().query("responses_of_abstain_6b1d0f52", query)
     found = collect(into_lazy(relation), label).cast(
         {"run": pl.String, SLICE: pl.Int64, KIND: pl.Int64, "n": pl.Int64}

@@ -40,7 +40,7 @@ from abstain.outcomes import KINDS
 Filled = tuple[list[str], Codes, Array | None]
 """The runs by name, the kinds of their responses, their confidences where those were asked for."""
 
-MOST_REPEATS = 10_000
+MOST_REPEATS = 1_000
 """Repeated questions that are looked up one by one; a file with more is no slip."""
 
 UNSURE = -1
@@ -252,25 +252,47 @@ def repeats(
         if not suspects:
             continue
         frame = frame.filter(nw.col("run").is_in(suspects))
-        keys = frame.group_by("run", INDEX).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
-        names = [c for c in frame.collect_schema().names() if not c.startswith("__")]
-        extra = [c for c in (FILE, ROW, INDEX, KIND) if c in frame.collect_schema().names()]
-        rows = collect(
-            frame.select(*names, *extra).join(keys, on=["run", INDEX], how="inner"),
-            judged.sources[0].table.name,
-        )
-        rows = rows.filter(pl.col(INDEX).is_not_null())
-        rows = rows.sort([c for c in (FILE, ROW) if c in rows.columns], maintain_order=True)
-        first: dict[tuple[str, int], dict[str, Any]] = {}
-        for row in rows.iter_rows(named=True):
-            key = (row["run"], row[INDEX])
-            if key not in first:
-                first[key] = row
-                continue
-            found.append(_repeat(judged, row, first[key]))
-            if len(found) >= most:
-                return found
+        for row, first in _again(frame, judged.sources[0].table.name, most - len(found)):
+            found.append(_repeat(judged, row, first))
+        if len(found) >= most:
+            break
     return found
+
+
+SEAT = "__seat"
+"""Where a row stands among all: its file and its number there, as one whole number."""
+
+
+def _again(
+    frame: nw.LazyFrame[Any], label: str, most: int
+) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The first rows that answer a question again, each with the row that answered it first.
+
+    Only these rows are brought here, however many there are.
+    """
+    schema = frame.collect_schema().names()
+    names = [c for c in schema if not c.startswith("__")]
+    extra = [c for c in (FILE, ROW, INDEX, KIND) if c in schema]
+    frame = frame.select(*names, *extra).filter(~nw.col(INDEX).is_null())
+    key = ["run", INDEX]
+    if ROW not in schema:  # no order but that of the questions: those of one stand together
+        keys = frame.group_by(key).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
+        joined = frame.join(keys, on=key, how="inner").sort(key).head(2 * most + 1)
+        rows = collect(joined, label).sort(key, maintain_order=True)
+        rows = rows.with_row_index(SEAT)
+        firsts = rows.group_by(key).agg(first=pl.col(SEAT).min())
+        later = rows.join(firsts, on=key).filter(pl.col(SEAT) > pl.col("first")).head(most)
+    else:
+        seat = nw.col(FILE).cast(nw.Int64) * (1 << 40) + nw.col(ROW).cast(nw.Int64)
+        frame = frame.with_columns(seat.alias(SEAT))
+        times = nw.len().alias("times"), nw.col(SEAT).min().alias("first")
+        keys = frame.group_by(key).agg(*times).filter(nw.col("times") > 1)
+        joined = frame.join(keys, on=key, how="inner").filter(nw.col(SEAT) > nw.col("first"))
+        later = collect(joined.sort(SEAT).head(most), label)
+        seats = later["first"].unique().to_list()
+        rows = collect(frame.filter(nw.col(SEAT).is_in(seats)), label)
+    before = {row[SEAT]: row for row in rows.iter_rows(named=True)}
+    return [(row, before[row["first"]]) for row in later.iter_rows(named=True)]
 
 
 def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Problem:

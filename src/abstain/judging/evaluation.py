@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 
 import abstain
 from abstain.errors import InputError, UnknownNameError, UsageError, checked, option, plural
+from abstain.io.names import cells
 from abstain.io.selection import Selection, narrowed, positions
 from abstain.judging.aliases import likely_confidence
 from abstain.judging.counting import KindCounts, binned_cells
@@ -432,7 +433,7 @@ def having(
     for name, values in (where or {}).items():
         several = isinstance(values, Collection) and not isinstance(values, str)
         asked[name] = wanted = [str(value) for value in values] if several else [str(values)]
-        own = rows[name].cast(pl.String)
+        own = cells(rows, name).cast(pl.String)
         for value in wanted:
             if not (own == value).any():
                 known = own.drop_nulls().unique().sort().to_list()

@@ -10,7 +10,7 @@ import narwhals as nw
 import polars as pl
 from msgspec import Struct
 
-from abstain.errors import InputError, Place, UsageError, option, plural, shown
+from abstain.errors import InputError, Place, UsageError, option, shown
 from abstain.io.columns import require_all, text_columns
 from abstain.io.frames import check_mapping, collect, open_table, rename
 from abstain.io.selection import Selection, narrowed, positions
@@ -132,19 +132,29 @@ def read_given(data: Any, reading: Reading, *, skip_inconsistent: bool = False) 
     others = [c for c in frame.columns if c not in (ROW, "run", *NUMBERS)]
     rows: list[Given] = []
     faults: list[tuple[Place, str, str]] = []
+    unreadable: list[InputError] = []
     for record in frame.iter_rows(named=True):
         place = table.place(record[ROW])
         run = record.get("run") or f"row {record[ROW] + 1}"
-        numbers = {c: _whole(record[c], c, place) for c in NUMBERS if c in table.columns}
-        if not any(numbers.get(c) is not None for c in ("unanswered", *SPLIT, *TOTALS)):
-            raise InputError("nothing says how many questions were unanswered", place)
+        try:
+            numbers = {c: _whole(record[c], c, place) for c in NUMBERS if c in table.columns}
+            if not any(numbers.get(c) is not None for c in ("unanswered", *SPLIT, *TOTALS)):
+                raise InputError("nothing says how many questions were unanswered", place)
+        except InputError as error:
+            unreadable.append(error)
+            continue
         wrong = _inconsistency(numbers)
         if wrong:
             faults.append((place, run, wrong))
             continue
         rows.append(Given(run, _counts(numbers), {c: record[c] for c in others}, place))
+    if unreadable:
+        raise InputError(unreadable[0].quoted() + _more(unreadable), unreadable[0].place)
     if faults and not skip_inconsistent:
-        raise InputError(_all_faults(faults))
+        place, run, wrong = faults[0]
+        how = option("skip_inconsistent", value=True)
+        said = f"{shown(run)}: {wrong}{_more(faults)}; {how} scores the others"
+        raise InputError(said, place)
     if not rows:
         raise UsageError("there are no counts to score")
     notes = [
@@ -224,10 +234,6 @@ def _counts(numbers: Mapping[str, int | None]) -> Counts:
     return Counts(right, wrong, unsplit=unanswered)
 
 
-def _all_faults(faults: Sequence[tuple[Place, str, str]]) -> str:
-    """Every row that does not add up, one line each, and the way past them."""
-    lines = [f"{place}: {shown(run)}: {wrong}" for place, run, wrong in faults[:20]]
-    more = f" (and {len(faults) - 20:,} more)" if len(faults) > 20 else ""
-    rows = plural(len(faults), "row does not add up", "rows do not add up")
-    lines.append(f"{rows}{more}; {option('skip_inconsistent', value=True)} scores the others")
-    return "\n".join(lines)
+def _more(faults: Sequence[object]) -> str:
+    """How many rows are at fault beside the one that is named."""
+    return f" (and {len(faults) - 1:,} more)" if len(faults) > 1 else ""

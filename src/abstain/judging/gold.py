@@ -15,6 +15,7 @@ from abstain.errors import InputError, Place, UsageError, nearest, shown
 from abstain.io.columns import is_odd_moment, require_all, text_column, text_columns
 from abstain.io.files import open_plain
 from abstain.io.frames import collect, open_table, rename
+from abstain.io.names import col, column_of
 from abstain.io.tables import FORMATS, ROW, UNTOLD, Table, sniff
 from abstain.judging.aliases import GOLD as QUESTIONS
 from abstain.judging.aliases import recognised
@@ -90,6 +91,7 @@ def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> G
             "question": "which names each question",
             "correct": "which holds what is right (empty: nothing is)",
         },
+        side="gold",
     )
     for name in set(table.columns) & set(DERIVED):
         raise InputError(
@@ -191,7 +193,7 @@ def questions_of(log: Table) -> Table:
     """The questions of a log, each once, without what its run said."""
     frame = collect(nw.from_native(log.frame), log.name)
     kept = [c for c in frame.columns if c not in OF_A_RUN]
-    first = frame.select(kept).unique("question", keep="first", maintain_order=True)
+    first = frame.select(map(col, kept)).unique("question", keep="first", maintain_order=True)
     untold = pl.lit(pl.Series([[UNTOLD]])).first()
     known = pl.col("correct").fill_null(untold) if "correct" in kept else untold
     first = first.with_columns(correct=known)
@@ -202,9 +204,9 @@ def questions_of(log: Table) -> Table:
 def _attribute(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
     """An attribute as text; an empty one is none, however its table writes that."""
     if is_odd_moment(frame.collect_schema()[column]):
-        text = nw.col(column).cast(nw.String)  # no id that must be the same elsewhere
+        text = column_of(frame, column).cast(nw.String)  # no id that must be the same elsewhere
     else:
-        text = text_column(frame, column, label)
+        text = text_column(frame, column, label, trim=True)
     return nw.when(text != "").then(text).alias(column)
 
 

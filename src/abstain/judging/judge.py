@@ -16,9 +16,18 @@ import numpy as np
 import polars as pl
 from msgspec import Struct
 
-from abstain.errors import Place, UsageError, option
-from abstain.io.columns import BLANKS, read_numbers, require_all, text_column, text_columns, trimmed
+from abstain.errors import InputError, Place, UsageError, option
+from abstain.io.columns import (
+    BLANKS,
+    is_all_null,
+    read_numbers,
+    require_all,
+    text_column,
+    text_columns,
+    trimmed,
+)
 from abstain.io.frames import collect, in_engine
+from abstain.io.names import col
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
 from abstain.judging.faults import (
@@ -130,15 +139,22 @@ def canonical(
         run = text_column(frame, "run", table.name)
     columns = [run.alias("run"), *columns, *extra]
     if confidence and "confidence" in table.columns:
-        frame, read = _with_confidence(frame)
+        frame, read = _with_confidence(frame, table.name)
         columns += read
     return frame.select(nw.lit(index).cast(nw.Int32).alias(FILE), *columns)
 
 
-def _with_confidence(frame: nw.LazyFrame[Any]) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
+def _with_confidence(
+    frame: nw.LazyFrame[Any], label: str
+) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
     """Confidence as a float, and the text of one that cannot be one."""
-    if frame.collect_schema()["confidence"] != nw.String:
+    dtype = frame.collect_schema()["confidence"]
+    if dtype.is_numeric() or dtype == nw.Boolean or is_all_null(frame, "confidence"):
         return frame, [nw.col("confidence").cast(nw.Float64)]
+    if dtype in (nw.Categorical, nw.Enum):
+        frame = frame.with_columns(nw.col("confidence").cast(nw.String))
+    elif dtype != nw.String:
+        raise InputError(f"column 'confidence' holds {dtype}, expected a number a row", label)
     frame = read_numbers(frame, "confidence", "__number")
     text = trimmed(frame, nw.col("confidence"))
     unread = nw.when(nw.col("__number").is_null() & (text != "")).then(text)
@@ -166,7 +182,7 @@ def keys_of(questions: pl.DataFrame, by: Sequence[str], frame: nw.LazyFrame[Any]
     keys = questions.select(
         "question",
         pl.int_range(pl.len(), dtype=pl.Int32).alias(INDEX),
-        *(pl.col(name).alias(BY + name) for name in by),
+        *(col(name).alias(BY + name) for name in by),
     )
     if not frame.implementation.is_duckdb():
         return keys

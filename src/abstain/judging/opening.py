@@ -7,148 +7,157 @@ whose questions have their task as an attribute; a folder stands for the logs in
 from __future__ import annotations
 
 import os
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import narwhals as nw
 import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UsageError, plural, shown, some_of
-from abstain.io.files import bare_name, open_plain
+from abstain.errors import InputError, UsageError, option, plural, shown, some_of
+from abstain.io.files import Opened
+from abstain.io.frames import collect, without
 from abstain.io.readers import READERS
-from abstain.io.tables import ROW, Table, sniff
+from abstain.io.submissions import is_bundle, own_name, runs_in, teams_of
+from abstain.io.tables import ROW, Plan, Table
+from abstain.judging.naming import name_runs
 from abstain.judging.reading import Reading
 from abstain.judging.responses import Responses, in_its_engine, read_responses
-from abstain.judging.submissions import (
-    TABLES,
-    Submission,
-    folders_of,
-    is_archive,
-    submissions_in,
-    with_teams,
-)
 
 TASK = "task"
-ENDINGS = (".jsonl", ".json", ".eval", ".gz", ".zst")
-MAX_FILES = 10_000
-_CLEF = re.compile(
-    r"(?P<team>\S*\w)(?P<year>\d{2})(?P<number>\d{2})(?P<source>[a-z]{2})(?P<target>[a-z]{2})"
-    r"(?:[_-]\S+)?",
-    re.IGNORECASE | re.ASCII,
-)
+SAMPLE = "sample"
 
 
 def open_sources(runs: Any, reading: Reading, *, judged: bool = False) -> list[Responses]:
-    """The tables of responses that a caller named, each with the name of its run.
+    """The tables of responses that a caller named, each in its engine, with the name of its run.
 
     Logs of one model and several tasks are one run; nothing is counted yet.
     """
-    sources = [
-        own
-        for name, data in named(runs, reading)
-        for own in (
-            [_one_run(name, data, reading, judged=judged)]
-            if name and _is_folder(data)
-            else [read_responses(data, reading, name=name, judged=judged)]
-        )
-    ]
-    return [in_its_engine(own, reading) for own in name_runs(join_tasks(sources))]
+    return [in_its_engine(own, reading) for own in opened_runs(runs, reading, judged=judged)]
 
 
-def named(runs: Any, reading: Reading) -> list[tuple[str, Any]]:
-    """The runs with the names that the caller gave.
+def opened_runs(runs: Any, reading: Reading, *, judged: bool = False) -> list[Responses]:
+    """As `open_sources`, but the rows of logs are still here: they may be looked at and changed."""
+    sources = [opened_run(own, reading, judged=judged) for own in named(runs, reading)]
+    return name_runs(join_tasks(sources))
 
-    A folder stands for the logs in it, or for the submissions in it, and so does a zip archive; a
-    text `name=path` gives a path its name.
+
+class Given(Struct, frozen=True):
+    """A run as a caller gave it."""
+
+    data: Any
+    """A path, a frame, a file of an archive; a folder or an archive where it has a name."""
+    name: str = ""
+    """What the caller calls it."""
+    label: str = ""
+    """What it is called where nothing else says so."""
+    team: str | None = None
+    """Who handed it in, where a folder says so."""
+
+    @property
+    def place(self) -> str:
+        """What it is called in messages."""
+        if isinstance(self.data, Opened):
+            return self.data.name
+        return os.fspath(self.data) if is_path(self.data) else self.label or "the frame"
+
+
+def named(
+    runs: Any, reading: Reading, refused: list[tuple[Given, InputError]] | None = None
+) -> list[Given]:
+    """The runs with the names that the caller gave; folders and archives stand for their runs.
+
+    A text `name=path` gives a path its name. A folder or an archive without runs is `refused` with
+    its reason, where the caller keeps a list of those.
     """
     if isinstance(runs, Mapping):
-        found = [(str(name), data) for name, data in runs.items()]
+        found = [Given(data, name=str(name)) for name, data in runs.items()]
     elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
-        every = _of_teams([own for data in runs for own in _named_logs(data, reading)], runs)
-        several = sum(not _is_file(data) for _, data in every) > 1
-        found = [
-            (f"run {i + 1}" if several and not _is_file(data) else name, data)
-            for i, (name, data) in enumerate(every)
-        ]
+        found = [Given(path, name=name) for name, path in map(own_name, runs)]
     else:
-        found = _of_teams(_named_logs(runs, reading), [runs])
-    if not found:
+        name, path = own_name(runs)
+        found = [Given(path, name=name)]
+    if reading.names:
+        if len(reading.names) != len(found):
+            raise UsageError(
+                f"{plural(len(reading.names), 'name')} for {plural(len(found), 'run')}: "
+                f"{option('names')} names every run, in order"
+            )
+        found = [replace(own, name=n) for own, n in zip(found, reading.names, strict=True)]
+    every: list[Given] = []
+    for own in found:
+        try:
+            every += _unfolded(own, reading)
+        except InputError as error:
+            if refused is None:
+                raise
+            refused.append((own, error))
+    if not every and not refused:
         raise UsageError("there is no run to read")
-    return found
+    frames = [at for at, own in enumerate(every) if not is_file(own.data)]
+    for at in frames if len(frames) > 1 else ():
+        every[at] = replace(every[at], label=f"run {at + 1}")
+    return _with_teams(every, found)
 
 
-def _named_logs(data: Any, reading: Reading) -> list[tuple[str, Any]]:
-    """A run and the name it was given, or the logs of a folder without one."""
-    if isinstance(data, str) and "=" in data and not os.path.exists(data):
-        name, _, path = data.partition("=")
-        if name.strip() and (path == "-" or os.path.exists(path)):
-            return [(name.strip(), path)]
-    if is_archive(data) and os.path.isfile(data):
-        return [("", own) for own in submissions_in(os.fspath(data))]
-    if not _is_folder(data):
-        return [("", data)]
-    return [("", own) for own in runs_in(os.fspath(data), reading.format)]
+def _with_teams(every: list[Given], given: Sequence[Given]) -> list[Given]:
+    """Files in folders by teams know their team, unless something else was given beside files."""
+    if not every or any(own.name or not is_path(own.data) or own.data == "-" for own in given):
+        return every
+    paths = [os.fspath(own.data) for own in given]
+    teams = teams_of([own.place for own in every], paths)
+    return [replace(own, team=team) for own, team in zip(every, teams, strict=True)]
 
 
-def runs_in(folder: str, format: str | None) -> list[str] | list[Submission]:
-    """The logs in a folder and below; where there are more runs of other forms, all submissions."""
-    try:
-        logs = logs_in(folder, format)
-    except InputError:
-        logs = []
-    found = submissions_in(folder)
-    others = sum(own.name.lower().endswith(TABLES) or bool(own.entry) for own in found)
-    if logs and others <= len(logs):
-        return logs
-    if not others:
-        raise InputError("is a directory, expected a file", folder)
-    return found
+def _unfolded(own: Given, reading: Reading) -> list[Given]:
+    """A run as it is, or those in a folder or an archive without a name."""
+    if own.name or not is_bundle(own.data):
+        return [own]
+    return [Given(path) for path in runs_in(own.data, reading.format)]
 
 
-def _of_teams(found: Sequence[tuple[str, Any]], given: Sequence[Any]) -> list[tuple[str, Any]]:
-    """Files in folders by teams know their team; other files stay what they are."""
-    paths = [os.fspath(own) for own in given if is_path(own) and own != "-"]
-    own = [
-        Submission(os.fspath(data), os.fspath(data)) if is_path(data) else data
-        for name, data in found
-        if not name and _is_file(data) and data != "-"
-    ]
-    if len(paths) < len(given) or len(own) < len(found):
-        return list(found)
-    teams = with_teams(own, paths)
-    return [
-        (name, team if team.team or isinstance(data, Submission) else data)
-        for (name, data), team in zip(found, teams, strict=True)
-    ]
-
-
-def _is_file(data: Any) -> bool:
-    return is_path(data) or isinstance(data, Submission)
-
-
-def _is_folder(data: Any) -> bool:
-    return is_path(data) and os.path.isdir(data)
-
-
-def _one_run(name: str, folder: Any, reading: Reading, *, judged: bool) -> Responses:
-    """The logs of a folder as the one run that they were named."""
-    logs = logs_in(os.fspath(folder), reading.format)
-    found = join_tasks([read_responses(path, reading, judged=judged) for path in logs])
-    if len(found) != 1:
-        some = some_of([str(own.run) for own in found])
+def opened_run(own: Given, reading: Reading, *, judged: bool = False) -> Responses:
+    """One run, opened; what was given a name must hold one run."""
+    if not own.name:
+        source = read_responses(own.data, reading, name=own.label, judged=judged)
+        return replace(source, team=own.team)
+    if is_bundle(own.data):
+        files = runs_in(own.data, reading.format)
+        found = join_tasks([read_responses(path, reading, judged=judged) for path in files])
+        found = found if len(found) == 1 else name_runs(found)
+        runs = [run for one in found for run in _runs(one)]
+    else:
+        found = [read_responses(own.data, reading, name=own.name, judged=judged)]
+        runs = _runs(found[0])
+    if len(found) != 1 or len(runs) > 1:
         raise InputError(
-            f"holds {len(found)} runs ({some}), expected one to be called {shown(name)}",
-            os.fspath(folder),
+            f"holds {len(runs)} runs ({some_of(runs)}), expected one to be called "
+            f"{shown(own.name)}",
+            os.fspath(own.data) if is_path(own.data) else found[0].table.name,
         )
-    return replace(found[0], run=name)
+    if found[0].run is None:
+        return replace(found[0], run=own.name, table=without(found[0].table, "run"))
+    return replace(found[0], run=own.name)
+
+
+def _runs(source: Responses) -> list[str]:
+    """The runs that a column of a table names."""
+    if source.run is not None:
+        return [source.run]
+    runs = collect(source.frame.select(nw.col("run").cast(nw.String)).unique(), source.table.name)
+    return sorted(str(run) for run in runs["run"])
 
 
 def is_path(data: Any) -> bool:
     """Whether it names a file or a folder."""
     return isinstance(data, (str, os.PathLike))
+
+
+def is_file(data: Any) -> bool:
+    """Whether it is a file, on disk or of an archive."""
+    return is_path(data) or isinstance(data, Opened)
 
 
 # -------------------------------------------------------------------- tasks of one model
@@ -160,7 +169,12 @@ class _Log(Struct, frozen=True):
     at: int
     source: Responses
     task: str
-    questions: pl.Series
+    questions: pl.DataFrame
+    """Its questions, each once, with what is right."""
+    by_itself: bool
+    """Whether it has the name that it gives itself: one that a caller named is a run of its own."""
+    asks: str = ""
+    """The task by which its questions are known: tasks may ask the same ones."""
 
     @property
     def folder(self) -> str:
@@ -169,30 +183,47 @@ class _Log(Struct, frozen=True):
     @property
     def model(self) -> str:
         """The model by its own word; logs that say none are of one if they share a folder."""
-        return self.folder if self.is_nameless else str(self.source.run)
+        return self.folder if self.is_nameless else str((self.source.table.run_id or ("",))[0])
 
     @property
     def is_nameless(self) -> bool:
         return self.source.table.format == "lm-eval" and self.source.run == self.task
 
+    @property
+    def dataset(self) -> str:
+        """The data set that it names."""
+        return next((value for _, name, value in self.source.table.facts if name == "dataset"), "")
+
+    def asks_what(self, other: _Log) -> bool:
+        """Whether it asks the questions of another task: what is right is the same for every id.
+
+        Tasks may number their questions alike, so the logs must name one data set; where none does,
+        they must have all ids in common.
+        """
+        if self.dataset != other.dataset:
+            return False
+        both = self.questions.join(other.questions, on="question", suffix=" there")
+        if not self.dataset and not both.height == self.questions.height == other.questions.height:
+            return False
+        return both.height > 0 and bool((both["correct"] == both["correct there"]).all())
+
 
 def join_tasks(sources: Sequence[Responses]) -> list[Responses]:
     """The sources, with logs of one model and different tasks made one run."""
-    logs = [log for at, source in enumerate(sources) if (log := _log(at, source))]
+    logs = _with_sets([log for at, source in enumerate(sources) if (log := _log(at, source))])
     models: dict[str, list[_Log]] = defaultdict(list)
     for log in logs:
-        models[log.model].append(log)
+        if log.by_itself:
+            models[log.model].append(log)
     groups = [group for own in models.values() for group in _groups(own)]
-    if not groups:
-        return list(sources)
-    shared = _in_two_tasks(logs)
+    shared = _in_two_tasks(logs) if logs else None
     if shared is not None:
-        logs = [_with_task(log) for log in logs]
+        logs = [_with_task(log, shared) for log in logs]
     now = {log.at: log for log in logs}
     first = {group[0].at: group for group in groups}
     gone = {log.at for group in groups for log in group[1:]}
     return [
-        _joined([now[log.at] for log in first[at]], shared)
+        _joined([now[log.at] for log in first[at]])
         if at in first
         else (now[at].source if at in now else source)
         for at, source in enumerate(sources)
@@ -202,23 +233,49 @@ def join_tasks(sources: Sequence[Responses]) -> list[Responses]:
 
 def _log(at: int, source: Responses) -> _Log | None:
     table = source.table
-    by_itself = table.run_id is not None and source.run == table.run_id[0]
-    if not by_itself or TASK not in table.columns:
+    if table.run_id is None or TASK not in table.columns:
         return None
     if table.format not in READERS or not READERS[table.format].one_task:
         return None
-    rows = table.frame.select("question", TASK).collect()
-    tasks = rows[TASK].cast(pl.String).unique().to_list()
+    right = pl.col("correct").cast(pl.List(pl.String)).list.join("|")
+    right = right if "correct" in table.columns else pl.lit("")
+    rows = table.frame.select(
+        pl.col("question").cast(pl.String),
+        pl.col(TASK).cast(pl.String),
+        right.fill_null("").alias("correct"),
+    ).collect()
+    tasks = rows[TASK].unique().to_list()
     if len(tasks) != 1 or not tasks[0]:
         return None
-    return _Log(at, source, tasks[0], rows["question"].cast(pl.String).unique())
+    by_itself = source.run == table.run_id[0]
+    questions = rows.drop(TASK).unique("question", keep="first", maintain_order=True)
+    return _Log(at, source, tasks[0], questions, by_itself)
+
+
+def _with_sets(logs: Sequence[_Log]) -> list[_Log]:
+    """The logs, each with the task by which its questions are known."""
+    first: dict[str, _Log] = {}
+    found = []
+    models = {
+        task: {log.model for log in logs if log.task == task} for task in {log.task for log in logs}
+    }
+    for log in logs:
+        same = [
+            own.asks
+            for own in first.values()
+            if own.task == log.task
+            or ((log.dataset or not models[own.task] & models[log.task]) and log.asks_what(own))
+        ]
+        found.append(replace(log, asks=same[0] if same else log.task))
+        first.setdefault(log.task, found[-1])
+    return found
 
 
 def _groups(own: Sequence[_Log]) -> list[list[_Log]]:
     """The runs that the logs of one model are: by their tasks, or by their folders too."""
     tasks = {log.task for log in own}
-    if len(tasks) == 1:
-        return []  # the same task again and again is as many runs
+    if len(tasks) == 1 or len({log.asks for log in own}) < len(tasks):
+        return []  # the same questions again and again are as many runs
     if len(tasks) == len(own):
         return [list(own)]
     folders: dict[str, list[_Log]] = defaultdict(list)
@@ -238,35 +295,41 @@ def _groups(own: Sequence[_Log]) -> list[list[_Log]]:
 
 
 def _in_two_tasks(logs: Sequence[_Log]) -> str | None:
-    """A question's id that stands in two tasks, if one does."""
+    """A question's id that stands in two tasks with different questions, if one does."""
     found = pl.concat(
-        pl.DataFrame({"question": log.questions}).with_columns(task=pl.lit(log.task))
-        for log in logs
+        log.questions.select("question", task=pl.lit(log.asks)) for log in logs
     ).unique()
     twice = found.filter(pl.col("question").is_duplicated())["question"]
     return None if twice.is_empty() else str(twice.min())
 
 
-def _with_task(log: _Log) -> _Log:
+def _with_task(log: _Log, shared: str) -> _Log:
     """The log with its task before each question's id and before each cluster's."""
-    table = log.source.table
-    ids = ["question", *([table.cluster] if table.cluster else [])]
-    named = [pl.concat_str(pl.lit(f"{log.task}/"), pl.col(name)).alias(name) for name in ids]
-    table = replace(table, frame=table.frame.with_columns(named))
+    table = with_task(log.source.table, log.asks)
+    note = f"ids stand in several tasks ({shown(shared)}), so questions are named task/id"
+    table = replace(table, notes=(*table.notes, note))
     return replace(log, source=replace(log.source, table=table))
 
 
-def _joined(logs: Sequence[_Log], shared: str | None) -> Responses:
+def with_task(table: Table, task: str) -> Table:
+    """A log's rows, each question and each sample with the task before its id."""
+    ids = [name for name in ("question", SAMPLE) if name in table.columns]
+    named = [
+        pl.concat_str(pl.lit(f"{task}/"), pl.col(name).cast(pl.String)).alias(name) for name in ids
+    ]
+    return replace(table, frame=table.frame.with_columns(named))
+
+
+def _joined(logs: Sequence[_Log]) -> Responses:
     run = os.path.basename(logs[0].folder) if logs[0].is_nameless else str(logs[0].source.run)
     tables = [log.source.table for log in logs]
     table = together(tables, _name(tables, run))
     tasks = [log.task for log in logs]
     listed = ", ".join(tasks[:5]) + (" …" if tasks[5:] else "")
     note = f"{plural(len(logs), 'log')} of {run} made one run, a task each ({listed})"
-    if shared is not None:
-        note += f"; ids stand in several tasks ({shown(shared)}), so questions are named task/id"
     table = replace(table, notes=(*table.notes, note), run_id=(run, 1))
-    return Responses(table, run)
+    teams = {log.source.team for log in logs}
+    return Responses(table, run, teams.pop() if len(teams) == 1 else None)
 
 
 def _name(tables: Sequence[Table], run: str) -> str:
@@ -297,117 +360,21 @@ def together(tables: Sequence[Table], name: str) -> Table:
         frame=whole.lazy(),
         notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
         cluster=cluster,
+        facts=tuple(fact for fact in tables[0].facts if fact[0] not in (TASK, "dataset")),
+        plan=_weakest([table.plan for table in tables]),
         lines=None,
         parts=tuple(parts),
     )
 
 
-def logs_in(folder: str, format: str | None) -> list[str]:
-    """The logs in a folder and below, told by their bytes, in the order of their names."""
-    wanted = format or ""
-    if wanted and (wanted not in READERS or READERS[wanted].sniff is None):
-        raise InputError("is a directory, expected a file", folder)
-    names = sorted(
-        os.path.join(place, name)
-        for place, _, files in os.walk(folder)
-        for name in files
-        if name.lower().endswith(ENDINGS) and not name.startswith(".")
-    )
-    if len(names) > MAX_FILES:
-        raise InputError(f"has more than {MAX_FILES:,} files, expected a folder of logs", folder)
-    found = [name for name in names if _sniffed(name) in ((wanted,) if wanted else READERS)]
-    if not found:
-        raise InputError("is a directory, expected a file", folder)
-    return found
-
-
-def _sniffed(name: str) -> str | None:
-    try:
-        return sniff(open_plain(name))
-    except InputError:
-        return None
+def _weakest(plans: Sequence[Plan]) -> Plan:
+    return None if None in plans else "epochs" if "epochs" in plans else "samples"
 
 
 def gold_of_folder(folder: str, reading: Reading) -> Table:
     """The rows of all logs in a folder, from which its questions are taken."""
-    logs = logs_in(folder, reading.format)
+    logs = runs_in(folder, reading.format)
     sources = join_tasks([read_responses(path, reading) for path in logs])
     if len(sources) == 1:
         return sources[0].table
     return together([source.table for source in sources], folder)
-
-
-class RunName(Struct, frozen=True):
-    """A run id of the CLEF way (jucs1302enen), taken apart."""
-
-    team: str
-    year: int
-    number: int
-    """The team's own count of its runs, from 1."""
-    source: str
-    """The language of the questions."""
-    target: str
-    """The language of the documents."""
-
-
-def parse_run_name(run: str) -> RunName | None:
-    """Team, year, number and languages of a run id; None where it is of another form.
-
-    >>> parse_run_name("jucs1302enen")
-    RunName(team='jucs', year=2013, number=2, source='en', target='en')
-    >>> parse_run_name("team07_run1") is None
-    True
-    """
-    found = _CLEF.fullmatch(run.strip().rpartition("/")[2])  # folders tell files apart
-    if found is None:
-        return None
-    return RunName(
-        found["team"],
-        2000 + int(found["year"]),
-        int(found["number"]),
-        found["source"].lower(),
-        found["target"].lower(),
-    )
-
-
-def name_runs(tables: Sequence[Responses]) -> list[Responses]:
-    """Tell apart tables whose run names came out alike, by as much of the path as it takes.
-
-    A run id that several files claim names none of them: their file names do.
-    """
-    claimed = [item.run for item in tables]
-    tables = [
-        replace(item, run=bare_name(item.table.name))
-        if item.table.run_id and item.run == item.table.run_id[0] and claimed.count(item.run) > 1
-        else item
-        for item in tables
-    ]
-    taken: dict[str, list[int]] = {}
-    for index, item in enumerate(tables):
-        if item.run is not None:
-            taken.setdefault(item.run, []).append(index)
-    named = list(tables)
-    for name, indices in taken.items():
-        if len(indices) < 2:
-            continue
-        paths = [tables[i].table.name for i in indices]
-        if len(set(paths)) < len(paths):
-            raise UsageError(f"two runs are called '{name}' ({paths[0]} and {paths[1]})")
-        for index, folders in zip(indices, _telling_folders(paths), strict=True):
-            named[index] = replace(tables[index], run="/".join((*folders, name)))
-    names = [item.run for item in named if item.run is not None]
-    if len(set(names)) < len(names):
-        twice = next(n for n in names if names.count(n) > 1)
-        raise UsageError(f"two runs are called '{twice}'; give them names of their own")
-    return named
-
-
-def _telling_folders(paths: Sequence[str]) -> list[tuple[str, ...]]:
-    """The last folders of each path, as few of them as tell all the paths apart."""
-    folders = folders_of(paths)
-    deepest = max(map(len, folders))
-    for depth in range(1, deepest):
-        last = [own[-depth:] for own in folders]
-        if len(set(last)) == len(last):
-            return last
-    return folders

@@ -37,6 +37,7 @@ class ReadingOptions(TypedDict, total=False):
     cluster: str | None
     engine: EngineName | None
     master: str | None
+    names: Sequence[str] | str | None
 
 
 class JudgedOptions(ReadingOptions, total=False):
@@ -79,6 +80,8 @@ class Reading(
     """The engine that reads and counts files (default: polars)."""
     master: str | None = None
     """Where Spark runs."""
+    names: tuple[str, ...] = ()
+    """What the runs are called, in their order; none: as they call themselves."""
 
     @classmethod
     def of(cls, **given: Unpack[JudgedOptions]) -> Reading:
@@ -93,6 +96,8 @@ class Reading(
                 f"{option('master')} goes with {option('engine', 'spark')} (got '{said['engine']}')"
             )
         said |= {name: dict(said[name]) for name in ("pick", "columns", "grades") if name in said}
+        if "names" in said:
+            said["names"] = _names(said["names"])
         said["policy"] = said_policy(said.get("policy"))
         if asked := said.pop("detect_refusals", ()):
             from abstain.judging.refusals.detect import languages_of
@@ -104,6 +109,17 @@ class Reading(
     def rules(self, **defaults: str) -> Policy:
         """The whole policy; `defaults` hold where nothing was said."""
         return Policy.of({**defaults, **self.policy})
+
+
+def _names(given: Sequence[str] | str) -> tuple[str, ...]:
+    """Names for runs: each one different, none empty."""
+    names = tuple(name.strip() for name in ([given] if isinstance(given, str) else given))
+    for name in names:
+        if not name:
+            raise UsageError(f"{option('names')}: a run needs a name (got an empty one)")
+        if names.count(name) > 1:
+            raise UsageError(f"{option('names')}: two runs cannot both be called '{name}'")
+    return names
 
 
 def reading_of(given: ReadingOptions) -> Reading:
@@ -183,12 +199,21 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
         "The engine that reads and counts the runs: polars (the default, in batches), duckdb or "
         "spark.",
     ),
-    "master": (("--master",), "URL", "Where Spark runs: spark://host:7077 (default: local[*])."),
+    "master": (
+        ("--master",),
+        "URL",
+        "Where Spark runs: spark://host:7077 (default: local[*]).",
+    ),
+    "names": (
+        ("--name",),
+        "NAME",
+        "What a run is called: once for every RUN, in order. NAME=PATH names one RUN.",
+    ),
 }
 """For each field its option, what stands for its value, and its help."""
 
-REPEATED: tuple[str, ...] = ("pick", "columns", "policy", "grades")
-"""Fields whose option is given once for each pair."""
+REPEATED: tuple[str, ...] = ("pick", "columns", "policy", "grades", "names")
+"""Fields whose option may be given several times."""
 
 _NO_GOLD = "goes with a gold and runs: it judges answers"
 _UNJUDGED = f"goes with {option('judged')}: it says what a grade means"
@@ -200,7 +225,7 @@ _CLUSTER = "is for questions; counts have no questions to cluster"
 def _already(done: str) -> dict[str, str]:
     """What is for responses, where there are none any more."""
     why = f"is for responses; these are {done} already"
-    return dict.fromkeys(("policy", "detect_refusals", "master", "engine"), why)
+    return dict.fromkeys(("policy", "detect_refusals", "master", "engine", "names"), why)
 
 
 MEANINGLESS: dict[Kind, dict[str, str]] = {

@@ -17,7 +17,6 @@ from abstain.io.readers import READERS
 from abstain.io.tables import Table
 from abstain.judging.aliases import JUDGED, RUN, recognised
 from abstain.judging.reading import Reading
-from abstain.judging.submissions import Submission
 
 if TYPE_CHECKING:
     from abstain.judging.gold import Gold
@@ -56,8 +55,6 @@ def read_responses(
 
     A log stays in polars until `in_its_engine`, so that it can be joined with others.
     """
-    team = data.team if isinstance(data, Submission) else None
-    data = data.load() if isinstance(data, Submission) else data
     opened = open_table(data, name=name, format=reading.format, pick=reading.pick)
     chosen = reading.engine or "polars"
     if reading.detect_refusals:
@@ -70,7 +67,10 @@ def read_responses(
     here = opened.verdicts is not None  # a log's rows are in memory: they may move later
     table = opened if here else moved(opened, chosen, reading.master)
     table = rename(table, reading.columns, side="run")
-    table = recognised(table, JUDGED if judged else RUN, reading.grades)
+    meanings: tuple[str, ...] = JUDGED if judged else RUN
+    if judged and reading.detect_refusals and "response" not in table.columns:
+        meanings = (*meanings, "answer")  # the text in which refusals are looked for
+    table = recognised(table, meanings, reading.grades)
     if table.refusals:
         from abstain.judging.refusals.detect import with_refusals
 
@@ -82,11 +82,11 @@ def read_responses(
     ):
         table = replace(table, cluster=CLUSTER)
     if "run" in table.columns:
-        return Responses(table, None, team)
+        return Responses(table, None)
     own = bare_name(table.name) if table.opened is not None else "run"
     own = own if table.run_id is None else table.run_id[0]
     # a file's name may be no text at all
-    return Responses(table, name or own.encode(errors="replace").decode(), team)
+    return Responses(table, name or own.encode(errors="replace").decode())
 
 
 def in_its_engine(source: Responses, reading: Reading) -> Responses:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from msgspec import Struct
 
+from abstain.io.names import cells, col
 from abstain.measures.arrays import Array, IntArray
 
 BY = "by:"
@@ -17,7 +18,7 @@ BY = "by:"
 
 def slice_sizes(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """How many questions each slice has, in the order in which the gold first shows them."""
-    chosen = questions.select([pl.col(name).alias(BY + name) for name in by])
+    chosen = questions.select([col(name).alias(BY + name) for name in by])
     if not by:
         return pl.DataFrame({"size": [questions.height]})
     return chosen.group_by(pl.all(), maintain_order=True).agg(size=pl.len().cast(pl.Int64))
@@ -28,7 +29,7 @@ def slice_numbers(questions: pl.DataFrame, sizes: pl.DataFrame, by: Sequence[str
     if not by:
         return np.zeros(questions.height, np.int64)
     columns = [BY + name for name in by]
-    chosen = questions.select([pl.col(name).alias(BY + name) for name in by])
+    chosen = questions.select([col(name).alias(BY + name) for name in by])
     placed = chosen.join(
         sizes.with_row_index("slice"),
         on=columns,
@@ -69,7 +70,7 @@ class Slices(Struct, frozen=True):
 
 def slices_of(questions: pl.DataFrame, attribute: str) -> Slices:
     """The slices by an attribute, in natural order; questions without a value are in none."""
-    column = questions[attribute].cast(pl.String)
+    column = cells(questions, attribute).cast(pl.String)
     column = column.set(column == "", None)
     names = sorted(column.drop_nulls().unique().to_list(), key=natural)
     places = column.cast(pl.Enum(names)).to_physical().cast(pl.Int64)

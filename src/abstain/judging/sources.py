@@ -23,9 +23,10 @@ from abstain.judging.given_counts import read_given
 from abstain.judging.gold import Gold, joined_gold, read_gold
 from abstain.judging.grades import count_nameless, judge_rows, numbered, shared_attributes
 from abstain.judging.judge import Judged, judge
-from abstain.judging.opening import open_sources
+from abstain.judging.opening import opened_runs
+from abstain.judging.plans import agreed, planned
 from abstain.judging.reading import JudgedOptions, Reading, ReadingOptions, refuse_meaningless
-from abstain.judging.responses import Responses, describe, own_cluster, told
+from abstain.judging.responses import Responses, describe, in_its_engine, own_cluster, told
 
 NAMELESS = "the rows name no question: each is counted as one"
 
@@ -163,13 +164,17 @@ def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
     """As `read`, for a `Reading` that is there already; so may the gold be."""
     refuse_meaningless(reading, "gold")
     golds, standard = golds_of(gold, reading)
-    responses = open_sources(runs, reading)
+    responses = opened_runs(runs, reading)
     if (ids := _ids_of(standard, responses)) is not None:
         golds, standard = golds_of(
             gold, replace(reading, columns={**reading.columns, "gold:question": ids})
         )
+    standard, responses = agreed(standard, responses)
+    responses = [in_its_engine(own, reading) for own in planned(responses, standard)]
     tables = [*(own.table for own in golds), *(own.table for own in responses)]
     check_mapping(reading.columns, tables)
+    for own in responses:
+        refuse_pooled(own.table, judged=False)
     if reading.cluster is not None:
         standard.check_attributes([reading.cluster])
     return Evaluation(GoldRuns(standard, responses, reading), reading)
@@ -206,10 +211,11 @@ def read_judged(runs: Any, **reading: Unpack[JudgedOptions]) -> Evaluation:
 def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
     """As `read_judged`, for a `Reading` that is there already."""
     refuse_meaningless(reading, "judged")
-    responses = open_sources(runs, reading, judged=True)
+    responses = planned(opened_runs(runs, reading, judged=True), None)
+    responses = [in_its_engine(own, reading) for own in responses]
     check_mapping(reading.columns, [own.table for own in responses])
     for own in responses:
-        refuse_pooled(own.table)
+        refuse_pooled(own.table, judged=True)
     return Evaluation(JudgedRows(responses, reading), reading)
 
 

@@ -13,13 +13,14 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, UsageError, checked, plural, shown, some_of
+from abstain.io.files import Opened
 from abstain.measures.ranked_lists import Pool, RankedLists
 from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError
 from abstain.rankings.judgments import NIL, Judgments, RepeatedError
 from abstain.rankings.placing import NOTHING_FOUND, Found, together
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.settings import Engine, ListSettings, Missing, Ties
-from abstain.rankings.sources import Source, TrecFile, open_source
+from abstain.rankings.sources import Source, TrecFile, is_ranking, open_source
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
@@ -130,16 +131,35 @@ def _named(runs: Any) -> list[tuple[str, Any]]:
     if isinstance(runs, Mapping) and not _is_one_run(runs):
         named = [(str(name), data) for name, data in runs.items()]
     elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
-        frames = sum(not isinstance(data, (str, os.PathLike)) for data in runs)
+        named = [own for data in runs for own in _unfolded(data)]
+        frames = sum(not isinstance(data, FILE) for _, data in named)
         named = [
-            ("" if frames < 2 or isinstance(data, (str, os.PathLike)) else f"run {i + 1}", data)
-            for i, data in enumerate(runs)
+            (name if frames < 2 or isinstance(data, FILE) else f"run {i + 1}", data)
+            for i, (name, data) in enumerate(named)
         ]
     else:
-        named = [("", runs)]
+        named = _unfolded(runs)
     if not named:
         raise UsageError("there is no run to score")
     return named
+
+
+FILE = (str, os.PathLike, Opened)
+
+
+def _unfolded(data: Any) -> list[tuple[str, Any]]:
+    """A run and the name that `name=path` gives it; those of a folder or an archive have none."""
+    from abstain.io.submissions import files_in, is_bundle, own_name, refuse
+
+    name, path = own_name(data)
+    if not is_bundle(path):
+        return [(name, path)]
+    found = [("", own) for own in files_in(path) if is_ranking(own)]
+    if not found:
+        refuse(path)
+    if name and len(found) > 1:
+        raise InputError(f"holds {len(found)} files, expected one run to be called '{name}'", path)
+    return [(name, own) for _, own in found]
 
 
 # --------------------------------------------------------------- rows to rankings

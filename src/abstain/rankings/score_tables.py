@@ -19,6 +19,7 @@ import polars as pl
 from abstain.errors import InputError, UnknownNameError, UsageError, option, shown
 from abstain.io.files import BOM, open_plain
 from abstain.io.frames import collect, into_lazy, open_table
+from abstain.io.names import cells, col, exact
 from abstain.io.tables import ROW, Table
 
 if TYPE_CHECKING:
@@ -163,7 +164,8 @@ def read_given(table: Table, named: Columns) -> Given:
 def _from_columns(frame: pl.DataFrame, named: Columns, table: Table) -> Given:
     key = named.topics
     if key not in frame.columns:
-        key = _topics_column(frame.drop(named.cluster or []), table)
+        aside = [exact(named.cluster)] if named.cluster else []
+        key = _topics_column(frame.drop(aside), table)
     topics = None if key is None else _ids(frame[key], table)
     if topics is not None:
         twice = ~pl.Series(topics).is_first_distinct()
@@ -210,7 +212,9 @@ def _topics_column(frame: pl.DataFrame, table: Table) -> str | None:
             f"(if the column names topics: {option('columns', {'question': first})})",
             table.place(row),
         )
-    if _like_ids(frame[first]) and not any(_like_ids(frame[c]) for c in frame.columns[1:]):
+    if _like_ids(cells(frame, first)) and not any(
+        _like_ids(cells(frame, c)) for c in frame.columns[1:]
+    ):
         raise InputError(
             f"column {shown(first)} may hold scores or the numbers of topics: "
             f"{option('columns', {'question': first})} says that it names them, another column "
@@ -247,7 +251,7 @@ def _runs_column(frame: pl.DataFrame, named: Columns) -> str | None:
     if called is None:
         return None
     key = _key_of_rows(frame, named)
-    repeated = key is not None and bool(frame[key].is_duplicated().any())
+    repeated = key is not None and bool(cells(frame, key).is_duplicated().any())
     return called if repeated or _no_numbers(frame[called]).any() else None
 
 
@@ -268,20 +272,20 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
     frame = frame.with_row_index(ROW)
     aside = [key, runs, ROW, *_called_topics(frame)]
     if RANK in frame.columns:
-        is_mean = pl.col(key).cast(pl.String).str.strip_chars("()") == ALL
+        is_mean = col(key).cast(pl.String).str.strip_chars("()") == ALL
         frame = frame.filter(~is_mean | pl.col(RANK).cast(pl.String).is_null())
         aside += [RANK, COUNT]
     for column in (key, runs):
         frame = frame.with_columns(pl.Series(column, _ids(frame[column], table, frame[ROW])))
-    twice = frame.filter(~pl.struct(runs, key).is_first_distinct())
+    twice = frame.filter(~pl.struct(col(runs), col(key)).is_first_distinct())
     if twice.height:
         said = f"topic {shown(twice[key][0])} stands twice for {shown(twice[runs][0])}"
         raise InputError(said, table.place(twice[ROW][0]))
     scores, others = _scores_and_others(frame, [*aside, named.cluster], table)
     if not scores:
         raise InputError("has no column of scores, expected one beside run and topic", table.name)
-    systems = frame[runs].unique(maintain_order=True).to_list()
-    topics = frame.unique(key, maintain_order=True, keep="first")
+    systems = cells(frame, runs).unique(maintain_order=True).to_list()
+    topics = frame.unique(exact(key), maintain_order=True, keep="first")
     names = topics[key].to_list()
     values = np.full((len(scores), len(systems), len(names)), np.nan)
     places = _places(frame[runs], systems), _places(frame[key], names)
@@ -304,7 +308,7 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
 
 
 def _places(texts: pl.Series, among: list[str]) -> Ints:
-    return texts.cast(pl.Enum(among)).to_physical().cast(pl.Int64).to_numpy()
+    return texts.alias("").cast(pl.Enum(among)).to_physical().cast(pl.Int64).to_numpy()
 
 
 def _unit(key: str | None, named: Columns) -> str:
@@ -341,7 +345,7 @@ def _no_numbers(column: pl.Series) -> pl.Series:
 
 def _cells(column: pl.Series) -> pl.Series:
     """The text of cells, null where one says that there is no score."""
-    text = column.str.strip_chars()
+    text = column.alias("").str.strip_chars()  # whose methods would read some names
     return text.set(text.str.to_lowercase().is_in(NO_SCORE), None)
 
 
@@ -353,7 +357,7 @@ def _numbers(column: pl.Series, table: Table, rows: pl.Series | None) -> Floats 
         )
     if column.dtype == pl.Boolean or column.dtype.is_temporal():
         return None
-    text = _cells(column) if column.dtype == pl.String else column
+    text = _cells(column) if column.dtype == pl.String else column.alias("")
     values = text.cast(pl.Float64, strict=False)
     bad = values.is_null() & text.is_not_null()
     if bad.any() and values.is_null().all():
@@ -371,7 +375,7 @@ def _numbers(column: pl.Series, table: Table, rows: pl.Series | None) -> Floats 
 
 def _ids(column: pl.Series, table: Table, rows: pl.Series | None = None) -> list[str]:
     """The names in a column, none of them empty."""
-    texts = column.cast(pl.String)
+    texts = column.alias("").cast(pl.String)
     empty = texts.is_null() | (texts.str.strip_chars() == "")
     if empty.any():
         at = int(empty.arg_true()[0])
@@ -386,4 +390,4 @@ def _ids(column: pl.Series, table: Table, rows: pl.Series | None = None) -> list
 def _as_texts(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     if not columns:
         return pl.DataFrame(height=frame.height)
-    return frame.select(pl.col(columns).cast(pl.String))
+    return frame.select(col(name).cast(pl.String) for name in columns)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from abstain.errors import Place
+from abstain.errors import InputError, Place
 from abstain.io import trec
 from abstain.io.engines import check_engine
 from abstain.io.files import BOM, PARQUET, STDIN, Opened, bare_name, open_streamed
@@ -81,12 +81,12 @@ def open_source(
     Another engine reads Parquet itself; of other files it is given the rows.
     """
     chosen = check_engine(engine, master)
-    if isinstance(data, (str, os.PathLike)) and format in (None, TREC):
-        path = os.fspath(data)
-        opened = open_streamed(path)
+    if isinstance(data, (str, os.PathLike, Opened)) and format in (None, TREC):
+        path = data.name if isinstance(data, Opened) else os.fspath(data)
+        opened = data if isinstance(data, Opened) else open_streamed(path)
         if format == TREC or _is_trec(opened):
             own = name or bare_name(path).encode(errors="replace").decode()
-            where = None if path == STDIN else path
+            where = None if path == STDIN or opened is data else path
             plain = TrecFile(opened.name, own, bool(name), where, opened)
             if chosen == "polars":
                 return plain
@@ -104,6 +104,18 @@ def open_source(
         engine=chosen,
         master=master,
     )
+
+
+def is_ranking(data: str | Opened) -> bool:
+    """Whether a file of a folder or an archive holds a run: by its name, or its first line."""
+    opened = data if isinstance(data, Opened) else open_streamed(data)
+    if opened.broken or format_of_name(opened.name) is not None:
+        return True
+    try:
+        first = opened.head().removeprefix(BOM).split(b"\n", 1)[0]
+    except InputError:
+        return False
+    return len(first.split()) == len(trec.RUN_COLUMNS) and trec.looks_like_trec(first)
 
 
 def _is_trec(opened: Opened) -> bool:

@@ -15,7 +15,7 @@ from abstain.errors import InputError, Place, UsageError, nearest, option, shown
 from abstain.io import trec
 from abstain.io.columns import require, require_all, text_column
 from abstain.io.engines import moved
-from abstain.io.files import STDIN, bare_name
+from abstain.io.files import STDIN, Opened, bare_name
 from abstain.io.frames import collect, open_table, rename
 from abstain.io.tables import ROW, Table, read_in_chunks
 from abstain.rankings.judgments import RepeatedError
@@ -120,6 +120,9 @@ def open_rows(
             table = read_in_chunks(path, format=format)
         else:
             table = moved(open_table(path, format=format), engine, master)
+    elif isinstance(data, Opened):  # a file of an archive
+        own = name or bare_name(data.name)
+        table = moved(open_table(data, format=format), engine, master)
     else:
         label = name or ("qrels" if side == "gold" else "run")
         own = name or "run"

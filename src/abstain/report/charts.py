@@ -18,7 +18,8 @@ from typing import Any
 
 import msgspec
 
-from abstain.errors import AbstainError, InputError, UsageError, reason_of
+from abstain.errors import AbstainError, InputError, UsageError
+from abstain.io.files import whole, whole_folder
 from abstain.report.grid import clean
 
 PALETTE = (
@@ -179,8 +180,6 @@ def write_chart(spec: Mapping[str, Any], path: str | Path) -> None:
     ending = target.suffix.lower()
     if ending not in ENDINGS:
         raise UsageError(f"a chart's file ends in {', '.join(ENDINGS)} (got '{target}')")
-    from abstain.io.files import whole
-
     with whole(target) as draft:
         draft.write_bytes(_drawn(spec, ending))
 
@@ -191,12 +190,17 @@ def write_charts(charts: Mapping[str, Mapping[str, Any]], path: str | Path) -> N
     if target.suffix:
         write_chart(next(iter(charts.values())), target)
         return
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot be written: {reason_of(error)}", str(target)) from None
-    for name, spec in charts.items():
-        write_chart(spec, target / f"{name}.svg")
+    if target.exists() and not target.is_dir():
+        raise InputError("is a file, expected a folder to write", str(target))
+    drawn = {f"{name}.svg": _drawn(spec, ".svg") for name, spec in charts.items()}
+    if target.exists():  # somebody's folder: it keeps what else it holds
+        for name, picture in drawn.items():
+            with whole(target / name) as draft:
+                draft.write_bytes(picture)
+        return
+    with whole_folder(target) as folder:
+        for name, picture in drawn.items():
+            (folder / name).write_bytes(picture)
 
 
 def _drawn(spec: Mapping[str, Any], ending: str) -> bytes:
@@ -366,8 +370,6 @@ def _read(kept: Path) -> str | None:
 
 
 def _keep(kept: Path, script: str) -> None:
-    from abstain.io.files import whole
-
     with suppress(OSError, AbstainError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         body = script.encode()

@@ -131,12 +131,18 @@ def legend_sentence(columns: Sequence[Column]) -> str:
     return "Columns: " + "; ".join(f"{names}: {means}" for names, means in legend(columns)) + "."
 
 
+LONGEST = 4_000
+"""Characters of a text that are shown; data files have it whole."""
+
+
 def clean(text: str) -> str:
     """Text without control characters, line breaks or marks that turn the writing direction.
 
     >>> clean("a\\x1b[31mb\\nc")
     'a�[31mb c'
     """
+    if len(text) > LONGEST:  # a name of a megabyte stands in many places
+        text = text[: LONGEST - 1] + "…"
     if text.isprintable():
         return text
     spaced = re.sub(r"[\t\r\n\v\f\x85\u2028\u2029]+", " ", text)

@@ -226,11 +226,14 @@ def render_chart(spec: Mapping[str, Any]) -> str:
     from markupsafe import Markup
 
     first = spec["vconcat"][0] if "vconcat" in spec else spec
+    script, library = _asset("assets/chart.js"), chart_library()
     return _filled(
         "templates/chart.html",
         title=str(first["title"]["text"]),
         spec=Markup(_harmless_json(spec)),
-        library=Markup(chart_library()),
+        allowed=Markup(" ".join(map(_allowed, (script, library)))),
+        script=Markup(script),
+        library=Markup(library),
     )
 
 

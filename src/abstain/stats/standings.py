@@ -42,6 +42,8 @@ def places(scores: Array | Sequence[float], *, higher_is_better: bool = True) ->
     ['2=', '1', '2=']
     """
     values = np.asarray(scores, np.float64)
+    if len(values) == 1:  # as in each of many slices of one run
+        return ["" if np.isnan(values[0]) else "1"]
     best_first = np.argsort(-values if higher_is_better else values)  # what is not a number last
     best_first = best_first[: np.count_nonzero(~np.isnan(values))]
     ordered = values[best_first]

@@ -164,8 +164,8 @@ def test_many_samples_take_the_memory_of_one(here: Here) -> None:
     ("content", "expected"),
     [
         (b"PK\3\4 and nothing more", "is not a readable archive"),
-        (b"PK\5\6" + bytes(18), "is an archive without header.json"),
-        (archive([("other.txt", b"hello")]), "is an archive without header.json"),
+        (b"PK\5\6" + bytes(18), "is an Inspect log without its header.json"),
+        (archive([("other.txt", b"hello")]), "is an Inspect log without its header.json"),
         (archive([("header.json", b"{}")]), "missing required field `eval`"),
         (archive([("header.json", b'{"eval": {')]), "is not whole JSON"),
         (

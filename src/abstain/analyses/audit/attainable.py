@@ -36,6 +36,8 @@ SUSPECT = 10
 """A size is questioned when one row in so many cannot come from it."""
 SIZES = 5
 MAX_SIZE = 1000
+BUDGET = 20_000_000
+"""Outcomes that are tried in all to find the number of questions behind a column."""
 
 Bounds: TypeAlias = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 """The least and the most right, wrong and unanswered."""
@@ -141,7 +143,7 @@ def _few(which: Measure, bounds: Bounds) -> bool:
     return outcomes <= LIMIT
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _outcomes(n: int, bounds: Bounds, candidates: bool) -> Any:
     """Every outcome within bounds: (…, 6) counts."""
     (r0, r1), (w0, w1), (u0, u1) = bounds
@@ -162,13 +164,13 @@ def _outcomes(n: int, bounds: Bounds, candidates: bool) -> Any:
     return np.stack([right, wrong, lucky, blank - lucky, zero, zero], axis=-1)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _scores(which: Measure, n: int, bounds: Bounds) -> Any:
     needs = which.definition.needs_candidates
     return which(CountsArray(_outcomes(n, bounds, needs)))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _sorted(which: Measure, n: int, bounds: Bounds) -> Any:
     scores = _scores(which, n, bounds)
     return np.unique(scores[~np.isnan(scores)])
@@ -226,20 +228,34 @@ def _other_sizes(
     top = min(MAX_SIZE, questions or (max(totals) if totals else MAX_SIZE))
     # Rows that leave least open come first: most sizes fail at once.
     order = sorted(rows, key=lambda item: item[1].unanswered if item[1] else MAX_SIZE)
+    order = [item for item in order if not _beyond(item[0])]
+    beyond = len(rows) - len(order)  # which no number of questions gives
     every: list[int] = []
     but_one: list[int] = []
-    for n in range(1, top + 1):
-        misfits = _misfits(order, n)
+    tried, budget = 0, BUDGET
+    for n in range(1, top + 1 if beyond < 2 else 1):
+        budget -= (n + 1) * (n + 2) // 2
+        if budget < 0:
+            break
+        tried = n
+        misfits = beyond + _misfits(order, n)
         if misfits == 0:
             every.append(n)
         elif misfits == 1 and not every:
             but_one.append(n)
-        if len(every) == SIZES:
+        if len(every) == SIZES or (beyond and len(but_one) == SIZES):
             break
-    said = [f"every row fits {_list(every)} questions" if every else "no size fits every row"]
+    none = "no size fits every row" + ("" if beyond or tried == top else f" up to {tried:,}")
+    said = [f"every row fits {_list(every)} questions" if every else none]
     if but_one:
         said.append(f"all but one fit {_list(but_one)}")
     audit.note(f"{sheet.name}: {column.column}: {'; '.join(said)}.")
+
+
+def _beyond(score: Score) -> bool:
+    """Whether a score is out of its measure's bounds, however it was rounded."""
+    low, high = score.of.measure.bounds
+    return score.range[1] < low or score.range[0] > high
 
 
 def _misfits(rows: Sequence[Tried], n: int) -> int:

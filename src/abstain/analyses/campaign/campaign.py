@@ -40,10 +40,11 @@ from abstain.analyses.validate.odd import misspelt, odd_things
 from abstain.analyses.validate.result import Problem, ValidateResult
 from abstain.errors import UsageError, nearest
 from abstain.io.frames import collect
+from abstain.io.names import cells
 from abstain.io.tables import ROW
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.judge import INDEX, KIND
-from abstain.judging.opening import parse_run_name
+from abstain.judging.naming import parse_run_name
 from abstain.judging.slices import Slices, slices_of
 from abstain.judging.sources import GoldRuns
 from abstain.measures import Measure, count_measure
@@ -217,7 +218,7 @@ def _attributes(
     few = [
         name
         for name in known
-        if name not in HIDDEN and 1 < questions[name].drop_nulls().n_unique() <= MOST_SLICES
+        if name not in HIDDEN and 1 < cells(questions, name).drop_nulls().n_unique() <= MOST_SLICES
     ]
     return list(dict.fromkeys([*structure, *few]))
 
@@ -341,7 +342,7 @@ def _references(evaluation: Evaluation, slices: Sequence[Slices], seed: int) -> 
     made = all_baselines(gold, seed=seed)
     responses = pl.concat([b.responses.with_columns(run=pl.lit(b.title)) for b in made])
     reading = Reading(match=evaluation.reading.match, policy=evaluation.reading.policy)
-    judged = evaluate(gold, {"the reference runs": responses}, reading)
+    judged = evaluate(gold, responses, reading)
     overall = judged.overall()
     sliced = [judged.sliced(own).table for own in slices]
     for b in made:

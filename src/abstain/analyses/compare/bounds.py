@@ -105,9 +105,10 @@ def read_confusion(source: Any) -> Array:
     and `count`.
     """
     from abstain.io.frames import collect, into_lazy, open_table
+    from abstain.io.names import exact
 
     table = open_table(source, name="the judge's errors")
-    frame = collect(into_lazy(table.frame).select(*table.columns), table.name)
+    frame = collect(into_lazy(table.frame).select(*map(exact, table.columns)), table.name)
     named: dict[str, str] = {}
     for name in frame.columns:
         if (word := _word(name)) in named:

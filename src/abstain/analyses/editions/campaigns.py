@@ -15,7 +15,7 @@ from abstain.analyses.campaign.result import CampaignResult
 from abstain.analyses.result import Result, load
 from abstain.analyses.score.result import ScoreResult
 from abstain.errors import InputError, UsageError, shown
-from abstain.judging.opening import parse_run_name
+from abstain.judging.naming import parse_run_name
 from abstain.judging.slices import natural
 from abstain.outcomes import OUTCOMES, CountsArray
 

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from abstain.analyses.result import number
 from abstain.analyses.score.result import Ends, Row, ScoreResult
+from abstain.io.names import cells
 from abstain.measures.arrays import Array, IntArray
 from abstain.outcomes import EXCLUDED
 from abstain.stats.intervals import RANDOM, check_level, check_method, interval
@@ -109,6 +110,6 @@ def _sample(evaluation: Evaluation, row: Row, by: Sequence[str], cluster: str | 
     codes = evaluation.codes[run]
     usable = codes < EXCLUDED
     for name in by:
-        usable = usable & questions[name].eq_missing(row.slice[name]).to_numpy()
+        usable = usable & cells(questions, name).eq_missing(row.slice[name]).to_numpy()
     clusters = None if cluster is None else evaluation.clusters(cluster)
     return sample_of(np.where(usable, codes, EXCLUDED), evaluation.confidence[run], clusters)

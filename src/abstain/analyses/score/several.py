@@ -29,7 +29,16 @@ from abstain.measures import Measure
 from abstain.measures.answers import Answers
 from abstain.measures.arrays import IntArray
 from abstain.measures.families.handed_in import said_before
-from abstain.outcomes import KINDS, RIGHT, WRONG, Effect, Policy, blanks_by_reason, reasons_named
+from abstain.outcomes import (
+    KINDS,
+    RIGHT,
+    WRONG,
+    Effect,
+    Policy,
+    Why,
+    blanks_by_reason,
+    reasons_named,
+)
 
 MEASURES = ("K", "MRR")
 KNOWN = "known"
@@ -115,7 +124,7 @@ def several(
             f"several answers a question are paired by id, not by {option('align', 'position')}"
         )
     rules = evaluation.policy
-    if Effect.EXCLUDED in rules.effects.values():
+    if any(e is Effect.EXCLUDED for why, e in rules.effects.items() if why is not Why.UNASKED):
         raise UsageError("with several answers a question none can be excluded: say unanswered")
     source = evaluation.source
     if isinstance(source, GoldRuns):

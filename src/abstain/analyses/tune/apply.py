@@ -21,6 +21,7 @@ from abstain.io.columns import require_all, text_column
 from abstain.io.documents import document
 from abstain.io.files import open_plain
 from abstain.io.frames import collect
+from abstain.io.names import cells, col
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW, Table, format_of_name
 from abstain.judging.faults import bad_confidence
@@ -221,8 +222,8 @@ def _slices(
                 f"the thresholds are per {per}, which {table.name} does not have: name its gold "
                 "before it"
             )
-        return np.array(rows[per].cast(pl.String).fill_null("").to_list())
-    value = pl.lit("") if per is None else pl.col(per).cast(pl.String).fill_null("")
+        return np.array(cells(rows, per).cast(pl.String).fill_null("").to_list())
+    value = pl.lit("") if per is None else col(per).cast(pl.String).fill_null("")
     known = questions.select(pl.col("question").alias(QUESTION), value.alias("__slice"))
     if align == "position":
         known = known.with_columns(at=pl.int_range(pl.len()))
@@ -240,7 +241,7 @@ def _decided(
     rows: pl.DataFrame, answered: pl.Series, run_id: tuple[str, int] | None
 ) -> pl.DataFrame:
     def text(column: str) -> pl.Expr:
-        return pl.col(column).cast(pl.String).str.strip_chars().fill_null("")
+        return col(column).cast(pl.String).str.strip_chars().fill_null("")
 
     candidate = text("candidate") if "candidate" in rows.columns else pl.lit("")
     best = pl.when(text("answer") != "").then(text("answer")).otherwise(candidate)

@@ -15,6 +15,7 @@ from abstain.analyses.result import Facts, Result
 from abstain.analyses.tune.choose import Threshold
 from abstain.errors import UsageError, checked, nearest, plural
 from abstain.io.files import write_text
+from abstain.io.names import cells
 from abstain.measures.arrays import BoolArray
 from abstain.outcomes import Counts
 
@@ -143,7 +144,7 @@ class Split(Facts, frozen=True, kw_only=True, omit_defaults=True):
     def _named(self, questions: pl.DataFrame) -> tuple[BoolArray, BoolArray]:
         tune = np.ones(questions.height, bool)
         for attribute, value in self.tuned_on.items():
-            values = questions[attribute].cast(str)
+            values = cells(questions, attribute).cast(str)
             own = (values == value).fill_null(value=False).to_numpy()
             if not own.any():
                 near = nearest(value, values.drop_nulls().unique().to_list())

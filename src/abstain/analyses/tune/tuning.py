@@ -19,6 +19,7 @@ from abstain.analyses.result import number, read_as
 from abstain.analyses.tune.choose import SHRINK, KeepNext, KeepRisk, Maximise, Threshold
 from abstain.analyses.tune.result import FOLDS, Aim, Kept, Part, Split, Standing, Tuned, TuneResult
 from abstain.errors import UsageError, option
+from abstain.io.names import cells
 from abstain.judging.answers import answers_of, has_answer, stated
 from abstain.judging.gold import GOLD
 from abstain.measures import Measure, count_measure
@@ -94,7 +95,7 @@ def tune(
     measure = chooser.measure if isinstance(chooser, Maximise) else count_measure("c@1")
     slices = None
     if by is not None:
-        slices = np.array(questions[by].cast(str).fill_null("").to_list(), dtype=np.str_)
+        slices = np.array(cells(questions, by).cast(str).fill_null("").to_list(), dtype=np.str_)
     choosing = Choosing(chooser, measure, by, slices, shrink)
     parts = list(split.parts(questions, seed))
     found: list[Tuned] = []

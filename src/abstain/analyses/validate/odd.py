@@ -17,7 +17,7 @@ from abstain.io.qa4mre import NONE_OF_THE_ABOVE
 from abstain.judging.faults import Problem
 from abstain.judging.gold import Gold
 from abstain.judging.judge import FILE, INDEX
-from abstain.judging.opening import parse_run_name
+from abstain.judging.naming import parse_run_name
 from abstain.judging.sources import GoldRuns
 
 MOST_CELLS = 5_000_000

@@ -6,9 +6,8 @@ cause is the problem and what it explains are its details.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -32,18 +31,19 @@ from abstain.judging.evaluation import Evaluation
 from abstain.judging.faults import Problem
 from abstain.judging.gold import NONE_WORDS
 from abstain.judging.judge import FILE, INDEX, KIND, YES, Judged, judge
-from abstain.judging.opening import is_path, join_tasks, name_runs, named, runs_in
+from abstain.judging.naming import name_runs
+from abstain.judging.opening import Given, join_tasks, named, opened_run
+from abstain.judging.plans import agreed, planned
 from abstain.judging.reading import Reading, refuse_meaningless
-from abstain.judging.responses import Responses, in_its_engine, read_responses, told
+from abstain.judging.responses import Responses, in_its_engine, told
 from abstain.judging.sources import GoldRuns, golds_of
-from abstain.judging.submissions import Submission
 from abstain.outcomes import KINDS
 
 NO_POLICY = "the policy has no effect here: responses are checked, not counted"
 FLOOD = 20
 """More problems of one kind in one run are told as one."""
 
-MOST = 10_000
+MOST = 1_000
 """Problems of one kind that are looked up; a file with more is not a submission with slips."""
 
 HINTS = 100
@@ -78,17 +78,15 @@ class Examined(Struct):
     source: GoldRuns
     problems: list[Problem]
     info: RunsInfo
-    files: list[tuple[str, Any]] = []
-    """Every file by its name, where they were opened here."""
-    teams: dict[str, str] = {}
-    """The team of each file, where its folder says so."""
+    files: list[Given] = []
+    """Every run as it was given, where they were opened here."""
     unread: int = 0
 
     @property
     def order(self) -> dict[str, int]:
         """The files by name, each with its place."""
         if self.files:
-            return {_label(name, data): at for at, (name, data) in enumerate(self.files)}
+            return {own.place: at for at, own in enumerate(self.files)}
         return {own.table.name: at for at, own in enumerate(self.source.responses)}
 
 
@@ -110,34 +108,34 @@ def examine(
     refuse_meaningless(reading, "gold")
     golds, standard = golds_of(gold, reading, answers=answers)
     info = read_info(runs_info)
-    problems: list[Problem] = []
     opened: list[Responses] = []
-    teams: dict[str, str] = {}
-    files = _files(runs, reading, problems)
-    for name, data in files:
-        if isinstance(data, Submission) and data.team:
-            teams[data.name] = data.team
+    refused: list[tuple[Given, InputError]] = []
+    files = named(runs, reading, refused)
+    problems = [_unreadable(error, own.place) for own, error in refused]
+    for own in files:
         try:
-            opened.append(read_responses(data, reading, name=name))
+            opened.append(opened_run(own, reading))
         except InputError as error:
-            problems.append(_unreadable(error, data))
+            problems.append(_unreadable(error, own.place))
     unread = len(files) - len(opened)
     sources: list[Responses] = []
-    for own in name_runs(join_tasks(opened)):
+    standard, named_runs = agreed(standard, name_runs(join_tasks(opened)))
+    for source in named_runs:
         try:
-            fixed = info.repaired([own], standard)
+            fixed = info.repaired([source], standard)
             judge(standard, fixed, match=reading.match, align=reading.align)
             sources += fixed
         except InputError as error:
-            problems.append(_unreadable(error, own.table.name, own.run))
+            problems.append(_unreadable(error, source.table.name, source.run))
             unread += 1
     if sources:
         tables = [*(own.table for own in golds), *(own.table for own in sources)]
         check_mapping(reading.columns, tables)
-    read = GoldRuns(standard, [in_its_engine(own, reading) for own in sources], reading)
+    sources = [in_its_engine(own, reading) for own in planned(sources, standard)]
+    read = GoldRuns(standard, sources, reading)
     if sources:
         problems += _problems(read, reading)
-    return Examined(read, problems, info, files, teams, unread)
+    return Examined(read, problems, info, files, unread)
 
 
 def valid_runs(
@@ -231,7 +229,7 @@ def _result(seen: Examined, reading: Reading, max_runs: int | None) -> ValidateR
 
 def teams_by_file(seen: Examined) -> dict[str, str]:
     """The team of every file that names one run or cannot be read."""
-    found = dict(seen.teams)
+    found = {own.place: own.team for own in seen.files if own.team}
     said = seen.info.of("team")
     for path in seen.order:
         if (team := team_of(bare_name(path), found.get(path), said)) is not None:
@@ -253,32 +251,8 @@ def _problems(source: GoldRuns, reading: Reading) -> list[Problem]:
     return [*_without_floods(found), *_shared_ids(judged.sources)]
 
 
-def _files(runs: Any, reading: Reading, problems: list[Problem]) -> list[tuple[str, Any]]:
-    """The runs by name: a folder stands for the logs in it, and one without is a problem."""
-    if isinstance(runs, Mapping):
-        return named(runs, reading)
-    several = isinstance(runs, Sequence) and not isinstance(runs, (str, bytes))
-    kept: list[Any] = []
-    for data in runs if several else [runs]:
-        try:
-            if is_path(data) and os.path.isdir(data):
-                runs_in(os.fspath(data), reading.format)
-            kept.append(data)
-        except InputError as error:
-            problems.append(_unreadable(error, data))
-    return named(kept, reading) if kept or not problems else []
-
-
-def _unreadable(error: InputError, data: Any, run: str | None = None) -> Problem:
-    place = error.place or Place(_label("", data))
-    return Problem("unreadable", place, error.message, run, typed=error.typed)
-
-
-def _label(name: str, data: Any) -> str:
-    """What a run's table is called in messages."""
-    if isinstance(data, Submission):
-        return data.name
-    return os.fspath(data) if is_path(data) else name or "the frame"
+def _unreadable(error: InputError, place: str, run: str | None = None) -> Problem:
+    return Problem("unreadable", error.place or Place(place), error.message, run, typed=error.typed)
 
 
 def _explained(problems: Sequence[Problem], judged: Judged) -> list[Problem]:
@@ -289,8 +263,8 @@ def _explained(problems: Sequence[Problem], judged: Judged) -> list[Problem]:
         runs = {p.run for p in left if p.kind in ID_KINDS and p.place.path == source.table.name}
         if not runs or len(runs) > 1 or source.run is None or source.run not in runs:
             continue
-        if ROW not in source.frame.collect_schema().names():
-            continue  # an engine does not say in which order they stand
+        if ROW not in source.frame.collect_schema().names() or source.table.plan:
+            continue  # an engine does not say in which order they stand; a log names its samples
         rows = collect(source.frame.select("question", ROW), source.table.name)
         ids = rows["question"].fill_null("").to_list()
         for finding in misnumbered(ids, gold_ids):

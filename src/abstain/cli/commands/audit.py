@@ -64,14 +64,14 @@ def audit(
 
     with working("checking…"):
         result = audited(files, columns=_columns(column), format=from_format, **how)
-    out.show(result, most=most)
-    if not result.agrees:
-        raise click.exceptions.Exit(EXIT_NO)
-    if not result.cells:
+    if result.agrees and not result.cells:
         raise UsageError(
             "nothing could be checked: say what the columns hold (-c c@1=COLUMN) and of how many "
             "questions (--questions N, or --sizes COLUMN=N)"
         )
+    out.show(result, most=most)
+    if not result.agrees:
+        raise click.exceptions.Exit(EXIT_NO)
 
 
 def _columns(texts: tuple[str, ...]) -> list[tuple[str, str]]:

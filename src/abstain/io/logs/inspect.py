@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
-from abstain.io.archive import Archive, Damaged
+from abstain.io.archive import Archive, Damaged, is_inspect
 from abstain.io.documents import decode, document
 from abstain.io.files import Opened
 from abstain.io.log_rows import (
@@ -30,7 +30,7 @@ from abstain.io.log_rows import (
     verdict_of,
 )
 from abstain.io.readers import RIGHT_AT, Reader
-from abstain.io.tables import Table, first_line
+from abstain.io.tables import Plan, Table, first_line
 
 SAMPLES = "samples/"
 HEADERS = ("header.json", "_journal/start.json")
@@ -77,6 +77,8 @@ class Sample(msgspec.Struct):
 
 
 class Dataset(msgspec.Struct):
+    name: Any = None
+    location: Any = None
     samples: int | None = None
     sample_ids: list[str | int] | None = None
 
@@ -94,6 +96,10 @@ class Spec(msgspec.Struct):
 
     task: str = ""
     model: str = ""
+    created: Any = None
+    task_args: Any = None
+    model_args: Any = None
+    model_generate_config: Any = None
     dataset: Dataset = msgspec.field(default_factory=Dataset)
     config: Config = msgspec.field(default_factory=Config)
     packages: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -103,6 +109,8 @@ class Header(msgspec.Struct):
     eval: Spec
     version: int | None = None
     status: str = "started"
+    plan: Any = None
+    """The solvers with their parameters, among them prompts."""
 
 
 class Log(Header):
@@ -136,8 +144,11 @@ def _header(archive: Archive) -> Header:
                 return decode(archive.read(name), Header, place, what="Inspect header")
             except Damaged as error:
                 raise InputError(f"is damaged: it {error}", place) from None
+    if is_inspect(archive) or archive.opened.name.lower().endswith(".eval"):
+        raise InputError("is an Inspect log without its header.json", archive.opened.name)
     raise InputError(
-        "is an archive without header.json, expected an Inspect log (.eval)", archive.opened.name
+        "is an archive, expected one table or log (an archive of runs is taken where runs are)",
+        archive.opened.name,
     )
 
 
@@ -184,6 +195,7 @@ class _Reader:
         self.header = Header(Spec())
         self.several = False
         self.told: set[tuple[str, int]] = set()
+        self.plan: Plan = "samples"
 
     def take(self, header: Header, samples: Iterator[tuple[Place, Sample]]) -> None:
         """Every sample; then those that the header announces and the log lacks."""
@@ -214,7 +226,11 @@ class _Reader:
                 "cluster (sample)"
             )
         return self.rows.table(
-            run=name, cluster="sample" if self.several else None, by_match=scorer in MATCHERS
+            run=name,
+            cluster="sample" if self.several else None,
+            by_match=scorer in MATCHERS,
+            facts=_facts(self.header),
+            plan=self.plan,
         )
 
     def _scores(self, sample: Sample) -> dict[str, Any]:
@@ -345,10 +361,41 @@ class _Reader:
             return
         expected = len(ids) or _first(dataset.samples or 0, config.limit)
         if expected * epochs > len(self.told):
+            self.plan = "epochs"
             self.rows.notes.append(
                 f"has {len(self.told):,} of {expected * epochs:,} samples, and does not "
                 "say which are missing: they are not counted"
             )
+
+
+def _facts(header: Header) -> list[tuple[str, str, str]]:
+    """What tells a log from others of its model: task, settings and prompts, time."""
+    spec = header.eval
+    found = [("task", "task", spec.task)] if spec.task else []
+    plan = header.plan if isinstance(header.plan, dict) else {}
+    settings = [spec.task_args, spec.model_args, spec.model_generate_config, plan.get("config")]
+    for own in settings:
+        found += [("settings", str(k), plain_text(v)) for k, v in _filled(own)]
+    steps = plan.get("steps")
+    for step in steps if isinstance(steps, list) else []:
+        if isinstance(step, dict):
+            solver = str(step.get("solver", "solver"))
+            found.append(("settings", solver, "used"))
+            found += [
+                ("settings", f"{solver} {k}", plain_text(v)) for k, v in _filled(step.get("params"))
+            ]
+    if name := plain_text(spec.dataset.location) or plain_text(spec.dataset.name):
+        found.append(("dataset", "dataset", name))
+    if spec.created:
+        found.append(("time", "time", str(spec.created)))
+    return found
+
+
+def _filled(settings: Any) -> list[tuple[Any, Any]]:
+    """The settings that have a value."""
+    if not isinstance(settings, dict):
+        return []
+    return [(name, value) for name, value in settings.items() if value not in (None, {}, [])]
 
 
 def _wanted(ids: list[str], config: Config) -> list[str]:

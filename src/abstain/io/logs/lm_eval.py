@@ -69,7 +69,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         rows.notes.append(
             f"the log does not say which option {metric} picks: no answer and no confidence is read"
         )
-    return rows.table(run=_run(opened), by_match=True)
+    return rows.table(run=_run(opened), by_match=True, facts=_facts(opened))
 
 
 def _rows(opened: Opened, wanted: str | None) -> list[tuple[int, Record]]:
@@ -105,6 +105,16 @@ def _run(opened: Opened) -> str | None:
     if folder and folder not in (".", "..") and named and not os.path.isabs(folder):
         return folder
     return named["task"] if named else None
+
+
+def _facts(opened: Opened) -> list[tuple[str, str, str]]:
+    """What a log's file name says of it: its task, and when it was written."""
+    named = NAME.match(Path(opened.name).stem)
+    if named is None:
+        return []
+    day, _, time = named["date"].partition("T")
+    moment = f"{day}T{time.replace('-', ':')}"
+    return [("task", "task", named["task"]), ("time", "time", moment)]
 
 
 def _metric(record: Record, wanted: str | None, name: str) -> str:

@@ -8,6 +8,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import UsageError, check_name, plural
+from abstain.io.boundary import reading
 from abstain.io.tables import Table
 from abstain.judging.refusals.english import ENGLISH
 from abstain.judging.refusals.german import GERMAN
@@ -110,10 +111,13 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     names = table.columns
     text = text_of(names)
     if text is None:
-        return table
+        note = f"{table.name}: has no column 'response' or 'answer' to look for refusals in"
+        return replace(table, notes=(*table.notes, note))
     graded = _two_grades(table)
     open_to = _undecided(table, text) if graded is None else _said(graded).is_in(NO)
-    frame = frame.with_columns(rule_of(text, languages).alias(RULE))
+    # looked for once: every later question to the table would look again
+    with reading(table.name):
+        frame = frame.with_columns(rule_of(text, languages).alias(RULE)).collect().lazy()
     declines = pl.col(RULE).is_not_null()
     counted = frame.select(
         hits=declines.sum(),
@@ -206,7 +210,8 @@ def _two_grades(table: Table) -> str | None:
 
 def _said(column: str) -> pl.Expr:
     """A grade as text, in small letters."""
-    return pl.col([column]).cast(pl.String).str.strip_chars().str.to_lowercase()
+    text = pl.col([column]).cast(pl.String).str.strip_chars().str.to_lowercase()
+    return text.str.strip_suffix(".")
 
 
 def _cell(name: str, names: Sequence[str]) -> pl.Expr:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.errors import plural
-from abstain.judging.opening import parse_run_name
+from abstain.judging.naming import parse_run_name
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import PageTable
 from abstain.stats.groups import difference_of_groups

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +14,7 @@ from msgspec.structs import replace
 from abstain.analyses.campaign.overview import Overview
 from abstain.analyses.campaign.result import CampaignResult
 from abstain.errors import InputError, UsageError, check_name, option, plural
+from abstain.io.files import whole_folder
 from abstain.report import view
 from abstain.report.campaign.charts import campaign_figures
 from abstain.report.campaign.page import campaign_page
@@ -125,7 +123,8 @@ def write_campaign(
     result: CampaignResult, folder: str | Path, *, force: bool = False
 ) -> list[PageTable]:
     """Write everything, whole or not at all; the tables that were written."""
-    with whole_folder(folder, force=force) as draft:
+    whole_folder_free(Path(folder), force=force)
+    with whole_folder(folder) as draft:
         c = Overview(result)
         tables = [replace(table, filed=_endings(table.grid)) for table in all_tables(c)]
         (draft / "tables").mkdir()
@@ -160,7 +159,8 @@ def write_teams(
 
     Unless something is revealed, every file has the same time: the order of writing tells nothing.
     """
-    with whole_folder(folder, force=force, marker=TEAMS) as draft:
+    whole_folder_free(Path(folder), force=force, marker=TEAMS)
+    with whole_folder(folder) as draft:
         count = 0
         for own in Teams(Overview(result), pseudonyms, revealed).pages():
             place = draft / own.folder
@@ -236,34 +236,3 @@ def whole_folder_free(target: Path, *, force: bool, marker: str = "results.json"
         raise UsageError(f"{target} exists; {option('force', value=True)} replaces it")
     if not (target / marker).exists():
         raise UsageError(f"{target} is not a campaign's folder; it is left as it is")
-
-
-@contextmanager
-def whole_folder(
-    folder: str | Path, *, force: bool, marker: str = "results.json"
-) -> Iterator[Path]:
-    """A folder to fill that takes its place at the end, or leaves no trace on any failure."""
-    target = Path(folder)
-    whole_folder_free(target, force=force, marker=marker)
-    try:
-        target.absolute().parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.absolute().parent))
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", str(target)) from None
-    try:
-        yield draft
-        draft.chmod(0o755)
-        old = draft.with_name(draft.name + ".old")
-        if target.exists():
-            os.replace(target, old)
-        try:
-            os.replace(draft, target)
-        except OSError:
-            if old.exists():
-                os.replace(old, target)
-            raise
-        shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", str(target)) from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Inputs that nobody means, made at random from a seed."""

@@ -1,0 +1,357 @@
+"""A thousand seeded cases, and every failure that the fuzzer ever found, by name."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import zstandard
+
+from tests.fuzz.fuzzing import Case, failure_of, failures
+from tests.helpers import GOLD, ROOT, RUN, Here
+
+CASES = 1_000
+PARTS = 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_seeded_cases(part: int) -> None:
+    size = CASES // PARTS
+    found = [(own.seed, own.why) for own in failures(range(part * size, (part + 1) * size))]
+    assert found == []
+
+
+def parquet(**columns: list[Any]) -> bytes:
+    out = io.BytesIO()
+    pl.DataFrame(columns, strict=False).write_parquet(out)
+    return out.getvalue()
+
+
+PLAIN = {"gold.csv": GOLD.encode(), "a.csv": RUN.encode()}
+STARS = b"question,correct,*,^.*$\nq1,a,x,y\nq2,b,y,z\n"
+TWO = b"question,answer\nq1,a\nq2,c\n"
+SCORES = b"topic,*,^.*$,b\nt1,0.1,0.2,0.3\nt2,0.3,0.4,0.5\nt3,.5,.6,.1\n"
+BOM = b"\xef\xbb\xbf"
+
+FOUND: dict[str, tuple[dict[str, bytes], str, int]] = {
+    "every row of the first run at fault": (
+        {"b.csv": b"question,answer\n1,a\n2,b\n"},
+        "score gold.csv b.csv a.csv",
+        2,
+    ),
+    "a column called *": ({"b.csv": b"question,answer,*\nq1,a,x\n"}, "score gold.csv b.csv", 0),
+    "a pattern as a column": (
+        {"b.csv": b"question,answer,^a.*$\nq1,a,x\n"},
+        "score gold.csv b.csv",
+        0,
+    ),
+    "a slice called *": (
+        {"g.csv": STARS, "b.csv": TWO},
+        "score g.csv b.csv --by *",
+        0,
+    ),
+    "a slice called as a pattern": (
+        {"g.csv": STARS, "b.csv": TWO},
+        "score g.csv b.csv --by ^.*$",
+        0,
+    ),
+    "systems called as patterns": ({"s.csv": SCORES}, "meta --scores s.csv", 0),
+    "systems called as patterns, compared": ({"s.csv": SCORES}, "compare --scores s.csv", 0),
+    "a key called as a pattern": (
+        {"b.jsonl": b'{"question": "q1", "answer": "a", "^q.$": "x"}'},
+        "score gold.csv b.jsonl",
+        0,
+    ),
+    "a key without a name": ({"b.jsonl": b'{"": null}'}, "curve gold.csv a.csv b.jsonl", 2),
+    "a byte order mark before bad JSON": (
+        {"log.json": BOM + b'{"a": [}'},
+        "score gold.csv log.json --from inspect",
+        2,
+    ),
+    "nothing but a key without a name": (
+        {"log.json": b'{"": null}'},
+        "score --judged log.json --from simpleqa",
+        2,
+    ),
+    "more than fits in a word": ({}, "refusals a.csv --most 99999999999999999999", 0),
+    "a struct as confidence": (
+        {"b.parquet": parquet(question=["q1"], answer=["a"], confidence=[{"a": 1}])},
+        "score gold.csv b.parquet",
+        2,
+    ),
+    "bytes to CSV": (
+        {"b.parquet": parquet(question=["q1"], answer=["a"], x=[b"\xff"])},
+        "convert b.parquet out.csv",
+        2,
+    ),
+    "a struct to XML": (
+        {"g.parquet": parquet(question=["q1"], correct=["a"], x=[{"a": 1}])},
+        "convert g.parquet out.xml",
+        2,
+    ),
+    "a number as a question, to XML": (
+        {"g.parquet": parquet(question=[1.5, 2.0], correct=["a", "b"])},
+        "convert g.parquet out.xml",
+        0,
+    ),
+    "a negative seed": ({}, "campaign gold.csv a.csv -o folder --seed -1", 2),
+    "a name of 5,000 letters": ({}, "explain " + "x" * 5_000, 2),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_found_once(name: str, here: Here) -> None:
+    files, typed, code = FOUND[name]
+    case = Case({**PLAIN, **files}, typed.split())
+    assert failure_of(case, here.folder) == ""
+    assert here(*typed.split(), *(["--force"] if "convert" in typed else [])).code == code
+
+
+@pytest.mark.parametrize("command", ["refusals", "audit"])
+def test_parquet_that_is_corrupt(here: Here, command: str) -> None:
+    whole = parquet(question=["q1"] * 500, answer=["abc"] * 500)
+    here.write("b.parquet", whole[:40] + b"\xff" * 20 + whole[60:])
+    assert here.refuses(command, "b.parquet").startswith("b.parquet: ")
+
+
+def test_a_saved_result_that_is_not_utf8(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("a.csv", RUN)
+    saved = here("score", "gold.csv", "a.csv", "-f", "json").out.encode()
+    at = saved.index(b"a.csv")
+    here.write("saved.json", saved[:at] + b"\xff\xfe" + saved[at + 2 :])
+    assert here.refuses("report", "saved.json").startswith("saved.json: is no whole result")
+
+
+def test_questions_as_numbers_keep_their_names_in_xml(here: Here) -> None:
+    here.write("g.parquet", parquet(question=[1.5, 2.0], correct=["a", "b"]))
+    assert here("convert", "g.parquet", "g.xml").code == 0
+    assert here("convert", "g.xml", "g.csv").code == 0
+    assert pl.read_csv("g.csv", infer_schema=False)["question"].to_list() == ["1.5", "2"]
+
+
+# ------------------------------------------------------------------------------------- bounds
+
+
+def bomb(head: bytes, unit: bytes, size: int) -> bytes:
+    packer = zstandard.ZstdCompressor().compressobj()
+    parts = [packer.compress(head)]
+    parts += [packer.compress(unit * (1 << 16)) for _ in range(size // (len(unit) << 16))]
+    return b"".join([*parts, packer.flush()])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "head", [b"question,answer\nq1,", b'{"a": "', b"PAR1", b"<output>"], ids=lambda h: str(h[:4])
+)
+def test_a_bomb_is_refused_long_before_it_is_unpacked(here: Here, head: bytes) -> None:
+    here.write("gold.csv", GOLD)
+    packed = bomb(head, b"A" * 16, 200 << 20)
+    here.write("b.csv.zst", packed)
+    began = time.process_time()
+    line = here.refuses("score", "gold.csv", "b.csv.zst")
+    assert time.process_time() - began < 5
+    assert "unpacks to more than 67,108,864 bytes" in line or "line of more than" in line
+
+
+def test_a_file_that_packs_well_is_read(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    text = RUN + "\n" * 2_000_000
+    here.write("b.csv.zst", zstandard.compress(text.encode()))
+    assert here("score", "gold.csv", "b.csv.zst").code == 0
+
+
+def test_random_bytes_are_refused_by_the_first_of_them(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    assert "is binary (a zero byte at" in here.refuses("score", "gold.csv", "/dev/urandom")
+
+
+@pytest.mark.slow
+def test_repeated_rows_are_counted_not_collected(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("b.csv", "question,answer\n" + "q1,a\n" * 30_000)
+    line = here.refuses("score", "gold.csv", "b.csv")
+    assert "b.csv:3: run 'b' has question 'q1' again" in line
+    assert "(first: b.csv:2) (and 29,998 more" in line
+    problems = here("validate", "gold.csv", "b.csv", "-f", "json").data["problems"]
+    details = [own for problem in problems for own in problem.get("details", [])]
+    assert len(details) <= 1_100
+
+
+def test_an_impossible_score_costs_an_audit_little(here: Here) -> None:
+    here.write("t.csv", "run,c@1\na,7.5\nb,0.66\nc,0.43\n")
+    began = time.process_time()
+    said = here("audit", "t.csv", "-n", "500")
+    assert said.code == 1
+    assert time.process_time() - began < 5
+
+
+def test_an_audit_that_checks_nothing_writes_nothing(here: Here) -> None:
+    here.write("t.csv", "run,x\na,7.5\n")
+    assert "nothing could be checked" in here.refuses("audit", "t.csv", "-o", "out.json")
+    assert not (here.folder / "out.json").exists()
+
+
+def test_more_slices_than_a_result_may_have(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    from abstain.judging import cells
+    from abstain.outcomes import KINDS
+
+    monkeypatch.setattr(cells, "MAX_COUNTS", KINDS)
+    here.write("gold.csv", GOLD)
+    here.write("a.csv", RUN)
+    line = here.refuses("score", "gold.csv", "a.csv", "--by", "topic")
+    assert "1 runs × 2 slices are more than the 1 rows of a result" in line
+
+
+def test_a_name_of_a_megabyte_is_shortened_where_it_is_shown(here: Here) -> None:
+    name = "N" * 1_000_000
+    here.write("gold.csv", GOLD)
+    here.write("a.csv", f"run,question,answer\n{name},q1,a\n")
+    assert len(here("score", "gold.csv", "a.csv", "-f", "markdown").out) < 50_000
+    assert name in here("score", "gold.csv", "a.csv", "-f", "json").out
+
+
+# ------------------------------------------------------------------------------ order and care
+
+
+def test_an_output_keeps_the_mode_of_the_file_that_it_replaces(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("a.csv", RUN)
+    out = here.write("out.json", "old")
+    out.chmod(0o640)
+    assert here("score", "gold.csv", "a.csv", "-o", "out.json").code == 0
+    assert stat.S_IMODE(out.stat().st_mode) == 0o640
+
+
+def test_a_folder_behind_a_link_stays_behind_it(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("a.csv", RUN)
+    (here.folder / "real").mkdir()
+    (here.folder / "link").symlink_to("real")
+    for more in ([], ["--force"]):
+        assert here("campaign", "gold.csv", "a.csv", "-o", "link", *more).code == 0
+    assert (here.folder / "link").is_symlink()
+    assert (here.folder / "real" / "results.json").exists()
+    assert not [path.name for path in here.folder.iterdir() if path.name.startswith(".")]
+
+
+def test_a_folder_that_was_moved_aside_comes_back(here: Here) -> None:
+    from abstain.io.files import whole_folder
+
+    (here.folder / ".out.123.old").mkdir()
+    here.write(".out.123.old/kept", "x")
+    with pytest.raises(RuntimeError), whole_folder("out"):
+        raise RuntimeError
+    assert (here.folder / "out" / "kept").read_text() == "x"
+
+
+def test_charts_are_whole_or_absent(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    from abstain.report import charts
+
+    drawn = charts._drawn
+
+    def broken(spec: Any, ending: str) -> bytes:
+        if calls:
+            raise MemoryError
+        calls.append(ending)
+        return drawn(spec, ".json")
+
+    calls: list[str] = []
+    monkeypatch.setattr(charts, "_drawn", broken)
+    with pytest.raises(MemoryError):
+        charts.write_charts({"a": {}, "b": {}}, "folder")
+    assert list(here.folder.iterdir()) == []
+
+
+def test_a_chart_runs_no_script_but_its_own() -> None:
+    from abstain.report.page import render_chart
+
+    page = render_chart({"title": {"text": "x"}})
+    policy = page[page.index("script-src") : page.index("img-src")]
+    assert "unsafe-inline" not in policy
+    assert policy.count("'sha256-") == 2
+
+
+def test_baselines_say_names_harmlessly(here: Here) -> None:
+    here.write("gold.csv", "question,correct\nq1,\x1b[31mred\n")
+    said = here("baseline", "gold.csv", "majority", "-o", "b.csv")
+    assert "'\\x1b[31mred'" in said.err
+
+
+def test_slices_of_frames_are_trimmed_as_those_of_files() -> None:
+    import abstain as ab
+
+    gold = pl.DataFrame({"question": ["1", "2"], "correct": ["a", "b"], "topic": [" x ", "x"]})
+    run = pl.DataFrame({"question": ["1", "2"], "answer": ["a", "b"]})
+    assert [row.slice["topic"] for row in ab.score(gold, run, by="topic").rows] == ["x"]
+
+
+LIMITED = 'exec "$0" -m abstain score gold.csv a.csv'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("megabytes", [150, 300, 500, 800])
+def test_little_address_space_ends_in_a_line_or_a_result(here: Here, megabytes: int) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("a.csv", RUN)
+    done = subprocess.run(
+        ["bash", "-c", f"ulimit -v {megabytes << 10}; {LIMITED}", sys.executable],
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    said = done.stderr.decode().splitlines()
+    assert done.returncode == (2 if megabytes < 400 else 0), said
+    assert len(said) == (megabytes < 400)
+
+
+STOPPED = """
+import os, signal, sys, threading
+import abstain.cli as cli
+from abstain.io import files
+
+def slow(self, text, **_):
+    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Event().wait(5)
+
+files.Path.write_text = slow
+cli.main(["score", "gold.csv", "a.csv", "-o", "out.json"])
+"""
+
+
+@pytest.mark.slow
+def test_being_ended_leaves_nothing(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("a.csv", RUN)
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED], capture_output=True, timeout=60, check=False, env=env
+    )
+    assert (done.returncode, done.stderr) == (143, b"stopped\n")
+    assert sorted(path.name for path in Path().iterdir()) == ["a.csv", "gold.csv"]
+
+
+def test_a_log_that_is_cut_while_it_is_read(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    from abstain.io import documents
+
+    log = {"version": 2, "status": "success", "eval": {"task": "t"}, "samples": []}
+    path = here.write("log.json", json.dumps(log) + " " * 100_000)
+    decode = documents.decode
+
+    def cut(*args: Any, **named: Any) -> Any:
+        os.truncate(path, 0)
+        return decode(*args, **named)
+
+    monkeypatch.setattr(documents, "decode", cut)
+    assert here("score", "--judged", "log.json", "--from", "inspect").code == 2

@@ -1,0 +1,271 @@
+"""Result files of public benchmarks, by the names of their fields: what each is read as.
+
+Eight questions; system `a` has five right, one wrong and two that its file calls wrong as well;
+`b` has three right. Where a file names two systems they are two runs, whatever its columns are
+called: it is taken, or refused with a line that makes it so when it is typed.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+
+import abstain as ab
+from tests.test_home_made_inputs import handed
+
+RIGHT = {"a": 5, "b": 3}
+"""How many of the eight questions each system has right: the first ones."""
+BINARY = {name: n / 8 for name, n in RIGHT.items()}
+KINDS = ("polars", "lazy", "pandas", "duckdb", "csv", "jsonl", "json", "parquet")
+
+
+def rows(**columns: Any) -> pl.DataFrame:
+    """A row for each system and question; a column is a value or a function of them."""
+    return pl.DataFrame(
+        [
+            {
+                name: own(run, n, n < RIGHT[run]) if callable(own) else own
+                for name, own in columns.items()
+            }
+            for run in RIGHT
+            for n in range(8)
+        ]
+    )
+
+
+def run(name: str, n: int, right: bool) -> str:
+    return name
+
+
+def number(name: str, n: int, right: bool) -> str:
+    return f"item-{n}"
+
+
+def said(name: str, n: int, right: bool) -> str:
+    return f"the text of {name} on {n}"
+
+
+TAKEN: dict[str, pl.DataFrame] = {
+    # LiveBench: ground_truth_judgment.jsonl
+    "LiveBench": rows(
+        question_id=number,
+        task="math_comp",
+        model=run,
+        score=lambda r, n, ok: float(ok),
+        turn=1,
+        category="math",
+    ),
+    # Humanity's Last Exam, judged, one row an answer
+    "HLE": rows(
+        id=number, model=run, response=said, correct=lambda r, n, ok: "yes" if ok else "no"
+    ),
+    # AbstentionBench and other judged logs in a table
+    "LLM as a judge": rows(
+        sample_id=number,
+        model_name=run,
+        completion=said,
+        verdict=lambda r, n, ok: "correct" if ok else "incorrect",
+    ),
+    # GSM8K and MATH as evaluation scripts write them
+    "MATH": rows(
+        qid=number, system=run, prediction=said, target="42", is_correct=lambda r, n, ok: ok
+    ),
+    # Open LLM leaderboard details
+    "leaderboard details": rows(
+        example_id=number, model=run, gold="B", label=lambda r, n, ok: int(ok)
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", TAKEN)
+def test_files_that_are_taken(name: str, kind: str, tmp_path: Path) -> None:
+    assert scored(given(TAKEN[name], kind, tmp_path)) == pytest.approx(BINARY)
+
+
+def given(frame: pl.DataFrame, kind: str, folder: Path) -> Any:
+    if kind == "lazy":
+        return frame.lazy()
+    if kind == "duckdb":
+        return duckdb.from_arrow(frame.to_arrow())
+    return handed(frame, kind, folder)
+
+
+def scored(data: Any, **reading: Any) -> dict[str, float]:
+    result = ab.read_judged(data, **reading).score("accuracy")
+    return {row.run: row.scores["accuracy"] for row in result.rows}
+
+
+REFUSED: dict[str, tuple[pl.DataFrame, dict[str, str]]] = {
+    # HumanEval and MBPP: samples.jsonl_results.jsonl, with the model beside
+    "HumanEval": (
+        rows(task_id=number, llm=run, completion=said, result="passed", passed=lambda r, n, ok: ok),
+        {"outcome": "passed"},
+    ),
+    # SWE-bench: predictions with whether they were resolved
+    "SWE-bench": (
+        rows(
+            instance_id=number,
+            model_name_or_path=run,
+            model_patch=said,
+            resolved=lambda r, n, ok: ok,
+        ),
+        {"outcome": "resolved"},
+    ),
+    # MMLU-Pro: the letters of answers, graded beside
+    "MMLU-Pro": (
+        rows(
+            question_id=number,
+            llm_name=run,
+            answer="B",
+            pred=lambda r, n, ok: "B" if ok else "C",
+            category="law",
+            grade=lambda r, n, ok: "correct" if ok else "incorrect",
+        ),
+        {},
+    ),
+    # IFEval: no id at all but the prompt
+    "IFEval": (
+        rows(
+            prompt=number,
+            engine=run,
+            response=said,
+            follow_all_instructions=lambda r, n, ok: ok,
+        ),
+        {"outcome": "follow_all_instructions"},
+    ),
+    # BIG-bench Hard, as a spreadsheet: unusual names on both sides
+    "BIG-bench Hard": (
+        rows(Example=number, Checkpoint=run, Output=said, Grade=lambda r, n, ok: int(ok)),
+        {},
+    ),
+    # Chatbot judgments: what tells the rows apart has a name that says nothing
+    "two unknown names": (
+        rows(what=number, who=run, grade=lambda r, n, ok: "pass" if ok else "fail"),
+        {},
+    ),
+    # Settings of one model are systems too
+    "temperatures": (
+        rows(
+            item=number,
+            temperature=lambda r, n, ok: {"a": 0.0, "b": 0.7}[r],
+            grade=lambda r, n, ok: int(ok),
+        ),
+        {},
+    ),
+}
+LINE = re.compile(r"columns=(\{.*?\})")
+
+
+def refused(data: Any, columns: dict[str, str]) -> str:
+    """The columns that a refusal advises; nothing where the data are taken."""
+    try:
+        scored(data, columns=columns)
+    except ab.InputError as error:
+        return str(LINE.findall(str(error))[0])
+    return ""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", REFUSED)
+def test_files_that_are_refused_until_the_line_is_typed(
+    name: str, kind: str, tmp_path: Path
+) -> None:
+    """Every refusal has a line to type; after at most three the two systems are two runs."""
+    frame, columns = REFUSED[name]
+    data, typed = given(frame, kind, tmp_path), dict(columns)
+    refusals = 0
+    while advice := refused(data, typed):
+        more = dict(re.findall(r'"(\w+)": "(\w+)"', advice))
+        assert not more.keys() <= typed.keys(), advice
+        typed |= more
+        refusals += 1
+    found = scored(data, columns=typed)
+    assert 0 < refusals <= 3
+    assert sorted(found.values()) == pytest.approx(sorted(BINARY.values()))
+
+
+UNREADABLE: dict[str, tuple[pl.DataFrame, str]] = {
+    # MT-Bench: model_judgment.jsonl
+    "MT-Bench": (
+        rows(
+            question_id=number,
+            model=run,
+            judge="gpt-4",
+            judgment=said,
+            score=lambda r, n, ok: 7 + ok,
+        ),
+        "no known meaning",
+    ),
+    # AlpacaEval: annotations.json
+    "AlpacaEval": (
+        rows(instruction=number, output_1=said, generator_1="x", generator_2=run, preference=1.5),
+        "has no column 'outcome'",
+    ),
+    "MMLU, answers and what is right": (
+        rows(id=number, model=run, prediction=lambda r, n, ok: "A" if ok else "B", label="A"),
+        'if it holds grades: columns={"grade": "label"}',
+    ),
+    "BoolQ, answers and what is right": (
+        rows(
+            id=number, model=run, prediction=lambda r, n, ok: "yes" if ok else "no", correct="yes"
+        ),
+        'if it holds grades: columns={"grade": "correct"}',
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["polars", "csv", "json"])
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_files_without_grades_are_never_scored(name: str, kind: str, tmp_path: Path) -> None:
+    frame, expected = UNREADABLE[name]
+    with pytest.raises(ab.InputError) as caught:
+        scored(given(frame, kind, tmp_path))
+    assert expected in str(caught.value)
+
+
+def test_one_setting_beside_the_run_is_named() -> None:
+    """Two prompts of two models: no column alone names the four runs."""
+    frame = pl.concat(
+        TAKEN["LiveBench"].with_columns(prompt=pl.lit(name)) for name in ("short", "long")
+    )
+    with pytest.raises(ab.InputError, match="column 'prompt' tells them apart beside the run"):
+        scored(frame)
+
+
+@pytest.mark.parametrize(
+    ("values", "is_confidence"),
+    [([0.5, 1.0], True), (["0.5", ""], True), ([3.0, 0.2], False), (["low", "high"], False)],
+)
+def test_p_is_a_confidence_only_from_0_to_1(values: list[Any], is_confidence: bool) -> None:
+    frame = pl.DataFrame({"id": [1, 2], "grade": ["correct", "incorrect"], "p": values})
+    notes = " ".join(ab.read_judged(frame).notes)
+    assert ("p as confidence" in notes) is is_confidence
+
+
+def test_the_line_for_a_gold_speaks_of_the_gold() -> None:
+    gold = pl.DataFrame({"question": [1, 2], "answer": ["a", "b"]})
+    runs = pl.DataFrame({"question": [1, 2], "answer": ["a", "c"]})
+    with pytest.raises(ab.InputError, match="gold:correct"):
+        ab.score(gold, runs)
+    result = ab.score(gold, runs, columns={"gold:correct": "answer"})
+    assert result.rows[0].counts.right == 1
+
+
+@pytest.mark.parametrize("text", ["response", "answer", "prediction", "output", "completion"])
+def test_refusals_where_grades_are_binary(text: str) -> None:
+    """Two wrong answers decline: they are blanks, whatever the column of the text is called."""
+    frame = pl.DataFrame(
+        {
+            "id": [1, 2, 3, 4],
+            text: ["Lima", "I don't know.", "Rome", "I'm not sure."],
+            "is_correct": ["Pass", "fail", "Fail.", "FAIL"],
+        }
+    )
+    (row,) = ab.read_judged(frame, detect_refusals="en").score("c@1").rows
+    assert (row.counts.right, row.counts.wrong, row.counts.unanswered) == (1, 1, 2)
