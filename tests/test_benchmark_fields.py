@@ -98,7 +98,7 @@ def given(frame: pl.DataFrame, kind: str, folder: Path) -> Any:
 
 def scored(data: Any, **reading: Any) -> dict[str, float]:
     result = ab.read_judged(data, **reading).score("accuracy")
-    return {row.run: row.scores["accuracy"] for row in result.rows}
+    return {row.run: row.score("accuracy") for row in result.rows}
 
 
 REFUSED: dict[str, tuple[pl.DataFrame, dict[str, str]]] = {

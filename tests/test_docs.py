@@ -185,6 +185,8 @@ def modules() -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", modules())
 def test_docstrings_of(name: str) -> None:
+    if name == "abstain.integrations.ir_measures":
+        pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 

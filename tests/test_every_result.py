@@ -94,6 +94,7 @@ MAKERS: dict[str, Callable[[Path], ab.Result]] = {
     "curve": lambda _: runs().curve(decision=True),
     "histogram": lambda _: runs().histogram(bins=64),
     "tune": lambda _: runs().tune(folds=2),
+    "cut": lambda _: lists().cut(),
     "several": lambda _: several(),
     "meta": lambda _: runs().meta(trials=20, resamples=50),
     "campaign": lambda _: runs().campaign(),
@@ -171,7 +172,7 @@ def test_a_broken_result_is_refused_in_one_line(kind: str, tmp_path: Path) -> No
         if isinstance(plain[name], (list, dict)):
             broken = {**plain, name: 7}
             (tmp_path / "broken.json").write_text(json.dumps(broken))
-            with pytest.raises(ab.InputError, match="is no whole result"):
+            with pytest.raises(ab.InputError, match="is not a complete result"):
                 ab.load(tmp_path / "broken.json")
     (tmp_path / "broken.json").write_text(json.dumps({**plain, "schema": SCHEMA + 1}))
     with pytest.raises(ab.InputError, match="which a later abstain wrote"):

@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -44,11 +43,8 @@ def data(right: int, wrong: int, blank: int) -> tuple[pl.DataFrame, pl.DataFrame
 
 
 def lower_bound(right: int, n: int, confidence: float) -> float:
-    """By hand, for accuracy without blanks: the logit interval, 0.6 successes and failures more."""
-    total = n + 1.2
-    p = (right + 0.6) / total
-    reach = NormalDist().inv_cdf(confidence) / math.sqrt(total * p * (1 - p))
-    return 1 / (1 + math.exp(reach - math.log(p / (1 - p))))
+    """For accuracy without blanks: a quantile of beta with ½ a success and ¾ of a failure more."""
+    return float(stats.beta(right + 0.5, n - right + 0.75).ppf(1 - confidence))
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
@@ -89,10 +85,8 @@ def test_the_questions_that_would_do() -> None:
     needed = caught.value.gate.needed
     assert needed is not None
     for n, enough in ((needed, True), (needed - 1, False)):
-        total, right = n + 1.2, 0.7 * n + 0.6
-        p = right / total
-        reach = NormalDist().inv_cdf(0.95) / math.sqrt(total * p * (1 - p))
-        assert (1 / (1 + math.exp(reach - math.log(p / (1 - p)))) >= 0.6) == enough
+        bound = stats.beta(0.7 * n + 0.5, 0.3 * n + 0.75).ppf(0.05)
+        assert (bound >= 0.6) == enough
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_every_way_in_gives_the_same_counts(seed: int, tmp_path: Path) -> None:
         if way == "duckdb":
             given = gold
         for engine in engines:
-            named = {} if engine == "polars" else {"engine": engine}
+            named: Any = {} if engine == "polars" else {"engine": engine}
             own = made(run, tmp_path, "run")
             read = ab.read(given, {"run": own}, **named)
             assert counted(read.score()) == [("", right, wrong, blank)], (way, engine)

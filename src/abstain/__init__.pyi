@@ -7,6 +7,7 @@ from abstain.analyses.asking import baseline as baseline
 from abstain.analyses.asking import campaign as campaign
 from abstain.analyses.asking import compare as compare
 from abstain.analyses.asking import curve as curve
+from abstain.analyses.asking import cut as cut
 from abstain.analyses.asking import histogram as histogram
 from abstain.analyses.asking import meta as meta
 from abstain.analyses.asking import rank as rank
@@ -21,6 +22,7 @@ from abstain.analyses.compare.result import CompareResult as CompareResult
 from abstain.analyses.convert import convert as convert
 from abstain.analyses.curve.histogram import HistogramResult as HistogramResult
 from abstain.analyses.curve.result import CurveResult as CurveResult
+from abstain.analyses.cut.result import CutResult as CutResult
 from abstain.analyses.editions import editions as editions
 from abstain.analyses.editions.result import EditionsResult as EditionsResult
 from abstain.analyses.meta.result import MetaResult as MetaResult
@@ -35,6 +37,7 @@ from abstain.analyses.score.result import ScoreResult as ScoreResult
 from abstain.analyses.score.several import SeveralResult as SeveralResult
 from abstain.analyses.squad import SquadResult as SquadResult
 from abstain.analyses.squad import squad as squad
+from abstain.analyses.trec_eval import trec_eval as trec_eval
 from abstain.analyses.truncation import TruncationResult as TruncationResult
 from abstain.analyses.tune.result import TuneResult as TuneResult
 from abstain.analyses.validate.result import ValidateResult as ValidateResult

@@ -188,6 +188,7 @@ _ALIASES = {
     **dict.fromkeys(("Progress", "ResamplingProgress"), "Callable"),
     **dict.fromkeys(("Test", "Correction", "IntervalMethod", "Way", "Part", "Draws"), "str"),
     **dict.fromkeys(("Missing", "Ties", "BaselineKind", "Takes", "Match", "Align"), "str"),
+    "Shape": "str",
     **dict.fromkeys(("Engine", "EngineName"), "str"),
 }
 """Names of types in signatures, written out. Which texts there are is for whoever takes them."""

@@ -287,7 +287,7 @@ def assert_at_least(
     confidence: float = 0.95,
     baseline: Any = None,
     by: Sequence[str] | str | None = None,
-    interval: IntervalMethod = "logit",
+    interval: IntervalMethod = "beta",
     grades: Mapping[str, str] | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Gate:
@@ -369,7 +369,7 @@ def _assert(
     try:
         chosen = find_measure(measure)
         _check(chosen, side, threshold, confidence)
-        method = interval or ("logit" if chosen.definition.takes == "counts" else True)
+        method = interval or ("beta" if chosen.definition.takes == "counts" else True)
         how = structs.replace(reading_of(reading), grades=dict(grades or {}))
         standard = None if gold is None else read_gold(gold, how)
         own = _read(run, standard, how)
@@ -379,7 +379,7 @@ def _assert(
         if side == "not worse" and before is not None:
             gate = replace(gate, difference=_difference(gate, chosen, own, before))
         if not gate.passed:
-            gate = _explained(gate, chosen, own, before, by, interval or "logit")
+            gate = _explained(gate, chosen, own, before, by, interval or "beta")
     except AbstainError as error:
         raise error.with_traceback(None) from None  # one line: nobody looks for the fault inside
     for tell in listeners:

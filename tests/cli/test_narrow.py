@@ -116,6 +116,8 @@ PIPED = {
         "qrels.txt long.txt brief.txt --limit 5 --truncation --per-query",
         "qrels.txt long.txt -m AP -m RR -m NDCG@10 -m P@5 -m RBP(p=0.8) -m APt -m RRt -m NDCGt",
     ),
+    "trec_eval": ("-q -m all_trec qrels.txt brief.txt",),
+    "cut": ("qrels.txt long.txt --maximise SetF",),
     "baseline": ("gold.csv oracle",),
     "pan": ("truth.jsonl said.jsonl",),
     "squad": ("dev.json said.json",),
@@ -131,7 +133,7 @@ PIPED = {
 """What every command is asked: its files where they are not a gold and two runs."""
 ALONE = (
     *("measures", "explain", "demo", "baseline", "pan", "squad", "audit", "refusals", "rank"),
-    "editions",
+    *("trec_eval", "cut", "editions"),
 )
 
 

@@ -49,7 +49,7 @@ def test_p_of_scores_does_not_depend_on_their_scale(scale: float) -> None:
         }
     )
     expected = by_every_sign(first, second)
-    (pair,) = scores(table).pairs
+    (pair,) = scores(table, test="randomisation").pairs
     assert pair.p == pytest.approx(expected, abs=1e-12)
     (pair,) = scores(table, against="a").pairs
     assert pair.p_adjusted == pytest.approx(expected, abs=1e-12)
@@ -100,7 +100,7 @@ def test_where_nothing_was_tested_nothing_is_said_to_be_alike(reference: str | N
 def test_max_t_counts_the_comparisons_that_were_made() -> None:
     runs = {"one": "aab-", "two": "abb-", "none": "----"}
     said = told(judged(graded(runs), measure="precision", against="one"))
-    assert "max-T over 1 comparison," in said
+    assert "Holm over 1 comparison," in said
 
 
 # ------------------------------------------------------------------------------------------- plans
@@ -144,7 +144,7 @@ def test_a_plan_takes_no_fewer_questions_than_can_show_anything() -> None:
 
 def test_a_test_set_that_shows_nothing_shows_no_difference_with_power() -> None:
     table = pl.DataFrame({"topic": [1, 2, 3], "a": [0.1, 0.2, 0.3], "b": [0.3, 0.7, 0.5]})
-    found = scores(table, detect=0.4)
+    found = scores(table, test="randomisation", detect=0.4)
     assert "no difference shows at the 5 % level" in told(found)
     assert "This test set could detect" not in told(found)
     assert "A difference of 0.4 would be found with a power of 0 %; 80 % takes" in told(found)
@@ -177,10 +177,10 @@ def test_a_difference_too_small_to_plan_for_is_refused(here: Here, detect: float
         ("true,right,wrong\nright,9,1\nwrong,0.5,9\n", ":3: '0.5' is no count of responses"),
         ("true,right,wrong\nright,9,1\nwrong,-1,9\n", ":3: '-1' is no count of responses"),
         ("true,right,wrong\nright,9,1\nmaybe,1,9\n", ":3: 'maybe' is no verdict"),
-        ("true,right,wrong\nright,9,1\nwrong,1,9\nright,1,1\n", ":4: truly right stands twice"),
+        ("true,right,wrong\nright,9,1\nwrong,1,9\nright,1,1\n", ":4: truly right appears twice"),
         (
             "true,judged,count\nright,right,9\nwrong,wrong,9\ncorrect,right,1\n",
-            ":4: truly right judged right stands twice",
+            ":4: truly right judged right appears twice",
         ),
     ],
 )
@@ -223,7 +223,7 @@ def test_a_misspelt_method_is_no_file(here: Here) -> None:
 def test_a_method_of_proportions_names_some(here: Here) -> None:
     PAIR.write_csv(here.folder / "graded.csv")
     said = here.refuses("score", "--judged", "graded.csv", "--interval", "wilson")
-    assert "wilson is for proportions, and c@1 is none; take one of logit, " in said
+    assert "wilson is for proportions, and c@1 is none; take one of beta, logit, " in said
     assert "a measure that is one (accuracy, precision, " in said
     assert (
         here("score", "--judged", "graded.csv", "--interval", "wilson", "-m", "accuracy").code == 0
@@ -241,22 +241,27 @@ def test_trials_are_told_of_what_they_were_drawn_for() -> None:
     assert "(jeffreys; 20,000 draws, seed 0). Test: paired randomisation, exact." in said
     said = told(judged(graded(runs), against="one", trials=200))
     assert (
-        "(logit). Test: paired randomisation, exact; max-T by randomisation, 200 trials, seed 0."
+        "(beta). Test: paired randomisation, exact; max-T by randomisation, 200 trials, seed 0."
         in said
     )
     said = told(judged(graded(runs), test="bootstrap", trials=200))
-    assert "(logit). Test: paired bootstrap; 200 trials, seed 0." in said
+    named = "paired bootstrap, shifted to no difference (twice the smaller tail)"
+    assert f"(beta). Test: {named}; 200 trials, seed 0." in said
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_a_bootstrap_without_width_says_so(here: Here, method: str) -> None:
     table = pl.DataFrame({"topic": range(6), "a": [0.1] * 6, "b": [0.3] * 6, "c": range(6)})
     said = told(scores(table, interval=method))
-    assert "3 intervals: hardly a resample differs, so a bootstrap shows no width." in said
+    assert (
+        "3 intervals: almost all resamples are the same, so a bootstrap interval has no width."
+        in said
+    )
     assert "no width" not in told(scores(table, interval="delta"))
     here.write("graded.csv", graded({"one": "b" + "-" * 9}).write_csv())
     said = here("score", "--judged", "graded.csv", "-m", "precision", "--interval", method).out
-    assert "1 interval: hardly a resample differs, so a bootstrap shows no width." in said
+    why = "almost all resamples are the same, so a bootstrap interval has no width"
+    assert f"1 interval: {why}." in " ".join(said.split())
 
 
 @pytest.mark.parametrize("right", [1, 30, 69])

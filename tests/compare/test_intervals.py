@@ -19,6 +19,7 @@ from abstain.measures import definitions
 from abstain.outcomes import Counts
 from abstain.stats.functional import (
     THREE,
+    beta,
     cells_of,
     degrees_of_freedom,
     delta,
@@ -142,9 +143,9 @@ def test_the_error_of_a_difference_is_that_of_paired_influences() -> None:
     assert found == pytest.approx(expected, rel=1e-6)
 
 
-def test_the_default_of_a_proportion_by_hand() -> None:
+def test_the_logit_interval_of_a_proportion_by_hand() -> None:
     """With n = 100, x = 7: log((x + .6)/(n − x + .6)) ± 1.96 √(1/(x + .6) + 1/(n − x + .6))."""
-    found = interval(ab.measure("accuracy"), Counts(right=7, wrong=93))
+    found = interval(ab.measure("accuracy"), Counts(right=7, wrong=93), method="logit")
     middle, reach = math.log(7.6 / 93.6), 1.959964 * math.sqrt(1 / 7.6 + 1 / 93.6)
     expected = [1 / (1 + math.exp(-(middle + side * reach))) for side in (-1, 1)]
     assert (found.low, found.high) == pytest.approx(expected, abs=1e-6)
@@ -343,32 +344,65 @@ SIZE = 3000
 @pytest.mark.parametrize(
     "setting",
     [
-        Setting(0.05, 0.1, 100, 1, 0.0),
-        Setting(0.95, 0.0, 100, 1, 0.0),
-        Setting(0.5, 0.25, 100, 1, 0.0),
-        Setting(0.05, 0.1, 100, 5, 0.3),
-        Setting(0.8, 0.1, 400, 10, 0.2),
-        Setting(0.95, 0.025, 100, 10, 0.2),
-        Setting(0.05, 0.4, 100, 10, 0.2),
+        Setting(0.05, 0.1, (100,)),
+        Setting(0.95, 0.0, (100,)),
+        Setting(0.5, 0.25, (100,)),
+        Setting(0.2, 0.78, (100,)),
+        Setting(0.99, 0.005, (100,)),
+        Setting(0.05, 0.1, (5,) * 20, 0.3),
+        Setting(0.8, 0.1, (10,) * 40, 0.2),
+        Setting(0.95, 0.025, (10,) * 10, 0.2),
+        Setting(0.05, 0.4, (10,) * 10, 0.2),
     ],
     ids=str,
 )
 def test_the_default_covers(name: str, setting: Any) -> None:
-    """Within 93 to 97 % and three standard errors of a simulation of this size."""
+    """At least 92 %, less three standard errors of a simulation of this size."""
     table = simulate(setting, SIZE, np.random.default_rng(11))
     found = coverage(name, setting, table)
     noise = 3 * math.sqrt(0.05 * 0.95 / SIZE)
-    assert 0.93 - noise <= found["logit"] <= 0.97 + noise
+    assert found["beta"][0] >= 0.92 - noise
 
 
 def test_the_plain_delta_method_fails_at_the_edge_and_the_naive_error_on_clusters() -> None:
-    edge = Setting(0.05, 0.0, 100, 1, 0.0)
+    edge = Setting(0.05, 0.0, (100,))
     found = coverage("c@1", edge, simulate(edge, SIZE, np.random.default_rng(1)))
-    assert found["delta"] < 0.90 < 0.93 <= found["logit"]
-    clustered = Setting(0.5, 0.1, 400, 10, 0.2)
+    assert found["delta"][0] < 0.90 < 0.93 <= found["beta"][0]
+    clustered = Setting(0.5, 0.1, (10,) * 40, 0.2)
     found = coverage("c@1", clustered, simulate(clustered, SIZE, np.random.default_rng(2)))
-    assert found["naive"] < 0.80
-    assert 0.92 <= found["logit"] <= 0.98
+    assert found["naive"][0] < 0.80
+    assert 0.92 <= found["beta"][0] <= 0.98
+
+
+def test_one_rare_event_is_covered_exactly() -> None:
+    """By the binomial itself: at every expected number of rare events, at least 90 %."""
+    from scipy.stats import binom
+
+    for n in (25, 100, 1000):
+        x = np.arange(n + 1)
+        low, high = beta(
+            one_run(ab.measure("accuracy")), np.stack([n - x, x, 0 * x], axis=-1), None, level=0.95
+        )
+        for events in np.linspace(0.05, 6, 120):
+            holds = (low <= 1 - events / n + 1e-12) & (high >= 1 - events / n - 1e-12)
+            assert binom.pmf(x, n, events / n)[holds].sum() >= 0.9
+
+
+def test_the_default_of_a_proportion_is_a_pair_of_beta_quantiles() -> None:
+    """By scipy's distribution; to the end where nothing fails."""
+    from scipy.stats import beta as distribution
+
+    found = interval(ab.measure("accuracy"), Counts(right=24, wrong=1))
+    low = distribution.ppf(0.025, 24.5, 1.75)
+    high = distribution.ppf(0.975, 24.75, 1.5)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
+    assert interval(ab.measure("accuracy"), Counts(right=25)).high == 1
+
+
+def test_a_wrong_answer_that_was_not_seen_may_be_there() -> None:
+    """S(t=0.95) of 100 questions without a wrong one holds the score with two of them."""
+    found = interval(ab.measure("S(t=0.95)"), Counts(right=20, unanswered_empty=80))
+    assert 0.2 - 19 * 0.02 in found
 
 
 def test_intervals_of_differences_cover() -> None:
@@ -380,7 +414,7 @@ def test_intervals_of_differences_cover() -> None:
     ):
         true = float(f.value(np.array(joint)))
         drawn = generator.multinomial(150, joint, size=SIZE).astype(float)
-        low, high = logit(f, drawn, None, level=0.95)
+        low, high = beta(f, drawn, None, level=0.95)
         assert 0.925 <= np.mean((low <= true) & (true <= high)) <= 0.975
 
 
@@ -393,7 +427,7 @@ def test_differences_of_clustered_runs_that_hardly_disagree_are_covered() -> Non
     table = generator.multinomial(10, own / own.sum(axis=-1, keepdims=True)).astype(float)
     true = float(f.value(joint))
     shares = []
-    for method in (logit, delta):
+    for method in (beta, delta):
         low, high = method(f, table.sum(axis=1), table, level=0.95)
         shares.append(np.mean((low <= true) & (true <= high)))
     assert shares[0] >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / SIZE)

@@ -69,7 +69,7 @@ def test_auroc_covers() -> None:
 
 def test_what_has_no_interval_says_why() -> None:
     right, sure = answers(50)
-    assert "too large in any sample" in made("ECE", sample(right, sure)).why_not
+    assert "biased upwards in any sample" in made("ECE", sample(right, sure)).why_not
     lone = made("Brier", sample(right, sure, np.zeros(50, int)), clustered=True)
     assert lone.why_not == "there is only one cluster"
     all_right = made("AUROC", sample(np.ones(50, bool), sure))
@@ -87,7 +87,7 @@ def test_score_shows_them(here: Here) -> None:
     assert said.code == 0, said.err
     text = " ".join(said.out.split())
     assert (
-        "(logit), questions clustered by doc; of measures of confidence: bca, 1,000 trials" in text
+        "(beta), questions clustered by doc; of measures of confidence: bca, 1,000 trials" in text
     )
     (row,) = here(*args, "--interval", "--format", "json").data["results"]
     squares = [((9 - i % 5) / 10 - (i % 3 < 2)) ** 2 for i in range(12)]

@@ -104,6 +104,12 @@ FOUND: dict[str, tuple[dict[str, bytes], str, int]] = {
         "convert g.parquet out.xml",
         0,
     ),
+    "a list as a question, to XML": (
+        {"r.json": b'[{"question": ["q1"], "answer": "a"}]'},
+        "convert r.json out.xml",
+        2,
+    ),
+    "no column that XML has": ({"r.csv": b"x,y\n1,2\n"}, "convert r.csv out.xml", 2),
     "a negative seed": ({}, "campaign gold.csv a.csv -o folder --seed -1", 2),
     "a name of 5,000 letters": ({}, "explain " + "x" * 5_000, 2),
 }

@@ -37,19 +37,71 @@ def slow_measures() -> Iterator[tuple[str, Obvious]]:
     yield "RBP(p=0.6)", lambda e: slow.rbp(e, 0.6)
     yield "RBP(p=0.6, rel=2)", lambda e: slow.rbp(e, 0.6, rel=2)
     yield "RBP-residual(p=0.6)", lambda e: slow.rbp_residual(e, 0.6)
+    yield "RBP-depth(p=0.6)", lambda _: 2.5
+    yield "RBP-total(p=0.6)", lambda e: slow.rbp(e, 0.6) * 2.5
+    yield "NumQ", lambda _: 1
+    yield "G", slow.normalised_g
+    yield "NDCG-rel", slow.ndcg_at_relevant
+    yield "RNDCG", slow.r_ndcg
+    for t in (1, 2.5):
+        yield f"INST(t={t})", lambda e, t=t: slow.inst_score(e, t)  # type: ignore[misc]
+        yield f"INST-depth(t={t})", lambda e, t=t: slow.inst(e, t)[0]  # type: ignore[misc]
+        yield f"INST-total(t={t})", lambda e, t=t: slow.inst(e, t)[1]  # type: ignore[misc]
+        yield (
+            f"INST-residual(t={t})",
+            lambda e, t=t: slow.inst_score(e, t, 1.0) - slow.inst_score(e, t),  # type: ignore[misc]
+        )
+    for k in (None, *KS):
+        cut = "" if k is None else f"@{k}"
+        yield f"Judged{cut}", lambda e, k=k: slow.judged(e, k)  # type: ignore[misc]
+        yield (
+            f"NumUnjudged{cut}",
+            lambda e, k=k: sum(g is None for g in e.grades[:k]),  # type: ignore[misc]
+        )
+        yield f"ERR{cut}", lambda e, k=k: slow.err(e.grades, e.top, k)  # type: ignore[misc]
+        yield f"nERR{cut}", lambda e, k=k: slow.n_err(e, k)  # type: ignore[misc]
+    yield from slow_measures_of_relevant()
+
+
+def slow_measures_of_relevant() -> Iterator[tuple[str, Obvious]]:
+    """Those that ask which documents are relevant."""
     for rel in (1, 2):
         yield f"NumRel(rel={rel})", lambda e, r=rel: slow.num_rel(e, r)  # type: ignore[misc]
         yield f"Rprec(rel={rel})", lambda e, r=rel: slow.r_precision(e, r)  # type: ignore[misc]
         yield f"bpref(rel={rel})", lambda e, r=rel: slow.bpref(e, r)  # type: ignore[misc]
+        for name, own in (
+            ("SetP", slow.set_precision),
+            ("SetRelP", slow.set_relative_precision),
+            ("SetAP", slow.set_average_precision),
+            ("11pt", slow.eleven_points),
+            ("infAP", slow.inferred_ap),
+            ("yaap", slow.yaap),
+            ("binG", slow.binary_g),
+            ("GMAP", lambda e, r: at_least(slow.average_precision(e, None, r))),
+            ("GM-bpref", lambda e, r: at_least(slow.bpref(e, r))),
+            ("NumNonRelRet", lambda e, r: sum(g is not None and g < r for g in e.grades)),
+        ):
+            yield f"{name}(rel={rel})", lambda e, f=own, r=rel: f(e, r)  # type: ignore[misc]
+        for mult in (0.3, 2):
+            text = f"Rprec(rel={rel}, mult={mult})"
+            yield text, lambda e, r=rel, m=mult: slow.r_precision(e, r, m)  # type: ignore[misc]
+        for point in (0, 0.35, 1):
+            text = f"IPrec(rel={rel})@{point}"
+            yield text, lambda e, p=point, r=rel: slow.interpolated(e, p, r)  # type: ignore[misc]
+        text = f"Utility(a=2, b=-1, c=-0.5, d=0.25, rel={rel}, n=40)"
+        weights = (2, -1, -0.5, 0.25)
+        yield text, lambda e, w=weights, r=rel: slow.utility(e, w, r, 40)  # type: ignore[misc]
+        yield f"set_F(x=0.5, rel={rel})", lambda e, r=rel: slow.set_f(e, 0.5, r)  # type: ignore[misc]
         for name, obvious in (
             ("R", slow.recall),
             ("RR", slow.reciprocal_rank),
             ("AP", slow.average_precision),
             ("P", slow.precision),
+            ("RelP", slow.relative_precision),
             ("Success", slow.success),
             ("NumRelRet", lambda e, k, r: sum(slow.relevant(e, r)[:k])),
         ):
-            for k in KS if name in ("P", "Success") else (None, *KS):
+            for k in KS if name in ("P", "RelP", "Success") else (None, *KS):
                 text = f"{name}(rel={rel})" + ("" if k is None else f"@{k}")
                 yield text, lambda e, f=obvious, k=k, r=rel: f(e, k, r)  # type: ignore[misc]
     for k in KS:
@@ -57,6 +109,11 @@ def slow_measures() -> Iterator[tuple[str, Obvious]]:
         yield f"RBP(p=0.6)@{k}", lambda e, k=k: slow.rbp(e, 0.6, k)  # type: ignore[misc]
         residual = f"RBP-residual(p=0.6)@{k}"
         yield residual, lambda e, k=k: slow.rbp_residual(e, 0.6, k)  # type: ignore[misc]
+
+
+def at_least(score: float) -> float:
+    """What a geometric mean takes for a score: 0.00001 or more."""
+    return max(0.0 if math.isnan(score) else score, 0.00001)
 
 
 def test_every_standard_measure_has_a_slow_loop() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.measures.kinds import RankingMeasure
+from abstain.measures.registry import example_measure
 from tests.rankings import slow
 from tests.rankings.given import rankings_of, values
 
@@ -153,7 +154,7 @@ def test_a_score_is_missing_exactly_where_a_reason_is_given(
 ) -> None:
     rankings = rankings_of(qrels, run, nil="NIL", limit=limit)
     for name in ab.list_measures("ranking"):
-        item = ab.measure(f"{name}(k=3)" if name in ("P", "Success") else name)
+        item = example_measure(name)
         assert isinstance(item, RankingMeasure)
         missing = np.isnan(item.values(rankings)).tolist()
         assert missing == [reason is not None for reason in item.reasons(rankings)]
@@ -165,7 +166,7 @@ def test_every_measure_stays_in_its_bounds(
 ) -> None:
     rankings = rankings_of(qrels, run, nil="NIL", limit=limit, nil_as_answer=answer)
     for name in ab.list_measures("ranking"):
-        item = ab.measure(f"{name}(k=3)" if name in ("P", "Success") else name)
+        item = example_measure(name)
         assert isinstance(item, RankingMeasure)
         low, high = item.bounds
         scores = item.values(rankings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import log2, nan
+from math import log, log2, nan
 from typing import NamedTuple
 
 
@@ -16,6 +16,8 @@ class One(NamedTuple):
     """Of all judged documents, highest first."""
     top: float
     stopped: bool = True
+    sampled: tuple[bool, ...] = ()
+    """Whether a listed document has a negative grade: in the pool, not judged."""
 
 
 Run = Mapping[str, Mapping[str, float]]
@@ -48,7 +50,9 @@ def ones(
         if limit is not None and len(listed) >= limit:
             listed, stopped = listed[:limit], False
         pool = sorted(known.values(), reverse=True)
-        rankings.append(One([known.get(doc) for doc in listed], pool, top or 1.0, stopped))
+        sampled = tuple(judged.get(doc, 0) < 0 for doc in listed)
+        grades_of = [known.get(doc) for doc in listed]
+        rankings.append(One(grades_of, pool, top or 1.0, stopped, sampled))
     return rankings
 
 
@@ -90,9 +94,12 @@ def average_precision(one: One, k: int | None = None, rel: float = 1) -> float:
     return total / there if there else nan
 
 
-def r_precision(one: One, rel: float = 1) -> float:
+def r_precision(one: One, rel: float = 1, mult: float = 1) -> float:
     there = num_rel(one, rel)
-    return sum(relevant(one, rel)[:there]) / there if there else nan
+    if not there:
+        return nan
+    length = int(mult * there + 0.9)
+    return sum(relevant(one, rel)[:length]) / length if length else 0.0
 
 
 def dcg(gains: list[float]) -> float:
@@ -186,3 +193,187 @@ def average_precision_t(one: One, rel: float | None = None) -> float:
         there += 1
     total = sum(gain * sum(listed[:rank]) / rank for rank, gain in enumerate(listed, 1))
     return total / there if there else 0.0
+
+
+# ---------------------------------------------------------------- sets, and what was judged at all
+
+
+def set_precision(one: One, rel: float) -> float:
+    return sum(relevant(one, rel)) / len(one.grades) if one.grades else nan
+
+
+def set_relative_precision(one: One, rel: float) -> float:
+    best = min(len(one.grades), num_rel(one, rel))
+    return sum(relevant(one, rel)) / best if best else nan
+
+
+def set_average_precision(one: One, rel: float) -> float:
+    precision_, recall_ = set_precision(one, rel), recall(one, None, rel)
+    return precision_ * recall_
+
+
+def set_f(one: One, x: float, rel: float) -> float:
+    """The weighted harmonic mean of precision, of weight 1, and recall, of weight x."""
+    hits = sum(relevant(one, rel))
+    return (1 + x) / (len(one.grades) / hits + x * num_rel(one, rel) / hits) if hits else 0.0
+
+
+def relative_precision(one: One, k: int, rel: float) -> float:
+    there = num_rel(one, rel)
+    return sum(relevant(one, rel)[:k]) / min(k, there) if there else nan
+
+
+def utility(one: One, weights: tuple[float, ...], rel: float, documents: int) -> float:
+    """Each document of the collection by itself."""
+    hits = relevant(one, rel)
+    worth = sum(weights[0] if hit else weights[1] for hit in hits)
+    missed = num_rel(one, rel) - sum(hits)
+    rest = documents - len(hits) - missed
+    return worth + weights[2] * missed + weights[3] * rest
+
+
+def judged(one: One, k: int | None = None) -> float:
+    first = one.grades[:k]
+    return sum(grade is not None for grade in first) / len(first) if first else nan
+
+
+# ------------------------------------------------------------------ precision at points of recall
+
+
+def interpolated(one: One, point: float, rel: float = 1) -> float:
+    """The best precision from the rank on at which enough relevant documents are found."""
+    there = num_rel(one, rel)
+    if not there:
+        return nan
+    wanted, hits = int(point * there + 0.9), relevant(one, rel)
+    return max(
+        (sum(hits[:rank]) / rank for rank in range(1, len(hits) + 1) if sum(hits[:rank]) >= wanted),
+        default=0.0,
+    )
+
+
+def eleven_points(one: One, rel: float = 1) -> float:
+    return sum(interpolated(one, i / 10, rel) for i in range(11)) / 11
+
+
+def inferred_ap(one: One, rel: float = 1) -> float:
+    """Yilmaz and Aslam 2006, with trec_eval's smoothing: expected precision at relevant ranks."""
+    total, there = 0.0, num_rel(one, rel)
+    for at, grade in enumerate(one.grades):
+        if grade is None or grade < rel:
+            continue
+        above = one.grades[:at]
+        found = sum(g is not None and g >= rel for g in above)
+        others = sum(g is not None and g < rel for g in above)
+        pool = found + others + sum(one.sampled[:at])
+        k = at + 1
+        if k == 1:
+            total += 1
+            continue
+        inside = (found + 0.00001) / (found + others + 0.00002)
+        total += 1 / k + (k - 1) / k * (pool / (k - 1)) * inside
+    return total / there if there else nan
+
+
+def yaap(one: One, rel: float = 1) -> float:
+    there = num_rel(one, rel)
+    found = average_precision(one, None, rel) * there if there else 0.0
+    return log((1 + found) / (1 + there - found))
+
+
+# --------------------------------------------------------------------------------------- gain
+
+
+def binary_g(one: One, rel: float = 1) -> float:
+    there, others, total = num_rel(one, rel), 0, 0.0
+    for hit in relevant(one, rel):
+        if hit:
+            total += 1 / log2(2 + others)
+        else:
+            others += 1
+    return total / there if there else nan
+
+
+def normalised_g(one: One) -> float:
+    ideal = [grade for grade in one.pool if grade > 0]
+    if not ideal:
+        return nan
+    total = 0.0
+    for rank in range(1, len(one.grades) + 1):
+        gain = one.grades[rank - 1] or 0
+        best = [max(g, 1.0) for g in ideal[:rank]] + [1.0] * (rank - len(ideal))
+        behind = sum(best) - sum(g or 0 for g in one.grades[:rank])
+        total += gain / log2(2 + behind)
+    return total / sum(ideal)
+
+
+def ndcg_at_relevant(one: One) -> float:
+    gaining = [grade for grade in one.pool if grade > 0]
+    if not gaining:
+        return nan
+    at = [rank for rank, grade in enumerate(one.grades, 1) if grade]
+    whole = dcg([grade or 0 for grade in one.grades]) / dcg(one.pool)
+    return (sum(ndcg(one, rank) for rank in at) + (len(gaining) - len(at)) * whole) / len(gaining)
+
+
+def r_ndcg(one: One) -> float:
+    gaining = [grade for grade in one.pool if grade > 0]
+    if not gaining:
+        return nan
+    falls = [
+        rank
+        for rank in range(1, len(gaining) + 1)
+        if rank == len(gaining) or gaining[rank] != gaining[rank - 1]
+    ]
+    points = [ndcg(one, rank) for rank in falls]
+    if len(one.grades) > len(gaining) + 1:
+        points.append(ndcg(one))
+    return sum(points) / len(points)
+
+
+# ------------------------------------------------------------------------------- user models
+
+
+def err(grades: list[float | None], top: float, k: int | None = None) -> float:
+    """Chapelle et al. 2009, algorithm 2."""
+    go_on, total = 1.0, 0.0
+    for rank, grade in enumerate(grades[:k], 1):
+        satisfied = (2 ** (grade or 0) - 1) / 2**top
+        total += go_on * satisfied / rank
+        go_on *= 1 - satisfied
+    return total
+
+
+def n_err(one: One, k: int | None = None) -> float:
+    best = err(list(one.pool), one.top, k)
+    return err(one.grades, one.top, k) / best if best else nan
+
+
+FAR = 300
+"""Ranks that are gone through one by one."""
+
+
+def inst(one: One, t: float, unjudged: float = 0.0) -> tuple[float, float]:
+    """Moffat et al. 2015: the expected depth and total gain, rank by rank.
+
+    After the last rank the rest is a sum of 1/x² by Euler and Maclaurin, or nothing where the
+    chances fall as powers.
+    """
+    reach, wanted, depth, total = 1.0, t, 0.0, 0.0
+    for rank in range(1, FAR + 1):
+        grade = one.grades[rank - 1] if rank <= len(one.grades) else None
+        gain = unjudged if grade is None else grade / one.top
+        wanted -= gain
+        depth += reach
+        total += reach * gain
+        reach *= ((rank + t + wanted - 1) / (rank + t + wanted)) ** 2
+    if unjudged:
+        return depth, total
+    x = FAR + t + wanted
+    rest = 1 / x + 1 / (2 * x**2) + 1 / (6 * x**3) - 1 / (30 * x**5)
+    return depth + reach * x**2 * rest, total
+
+
+def inst_score(one: One, t: float, unjudged: float = 0.0) -> float:
+    depth, total = inst(one, t, unjudged)
+    return total / depth

@@ -88,7 +88,7 @@ def test_runs_are_compared_and_measures_judged_by_the_scores_of_queries() -> Non
     assert found == rankings().scores("AP").compare(trials=200)
     judged = rankings().meta(["AP", "RR"], parts="agreement")
     assert judged.measures == ("AP", "RR")
-    with pytest.raises(ab.UsageError, match="knows no clusters"):
+    with pytest.raises(ab.UsageError, match="does not support clusters"):
         rankings().scores("AP", cluster="type").compare(test="wilcoxon")
 
 
@@ -185,7 +185,9 @@ def test_a_result_that_is_not_whole_is_refused(
 
     plain = rankings().score("AP").to_dict() | change
     (tmp_path / "r.json").write_text(json.dumps(plain))
-    with pytest.raises(ab.InputError, match=f"is no whole result of `abstain rank`: .*{said}"):
+    with pytest.raises(
+        ab.InputError, match=f"is not a complete result of `abstain rank`: .*{said}"
+    ):
         ab.load(tmp_path / "r.json")
 
 
@@ -223,7 +225,7 @@ def test_frames_of_truncation() -> None:
     lengths = found.to_frame("lengths")
     assert lengths["mean_after"].to_list() == [2.0, 2 / 3]
     agreement = found.to_frame("agreement")
-    assert agreement["original"].to_list() == ["RR", "RBP(p=0.8)", "NDCG@3", "AP"]
+    assert agreement["original"].to_list() == ["RR", "RBP(p=0.5)", "NDCG@3", "AP"]
     assert found.to_frame("inverted").columns[2:] == [
         *("first", "second", "first_ahead_by", "second_ahead_by"),
     ]
@@ -288,3 +290,38 @@ def test_results_of_scores_say_how_they_were_read(here: Here) -> None:
         assert "settings" not in plain
         result.to_json("saved.json")
         assert ab.load("saved.json") == result
+
+
+def test_a_geometric_mean_is_not_compared() -> None:
+    """Its queries' scores have an arithmetic mean that nobody asked for."""
+    with pytest.raises(ab.AbstainError, match="GMAP is a geometric mean over queries"):
+        rankings().scores("GMAP")
+
+
+def test_a_level_of_relevance_for_every_measure() -> None:
+    """Grades 1 and 2, and the document of grade 2 second: RR is 1, and 1/2 from grade 2 on."""
+    given = ab.read_rankings(
+        {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}, relevance_level=2
+    )
+    assert given.score(["RR", "RR(rel=3)", "NDCG"]).rows[0].scores == {
+        "RR(rel=2)": 0.5,
+        "RR(rel=3)": 0.0,
+        "NDCG": pytest.approx((1 + 2 / np.log2(3)) / (2 + 1 / np.log2(3))),
+    }
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_documents_of_a_pool_that_was_sampled(tmp_path: Path, engine: Any) -> None:
+    """Ranked: pool, relevant, stranger, pool, relevant; negative grades were not judged.
+
+    At rank 2: 1/2 + 1/2 · 1/1 · 1/2. At rank 5: 1/5 + 4/5 · 3/4 · 1, but for the smoothing.
+    """
+    qrels = {"p": {"a": 1}, "q": {"a": 1, "b": -1, "c": 0, "d": 2, "e": -2}}
+    scores = {"e": 9.0, "a": 8.0, "x": 7.0, "b": 6.0, "d": 5.0}
+    run = pl.DataFrame({"doc": list(scores), "score": list(scores.values())})
+    run.with_columns(query=pl.lit("q")).write_parquet(tmp_path / "run.parquet")
+    given = ab.read_rankings(qrels, tmp_path / "run.parquet", engine=engine)
+    for asked in (given, given.only(queries=["q"])):
+        (score,) = asked.score("infAP", per_query=True).per_query[-1].scores.values()
+        assert score == pytest.approx((0.75 + 0.8) / 2, abs=1e-5)
+    assert given.score("NumUnjudged").rows[0].scores == {"NumUnjudged": 3}

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -151,3 +152,35 @@ def test_a_reader_who_leaves_is_no_failure(files: Here) -> None:
         process.stdout.close()
         said = process.stderr.read()
     assert (process.returncode, said) == (0, b"")
+
+
+def test_many_runs_read_at_once_are_as_each_alone(here: Here) -> None:
+    """Twenty runs with queries of their own that nobody judged: the same names, every time."""
+    rng = np.random.default_rng(3)
+    here.write("qrels", "".join(f"q{q} 0 d{d} {d % 3}\n" for q in range(9) for d in range(8)))
+    names = []
+    for run in range(20):
+        rows = [
+            f"{query} Q0 d{d} 0 {rng.random():.3f} r{run}\n"
+            for query in [*(f"q{q}" for q in range(9)), f"z{run % 7}", f"a{run % 5}"]
+            for d in rng.permutation(20)[:12]
+        ]
+        names.append(f"run{run}.txt")
+        here.write(names[-1], "".join(rows))
+    together = ab.read_rankings("qrels", names)
+    again = ab.read_rankings("qrels", names)
+    assert together.runs == tuple(f"r{run}" for run in range(20))
+    assert together.lists.unjudged == again.lists.unjudged
+    assert together.lists.unjudged == tuple((f"z{run % 7}", f"a{run % 5}") for run in range(20))
+    for run, name in enumerate(names):
+        alone = ab.read_rankings("qrels", name).score(["AP", "NDCG@10"]).rows[0]
+        both = together.only(runs=[f"r{run}"]).score(["AP", "NDCG@10"]).rows[0]
+        assert both.scores == alone.scores
+
+
+def test_of_several_faults_the_first_file_s_is_told(here: Here) -> None:
+    here.write("qrels", "1 0 a 1\n")
+    for name in ("b", "c", "d"):
+        here.write(name, f"1 Q0 a 1 wrong-{name} t\n")
+    here.write("a", "1 Q0 a 1 1 t\n")
+    assert "b:1: the score must be a number" in here.refuses("rank", "qrels", "a", "b", "c", "d")

@@ -207,7 +207,7 @@ def test_what_is_undefined_is_said_and_in_no_mean(tmp_path: Path, silent: int) -
     assert f"precision is undefined for {silent} run" in summary
     assert "no question was answered" in summary
     assert "Over the 1 run that precision is defined for the mean precision is 0.50" in summary
-    assert f"left out of what sums up: {3 * silent} scores." in tables["topics"].reading
+    assert f"left out of means and medians: {3 * silent} scores." in tables["topics"].reading
     results = json.loads((tmp_path / "out" / "results.json").read_text())["results"]
     assert [r["scores"]["precision"] for r in results] == [0.5] + [None] * silent
     assert results[0]["undefined"] == {}
@@ -249,7 +249,8 @@ def test_an_old_folder_survives_a_failed_replacement(
             raise OSError(28, "No space left on device")
         replace(source, target)
 
-    monkeypatch.setattr("abstain.report.views.campaign.os.replace", fail_once)
+    monkeypatch.setattr("abstain.io.files.os.replace", fail_once)
+    monkeypatch.setattr("abstain.io.files._exchanged", lambda *_: False)
     with pytest.raises(InputError, match="No space left"):
         write_campaign(c, tmp_path / "out", force=True)
     assert "the old one" in (tmp_path / "out" / "summary.md").read_text()

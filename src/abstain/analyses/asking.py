@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
     from abstain.analyses.baselines import BaselineKind
     from abstain.analyses.campaign.result import CampaignResult
+    from abstain.analyses.compare.bounds import JudgeDrawn
     from abstain.analyses.compare.result import CompareResult
     from abstain.analyses.compare.work import Correction, Progress, Test
     from abstain.analyses.curve.histogram import HistogramResult
     from abstain.analyses.curve.result import CurveResult, Way
+    from abstain.analyses.cut.result import CutResult
+    from abstain.analyses.cut.rules import RuleName
     from abstain.analyses.meta.result import MetaResult, Part
     from abstain.analyses.rank import RankResult
     from abstain.analyses.score.result import ScoreResult
@@ -178,6 +181,7 @@ def rank(
     by: Sequence[str] | str = (),
     per_query: bool = False,
     truncation: bool = False,
+    same_lists: bool = False,
     **reading: Unpack[RankingsOptions],
 ) -> RankResult:
     """Score rankings against relevance judgments; `reading` is as for `read_rankings`.
@@ -188,7 +192,49 @@ def rank(
     from abstain.rankings.read import read_rankings
 
     return read_rankings(qrels, runs, **reading).score(
-        measures, by=by, per_query=per_query, truncation=truncation
+        measures, by=by, per_query=per_query, truncation=truncation, same_lists=same_lists
+    )
+
+
+@checked
+def cut(
+    qrels: Any,
+    runs: Any,
+    *,
+    maximise: str | Measure = "AP'",
+    rule: RuleName = "auto",
+    keep: float | None = None,
+    delta: float = 0.1,
+    next_queries: bool = False,
+    budget: float | None = None,
+    folds: int | None = None,
+    repeats: int = 1,
+    run: str | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    **reading: Unpack[RankingsOptions],
+) -> CutResult:
+    """Choose where rankings stop, on some queries; `reading` is as for `read_rankings`.
+
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    >>> run = {query: {"a": 2.0, "b": 1.0} for query in qrels}
+    >>> cut(qrels, run, maximise="SetF", rule="k").cut([5.0, 3.0])
+    1
+    """
+    from abstain.rankings.read import read_rankings
+
+    return read_rankings(qrels, runs, **reading).cut(
+        maximise=maximise,
+        rule=rule,
+        keep=keep,
+        delta=delta,
+        next_queries=next_queries,
+        budget=budget,
+        folds=folds,
+        repeats=repeats,
+        run=run,
+        level=level,
+        seed=seed,
     )
 
 
@@ -334,6 +380,7 @@ def compare(
     detect: float | None = None,
     power: float = 0.8,
     judge_error: Any = None,
+    judge_drawn: JudgeDrawn | None = None,
     progress: Progress | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> CompareResult:
@@ -359,6 +406,7 @@ def compare(
         detect=detect,
         power=power,
         judge_error=judge_error,
+        judge_drawn=judge_drawn,
         progress=progress,
     )
 

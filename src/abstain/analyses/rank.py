@@ -12,15 +12,16 @@ import polars as pl
 from msgspec import structs
 
 from abstain.analyses.result import Facts, Result, check_rows, number, ranked, read_as
-from abstain.analyses.truncation import TruncationResult, ends_of
+from abstain.analyses.truncation import TruncationResult, asked_depths, ends_of
 from abstain.analyses.truncation import truncation as truncation_of
-from abstain.errors import plural, some_of
+from abstain.errors import UsageError, checked, option, plural, some_of
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
-from abstain.measures.ranked_lists import Ints, RankedLists
+from abstain.measures.ranked_lists import Floats, Ints, RankedLists
 from abstain.outcomes import Undefined
-from abstain.rankings.rankings import Rankings, default_measures, ranking_measures
+from abstain.rankings.rankings import Rankings
 from abstain.rankings.settings import ListSettings
+from abstain.rankings.shapes import Shape, shaped
 
 FIRST = 4
 """Names of unjudged queries that a result keeps."""
@@ -142,6 +143,15 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
         if list(self.nothing_relevant) != list(self.measures):
             raise ValueError("'nothing_relevant' has other measures than are asked for")
 
+    @checked
+    def to_shape(self, shape: Shape) -> Any:
+        """Each query's scores as ir_measures, pyterrier, pytrec_eval or ranx have them."""
+        if not self.per_query:
+            raise UsageError(
+                f"there are no scores by query: ask for {option('per_query', value=True)}"
+            )
+        return shaped(((row.run, row.query, row.scores) for row in self.per_query), shape)
+
     def slice_label(self, name: str) -> str:
         """The heading of a slice attribute, told apart from the columns that are there anyway."""
         return f"{name} (slice)" if name in TAKEN | set(self.measures) else name
@@ -173,10 +183,14 @@ def rank(
     by: Sequence[str] | str = (),
     per_query: bool = False,
     truncation: bool = False,
+    same_lists: bool = False,
 ) -> RankResult:
-    """Score rankings: means by slice, each query's scores and a report on truncation if asked."""
+    """Score rankings: means by slice, each query's scores and a report on truncation if asked.
+
+    With `same_lists` the report's original measures score the same lists as the primed ones.
+    """
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
-    chosen = ranking_measures(measures or default_measures(rankings.settings))
+    chosen = rankings.measures(measures)
     lists = rankings.lists
     slices, strangers = rankings.attributes(by)
     scored = [_Scored(item, rankings) for item in chosen]
@@ -194,7 +208,9 @@ def rank(
         if per_query:
             for row in ordered:
                 single += _query_rows(rankings, row, queries, scored)
-    report = truncation_of(rankings) if truncation else None
+    report = None
+    if truncation or same_lists:
+        report = truncation_of(rankings, p=asked_depths(chosen), same_lists=same_lists)
     grade, full = lists.pool.grade, ~lists.by_run(lists.stopped)
     nothing = {item: lists.pool.nothing(lowest_grade(item)) for item in chosen}
     primed = {m: (full & own).sum() for m, own in nothing.items() if m.definition.knows_end}
@@ -258,7 +274,7 @@ def _mean(
         values = each.table[run, counted]
         known = values[~np.isnan(values)]
         if len(known):
-            scores[name] = float(known.sum() if each.item.definition.total else known.mean())
+            scores[name] = _over_queries(each.item, known)
         else:
             scores[name] = None
             undefined[name] = each.why(run, int(counted[0])) if len(values) else NOT_IN_RUN
@@ -276,6 +292,13 @@ def _mean(
         undefined=undefined,
         left_out=left_out,
     )
+
+
+def _over_queries(item: RankingMeasure, values: Floats) -> float:
+    """A run's score: its sum, its geometric mean or its mean over queries, as is declared."""
+    if item.definition.total:
+        return float(values.sum())
+    return float(np.exp(np.log(values).mean()) if item.definition.geometric else values.mean())
 
 
 def _query_rows(

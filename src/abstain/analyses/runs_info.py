@@ -82,7 +82,7 @@ def read_info(given: Any) -> RunsInfo:
     frame = frame.with_columns(pl.all().cast(pl.String))
     twice = frame.filter(pl.col("run").is_duplicated())
     if twice.height:
-        raise InputError(f"run {shown(twice['run'][0])} stands twice", table.name)
+        raise InputError(f"run {shown(twice['run'][0])} appears twice", table.name)
     for column, known in (("status", STATUSES), ("align", ALIGNS)):
         if column in frame.columns:
             lowered = pl.col(column).str.strip_chars().str.to_lowercase()

@@ -2,7 +2,9 @@
 
 Lengths before and after NIL (their Figure 1), original against primed score with the pairs of
 systems that change places (Figure 2), score against share truncated (Figure 3), and Kendall's τ
-between the two orderings (Table 3).
+between the two orderings (Table 3). As in the paper, the original measures score the lists with NIL
+as an answer, and the primed ones the lists that NIL ends; or, where it is asked for, both the same
+lists, so that the end of a list is all that they differ in.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ BINS = 40
 """Lengths are counted one by one up to so many, in as many ranges beyond."""
 
 
+OF_THE_PAPER, OF_SAME_LISTS = 0.5, 0.8
+"""The p of RBP, unless another is asked for."""
 COUNTS = ("lists", "empty", "by_nil", "at_limit", "truncated", "inverted")
 
 
@@ -100,6 +104,10 @@ class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, ta
 
     nil: str = "NIL"
     """What ends a list."""
+    same_lists: bool = False
+    """Whether the original measures score the lists that the primed ones score."""
+    nil_is_right: bool = False
+    """Whether NIL is a right answer to the original measures where nothing is relevant."""
     lengths: dict[str, Lengths]
     histogram: Histogram
     pairs: tuple[Pair, ...] = msgspec.field(name="measures")
@@ -144,23 +152,45 @@ class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, ta
                 yield from (head | structs.asdict(each) for each in pair.inverted)
 
 
-def truncation(rankings: Rankings, *, p: float = 0.8) -> TruncationResult:
-    """Report on rankings that were read.
+def truncation(
+    rankings: Rankings, *, p: float | Sequence[float] | None = None, same_lists: bool = False
+) -> TruncationResult:
+    """Report on rankings that were read, as Quit While Ahead does.
 
-    The original measures count 0 where a query has nothing relevant, as trec_eval does, so that
-    both are means over the same queries.
+    The original measures score lists with NIL as an answer, the primed ones lists that NIL ends;
+    with `same_lists` both score the lists as they were read. `p` is that of RBP: 0.5 as in the
+    paper, or 0.8 for the same lists. An original measure that is undefined counts 0, as in
+    trec_eval, so that both are means over the same queries.
     """
-    lengths, histogram = _lengths(rankings)
+    before = rankings if same_lists else rankings.with_nil(as_answer=True)
+    after = rankings if same_lists else rankings.with_nil(as_answer=False)
+    lengths, histogram = _lengths(after)
+    depths = (p,) if isinstance(p, (int, float)) else tuple(p or ())
     return TruncationResult(
         **read_as(rankings),
         nil=rankings.settings.nil or "NIL",
+        same_lists=same_lists,
+        nil_is_right=before.settings.nil_as_answer,
         lengths=lengths,
         histogram=histogram,
-        pairs=tuple(_pair(rankings, *both) for both in _pairs(rankings, p)),
+        pairs=tuple(
+            _pair(before, after, *both)
+            for both in _pairs(after, depths or (OF_SAME_LISTS if same_lists else OF_THE_PAPER,))
+        ),
     )
 
 
-def _pairs(rankings: Rankings, p: float) -> Iterator[tuple[Measure, Measure]]:
+def asked_depths(measures: Sequence[RankingMeasure]) -> list[float]:
+    """The p of each RBP or RBP' among some measures."""
+    known = definitions("ranking", strict=False)
+    kin = {own.name for own in known.values() if own.original}
+    kin |= {own.original for own in known.values() if own.original}
+    return list(
+        dict.fromkeys(m.arguments["p"] for m in measures if m.name in kin and "p" in m.arguments)
+    )
+
+
+def _pairs(rankings: Rankings, depths: Sequence[float]) -> Iterator[tuple[Measure, Measure]]:
     """Originals and what modifies them, such that the end of a list is all that they differ in.
 
     With grades other than 1, an original that asks what is relevant has kin that ask the same. One
@@ -176,13 +206,14 @@ def _pairs(rankings: Rankings, p: float) -> Iterator[tuple[Measure, Measure]]:
         original = known[primed.original]
         asks = {own.name: own.default for own in original.parameters}
         both = asks.keys() & {own.name for own in primed.parameters}
-        shared = [f"p={p!r}"] if "p" in both else []
+        every = [[f"p={p!r}"] for p in depths] if "p" in both else [[]]
         rel = [f"rel={asks['rel']!r}"] if graded and "rel" in both and asks["rel"] else []
         cutoff = str(limit) if primed.ideal_ends and limit is not None else None
-        yield (
-            measure_of(original, ", ".join(shared) or None, cutoff),
-            measure_of(primed, ", ".join(shared + rel) or None),
-        )
+        for shared in every:
+            yield (
+                measure_of(original, ", ".join(shared) or None, cutoff),
+                measure_of(primed, ", ".join(shared + rel) or None),
+            )
 
 
 def ends_of(rankings: Rankings) -> list[dict[str, int]]:
@@ -226,19 +257,19 @@ def _histogram(before: Ints, after: Ints) -> Histogram:
     return Histogram(edges=tuple(edges.tolist()), before=tuple(counts[0]), after=tuple(counts[1]))
 
 
-def _pair(rankings: Rankings, original: Any, primed: Any) -> Pair:
-    first, second = (_means(rankings, item) for item in (original, primed))
+def _pair(before: Rankings, after: Rankings, original: Any, primed: Any) -> Pair:
+    first, second = _means(before, original), _means(after, primed)
     tau = kendall_tau(first, second)
     return Pair(
         original=str(original),
         primed=str(primed),
         scores={
             run: Both(original=number(one), primed=number(two))
-            for run, one, two in zip(rankings.runs, first, second, strict=True)
+            for run, one, two in zip(after.runs, first, second, strict=True)
         },
         kendall_tau=number(tau),
         undefined=tau.reason if isinstance(tau, Undefined) else None,
-        inverted=tuple(inversions(rankings.runs, first, second)),
+        inverted=tuple(inversions(after.runs, first, second)),
     )
 
 

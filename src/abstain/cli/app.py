@@ -16,8 +16,9 @@ from abstain.cli.command import SETTINGS, F, FittingHelp
 from abstain.errors import UsageError, nearest
 
 MET = (
-    *("score", "validate", "baseline", "campaign", "rank", "curve", "tune", "compare", "meta"),
-    *("pan", "squad", "report", "audit", "convert", "refusals", "measures", "explain", "demo"),
+    *("score", "validate", "baseline", "campaign", "rank", "trec_eval", "curve", "tune"),
+    *("compare", "meta", "pan", "squad", "report", "audit", "convert", "refusals", "measures"),
+    *("explain", "demo"),
 )
 """The order in which people meet commands; one that is not named here comes after these."""
 

@@ -10,7 +10,7 @@ import click
 from abstain.cli.command import BARE, NEW_FILE, SHOWING, F, Words, option
 from abstain.errors import UsageError
 
-METHODS = ("logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson")
+METHODS = ("beta", "logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson")
 
 
 def _measure_names() -> Iterable[str]:
@@ -74,8 +74,8 @@ def _method(_: click.Context, __: click.Parameter, given: str | None) -> str | b
 
 interval = option(
     "--interval [METHOD]",
-    "An interval for each score: logit (the default), delta, percentile, bca, jeffreys; for a "
-    "proportion also wilson and clopper-pearson.",
+    "An interval for each score: beta (the default), logit, delta, percentile, bca, jeffreys; "
+    "for a proportion also wilson and clopper-pearson.",
     callback=_method,
     type=Words(METHODS),
     methods=METHODS,

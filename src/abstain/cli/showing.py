@@ -75,12 +75,21 @@ class Showing(Struct, frozen=True):
         write_text(self.output, text)
 
 
-def shows(*, digits: bool = True, chart: bool = False, page: bool = True) -> Callable[[F], F]:
+def shows(
+    *,
+    digits: bool = True,
+    chart: bool = False,
+    page: bool = True,
+    also: Sequence[Format] = (),
+    output: str = "Write the result to a file, whole or not at all.",
+    any_name: bool = False,
+) -> Callable[[F], F]:
     """A decorator: give a command the options of showing; it gets an `out`.
 
-    What is no result has no `page` (`--format html`).
+    What is no result has no `page` (`--format html`); `also` are looks of its own. With `any_name`
+    the command itself says what a file of another ending holds.
     """
-    looks = FORMATS if page else tuple(name for name in FORMATS if name != "html")
+    looks = (*(name for name in FORMATS if page or name != "html"), *also)
 
     def decorate(function: F) -> F:
         @wraps(function)
@@ -93,13 +102,13 @@ def shows(*, digits: bool = True, chart: bool = False, page: bool = True) -> Cal
                 chart=given.pop("chart", None),
                 command=context.obj or "",
             )
-            _check(own, looks)
+            _check(own, looks, any_name=any_name)
             return function(out=own, **given)
 
         made: Any = _chart(with_showing) if chart else with_showing
         made = _digits(made) if digits else made
         how = "How to show it (default: by the ending of -o, or table)."
-        made = options.output("Write the result to a file, whole or not at all.")(made)
+        made = options.output(output)(made)
         return cast(F, option("-f --format", how, type=click.Choice(looks), section=SHOWING)(made))
 
     return decorate
@@ -122,10 +131,10 @@ _chart = option(
 )
 
 
-def _check(showing: Showing, looks: Sequence[Format]) -> None:
+def _check(showing: Showing, looks: Sequence[Format], *, any_name: bool) -> None:
     """Refuse a name that promises what is not going to be in the file."""
     output, chart = showing.output, showing.chart
-    if output is not None and showing.format is None:
+    if output is not None and showing.format is None and not any_name:
         ending = output.suffix.lower()
         known = [name for name, look in ENDINGS.items() if look in looks]
         if ending in OTHERS and ending not in known:

@@ -94,7 +94,7 @@ def text_column(
         return _number_as_text(frame, column, label)
     if dtype.is_integer() or dtype == nw.Boolean or is_all_null(frame, column):
         return expr.cast(nw.String)
-    if dtype == nw.Unknown or dtype.is_nested():
+    if dtype in (nw.Unknown, nw.Binary) or dtype.is_nested():
         raise InputError(
             f"column '{column}' holds {dtype}, expected one text or number a row", label
         )

@@ -42,7 +42,7 @@ def decode(data: Any, shape: type[T], place: Place, *, what: str) -> T:
     except msgspec.ValidationError as error:
         raise InputError(f"is no {what} of a known shape: {error}", place) from None
     except (ValueError, RecursionError, msgspec.DecodeError) as error:
-        raise InputError(f"is not whole JSON: {first_line(error)}", place) from None
+        raise InputError(f"is not complete JSON: {first_line(error)}", place) from None
 
 
 def is_cut(text: bytes) -> bool:

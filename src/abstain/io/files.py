@@ -343,7 +343,11 @@ def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
             elif not _exchanged(draft, target):
                 old = draft.with_name(f".{target.name}.{os.getpid()}{OLD}")
                 os.replace(target, old)
-                os.replace(draft, target)
+                try:
+                    os.replace(draft, target)
+                except OSError:
+                    os.replace(old, target)
+                    raise
                 shutil.rmtree(old, ignore_errors=True)
         finally:
             shutil.rmtree(draft, ignore_errors=True)

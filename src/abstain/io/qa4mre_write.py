@@ -17,6 +17,7 @@ from abstain.errors import InputError, shown
 from abstain.io.qa4mre import RUN_EXTRAS, SPLIT, id_levels, question_id, says_none
 
 GOLD_COLUMNS = ("question", "correct", "options", "topic", "test", "nca", "text", "option_texts")
+LISTS = ("correct", "options", "option_texts")
 RUN_COLUMNS = ("question", "answer", "run", "answered", "why", "candidate", *RUN_EXTRAS)
 
 
@@ -41,10 +42,10 @@ def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
     names = [
         name
         for name, dtype in frame.schema.items()
-        if not (isinstance(dtype, pl.List) and not dtype.inner.is_nested())
+        if not (name in LISTS and isinstance(dtype, pl.List) and not dtype.inner.is_nested())
     ]
     texts = [text_column(lazy, name, "the table").alias(name) for name in names]
-    return collect(lazy.with_columns(*texts), "the table")
+    return collect(lazy.with_columns(*texts), "the table") if texts else frame
 
 
 def _run_lines(frame: pl.DataFrame) -> Iterator[str]:

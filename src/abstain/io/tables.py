@@ -238,8 +238,8 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
     chosen = format or format_of_name(str(path))
     if chosen not in FORMATS:
         raise UsageError(
-            f"the name '{path}' says no table format (expected an ending of {', '.join(ENDINGS)}, "
-            "perhaps with .gz or .zst)"
+            f"the name '{path}' does not tell the table format (expected an ending of "
+            f"{', '.join(ENDINGS)}, also with .gz or .zst)"
         )
     with writing(str(path)), whole(path) as draft:
         if chosen == "parquet":

@@ -89,13 +89,13 @@ def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> G
         table,
         {
             "question": "which names each question",
-            "correct": "which holds what is right (empty: nothing is)",
+            "correct": "which holds the right answer (empty: there is none)",
         },
         side="gold",
     )
     for name in set(table.columns) & set(DERIVED):
         raise InputError(
-            f"column '{name}' has a name that is ours, expected another for an attribute",
+            f"column '{name}' has a reserved name, expected another for an attribute",
             Place(table.name, 1 if table.format in ("csv", "tsv") else None),
         )
     lazy = nw.from_native(table.frame)
@@ -139,7 +139,7 @@ def joined_gold(golds: Sequence[Gold]) -> Gold:
     for gold in golds:
         if GOLD in gold.attributes:
             raise InputError(
-                f"column '{GOLD}' has a name that is ours where several golds are read, expected "
+                f"column '{GOLD}' has a reserved name where several golds are read, expected "
                 "another for an attribute",
                 gold.name,
             )
@@ -243,6 +243,6 @@ def _check_ids(frame: pl.DataFrame, table: Table) -> None:
         question = twice["question"][0]
         rows = twice.filter(pl.col("question") == question)[ROW]
         raise InputError(
-            f"question {shown(question)} stands twice (first: {table.place(rows[0])})",
+            f"question {shown(question)} appears twice (first: {table.place(rows[0])})",
             table.place(rows[1]),
         )

@@ -95,7 +95,7 @@ def named(
                 raise
             refused.append((own, error))
     if not every and not refused:
-        raise UsageError("there is no run to read")
+        raise UsageError("no run is given")
     frames = [at for at, own in enumerate(every) if not is_file(own.data)]
     for at in frames if len(frames) > 1 else ():
         every[at] = replace(every[at], label=f"run {at + 1}")

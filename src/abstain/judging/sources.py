@@ -28,7 +28,7 @@ from abstain.judging.plans import agreed, planned
 from abstain.judging.reading import JudgedOptions, Reading, ReadingOptions, refuse_meaningless
 from abstain.judging.responses import Responses, describe, in_its_engine, own_cluster, told
 
-NAMELESS = "the rows name no question: each is counted as one"
+NAMELESS = "the rows name no question: each row counts as a question"
 
 
 class _Source(Source):

@@ -151,7 +151,8 @@ def _of_rankings(item: Measure) -> None:
         score = own(gains, pool=pool)
         if not math.isnan(score):
             _within(item, score, f"the gains {list(gains)} where {pool} are to be found")
-        if pool == 0 and math.isnan(score) != item.definition.leaves_out_nil:
+        empty = not gains and math.isnan(score)  # which may be another reason
+        if pool == 0 and not empty and math.isnan(score) != item.definition.leaves_out_nil:
             _refuse(item, f"is {score:g} where nothing is to be found: see leaves_out_nil")
 
 

@@ -27,6 +27,7 @@ from abstain.measures.definition import (
     Parameter,
     Proportion,
     Shares,
+    TrecName,
     Undefinedness,
     Uses,
 )
@@ -70,6 +71,8 @@ class CountFacts(Facts, total=False):
 
     proportion: Proportion | None
     studentised: bool
+    divides_by: str
+    least: int
     ranks_like: Callable[..., tuple[str, ...]]
     monotone: str
 
@@ -94,6 +97,10 @@ class CountingFacts(CountFacts, total=False):
     needs_candidates: bool
 
 
+LEAST_ANSWERS = 40
+"""Of each run, for a test of a measure of confidence (benchmarks/errors.py)."""
+
+
 class ConfidenceFacts(Facts, total=False):
     """Of a measure of answers; it is studentised where it has an influence."""
 
@@ -103,6 +110,7 @@ class ConfidenceFacts(Facts, total=False):
     mean: MeanOf | None
     influence: Influence | None
     studentised: bool
+    least: int
     bootstrap_biased: bool
 
 
@@ -112,12 +120,16 @@ class RankingFacts(Facts, total=False):
     family: str
     example: str
     total: bool
+    geometric: bool
+    trec: tuple[TrecName, ...]
     leaves_out_nil: bool
     knows_end: bool
     original: str
     ideal_ends: bool
     scales_grades: bool
     lower_grades_cost: bool
+    by_depth: Callable[..., Numeric] | None
+    by_depth_text: str
 
 
 def credit(name: str, **facts: Unpack[CreditFacts]) -> Declare:
@@ -197,6 +209,8 @@ def _declaring(
     varies = proportion is not None and proportion.trials != "n"
     facts = facts if proportion is None else {**proportion.texts, **facts}
     bounds = facts.get("bounds", (0.0, 1.0))
+    mean = facts.get("mean")
+    by_answers = mean is None or mean.over == "answers"
 
     def declare(function: F) -> F:
         home = f"{function.__module__}.{function.__qualname__}"
@@ -210,6 +224,8 @@ def _declaring(
             "gaming": "",
             "undefined": (),
             "studentised": varies or facts.get("influence") is not None,
+            "divides_by": proportion.trials if proportion is not None and varies else "",
+            "least": LEAST_ANSWERS if kind is ConfidenceFacts and by_answers else 0,
             **facts,
             "name": name,
             "home": home,

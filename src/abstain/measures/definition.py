@@ -134,7 +134,7 @@ class Proportion(Struct, frozen=True):
 
     def of(self, counts: CountsLike) -> tuple[Numeric, Numeric]:
         """How many successes and trials some counts have."""
-        return _sum(counts, self.successes), _sum(counts, self.trials)
+        return summed(counts, self.successes), summed(counts, self.trials)
 
     @property
     def texts(self) -> dict[str, str]:
@@ -156,8 +156,26 @@ _LETTERS = {
 }
 
 
-def _sum(counts: CountsLike, letters: str) -> Numeric:
+def summed(counts: CountsLike, letters: str) -> Numeric:
+    """A sum of counts by their letters."""
     return sum(getattr(counts, _LETTERS[letter.strip()]) for letter in letters.split("+"))
+
+
+class TrecName(Struct, frozen=True):
+    """What trec_eval calls a measure, and what it takes after a point there."""
+
+    name: str
+    place: int
+    """Where it stands in the output."""
+    takes: Literal["", "cutoffs", "recalls", "numbers", "gains"] = ""
+    """Whole numbers or shares, each a figure of its own; the parameters in order; grade=gain."""
+    parameters: tuple[str, ...] = ()
+    """What these numbers are called here."""
+    defaults: tuple[float, ...] = ()
+    per_query: bool = True
+    """Whether it is printed for each query, and not for all of them alone."""
+    sets: tuple[str, ...] = ("all_trec",)
+    """The names that stand for several measures, this one among them."""
 
 
 class MeanOf(Struct, frozen=True):
@@ -199,6 +217,11 @@ class Definition(Struct, frozen=True):
 
     So it must be where what it divides by varies much from run to run: precision, by the answers.
     """
+    divides_by: str = ""
+    """What it divides by where that is not all questions, as a sum of counts: R + W."""
+    least: int = 0
+    """As many of those, or answers, each run needs before a test of a difference holds its level
+    (benchmarks/errors.py); with fewer there is no p."""
 
     # --------------------------------------------------------------------- of counts
     shares: bool = False
@@ -230,6 +253,10 @@ class Definition(Struct, frozen=True):
     # ------------------------------------------------------------------- of rankings
     total: bool = False
     """A run is given its sum over the queries, not its mean."""
+    geometric: bool = False
+    """A run is given its geometric mean over the queries, of scores that are above 0."""
+    trec: tuple[TrecName, ...] = ()
+    """What trec_eval calls it."""
     example: str = ""
     """Of a ranking with the gains 1 0 1 where there are 3 to find: the sum and its result."""
     leaves_out_nil: bool = False
@@ -245,6 +272,12 @@ class Definition(Struct, frozen=True):
     """A gain is a grade over the top grade, unless `rel` is given."""
     lower_grades_cost: bool = False
     """Then a perfect list with a grade below the top one scores less than 1."""
+    by_depth: Callable[..., Numeric] | None = None
+    """Its values at every depth that a list may be cut at: a function of `Prefixes`."""
+    by_depth_text: str = ""
+    """The same of one list as an expression of numpy. k are the depths from 0 on, r the gains, c
+    what is found up to each depth, n the relevant documents there are, R their gain, t = c / R (1
+    where there are none); S adds up to each depth. Parameters stand in braces."""
 
     @property
     def example_text(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, overload
 
@@ -228,6 +228,20 @@ class RankingMeasure(Measure):
         rankings = one(gains, pool, top=top)
         reason = self.reasons(rankings)[0]
         return float(self.values(rankings)[0]) if reason is None else Undefined(reason)
+
+    def relevant_from(self, level: float) -> RankingMeasure:
+        """The same with another lowest relevant grade, where it takes one and has none of its own.
+
+        >>> from abstain.measures import measure
+        >>> str(measure("AP@10").relevant_from(2)), str(measure("NDCG").relevant_from(2))
+        ('AP(rel=2)@10', 'NDCG')
+        """
+        own = next((p for p in self.definition.parameters if p.name == "rel"), None)
+        if own is None or self.arguments.get("rel") not in (None, own.default):
+            return self
+        given = {**self.arguments, "rel": own.check(level, self.name)}
+        ordered = (p.name for p in self.definition.parameters if p.name in given)
+        return replace(self, parameters=tuple((name, given[name]) for name in ordered))
 
     def values(self, rankings: RankedLists) -> Floats:
         """The score of each row of some rankings; nan where it does not exist."""

@@ -57,6 +57,16 @@ class DocumentRows:
         """
         return _running(weights, self.offsets)
 
+    def product(self, weights: Floats) -> Floats:
+        """Product of the weights of a document and of those before it in its row."""
+        return _accumulated(np.multiply, weights, self.offsets)
+
+    def highest_from(self, weights: Floats) -> Floats:
+        """The highest of the weights of a document and of those after it in its row."""
+        lengths = np.diff(self.offsets)[::-1]
+        ends = _offsets(lengths)
+        return _accumulated(np.maximum, weights[::-1], ends)[::-1]
+
 
 @dataclass(frozen=True)
 class Pool(DocumentRows):
@@ -92,6 +102,30 @@ class Pool(DocumentRows):
 
 
 @dataclass(frozen=True)
+class Sampled(DocumentRows):
+    """Listed documents that were in the pool and that nobody judged: a row a run and query."""
+
+    rank: Ints
+
+    @classmethod
+    def none(cls, rows: int) -> Sampled:
+        """Of a pool that was judged whole."""
+        return cls(np.zeros(rows + 1, np.int64), np.zeros(0, np.int64))
+
+    def up_to(self, depth: Ints) -> Sampled:
+        """Those that stand within the given depths."""
+        kept = self.rank <= depth[self.row]
+        return Sampled(_offsets(self.count(kept)), self.rank[kept])
+
+    def before(self, row: Ints, rank: Ints) -> Ints:
+        """How many of a row stand before a rank."""
+        if not len(self.rank):
+            return np.zeros(len(row), np.int64)
+        step = int(max(self.rank.max(), rank.max(initial=0))) + 1
+        return np.searchsorted(self.row * step + self.rank, row * step + rank) - self.offsets[row]
+
+
+@dataclass(frozen=True)
 class RankedLists(DocumentRows):
     """The rankings of some runs for the same queries: a row a run and query, run by run.
 
@@ -123,6 +157,13 @@ class RankedLists(DocumentRows):
     """Documents that look like a NIL and are not the one that was named."""
     remarks: tuple[str, ...] = ()
     """What else was noticed of the queries."""
+    pooled: Sampled | None = None
+    """Documents of a negative grade: in the pool, and not judged. None: there are none."""
+
+    @property
+    def sampled(self) -> Sampled:
+        """Listed documents that were in the pool and that nobody judged."""
+        return Sampled.none(self.size) if self.pooled is None else self.pooled
 
     @cached_property
     def query(self) -> Ints:
@@ -140,14 +181,19 @@ class RankedLists(DocumentRows):
     def first(self, depth: Ints) -> RankedLists:
         """The same lists, cut after the given depths."""
         kept = self.rank <= depth[self.row]
-        offsets = np.concatenate(([0], np.cumsum(self.count(kept))))
         return replace(
             self,
             depth=np.minimum(self.depth, depth),
-            offsets=offsets,
+            offsets=_offsets(self.count(kept)),
             rank=self.rank[kept],
             grade=self.grade[kept],
+            pooled=None if self.pooled is None else self.pooled.up_to(depth),
         )
+
+    def judged_only(self) -> RankedLists:
+        """The same lists without the documents that nobody judged: the others move up."""
+        lengths = np.diff(self.offsets)
+        return replace(self, depth=lengths, rank=spread(lengths)[1] + 1, pooled=None)
 
     def only(self, runs: Sequence[int], queries: Sequence[int]) -> RankedLists:
         """The lists of some runs for some queries, by position; a gain of 1 stays what it is."""
@@ -169,9 +215,70 @@ class RankedLists(DocumentRows):
             stopped=self.stopped[rows],
             returned=self.returned[rows],
             nil=self.nil[columns],
+            pooled=None if self.pooled is None else _rows_of(self.pooled, rows),
             unjudged=unjudged,
             unjudged_at=self.unjudged_at if unjudged == self.unjudged else None,
         )
+
+
+def _rows_of(sampled: Sampled, rows: Ints) -> Sampled:
+    offsets, documents = _picked(sampled.offsets, rows)
+    return Sampled(offsets, sampled.rank[documents])
+
+
+def _offsets(counts: Ints) -> Ints:
+    return np.concatenate(([0], np.cumsum(counts)))
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """Lists of one length, and of each all its prefixes: what they score at every depth."""
+
+    gain: Floats
+    """Lists × ranks: the gain of each document; there may be more axes before."""
+    there: Floats
+    """The gain of each list's pool."""
+    relevant: Floats
+    """How many documents of each list's pool have a gain."""
+    best: Floats | None = None
+    """Lists × places: the gains of the pool, the largest first; None: all alike."""
+
+    @cached_property
+    def depth(self) -> Floats:
+        """The depths from 0 on."""
+        return np.arange(self.gain.shape[-1] + 1.0)
+
+    @cached_property
+    def rank(self) -> Floats:
+        """The ranks from 1 on."""
+        return self.depth[1:]
+
+    @cached_property
+    def found(self) -> Floats:
+        """The gain found up to each depth."""
+        return self.running(self.gain)
+
+    @cached_property
+    def ideal(self) -> Floats:
+        """The discounted gain of the first d + 1 documents of the ideal list, for each depth d."""
+        places = np.arange(self.gain.shape[-1] + 1)
+        weight = 1 / np.log2(2.0 + places)
+        if self.best is not None:
+            best = self.best[..., : len(places)]
+            missing = len(places) - best.shape[-1]
+            padded = np.pad(best, [*[(0, 0)] * (best.ndim - 1), (0, missing)])
+            return np.cumsum(padded * weight, axis=-1)
+        each = self.there / np.maximum(self.relevant, 1)
+        full = np.append(0.0, np.cumsum(weight))
+        length = np.minimum(places + 1, self.relevant[..., None]).astype(np.int64)
+        return np.asarray(each[..., None] * full[length])
+
+    def running(self, weights: Floats) -> Floats:
+        """Sums of the weights up to each depth, 0 for none."""
+        sums = np.empty((*weights.shape[:-1], weights.shape[-1] + 1))
+        sums[..., 0] = 0.0
+        np.cumsum(weights, axis=-1, out=sums[..., 1:])
+        return sums
 
 
 def _picked(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
@@ -191,12 +298,17 @@ def _running(weights: NDArray[np.generic], offsets: Ints) -> Floats:
     if _adds_exactly(weights):
         sums: Floats = np.concatenate(([0.0], np.cumsum(weights, dtype=np.float64)))
         return np.asarray(sums[1:] - np.repeat(sums[offsets[:-1]], np.diff(offsets)))
+    return _accumulated(np.add, weights, offsets)
+
+
+def _accumulated(combine: np.ufunc, weights: NDArray[np.generic], offsets: Ints) -> Floats:
+    """What numpy accumulates in each block."""
     sums = np.zeros(len(weights))
     lengths = np.diff(offsets)
     # blocks of one length are the lines of a matrix; there are at most √(2·weights) lengths
     for length in np.unique(lengths[lengths > 0]):
         places = offsets[:-1][lengths == length, None] + np.arange(length)
-        sums[places] = np.cumsum(weights[places], axis=1)
+        sums[places] = combine.accumulate(weights[places], axis=1)
     return sums
 
 

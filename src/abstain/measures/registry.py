@@ -20,7 +20,7 @@ GROUP = "abstain.measures"
 OWN = "abstain.measures.families."
 FAMILIES = (
     *("credit", "validation", "handed_in", "confidence", "calibration"),
-    *("ranking", "truncated"),
+    *("ranking", "sets", "recall_points", "gain", "user_models", "truncated", "stopping"),
 )
 KINDS: dict[Takes, type[Measure]] = {
     "counts": Measure,

@@ -68,13 +68,24 @@ class Collected(Found):
     """Rows of each query, by number; those of no gold query too."""
     nil_words: tuple[str, ...]
     """What looks like a NIL and is not the one that was named."""
+    strangers: Ints
+    """The numbers of its queries that are none of gold's, in the order in which they came: which
+    numbers they have depends on what else is read at the same time."""
 
     @classmethod
-    def of(cls, parts: Sequence[Found], lengths: Ints, nil_words: tuple[str, ...]) -> Collected:
+    def of(
+        cls,
+        parts: Sequence[Found],
+        lengths: Ints,
+        nil_words: tuple[str, ...],
+        strangers: Sequence[int] = (),
+    ) -> Collected:
         """What was found of a run, in any order."""
         found = together([NOTHING_FOUND, *parts])
         order = np.lexsort((found.rank, found.code))
-        return cls(found.code[order], found.rank[order], found.grade[order], lengths, nil_words)
+        others = np.array(strangers, np.int64)
+        code, rank, grade = found.code[order], found.rank[order], found.grade[order]
+        return cls(code, rank, grade, lengths, nil_words, others)
 
 
 class Collector:
@@ -94,12 +105,14 @@ class Collector:
         self._found: list[Found] = []
         self._nil_words = dict.fromkeys(nil_words(judgments.nil), False)
         self._lengths = np.zeros(len(judgments.queries), np.int64)
+        self._strangers: dict[int, None] = {}
 
     def add(self, rows: pl.DataFrame) -> None:
         """Takes the run's next rows."""
         if not rows.height:
             return
         codes = self._judgments.encode(rows["query"], rows["begins"].to_numpy())
+        self._meet(codes)
         docs, keys = rows["doc"], row_keys(codes, rows["hash"].to_numpy())
         batch = Rows(codes, keys, rows["score"].to_numpy())
         for word, seen in self._nil_words.items():
@@ -124,7 +137,13 @@ class Collector:
             finally_rank = self._rank_by_query if self._gather else self._rank
             finally_rank(*self._taken())
         seen = tuple(word for word, there in self._nil_words.items() if there)
-        return Collected.of(self._found, self._lengths, seen)
+        return Collected.of(self._found, self._lengths, seen, tuple(self._strangers))
+
+    def _meet(self, codes: Codes) -> None:
+        """Notes queries that are none of gold's."""
+        others = codes[codes >= len(self._judgments.queries)]
+        if len(others):
+            self._strangers |= dict.fromkeys(others[block_starts(others)].tolist())
 
     def _taken(self) -> tuple[Rows, TextOf]:
         kept, self._kept = self._kept, []

@@ -18,7 +18,7 @@ from abstain.io.columns import read_numbers, text_column
 from abstain.io.frames import collect, in_engine
 from abstain.io.trec import MOST
 from abstain.rankings.collector import Collected, nil_words
-from abstain.rankings.judgments import NIL, Judgments
+from abstain.rankings.judgments import NIL, UNJUDGED, Judgments
 from abstain.rankings.placing import Found
 from abstain.rankings.tables import RankedTable, require_order
 
@@ -33,8 +33,9 @@ def collect_in_engine(
     rows = _rows(source, by_rank=by_rank)
     lists = collect(_lists(rows, by_rank=by_rank), source.name).sort(*KEYS)
     _refuse(source, rows, lists, by_rank=by_rank)
-    judged = qrels.filter(pl.col("rel") >= 0).select(
-        "query", "doc", pl.col("rel").cast(pl.Float64).alias("grade")
+    grade = pl.col("rel").cast(pl.Float64)
+    judged = qrels.select(
+        "query", "doc", pl.when(grade < 0).then(UNJUDGED).otherwise(grade).alias("grade")
     )
     if nil is not None:
         ends = pl.DataFrame({"query": judgments.queries}).with_columns(
@@ -152,7 +153,7 @@ def _repeated(
     what = f"document {shown(str(value))}"
     if column == "score":
         what = f"rank {-int(value)}"
-    return InputError(f"{what} stands twice {_of(row)}", source.name)
+    return InputError(f"{what} appears twice {_of(row)}", source.name)
 
 
 def _by_run(
@@ -170,5 +171,6 @@ def _by_run(
             some["rank"].to_numpy().astype(np.int64),
             some["grade"].to_numpy().astype(np.float64),
         )
-        collected[str(run)] = Collected.of([documents], lengths, nil_words)
+        others = codes[codes >= len(judgments.queries)].tolist()
+        collected[str(run)] = Collected.of([documents], lengths, nil_words, others)
     return collected

@@ -24,6 +24,9 @@ Keys = NDArray[np.uint64]
 NIL = -1.0
 """Stands for a grade where a row says that there is nothing more to find."""
 
+UNJUDGED = -2.0
+"""Stands for a grade where a document was in the pool and was not judged."""
+
 TextOf = Callable[[Ints], pl.Series]
 """The document ids of some rows."""
 
@@ -45,8 +48,9 @@ class RepeatedError(Exception):
 class Judgments:
     """Gold's queries, numbered 0, 1, … in their order, and what is judged for them.
 
-    A negative grade means "not judged", as in trec_eval, and ``nil`` is no document: such rows
-    are left out, but their queries stay. ``top`` is the grade worth a gain of 1, by default
+    A negative grade means "in the pool, not judged", as in trec_eval: such documents are found in
+    runs, but are not in ``pool``. ``nil`` is no document, and its rows are left out, but their
+    queries stay. ``top`` is the grade worth a gain of 1, by default
     the largest. ``also`` names queries for which nothing may be judged. With ``nil_ends`` a
     run's NIL ends its list, and stands behind documents of the same score.
     """
@@ -74,29 +78,33 @@ class Judgments:
         if not KeyIndex(keys).all_differ:
             self.refuse_repeats(codes, keys, qrels["doc"].gather)
         grades: Floats = qrels["rel"].cast(pl.Float64).to_numpy()
-        judged = known = grades >= 0
+        known = grades >= 0
+        documents: Bools = np.ones(len(grades), bool)
         if nil is not None:
             documents = (qrels["doc"] != nil).to_numpy()
-            judged, known = judged & documents, known | ~documents
+            known = known | ~documents
         counts = np.bincount(codes[known], minlength=given)[:given]
         self.unknown = tuple(self.queries[i] for i in np.flatnonzero(counts == 0))
         """Queries of which the qrels say no more than that nothing was judged."""
         self.added = self.queries[given:]
         """Those of ``also`` that the qrels lack."""
-        rows = np.flatnonzero(judged)
+        rows = np.flatnonzero(documents)
         rows = rows[np.lexsort((-grades[rows], codes[rows]))]
+        lengths = np.bincount(codes[rows], minlength=len(names))
+        self._offsets = np.concatenate(([0], np.cumsum(lengths)))
+        self._row = np.repeat(np.arange(len(names)), lengths)
         self._keys = keys[rows]
         # NIL stands after the judged documents, as if it were one
         ends = pl.Series([nil], dtype=pl.String)
         self._docs = qrels["doc"].gather(rows).append(ends).rechunk()
-        self._grades = np.append(grades[rows], NIL)
+        self._grades = np.append(np.where(grades[rows] < 0, UNJUDGED, grades[rows]), NIL)
+        rows = rows[grades[rows] >= 0]
         largest = float(grades[rows].max(initial=0.0))
         if top is not None and not largest <= top < np.inf:
             raise UsageError(
                 f"the top grade must be at least the largest, {largest:g} (got {top:g})"
             )
-        lengths = np.bincount(codes[rows], minlength=len(names))
-        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        offsets = np.concatenate(([0], np.cumsum(np.bincount(codes[rows], minlength=len(names)))))
         self.pool = Pool(offsets, grades[rows], largest if top is None else top)
 
     def encode(self, queries: pl.Series, begins: Bools | None = None) -> Codes:
@@ -130,12 +138,12 @@ class Judgments:
             self.refuse_repeats(codes, keys, text_of)
         heads = codes[starts]
         queries = heads[heads < len(self.queries)]
-        offsets = self.pool.offsets
+        offsets = self._offsets
         group, place = spread(offsets[queries + 1] - offsets[queries])
         judged = offsets[queries][group] + place
         wanted = self._keys[judged]
         rows, which = index.find(wanted) if index.all_differ else find_any(keys, wanted)
-        same = codes[rows] == self.pool.row[judged[which]]
+        same = codes[rows] == self._row[judged[which]]
         rows, which = rows[same], judged[which[same]]
         if self.nil is None:
             return rows, which

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from msgspec import structs
 
 import abstain
-from abstain.errors import UsageError, checked, plural, shown
+from abstain.errors import UsageError, checked, plural
 from abstain.io.selection import Selection, narrowed, positions
 from abstain.measures import Measure, measure
 from abstain.measures.kinds import RankingMeasure
 
 if TYPE_CHECKING:
     from abstain.analyses.compare import compare as _compare
+    from abstain.analyses.cut import cut as _cut
     from abstain.analyses.meta import meta as _meta
     from abstain.analyses.rank import rank as _rank
     from abstain.analyses.truncation import truncation as _truncation
     from abstain.io.tables import Table
     from abstain.judging.reading import ReadingOptions
     from abstain.measures.ranked_lists import Bools, Floats, RankedLists
+    from abstain.rankings.listed import Origin
     from abstain.rankings.scores import ScoreMatrix
     from abstain.rankings.settings import ListSettings
 
@@ -33,9 +36,6 @@ PRIMED_MEASURES = ("AP'", "NDCG'", "RR'")
 
 MRR = re.compile(r"\s*mrr\s*(?=[(@]|$)", re.IGNORECASE)
 """A name that belongs to a measure of confidence; who types it here means RR."""
-
-CUT = re.compile(r"(P|recall|success|map_cut|ndcg_cut)_(\d+)", re.IGNORECASE)
-"""What trec_eval calls P@10, R@10, Success@10, AP@10, NDCG@10."""
 
 
 class Rankings:
@@ -49,6 +49,8 @@ class Rankings:
         attributes: Table | None = None,
         reading: ReadingOptions | None = None,
         subset: Selection | None = None,
+        origins: tuple[Origin, ...] = (),
+        again: Callable[[ListSettings], tuple[RankedLists, tuple[Origin, ...]]] | None = None,
     ) -> None:
         self.lists = lists
         """Every list as measures take it."""
@@ -57,7 +59,10 @@ class Rankings:
         """How the files were read."""
         self.subset = subset
         """Which runs and queries were chosen with `only`; None: all that were read."""
+        self.origins = origins
+        """Where each run comes from, for who needs more than its judged documents."""
         self._attributes = attributes
+        self._again = again
 
     def __repr__(self) -> str:
         queries = plural(len(self.queries), "query", "queries")
@@ -91,6 +96,14 @@ class Rankings:
         if self.settings.missing != "skip":
             return np.ones((len(self.runs), len(self.queries)), bool)
         return ~self.lists.by_run(self.lists.missing)
+
+    def measures(
+        self, given: Sequence[str | Measure] | str | Measure = ()
+    ) -> tuple[RankingMeasure, ...]:
+        """The measures asked for, or the usual ones, with the level of relevance asked for."""
+        chosen = ranking_measures(given or default_measures(self.settings))
+        level = self.settings.relevance_level
+        return chosen if level is None else tuple(item.relevant_from(level) for item in chosen)
 
     def values(self, measure: RankingMeasure) -> Floats:
         """Runs × queries of a measure; NaN where it does not exist, or 0 as trec_eval has it."""
@@ -142,7 +155,31 @@ class Rankings:
             attributes=self._attributes,
             reading=self.reading,
             subset=chosen,
+            origins=tuple(own for own in self.origins if own.run in lists.runs),
+            again=self._again,
         )
+
+    @checked
+    def with_nil(self, as_answer: bool = True) -> Rankings:
+        """The same runs with NIL as an answer or as the end of a list; they are read once more.
+
+        NIL has another place among documents of equal score then. Without a NIL both are the same.
+        """
+        if self.settings.nil is None or self.settings.nil_as_answer == as_answer:
+            return self
+        if self._again is None:
+            raise UsageError("these rankings were not read from runs, so NIL cannot be read anew")
+        settings = structs.replace(self.settings, nil_as_answer=as_answer)
+        lists, origins = self._again(settings)
+        whole = Rankings(
+            lists,
+            settings,
+            attributes=self._attributes,
+            reading=self.reading,
+            origins=origins,
+            again=self._again,
+        )
+        return whole.only(runs=self.runs, queries=self.queries)
 
     # ------------------------------------------------------------------------------------ analyses
 
@@ -159,7 +196,13 @@ class Rankings:
         """
         from abstain.rankings.scores import ScoreMatrix
 
-        chosen = ranking_measures(measures or default_measures(self.settings))
+        chosen = self.measures(measures)
+        for item in chosen:
+            if item.definition.geometric:
+                raise UsageError(
+                    f"{item} is a geometric mean over queries, and tests compare means: take the "
+                    "measure that it averages"
+                )
         values = np.stack([self.values(item) for item in chosen])
         undefined = np.isnan(values) & self.counted
         values[:, ~self.counted] = np.nan
@@ -185,11 +228,13 @@ class Rankings:
         compare = _compare
         meta = _meta
         truncation = _truncation
+        cut = _cut
     else:
         score = abstain.Asked("rank")
         compare = abstain.Asked("compare")
         meta = abstain.Asked("meta")
         truncation = abstain.Asked("truncation")
+        cut = abstain.Asked("cut")
 
 
 # ------------------------------------------------------------------------- measures by their names
@@ -206,11 +251,8 @@ def ranking_measures(
 ) -> tuple[RankingMeasure, ...]:
     """The measures asked for, each once; what is no measure of rankings is refused."""
     listed = [given] if isinstance(given, (str, Measure)) else list(given)
-    for text in listed:
-        if isinstance(text, str):
-            _refuse_other_names(text)
     chosen = []
-    for item in dict.fromkeys(measure(text) for text in listed):
+    for item in dict.fromkeys(found for text in listed for found in _named(text)):
         if not isinstance(item, RankingMeasure):
             raise UsageError(
                 f"{item} is a measure of {item.definition.takes}, not of rankings "
@@ -222,11 +264,16 @@ def ranking_measures(
     return tuple(chosen)
 
 
-def _refuse_other_names(text: str) -> None:
-    """Names by which other tools call a measure: they are told ours."""
-    if MRR.match(text):
+def _named(text: str | Measure) -> list[Measure]:
+    """The measure that a text names, or those that it names in trec_eval."""
+    if isinstance(text, str) and MRR.match(text):
         ours = MRR.sub("RR", text)
         raise UsageError(f"MRR is a measure of confidence; of rankings it is the mean of {ours}")
-    if found := CUT.fullmatch(text.strip()):
-        ours = f"{found[1].removesuffix('_cut')}@{found[2]}"
-        raise UsageError(f"there is no measure {shown(text)}: here it is {measure(ours)}")
+    try:
+        return [measure(text)]
+    except UsageError:
+        from abstain.measures.trec_names import measures_named
+
+        if not isinstance(text, str) or not (found := measures_named(text.strip())):
+            raise
+        return found

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,10 @@ import polars as pl
 
 from abstain.errors import InputError, UsageError, checked, plural, shown, some_of
 from abstain.io.files import Opened
-from abstain.measures.ranked_lists import Pool, RankedLists
+from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists, Sampled
 from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError
-from abstain.rankings.judgments import NIL, Judgments, RepeatedError
+from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
+from abstain.rankings.listed import Origin
 from abstain.rankings.placing import NOTHING_FOUND, Found, together
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.settings import Engine, ListSettings, Missing, Ties
@@ -24,6 +26,9 @@ from abstain.rankings.sources import Source, TrecFile, is_ranking, open_source
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
+
+MOST_AT_ONCE = 8
+"""Files read at once: each needs memory for some of its rows."""
 
 
 @checked
@@ -40,6 +45,8 @@ def read_rankings(
     top: float | None = None,
     queries: Any = None,
     all_queries: bool = False,
+    relevance_level: float | None = None,
+    judged_only: bool = False,
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
     engine: Engine | None = None,
@@ -49,7 +56,9 @@ def read_rankings(
 
     `qrels` is a path (TREC, CSV, JSONL, Parquet), a dataframe with query, doc and rel, or a dict
     {query: {doc: rel}}. `runs` is one of those with query, doc and score, a sequence of them, or
-    a mapping of names to them. A lazy frame of duckdb or Spark is ranked by its own engine.
+    a mapping of names to them. A lazy frame of duckdb or Spark is ranked by its own engine. Columns
+    may have the names of ir_measures (query_id, doc_id, relevance) or PyTerrier (qid, docno,
+    label); Qrels and Run of ranx are taken as the dicts that they hold.
 
     Parameters:
         nil: the document id that ends a list, such as NIL or -1.
@@ -61,6 +70,8 @@ def read_rankings(
         top: the grade that is a gain of 1 (default: the largest judged).
         queries: a table of queries and their attributes, to slice by.
         all_queries: every query of that table counts; one without judgments is a nil query.
+        relevance_level: the lowest relevant grade, for every measure that has a `rel`.
+        judged_only: documents that nobody judged are taken out of the lists first.
         columns: known name to actual name: {"query": "qid"}.
         format: trec, csv, tsv, jsonl, json or parquet, where it is not evident.
         engine: who reads paths: polars, duckdb or spark (at `master`).
@@ -78,17 +89,21 @@ def read_rankings(
         trec_eval=trec_eval,
         top=top,
         all_queries=all_queries,
+        relevance_level=relevance_level,
+        judged_only=judged_only,
     ).checked()
     table: Table | None = None
     listed: list[str] = []
     if queries is not None or all_queries:
         from abstain.io.frames import open_table, rename
-        from abstain.rankings.tables import needs_queries, read_queries
+        from abstain.rankings.tables import columns_of, needs_queries, read_queries
 
         if queries is None:
             raise needs_queries("all_queries")
-        table = rename(open_table(queries, name="queries"), columns or {}, side="queries")
+        table = open_table(queries, name="queries")
+        table = rename(table, columns_of(table, columns or {}, "queries"), side="queries")
         listed = read_queries(table)["query"].to_list()
+    qrels = _without_ranx(qrels)
     opening = partial(open_source, columns=columns, format=format)
     gold = opening(qrels, side="gold")
     sources = [
@@ -101,7 +116,8 @@ def read_rankings(
         tables = [each.table for each in (gold, *sources) if not isinstance(each, TrecFile)]
         check_mapping(columns, tables if table is None else [*tables, table])
     also = [*_unjudged(qrels), *(listed if all_queries else [])]
-    lists = _load(gold, sources, settings, top=top, also=also)
+    load = partial(ranked_lists, gold, sources, top=top, also=also)
+    lists, origins = load(settings)
     if settings.missing == "error":
         _refuse_missing(lists)
     return Rankings(
@@ -109,6 +125,8 @@ def read_rankings(
         settings,
         attributes=table,
         reading={"columns": columns, "format": format, "engine": engine, "master": master},
+        origins=origins,
+        again=load,
     )
 
 
@@ -127,14 +145,37 @@ def _is_one_run(runs: Mapping[Any, Any]) -> bool:
     return bool(values) and not any(isinstance(value, Mapping) for value in values)
 
 
+def _of_ranx(data: Any) -> bool:
+    return type(data).__module__.partition(".")[0] == "ranx" and hasattr(data, "to_dict")
+
+
+def _has_name(data: Any) -> bool:
+    return isinstance(data, FILE) or (_of_ranx(data) and bool(data.name))
+
+
+def _without_ranx(data: Any) -> Any:
+    """Qrels or a Run of ranx as the dict that it holds."""
+    return data.to_dict() if _of_ranx(data) else data
+
+
 def _named(runs: Any) -> list[tuple[str, Any]]:
+    """The runs with the names that their callers gave them; those of ranx have one of their own."""
+    named = _given_names([runs] if _of_ranx(runs) else runs)
+    return [
+        (name or str(getattr(data, "name", None) or "") if _of_ranx(data) else name, own)
+        for name, data in named
+        for own in (_without_ranx(data),)
+    ]
+
+
+def _given_names(runs: Any) -> list[tuple[str, Any]]:
     if isinstance(runs, Mapping) and not _is_one_run(runs):
         named = [(str(name), data) for name, data in runs.items()]
     elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
         named = [own for data in runs for own in _unfolded(data)]
         frames = sum(not isinstance(data, FILE) for _, data in named)
         named = [
-            (name if frames < 2 or isinstance(data, FILE) else f"run {i + 1}", data)
+            (name if frames < 2 or _has_name(data) else f"run {i + 1}", data)
             for i, (name, data) in enumerate(named)
         ]
     else:
@@ -165,14 +206,14 @@ def _unfolded(data: Any) -> list[tuple[str, Any]]:
 # --------------------------------------------------------------- rows to rankings
 
 
-def _load(
+def ranked_lists(
     qrels: Source,
     runs: Sequence[Source],
     settings: ListSettings,
     *,
     top: float | None = None,
     also: Sequence[str] = (),
-) -> RankedLists:
+) -> tuple[RankedLists, tuple[Origin, ...]]:
     """The rankings of all runs for the queries of the qrels, and for those in `also`.
 
     Rows are ordered by falling score and equal scores by falling document id, as trec_eval
@@ -189,19 +230,44 @@ def _load(
     by_rank = settings.ties == "rank"
 
     def collected(source: Source) -> dict[str, Collected]:
-        if isinstance(source, TrecFile) or not source.elsewhere:
+        if not _is_elsewhere(source):
             return _collect(source, judgments, by_rank=by_rank)
         from abstain.rankings.engine import collect_in_engine
 
+        assert not isinstance(source, TrecFile)
         return collect_in_engine(source, judged, judgments, by_rank=by_rank)
 
-    found = [(tag, source, each) for source in runs for tag, each in collected(source).items()]
+    found = [
+        (tag, source, each)
+        for source, own in zip(runs, _of_all(runs, collected), strict=True)
+        for tag, each in own.items()
+    ]
     names = _names([(tag, source) for tag, source, _ in found])
     named = list(zip(names, (each for *_, each in found), strict=True))
     rankings = _assemble(judgments, named, limit=settings.limit)
+    rankings = rankings.judged_only() if settings.judged_only else rankings
     strangers = zip(rankings.unjudged, (source for _, source, _ in found), strict=True)
     places = (source.place_of(queries[0]) for queries, source in strangers if queries)
-    return replace(rankings, remarks=tuple(_remarks(judgments)), unjudged_at=next(places, None))
+    remarks = tuple(_remarks(judgments))
+    origins = tuple(
+        Origin(name, tag, source) for name, (tag, source, _) in zip(names, found, strict=True)
+    )
+    return replace(rankings, remarks=remarks, unjudged_at=next(places, None)), origins
+
+
+def _of_all(
+    runs: Sequence[Source], collected: Callable[[Source], dict[str, Collected]]
+) -> list[dict[str, Collected]]:
+    """What was found of each source, in their order; all cores read files at once."""
+    cores = os.cpu_count() or 1
+    if len(runs) < 2 or cores < 2 or any(_is_elsewhere(source) for source in runs):
+        return [collected(source) for source in runs]
+    with ThreadPoolExecutor(max_workers=min(cores, len(runs), MOST_AT_ONCE)) as pool:
+        return list(pool.map(collected, runs))
+
+
+def _is_elsewhere(source: Source) -> bool:
+    return not isinstance(source, TrecFile) and source.elsewhere
 
 
 def _remarks(judgments: Judgments) -> Iterator[str]:
@@ -255,9 +321,9 @@ def _collect(
 
 
 def _repeated(source: Source, error: RepeatedError) -> InputError:
-    """What stands twice for a query, with its two places."""
+    """What appears twice for a query, with its two places."""
     what = f"document {shown(error.doc)}" if error.doc is not None else f"rank {error.rank}"
-    said = f"{what} stands twice for query {shown(error.query)}"
+    said = f"{what} appears twice for query {shown(error.query)}"
     places = source.places_of(error)
     if len(places) < 2:
         return InputError(said, source.name)
@@ -326,7 +392,7 @@ def _assemble(
     counts = [found.lengths[:queries] for _, found in runs]
     returned = np.concatenate([np.zeros(0, np.int64), *counts])
     found = _stacked([found for _, found in runs], queries)
-    row, rank, grade = found.code, found.rank, found.grade
+    row, rank, grade, pooled = _judged(found, len(returned))
     is_nil = grade == NIL
     pool = judgments.pool
     if not judgments.nil_ends:
@@ -339,17 +405,15 @@ def _assemble(
         queries=judgments.queries,
         pool=pool,
         depth=returned,
-        offsets=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(returned))))),
+        offsets=_offsets(row, len(returned)),
         rank=rank,
         grade=grade,
         missing=returned == 0,
         stopped=np.ones(len(returned), bool),
         returned=returned,
         nil=judgments.pool.nothing(),
-        unjudged=tuple(
-            tuple(names.gather(np.flatnonzero(found.lengths[queries:]) + queries))
-            for _, found in runs
-        ),
+        pooled=pooled,
+        unjudged=tuple(tuple(names.gather(found.strangers)) for _, found in runs),
         nil_words=tuple(dict.fromkeys(word for _, found in runs for word in found.nil_words)),
     )
     ends = np.full(len(returned), np.iinfo(np.int64).max)
@@ -360,6 +424,19 @@ def _assemble(
         rankings = replace(rankings, stopped=~reached)
         ends = np.minimum(ends, limit)
     return rankings.first(ends)
+
+
+def _judged(found: Found, rows: int) -> tuple[Ints, Ints, Floats, Sampled | None]:
+    """The judged documents and NILs, and apart from them those that were only in the pool."""
+    only = found.grade == UNJUDGED
+    if not only.any():
+        return found.code, found.rank, found.grade, None
+    pooled = Sampled(_offsets(found.code[only], rows), found.rank[only])
+    return found.code[~only], found.rank[~only], found.grade[~only], pooled
+
+
+def _offsets(row: Ints, rows: int) -> Ints:
+    return np.concatenate(([0], np.cumsum(np.bincount(row, minlength=rows))))
 
 
 def _stacked(runs: Sequence[Collected], queries: int) -> Found:

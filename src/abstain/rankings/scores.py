@@ -17,6 +17,7 @@ import abstain
 from abstain.errors import InputError, UnknownNameError, UsageError, checked, option, plural
 from abstain.io.files import bare_name
 from abstain.io.selection import Selection, narrowed, positions
+from abstain.rankings.shapes import Shape, shaped
 
 if TYPE_CHECKING:
     from abstain.analyses.compare import compare as _compare
@@ -122,6 +123,17 @@ class ScoreMatrix:
             pl.Series(name, own.ravel(), pl.Float64, nan_to_null=True)
             for name, own in zip(self.measures, self.values, strict=True)
         )
+
+    @checked
+    def to_shape(self, shape: Shape) -> Any:
+        """The scores as ir_measures, pyterrier, pytrec_eval or ranx have them by query."""
+        cells = np.moveaxis(self.values, 0, -1).tolist()
+        rows = (
+            (run, topic, {m: v if v == v else None for m, v in zip(self.measures, at, strict=True)})
+            for run, own in zip(self.runs, cells, strict=True)
+            for topic, at in zip(self.topics, own, strict=True)
+        )
+        return shaped(rows, shape)
 
     # ------------------------------------------------------------------------------------ subsets
 

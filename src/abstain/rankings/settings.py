@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
@@ -9,6 +10,7 @@ import msgspec
 from msgspec import structs
 
 from abstain.errors import UnknownNameError, UsageError, option
+from abstain.measures.definition import number_text
 
 Missing: TypeAlias = Literal["empty", "error", "skip"]
 Ties: TypeAlias = Literal["trec", "rank"]
@@ -29,6 +31,8 @@ class RankingsOptions(TypedDict, total=False):
     top: float | None
     queries: Any
     all_queries: bool
+    relevance_level: float | None
+    judged_only: bool
     columns: Mapping[str, str] | None
     format: str | None
     engine: Engine | None
@@ -54,6 +58,10 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The grade that is a gain of 1, where it was said; otherwise the largest judged."""
     all_queries: bool = False
     """Whether every query of the table of queries counts, judged or not."""
+    relevance_level: float | None = None
+    """The lowest relevant grade, for every measure that takes one and is not given its own."""
+    judged_only: bool = False
+    """Whether documents that nobody judged are taken out of the lists first."""
 
     def checked(self) -> ListSettings:
         """The same, if it makes sense together."""
@@ -70,8 +78,15 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
             if value not in known:
                 there_are = f"there are {', '.join(known)}"
                 raise UnknownNameError(f"value of {what}", value, known, hint=there_are)
+        level = self.relevance_level
+        if level is not None and not 0 < float(level) < math.inf:
+            raise UsageError(
+                f"{option('relevance_level')} must be a grade above 0 (got {number_text(level)})"
+            )
         top = self.top
         plain = structs.replace(self, top=None if top is None else float(top))
+        if level is not None:
+            plain = structs.replace(plain, relevance_level=float(level))
         if self.limit is None:
             return plain
         if not 1 <= int(self.limit) <= MOST_DOCUMENTS:

@@ -57,7 +57,7 @@ class TrecFile(Origin, frozen=True):
         yield from trec.run_batches(self.opened, by_rank=by_rank, marks=marks)
 
     def places_of(self, error: RepeatedError) -> Sequence[Place]:
-        """Where that is which stands twice for a query."""
+        """Where that is which appears twice for a query."""
         lines = trec.lines_with(self.opened, error.query, doc=error.doc, rank=error.rank)
         return [Place(self.name, line) for line in lines]
 

@@ -27,6 +27,13 @@ BATCH = 1 << 17
 IDS = {"query": "which names the query", "doc": "which names the document"}
 """Columns that judgments and runs have alike, and what they are for."""
 
+CALLED = {
+    "query": ("query_id", "qid", "q_id"),
+    "doc": ("doc_id", "docno", "docid"),
+    "rel": ("relevance", "label"),
+}
+"""What ir_measures, PyTerrier and ranx call a column, where it has not our name."""
+
 NO_ROWS = {"query": pl.String, "doc": pl.String, "score": pl.Float64, "run": pl.String}
 
 LARGEST_GRADE = 1e18
@@ -75,7 +82,7 @@ class RankedTable(Origin, frozen=True):
             yield rows.select("query", "doc", score, run.alias("run")).with_columns(marks)
 
     def places_of(self, error: RepeatedError) -> Sequence[Place]:
-        """Where that is which stands twice for a query."""
+        """Where that is which appears twice for a query."""
         table = self.table
         has_run = "run" in table.columns
         texts = ("query", "doc", "run") if has_run else ("query", "doc")
@@ -128,8 +135,20 @@ def open_rows(
         own = name or "run"
         rows = _rows_of(data, label, side) if isinstance(data, Mapping) else data
         table = open_table(rows, name=label, may_be_empty=side == "run")
-    table = rename(table, columns, side=side)
+    table = rename(table, columns_of(table, columns, side), side=side)
     return RankedTable(table.name, own, bool(name), None if path == STDIN else path, table)
+
+
+def columns_of(table: Table, mapping: Mapping[str, str], side: str) -> dict[str, str]:
+    """Known to actual names: those that were said, and what other tools call the others."""
+    parts = [known.rpartition(":") for known in mapping]
+    said = {bare for scope, colon, bare in parts if not colon or scope == side}
+    found = {}
+    for known, others in CALLED.items():
+        there = [name for name in others if name in table.columns]
+        if known not in table.columns and known not in said and len(there) == 1:
+            found[known] = there[0]
+    return {**found, **mapping}
 
 
 def _rows_of(lists: Mapping[Any, Any], name: str, side: str) -> pl.DataFrame:
@@ -198,7 +217,7 @@ def require_order(table: Table, order: str) -> None:
 
 
 def _having(error: RepeatedError, rows: pl.DataFrame) -> pl.DataFrame:
-    """Those of a query's rows that have what stands twice."""
+    """Those of a query's rows that have what appears twice."""
     if error.doc is not None:
         return rows.filter(pl.col("doc") == error.doc)
     same = rows["rank"].cast(pl.Float64, strict=False) == error.rank
@@ -306,5 +325,5 @@ def read_queries(table: Table, by: Sequence[str] = ()) -> pl.DataFrame:
     twice = (~rows["query"].is_first_distinct()).arg_true()
     if len(twice):
         query = shown(rows["query"][twice[0]])
-        raise InputError(f"query {query} stands twice", place_in(table, rows, twice[0]))
+        raise InputError(f"query {query} appears twice", place_in(table, rows, twice[0]))
     return rows.select("query", *by)

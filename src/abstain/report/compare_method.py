@@ -6,19 +6,34 @@ from collections import Counter
 
 from abstain.analyses.compare.result import CompareResult
 from abstain.errors import plural
+from abstain.report.compare_scores import of_scores
 from abstain.report.compare_words import units
 from abstain.report.shared import known_measure
 from abstain.stats.hypotheses import EXACT_UNITS
-from abstain.stats.intervals import DRAWS, METHODS, OF_ONE_PROPORTION, RANDOM
+from abstain.stats.intervals import DEFAULT, DRAWS, METHODS, OF_ONE_PROPORTION, RANDOM
+from abstain.stats.planning import Plan
 
 MOST_ODD = 3
 SHORT = 0.0005
 TESTS = {
     "randomisation": "paired randomisation",
-    "bootstrap": "paired bootstrap",
+    "bootstrap": "paired bootstrap, shifted to no difference (twice the smaller tail)",
     "mcnemar": "McNemar's exact test of right against not right",
+    "t": "paired t-test",
     "wilcoxon": "Wilcoxon's signed-rank test",
+    "sign": "exact sign test, ties left out",
 }
+OF_DIFFERENCES = {
+    "logit": "the influence of each answer on the logit scale",
+    "mover": "the two intervals combined",
+}
+DRAWN = {
+    "random": ", taken to be drawn at random",
+    "truth": ", taken to be drawn by their true outcome",
+    "verdict": ", drawn by the judge's verdict",
+}
+BY_TRIALS = ("randomisation", "bootstrap")
+"""Tests by random trials, where they are not exact."""
 RULES_ERR = (
     "rules that find refusals err: `abstain refusals --check` measures how often, and "
     "a table of the judge's errors takes that into the corrected scores"
@@ -33,8 +48,8 @@ def bounds(c: CompareResult) -> list[str]:
     total = sum(row.unknown for row in unknown)
     said = [
         f"{plural(total, 'response is', 'responses are')} unknown (unparseable, failed or missing):"
-        f" worst and best are the scores over all {plural(c.questions_in_all, 'question')} and all "
-        "ways they could have gone"
+        f" worst and best are the lowest and the highest score over all "
+        f"{plural(c.questions_in_all, 'question')}, whatever those responses were"
         + ("." if all(row.all_ways for row in unknown) else ", as far as an even sample shows.")
     ]
     if len(c.rows) == 2 and all(row.bounds for row in c.rows):
@@ -44,7 +59,7 @@ def bounds(c: CompareResult) -> list[str]:
         if low is not None and high is not None and low > high:
             said.append(f"{first.run} stays ahead of {second.run} whatever they were.")
         else:
-            said.append("They could turn the order of the two runs.")
+            said.append("They could reverse the order of the two runs.")
     return said
 
 
@@ -54,13 +69,14 @@ def corrected(c: CompareResult) -> list[str]:
         return []
     said = [
         "The corrected scores undo the judge's errors by its rates on a sample of "
-        f"{plural(c.judge_sample, 'checked response')}; their intervals include the uncertainty of "
-        "those rates."
+        f"{plural(c.judge_sample, 'checked response')}{DRAWN.get(c.judge_drawn, '')}; their "
+        "intervals include the uncertainty of those rates."
     ]
     if c.never_checked:
+        which = "judged" if c.judge_drawn == "verdict" else "truly"
         said.append(
-            f"No response that is truly {' or '.join(c.never_checked)} was checked: there the "
-            "judge is taken at its word."
+            f"No response that is {which} {' or '.join(c.never_checked)} was checked: the "
+            "judge is assumed to be right there."
         )
     return said
 
@@ -76,6 +92,8 @@ def plan(c: CompareResult) -> list[str]:
     said = []
     if p.visible is not None:
         size = f"{p.visible:.3f}" if p.visible >= SHORT else "less than 0.001"
+        if p.visible_range is not None:
+            size += " ({:.3f} to {:.3f}, as sure as the clusters make it)".format(*p.visible_range)
         said.append(
             f"This test set could detect a difference of {size} (power {100 * p.power_asked:g} %, "
             f"{whose}, one comparison)."
@@ -83,28 +101,35 @@ def plan(c: CompareResult) -> list[str]:
     if p.detect is not None and p.power is not None and p.needed is not None:
         said.append(
             f"A difference of {p.detect:g} would be found with a power of {100 * p.power:.0f} %; "
-            f"{100 * p.power_asked:g} % takes {units(p.needed, c.unit)}."
+            f"{100 * p.power_asked:g} % takes {units(p.needed, c.unit)}{_between(p)}."
         )
     return said
+
+
+def _between(p: Plan) -> str:
+    return "" if p.needed_range is None else " ({:,} to {:,})".format(*p.needed_range)
 
 
 def how(c: CompareResult) -> list[str]:
     """How intervals and p-values were made, where there are some."""
     said = [_intervals(c, c.interval_method)] if c.interval_method is not None else []
     said += [_test(c)] if c.is_tested else []
-    return [" ".join(said)] if said else []
+    return [" ".join(said), *of_scores(c)] if said else []
 
 
 def _intervals(c: CompareResult, method: str) -> str:
-    text = f"Intervals: {100 * c.level:g} %, {METHODS.get(method, method)} ({method}"
+    by = "Student's t" if c.of_scores and method == "delta" else METHODS.get(method, method)
+    text = f"Intervals: {100 * c.level:g} %, {by} ({method}"
     if method in RANDOM:
         drawn = f"{DRAWS:,} draws" if method == "jeffreys" else f"{c.trials:,} trials"
         text += f"; {drawn}, seed {c.seed}"
     text += ")"
     if method in OF_ONE_PROPORTION:
-        return f"{text}; of differences: logit."
-    if c.interval_method_of_differences is not None:
-        return f"{text}; of differences: the influence of each answer on the logit scale (logit)."
+        return f"{text}; of differences: {DEFAULT}."
+    of_differences = c.interval_method_of_differences
+    if of_differences is not None:
+        said = OF_DIFFERENCES.get(of_differences, of_differences)
+        return f"{text}; of differences: {said} ({of_differences})."
     return f"{text}."
 
 
@@ -112,14 +137,21 @@ def _test(c: CompareResult) -> str:
     trials = f"{c.trials:,} trials, seed {c.seed}"
     text = f"Test: {TESTS.get(c.test, c.test)}"
     if c.studentised and c.test == "randomisation":
-        text += " of the difference over its standard error"
-    drawn = [p for p in c.pairs if not p.exact] if c.test != "wilcoxon" else []
-    exact = sum(p.exact for p in c.pairs)
-    if exact and c.test != "mcnemar":
-        text += ", exact" if exact == len(c.pairs) else f", exact for {plural(exact, 'pair')}"
+        item = known_measure(c.measure)
+        given = item is not None and item.definition.proportion is not None
+        if given and c.clusters is None:
+            text = "Test: draws under equal proportions, given which questions each run answered"
+        else:
+            text += " of the difference over its standard error"
+    tested = [p for p in c.pairs if p.p is not None]
+    drawn = [p for p in tested if not p.exact] if c.test in BY_TRIALS else []
+    exact = sum(p.exact for p in tested)
+    if exact and c.test not in ("mcnemar", "sign"):
+        text += ", exact" if exact == len(tested) else f", exact for {plural(exact, 'pair')}"
     swapped = c.questions if c.clusters is None else c.clusters
     text += f"; {trials}" if drawn else ""
-    if c.against and (c.test != "randomisation" or (swapped > EXACT_UNITS and not drawn)):
+    apart = c.test != "randomisation" or (swapped > EXACT_UNITS and not drawn)
+    if c.correction == "max-T" and apart:
         text += "; max-T by randomisation"
         text += f", {trials}" if swapped > EXACT_UNITS else ""
     return text + "."

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
     from abstain.report.page import Page
 
-Format: TypeAlias = Literal["table", "json", "csv", "markdown", "latex", "github", "html"]
-FORMATS: tuple[Format, ...] = get_args(Format)
+Shared: TypeAlias = Literal["table", "json", "csv", "markdown", "latex", "github", "html"]
+Format: TypeAlias = Shared | Literal["trec_eval"]
+FORMATS: tuple[Format, ...] = get_args(Shared)
+"""The looks that every result has; rankings have one more."""
 
 ENDINGS: dict[str, Format] = {
     ".json": "json",
@@ -118,12 +120,18 @@ class View(Generic[R]):
                 return self.html()
             case "csv":
                 return to_csv(self.whole(**options))
+            case "trec_eval":
+                return self.trec_eval()
             case _:
                 look = LOOKS[format]
                 grids = (self.on_terminal if format == "table" else self.tables)(
                     digits=digits, **options
                 )
                 return "\n".join(look(grid, digits) for grid in grids)
+
+    def trec_eval(self) -> str:
+        """The result as trec_eval prints scores: measure, query, value."""
+        raise UsageError(f"a result of `abstain {self.result.kind}` has no scores of rankings")
 
     def plain(self) -> str:
         """The result as a terminal of 80 columns shows it: what `print` prints."""

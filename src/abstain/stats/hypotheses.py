@@ -1,7 +1,7 @@
 """Paired tests, and p-values of many comparisons adjusted.
 
 Randomisation of whole clusters, of scores, and of many runs against one. McNemar for right against
-not right, Wilcoxon for scores. Holm, or Benjamini and Hochberg.
+not right; Student's t, Wilcoxon and signs for scores. Holm, or Benjamini and Hochberg.
 """
 
 from __future__ import annotations
@@ -171,6 +171,37 @@ def mcnemar(only_one: int, only_other: int) -> float:
     return min(1.0, 2 * float(bdtr(min(only_one, only_other), total, 0.5)))
 
 
+def signed_gaps(differences: Array) -> Array:
+    """The differences that exist, rounded so that those which only rounding tells apart are equal.
+
+    A difference of 0 is a tie.
+    """
+    return rounded(differences[~np.isnan(differences)], DECIMALS)
+
+
+def student(mean: float, error: float, units: int) -> float:
+    """The paired t-test's p of a mean difference with its standard error over so many units.
+
+    NaN where the differences do not vary, unless they are all 0.
+
+    >>> round(student(0.1, 0.05, 21), 4)
+    0.0593
+    """
+    from scipy.special import stdtr
+
+    if mean == error == 0:
+        return 1.0
+    if units < 2 or not error > CLOSE_SCORES * abs(mean):
+        return float("nan")
+    return 2 * float(stdtr(units - 1, -abs(mean / error)))
+
+
+def sign_test(differences: Array) -> float:
+    """The exact sign test's p: is either run ahead as often as the other? Ties are dropped."""
+    known = signed_gaps(differences)
+    return mcnemar(int(np.count_nonzero(known > 0)), int(np.count_nonzero(known < 0)))
+
+
 def wilcoxon(differences: Array) -> PValue:
     """Wilcoxon's signed-rank p; zeros are dropped, ties share their ranks.
 
@@ -179,7 +210,7 @@ def wilcoxon(differences: Array) -> PValue:
     from scipy.stats import rankdata
     from scipy.stats import wilcoxon as signed_rank
 
-    known = rounded(differences[~np.isnan(differences)], DECIMALS)
+    known = signed_gaps(differences)
     known = known[known != 0]
     if not len(known):
         return PValue(1.0, exact=True)

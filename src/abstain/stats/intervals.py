@@ -1,6 +1,6 @@
 """Intervals for a measure or a difference: each method by name.
 
-`logit` is the default, chosen by simulation (benchmarks/coverage.py).
+`beta` is the default, chosen by simulation (benchmarks/coverage.py).
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from abstain.errors import UnknownNameError, UsageError
 from abstain.measures import Measure, Proportion, definitions
 from abstain.measures.arrays import Array
 from abstain.outcomes import Counts, CountsArray
-from abstain.stats.functional import Functional, cells_of, delta, effective, logit, one_run
+from abstain.stats.functional import Functional, beta, cells_of, delta, effective, logit, one_run
 
 IntervalMethod: TypeAlias = Literal[
-    "logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson"
+    "beta", "logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson"
 ]
 
 METHODS: dict[str, str] = {
+    "beta": "beta quantiles by the effective number of questions",
     "logit": "the delta method on the logit scale with pseudo-counts",
     "delta": "the delta method",
     "percentile": "the percentile bootstrap",
@@ -31,13 +32,15 @@ METHODS: dict[str, str] = {
     "wilson": "Wilson's score interval of a proportion",
     "clopper-pearson": "Clopper and Pearson's exact interval of a proportion",
 }
-DEFAULT = "logit"
+DEFAULT = "beta"
+SMOOTH = {"beta": beta, "logit": logit, "delta": delta}
+"""Those that take many samples at once and draw nothing."""
 RANDOM = ("percentile", "bca", "jeffreys")
 OF_ONE_PROPORTION = ("wilson", "clopper-pearson")
 DRAWS = 20_000
 BLOCK = 1 << 22
 """Numbers held at once."""
-NO_WIDTH = "hardly a resample differs, so a bootstrap shows no width"
+NO_WIDTH = "almost all resamples are the same, so a bootstrap interval has no width"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def interval(
     >>> from abstain.measures import measure
     >>> found = interval(measure("c@1"), Counts(right=138, wrong=87, unanswered_empty=59))
     >>> 0.5869 in found, found.method
-    (True, 'logit')
+    (True, 'beta')
     """
     method = check_method(method)
     row = (
@@ -145,16 +148,15 @@ def cell_interval(
 ) -> Interval:
     """An interval for a function of cells: one run's measure or a difference of two."""
     if method in OF_ONE_PROPORTION:
-        raise UsageError(f"{method} is for one proportion; a difference takes logit, delta, bca, …")
+        raise UsageError(f"{method} is for one proportion; a difference takes beta, delta, bca, …")
     if clusters is not None and len(clusters) < 2:
         return Interval.none(method, "there is only one cluster")
     if cells.sum() < 2:
         return Interval.none(method, "there is only one question")
     if math.isnan(float(f.value(cells))):
         return Interval.none(method, "the value is undefined")
-    if method in ("logit", "delta"):
-        make = logit if method == "logit" else delta
-        low, high = make(f, cells, clusters, level=level)
+    if method in SMOOTH:
+        low, high = SMOOTH[method](f, cells, clusters, level=level)
         return Interval(float(low), float(high), method)
     generator = np.random.default_rng(seed)
     tails = (1 - level) / 2, (1 + level) / 2
@@ -212,7 +214,7 @@ def resampled(
     if clusters is None:
         n = round(float(cells.sum()))
         if not np.allclose(cells, np.round(cells)):
-            raise UsageError("a bootstrap needs whole numbers of questions; take logit or delta")
+            raise UsageError("a bootstrap needs whole numbers of questions; take beta or delta")
         shares = cells / cells.sum()
         return value(generator.multinomial(n, shares, size=trials).astype(np.float64))
     groups = len(clusters)

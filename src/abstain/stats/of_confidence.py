@@ -27,6 +27,8 @@ from abstain.stats.functional import JEFFREYS
 from abstain.stats.intervals import DEFAULT, Interval, between, levels_from_jackknife
 
 METHODS = ("percentile", "bca")
+OF_INFLUENCE = "logit"
+"""How intervals of differences are made unless a bootstrap is asked for."""
 TRIALS = 1_000
 CLOSE = 1e-12
 ONE_SIDED = "nearly all resamples lie on one side of the score, which is biased"
@@ -37,18 +39,18 @@ LEFT_OUT = 200
 TINY = 1e-300
 DUST = 1e-14
 """What an answer seems to move a score by where sums were taken in another order."""
-UNMOVED = "no answer moves either score, so an interval shows no width"
+UNMOVED = "no answer changes either score, so the interval has no width"
 TOO_FEW = "a run has answers in fewer than two questions or clusters"
 
 
 def method_of(measure: Measure, method: str) -> str:
     """The bootstrap that a method stands for; the default of counts stands for BCa."""
-    if method == DEFAULT:
+    if method in (DEFAULT, OF_INFLUENCE):
         return "bca"
     if method not in METHODS:
         raise UsageError(
             f"{method} is for measures of counts, and {measure} is one of confidence; there are "
-            f"{', '.join((*METHODS, DEFAULT))}"
+            f"{', '.join((*METHODS, OF_INFLUENCE))}"
         )
     return method
 
@@ -152,7 +154,7 @@ def why_none(measure: Measure, units: int, observed: float, *, clustered: bool) 
     if units < 2:
         return f"there is only one {'cluster' if clustered else 'question'}"
     if measure.definition.bootstrap_biased:
-        return f"{measure.name} is too large in any sample, and a bootstrap adds to that"
+        return f"{measure.name} is biased upwards in any sample, and a bootstrap adds to the bias"
     return "the value is undefined" if math.isnan(observed) else ""
 
 
@@ -247,9 +249,9 @@ def difference_interval(
     squares, many = (moved**2).sum(axis=1), np.array(units, np.float64)
     apart = values[0] - values[1]
     if not (np.abs(moved) > DUST * (1 + np.abs(values).max())).any():
-        return Interval(apart, apart, "logit", UNMOVED)
+        return Interval(apart, apart, OF_INFLUENCE, UNMOVED)
     if min(units) < 2:
-        return Interval.none("logit", TOO_FEW)
+        return Interval.none(OF_INFLUENCE, TOO_FEW)
     pooled = float((squares * many**2).sum() / many.sum())
     spread = squares * many / (many - 1) + JEFFREYS * pooled / many**2
     centre = np.array([scale.inside(*own) for own in zip(values, units, strict=True)])
@@ -266,7 +268,7 @@ def difference_interval(
     return Interval(
         max(apart - _both(float(down[0]), float(up[1]), together, shared), -widest),
         min(apart + _both(float(up[0]), float(down[1]), together, shared), widest),
-        "logit",
+        OF_INFLUENCE,
     )
 
 

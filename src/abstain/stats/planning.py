@@ -8,6 +8,7 @@ their number.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import msgspec
 
@@ -30,6 +31,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The chance to find `detect` on this test set."""
     needed: int | None = None
     """The questions that find `detect` with the power asked for."""
+    visible_range: tuple[float, float] | None = None
+    """Of clusters: between which `visible` lies, as sure as they make the standard error."""
+    needed_range: tuple[int, int] | None = None
+    """The same of `needed`."""
 
 
 def least_units(alpha: float) -> int:
@@ -97,6 +102,43 @@ def plan(
         power=chance,
         needed=math.ceil(needed - 1e-9),
     )
+
+
+def plan_range(
+    error: float,
+    questions: int,
+    *,
+    units: int,
+    least_units: int = 2,
+    detect: float | None = None,
+    power: float = 0.8,
+    level: float = 0.95,
+) -> Plan | None:
+    """A plan with the range that a standard error from few clusters leaves (χ², at the level)."""
+    from scipy.special import chdtri
+
+    given: Any = {
+        "units": units,
+        "least_units": least_units,
+        "detect": detect,
+        "power": power,
+        "level": level,
+    }
+    whole = plan(error, questions, **given)
+    if whole is None or units < 2:
+        return whole
+    scales = (math.sqrt((units - 1) / chdtri(units - 1, tail)) for tail in _tails(level))
+    low, high = (plan(error * scale, questions, **given) for scale in scales)
+    if low is None or high is None:
+        return whole
+    seen = None if low.visible is None or high.visible is None else (low.visible, high.visible)
+    needed = None if low.needed is None or high.needed is None else (low.needed, high.needed)
+    return msgspec.structs.replace(whole, visible_range=seen, needed_range=needed)
+
+
+def _tails(level: float) -> tuple[float, float]:
+    """The upper tails at which the smallest and the largest standard error are read."""
+    return (1 - level) / 2, (1 + level) / 2
 
 
 def _reach(units: float, power: float, level: float) -> float:

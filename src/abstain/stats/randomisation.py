@@ -21,7 +21,7 @@ from itertools import combinations
 import numpy as np
 
 from abstain.measures import Measure
-from abstain.measures.arrays import Array, BoolArray, Codes, IntArray, Words
+from abstain.measures.arrays import Array, BoolArray, IntArray, Words
 from abstain.stats.functional import JEFFREYS, cells_of, influence, one_run
 
 CLOSE = 1e-12
@@ -126,22 +126,6 @@ def _both(size: int) -> tuple[IntArray, IntArray]:
     return np.triu_indices(size, 1)
 
 
-def swapped_tables(own: Codes, other: Codes, size: int) -> tuple[Array, Array]:
-    """What common swaps need of two runs: ±1 for each question and kind of disagreement, and the
-    joint counts.
-
-    Swapping the questions at −1 of a row of signs, half of how many disagree so in either way plus
-    half of signs @ kinds stay as they are.
-    """
-    pairs = list(combinations(range(size), 2))
-    one_way = [(other == a) & (own == b) for a, b in pairs]
-    back = [(other == b) & (own == a) for a, b in pairs]
-    kinds = np.stack(one_way, axis=1).astype(np.float64) - np.stack(back, axis=1)
-    joint = np.zeros((size, size))
-    np.add.at(joint, (other, own), 1)
-    return kinds, joint
-
-
 def after_swaps(joint: IntArray | Array, stay: Sequence[Array | IntArray] | Array) -> Array:
     """Joint tables (trials, k, k) when so many of each kind of disagreement stay as they are."""
     found = np.empty((len(stay[0]), *joint.shape))
@@ -154,10 +138,11 @@ def after_swaps(joint: IntArray | Array, stay: Sequence[Array | IntArray] | Arra
 
 @dataclass(frozen=True, slots=True)
 class PValue:
-    """A p-value, and whether it is exact or from random trials."""
+    """A p-value, and whether it is exact or from random trials; NaN where there is none."""
 
     p: float
     exact: bool
+    why_not: str = ""
 
 
 def randomise(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
-from abstain.errors import InputError, Place, UsageError, shown
+from abstain.errors import InputError, Place, UnknownNameError, UsageError, option, shown
 from abstain.measures import Measure
 from abstain.outcomes import CountsArray
 from abstain.stats.functional import JEFFREYS, cells_of, effective, one_run
@@ -17,6 +17,9 @@ from abstain.stats.intervals import Interval
 if TYPE_CHECKING:
     from abstain.outcomes import Array
 
+JudgeDrawn: TypeAlias = Literal["random", "truth", "verdict"]
+"""How a judge's checked responses were drawn: at random, so many of each true outcome, or so many
+of each verdict."""
 MOST_WAYS = 1_000_000
 CLOSE = 1e-12
 DRAWS = 10_000
@@ -148,9 +151,32 @@ def read_confusion(source: Any) -> Array:
     return found
 
 
-def never_checked(confusion: Array) -> tuple[str, ...]:
-    """The verdicts that no checked response should have had."""
-    return tuple(word for word, n in zip(WORDS, confusion.sum(axis=1), strict=True) if not n)
+def never_checked(confusion: Array, drawn: JudgeDrawn = "random") -> tuple[str, ...]:
+    """The verdicts that no checked response should have had, or had where they were drawn by it."""
+    sums = confusion.sum(axis=0 if drawn == "verdict" else 1)
+    return tuple(word for word, n in zip(WORDS, sums, strict=True) if not n)
+
+
+def check_drawn(drawn: str | None, confusion: Array) -> JudgeDrawn:
+    """How the checked responses were drawn: at random unless said and unless the table says not.
+
+    As many checked of each verdict are no random sample.
+    """
+    known = get_args(JudgeDrawn)
+    if drawn is not None and drawn not in known:
+        raise UnknownNameError("way to draw", drawn, known, hint=f"there are {', '.join(known)}")
+    said = [sums[sums > 0] for sums in (confusion.sum(axis=0), confusion.sum(axis=1))]
+    by_verdict, by_truth = (len(own) > 1 and bool(np.ptp(own) == 0) for own in said)
+    if drawn is None and by_verdict:
+        raise UsageError(
+            f"the judge's table has {said[0][0]:.0f} responses of each verdict, which is no random "
+            f"sample: say how they were drawn, {option('judge_drawn', 'verdict')} (so many of each "
+            f"verdict of the judge), {option('judge_drawn', 'truth')} (so many of each true "
+            f"outcome) or {option('judge_drawn', 'random')}"
+        )
+    if drawn is None:
+        return "truth" if by_truth else "random"
+    return cast("JudgeDrawn", drawn)
 
 
 def _word(name: Any) -> str:
@@ -161,7 +187,7 @@ def _word(name: Any) -> str:
 def _once(verdicts: tuple[int, ...], seen: set[tuple[int, ...]], place: Place) -> None:
     if verdicts in seen:
         words = " judged ".join(WORDS[v] for v in verdicts)
-        raise InputError(f"truly {words} stands twice, expected one row of each", place)
+        raise InputError(f"truly {words} appears twice, expected one row of each", place)
     seen.add(verdicts)
 
 
@@ -191,6 +217,7 @@ def correct_for_judge(
     cells: Array,
     confusion: Array,
     *,
+    drawn: JudgeDrawn = "random",
     clusters: Array | None = None,
     level: float = 0.95,
     seed: int = 0,
@@ -198,19 +225,24 @@ def correct_for_judge(
 ) -> tuple[float, Interval]:
     """The score if the judge had not erred: shares q judged = p true · rates, solved for p.
 
-    A verdict that was never checked has no rates: the judge is taken at its word there. The
-    interval draws the rates and the judged shares from their posteriors; clustered questions count
-    by their effective number. Half a verdict added to each rate would by itself explain away an
-    outcome rarer than that, and next to none takes errors never seen for impossible: the interval
-    holds what either says.
+    Where the checked responses were drawn by the judge's verdict, their numbers say nothing of
+    P(judged | true): there p = q · P(true | judged), without anything to solve. A verdict that was
+    never checked has no rates: the judge is taken at its word there. The interval draws the rates
+    and the judged shares from their posteriors; clustered questions count by their effective
+    number. Half a verdict added to each rate would by itself explain away an outcome rarer than
+    that, and next to none takes errors never seen for impossible: the interval holds what either
+    says.
     """
     if measure.definition.needs_candidates:
         raise UsageError(f"{measure} asks for candidates, which a judge's table does not hold")
+    by_verdict = drawn == "verdict"
+    solved = _mixed if by_verdict else _solved
+    confusion = confusion.T if by_verdict else confusion
     rates = _rates(confusion)
-    if abs(float(np.linalg.det(rates))) < 1e-6:
-        raise UsageError("the judge's table says nothing: its verdicts do not depend on the truth")
+    if not by_verdict and abs(float(np.linalg.det(rates))) < 1e-6:
+        raise UsageError("the judge's table is useless: its verdicts do not depend on the truth")
     generator, method = np.random.default_rng([seed, 7]), "jeffreys"
-    score = float(_solved(measure, (cells / cells.sum())[None], rates[None])[0])
+    score = float(solved(measure, (cells / cells.sum())[None], rates[None])[0])
     several = clusters if clusters is not None and len(clusters) > 1 else None
     worth = float(effective(one_run(measure), cells, several, level=level)) / cells.sum()
     judged = generator.standard_gamma(cells * worth + JEFFREYS, size=(draws, 3))
@@ -218,7 +250,7 @@ def correct_for_judge(
     ends = [
         np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
         for prior in (JEFFREYS, NO_ERROR)
-        if len(values := _drawn_scores(measure, judged, confusion, prior, generator))
+        if len(values := _drawn_scores(measure, judged, confusion, prior, generator, solved))
     ]
     if not ends:
         return score, Interval.none(method, "no draw has a score")
@@ -232,18 +264,25 @@ def _drawn_scores(
     confusion: Array,
     prior: float,
     generator: np.random.Generator,
+    solved: Callable[[Measure, Array, Array], Array],
 ) -> Array:
     """Corrected scores by rates drawn from their posterior under a prior of so many verdicts."""
     checked = confusion.sum(axis=1, keepdims=True) > 0
     shape = np.where(checked, confusion + prior, np.eye(3) * 1e9)
     drawn = generator.standard_gamma(shape, size=(len(judged), 3, 3))
-    values = _solved(measure, judged, drawn / drawn.sum(axis=-1, keepdims=True))
+    values = solved(measure, judged, drawn / drawn.sum(axis=-1, keepdims=True))
     return values[~np.isnan(values)]
 
 
 def _rates(confusion: Array) -> Array:
     sums = confusion.sum(axis=1, keepdims=True)
     return np.where(sums > 0, confusion / np.where(sums > 0, sums, 1), np.eye(3))
+
+
+def _mixed(measure: Measure, judged: Array, chances: Array) -> Array:
+    """Scores where the truth is spread over each verdict by the chances (…, judged, true)."""
+    true = (judged[..., None, :] @ chances)[..., 0, :]
+    return np.asarray(measure(cells_of(measure).counts(true)))
 
 
 def _solved(measure: Measure, judged: Array, rates: Array) -> Array:

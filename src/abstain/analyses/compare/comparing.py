@@ -27,6 +27,7 @@ from abstain.stats.planning import check_plan
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.analyses.compare.bounds import JudgeDrawn
     from abstain.analyses.compare.result import CompareResult
     from abstain.judging.reading import Reading
     from abstain.outcomes import Array, IntArray
@@ -42,7 +43,7 @@ def compare(
     *,
     against: str | None = None,
     by: Sequence[str] | str = (),
-    test: Test = "randomisation",
+    test: Test | None = None,
     correction: Correction | None = None,
     interval: IntervalMethod | None = None,
     level: float = 0.95,
@@ -51,6 +52,7 @@ def compare(
     detect: float | None = None,
     power: float = 0.8,
     judge_error: Any = None,
+    judge_drawn: JudgeDrawn | None = None,
     progress: Progress | None = None,
 ) -> CompareResult:
     """Which differences between runs are real, and where they come from.
@@ -65,21 +67,27 @@ def compare(
             them.
         against: The run that each other one is compared with, corrected by max-T.
         by: Attributes; for two runs with outcomes, which slices carry the difference.
-        test: How p is found; for scores randomisation, bootstrap or wilcoxon.
+        test: How p is found. Of scores t (the paired t-test, the default), randomisation,
+            bootstrap, wilcoxon or sign; of outcomes randomisation (the default), bootstrap or
+            mcnemar.
         correction: For many pairs; Holm's unless said.
-        interval: The method of intervals; None takes the measure's default, bca for scores.
+        interval: The method of intervals; None takes the measure's default, Student's t for
+            scores (delta).
         level: The level of intervals; what it leaves is the error of tests.
         trials: Random trials, where a test is not exact.
         seed: The seed of the trials.
         detect: A difference to plan for: the power to find it, the questions that takes.
         power: The power that a plan asks for.
         judge_error: A judge's verdicts on a sample of outcomes that was checked by hand.
+        judge_drawn: How that sample was drawn: at random (unless said), so many of each true
+            outcome, or so many of each verdict of the judge.
         progress: Told how much of the work is done, and how much there is.
     """
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+    of_scores = isinstance(asked, (Rankings, ScoreMatrix))
     options = Options(
         against=against,
-        test=test,
+        test=test or ("t" if of_scores else "randomisation"),
         correction=correction,
         method=interval or "",
         level=level,
@@ -90,6 +98,8 @@ def compare(
         progress=progress or (lambda _, __: None),
     )
     options.check()
+    if judge_drawn is not None and judge_error is None:
+        raise UsageError(f"{option('judge_drawn')} goes with {option('judge_error')}")
     if isinstance(asked, Rankings):
         asked, measure = asked.scores(measure or "AP"), None
     if isinstance(asked, ScoreMatrix):
@@ -114,11 +124,13 @@ def compare(
         )
     low, high = chosen.bounds
     check_plan(detect=detect, power=power, level=level, widest=high - low)
-    if test == "wilcoxon":
-        raise UsageError("wilcoxon is for per-query scores; take randomisation here")
+    if test in ("t", "wilcoxon", "sign"):
+        raise UsageError(f"{test} is for per-query scores; use randomisation here")
     if confident:
         return compare_confidence(common, chosen, options)
-    return compare_outcomes(common, chosen, options, by=by, judge_error=judge_error)
+    return compare_outcomes(
+        common, chosen, options, by=by, judge_error=judge_error, judge_drawn=judge_drawn
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +156,10 @@ class Common:
         known = self.whole.policy.apply(np.where(unknown, 0, table)).astype(np.float64)
         return known, table[:, unknown].sum(axis=1)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self, *notes: str) -> dict[str, Any]:
         """What a result says of them."""
         return {
-            **read_as(self.whole),
+            **read_as(self.whole, *filter(None, notes)),
             "reading": self.reading,
             "policy": self.whole.policy.to_dict(),
             "touched": self.whole.touched,

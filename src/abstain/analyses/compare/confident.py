@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.analyses.compare.work import Options, Progress, Work, compared
-from abstain.errors import UsageError, option
+from abstain.analyses.compare.work import Options, Progress, Work, compared, too_few
+from abstain.errors import UsageError, option, plural
 from abstain.measures import Measure
+from abstain.stats.functional import few_clusters
 from abstain.stats.hypotheses import Flips, bootstrap_p, max_t
 from abstain.stats.intervals import DEFAULT, Interval
 from abstain.stats.of_confidence import (
     BLOCK,
+    OF_INFLUENCE,
     Scale,
     difference_interval,
     draws,
@@ -41,6 +43,10 @@ if TYPE_CHECKING:
 CLOSE = 1e-9
 """As a share of what was seen: statistics nearer than this are equal."""
 NO_SPREAD = 1e-12
+RARER = 0.25
+"""Of the answers that a test needs, right ones and wrong ones alike."""
+ALIKE = 0.9
+"""Of the answers of the run that has most: so many make biased measures comparable."""
 MOST_SORTED = 1 << 22
 """Answers of pairs sorted at once."""
 
@@ -53,7 +59,7 @@ def compare_confidence(common: Common, chosen: Measure, options: Options) -> Com
             "take randomisation"
         )
     if chosen.definition.bootstrap_biased:
-        biased = f"{chosen.name} is too large in any sample, and a bootstrap adds to that"
+        biased = f"{chosen.name} is biased upwards in any sample, and a bootstrap adds to the bias"
         if options.test == "bootstrap":
             raise UsageError(f"{biased}; take randomisation")
         if options.detect is not None:
@@ -81,7 +87,7 @@ class _Confident(Work):
 
     def __init__(self, common: Common, chosen: Measure, options: Options) -> None:
         self.common, self.chosen, self.measure = common, chosen, str(chosen)
-        self.smooth = options.method == DEFAULT
+        self.smooth = options.method in (DEFAULT, OF_INFLUENCE)
         self.options = options = replace(options, method=method_of(chosen, options.method))
         view = common.evaluation
         clusters = view.clusters()
@@ -177,7 +183,7 @@ class _Confident(Work):
         for i, j in self.wanted:
             one, two = moved[i], moved[j]
             if one is None or two is None:
-                found.append(Interval.none(DEFAULT, "the value is undefined"))
+                found.append(Interval.none(OF_INFLUENCE, "the value is undefined"))
                 continue
             values, units = (self.scores[i], self.scores[j]), (there[i], there[j])
             both = np.stack([one, two])
@@ -220,6 +226,34 @@ class _Confident(Work):
         """Those that leave a run without a value."""
         return self.swaps.lost
 
+    def clusters_note(self) -> str:
+        of = self.common.evaluation.clusters()
+        return "" if of is None else few_clusters(np.bincount(of).astype(np.float64))
+
+    def too_few(self, run: int) -> str:
+        """By the answers that the measure takes; a biased one needs as many of each run."""
+        known, sizes = self.chosen.definition, self.sizes
+        name, answers = self.runs[run], self.samples[run].answers
+        used = used_by(self.chosen, answers)
+        right = int(np.count_nonzero(answers.right & used))
+        rarer = "right" if 2 * right < sizes[run] else "wrong"
+        fewer, least = min(right, sizes[run] - right), math.ceil(RARER * known.least)
+        why = too_few(self.measure, name, sizes[run], known.least) or too_few(
+            self.measure, name, fewer, least, f"{rarer} answers"
+        )
+        if why or not known.bootstrap_biased or sizes[run] >= ALIKE * max(sizes):
+            return why
+        return (
+            f"{self.runs[run]} has {plural(sizes[run], 'answer')} where another run has "
+            f"{max(sizes):,}, and the fewer there are the larger {self.measure} is by chance"
+        )
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """The answers of each run that the measure takes."""
+        used = (used_by(self.chosen, sample.answers) for sample in self.samples)
+        return [int(np.count_nonzero(own)) for own in used]
+
     # ------------------------------------------------------------------------ what is said
 
     def row(self, run: int) -> dict[str, Any]:
@@ -235,7 +269,7 @@ class _Confident(Work):
     def facts(self) -> dict[str, Any]:
         """What a result says of how a sequence was tested."""
         return {
-            **self.common.facts(),
+            **self.common.facts(self.clusters_note()),
             "studentised": self.answers.studentised,
             "biased": self.chosen.definition.bootstrap_biased,
             "swaps": self.swaps.flips.trials if self.swappable else None,

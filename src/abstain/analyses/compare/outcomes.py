@@ -11,21 +11,31 @@ import numpy as np
 from abstain.analyses.compare.bounds import (
     all_ways,
     bounds_of,
+    check_drawn,
     correct_for_judge,
     never_checked,
     read_confusion,
 )
 from abstain.analyses.compare.result import CompareResult, ends
 from abstain.analyses.compare.transitions import origin_of
-from abstain.analyses.compare.work import Options, Work, compared
+from abstain.analyses.compare.work import Options, Work, compared, too_few
 from abstain.analyses.result import finite
 from abstain.errors import UsageError, option
 from abstain.measures import Measure
-from abstain.stats.functional import THREE, cells_of, delta, difference, logit, standard_error
+from abstain.measures.definition import summed
+from abstain.stats import proportions
+from abstain.stats.functional import (
+    THREE,
+    cells_of,
+    difference,
+    effective,
+    few_clusters,
+    one_run,
+    standard_error,
+)
 from abstain.stats.hypotheses import (
     Flips,
     bootstrap_p,
-    cluster_statistics,
     common_swaps,
     max_t,
     mcnemar,
@@ -34,30 +44,26 @@ from abstain.stats.hypotheses import (
 from abstain.stats.intervals import (
     DEFAULT,
     OF_ONE_PROPORTION,
+    SMOOTH,
     Interval,
     cell_interval,
     interval,
     resampled,
 )
-from abstain.stats.randomisation import (
-    CLOSE_STUDENTISED,
-    PValue,
-    after_swaps,
-    randomise,
-    statistic,
-    swappable,
-    swapped_tables,
-)
+from abstain.stats.randomisation import PValue, randomise
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.analyses.compare.bounds import JudgeDrawn
     from abstain.analyses.compare.comparing import Common
     from abstain.outcomes import Array, IntArray
 
 AT_ONCE = 1 << 16
 """Questions whose joint counts are taken at once."""
 BLOCK = 1 << 21
+LEAST_RESAMPLED, LEAST_RARER = 40, 10
+"""Responses that a ratio divides by, and rarer ones of them, that a bootstrap needs of a run."""
 NO_SPREAD = 1e-9
 """Standard errors below this are what numerical derivatives leave of none."""
 
@@ -69,17 +75,21 @@ def compare_outcomes(
     *,
     by: Sequence[str] = (),
     judge_error: Any = None,
+    judge_drawn: JudgeDrawn | None = None,
 ) -> CompareResult:
     """Compare paired runs."""
     runs = common.evaluation.runs
     if options.test == "mcnemar" and common.whole.cluster is not None:
-        raise UsageError("McNemar's test knows no clusters; take randomisation")
+        raise UsageError("McNemar's test does not support clusters; use randomisation")
     if by and len(runs) != 2:
         raise UsageError(
             f"{option('by')} shows which slices carry the difference of two runs (got {len(runs)})"
         )
-    confusion = None if judge_error is None else read_confusion(judge_error)
-    return compared(OutcomeWork(common, chosen, options, by, confusion))
+    if judge_error is None:
+        return compared(OutcomeWork(common, chosen, options, by))
+    confusion = read_confusion(judge_error)
+    drawn = check_drawn(judge_drawn, confusion)
+    return compared(OutcomeWork(common, chosen, options, by, confusion, drawn))
 
 
 class OutcomeWork(Work):
@@ -91,10 +101,11 @@ class OutcomeWork(Work):
         chosen: Measure,
         options: Options,
         by: Sequence[str],
-        confusion: Array | None,
+        confusion: Array | None = None,
+        drawn: JudgeDrawn = "random",
     ) -> None:
         self.common, self.chosen, self.options = common, chosen, options
-        self.by, self.confusion = by, confusion
+        self.by, self.confusion, self.drawn = by, confusion, drawn
         self.made: Any = {name: getattr(options, name) for name in ("level", "trials", "seed")}
         view = common.evaluation
         self.measure, self.runs, self.questions = str(chosen), list(view.runs), len(view)
@@ -172,12 +183,15 @@ class OutcomeWork(Work):
                     groups[k] = self.clustered_joint(*pair)
             error = standard_error(f, cells, groups) if enough else np.full(len(cells), np.nan)
             errors += [0.0 if e < NO_SPREAD else float(e) for e in error]
-            if enough and options.method in ("logit", "delta"):
-                make = logit if options.method == "logit" else delta
-                low, high = make(f, cells, groups, level=options.level)
+            if enough and options.method in SMOOTH:
+                method = options.method
+                if self.of_two_trials and method == DEFAULT:
+                    method, own = "mover", slice(start, start + at_once)
+                    low, high = self._mover(cells, groups, self.wanted[own])
+                else:
+                    low, high = SMOOTH[method](f, cells, groups, level=options.level)
                 spans += [
-                    Interval(float(a), float(b), options.method)
-                    for a, b in zip(low, high, strict=True)
+                    Interval(float(a), float(b), method) for a, b in zip(low, high, strict=True)
                 ]
                 continue
             method = DEFAULT if options.method in OF_ONE_PROPORTION else options.method
@@ -192,6 +206,61 @@ class OutcomeWork(Work):
                 for k, own in enumerate(cells)
             ]
         return spans, np.array(errors)
+
+    @property
+    def of_two_trials(self) -> bool:
+        """Whether the measure is a proportion of which each run has trials of its own."""
+        known = self.chosen.definition
+        return known.studentised and known.proportion is not None
+
+    def _mover(
+        self, cells: Array, groups: Array | None, wanted: Sequence[tuple[int, int]]
+    ) -> tuple[Array, Array]:
+        """Intervals of differences of proportions, from one of each."""
+        k = len(self.cells)
+        own, clustered = (
+            None
+            if of is None
+            else proportions.tables(self.chosen, of.reshape(*of.shape[:-1], k, k))
+            for of in (cells, groups)
+        )
+        assert own is not None
+        worth = [np.array([self.worth[pair[side]] for pair in wanted]) for side in (0, 1)]
+        together = proportions.correlation(own, clustered)
+        return proportions.mover(own, (worth[0], worth[1]), together, level=self.options.level)
+
+    @cached_property
+    def worth(self) -> Array:
+        """How many independent questions a question of each run is worth: 1 without clusters."""
+        if self.of is None:
+            return np.ones(len(self.runs))
+        f, level = one_run(self.chosen), self.options.level
+        tables = [self.by_unit(run) for run in range(len(self.runs))]
+        found = [
+            float(effective(f, own.sum(axis=0), own, level=level)) / self.questions
+            for own in tables
+        ]
+        return np.minimum(np.nan_to_num(found, nan=1.0), 1.0)
+
+    def clusters_note(self) -> str:
+        of = self.of
+        return "" if of is None else few_clusters(np.bincount(of).astype(np.float64))
+
+    def too_few(self, run: int) -> str:
+        known, test = self.chosen.definition, self.options.test
+        if not known.divides_by or test == "mcnemar":
+            return ""
+        name, of = self.runs[run], "of the responses it counts"
+        has, least = int(summed(self.counts, known.divides_by)[run]), known.least
+        if test != "bootstrap":
+            return too_few(self.measure, name, has, least, of)
+        least, fewer = max(least, LEAST_RESAMPLED), has
+        if known.proportion is not None:
+            right = int(summed(self.counts, known.proportion.successes)[run])
+            fewer = min(right, has - right)
+        return too_few(f"a bootstrap of {self.measure}", name, has, least, of) or too_few(
+            f"a bootstrap of {self.measure}", name, fewer, LEAST_RARER, "of the rarer outcome"
+        )
 
     def interval(self, run: int) -> Interval:
         return interval(
@@ -229,12 +298,25 @@ class OutcomeWork(Work):
             ]
         if options.test == "bootstrap":
             return self._bootstrapped(step)
-        if self.of is None:
+        if self.of is None and not self.of_two_trials:
             return randomise(
                 self.chosen, joint, trials=options.trials, seed=options.seed, progress=step
             )
+        found: list[PValue] = []
+        if self.of_two_trials:
+            own = proportions.tables(self.chosen, joint)
+            worth = [min(self.worth[i], self.worth[j]) for i, j in wanted]
+            own = own * np.array(worth)[:, None, None]
+            found = proportions.p_values(
+                own, trials=options.trials, seed=options.seed, progress=step
+            )
+        if self.of is None:
+            return found
+        done = 0
         tables = np.stack([self.by_unit(run) for run in range(len(self.runs))])
-        return randomise_clusters(self.chosen, tables, wanted, self.flips, step)
+        swapped = randomise_clusters(self.chosen, tables, wanted, self.flips, step)
+        both = zip(swapped, found or swapped, strict=True)
+        return [max(pair, key=lambda own: own.p) for pair in both]
 
     def _bootstrapped(self, step: Callable[[int], None]) -> list[PValue]:
         f = difference(self.chosen)
@@ -251,12 +333,15 @@ class OutcomeWork(Work):
             step(1)
         return found
 
+    @property
+    def corrected_by(self) -> str:
+        """Common swaps would make runs alike in what they answer: of a ratio Holm's correction."""
+        asked = super().corrected_by
+        return "holm" if asked == "max-T" and self.chosen.definition.studentised else asked
+
     def by_max_t(self) -> Array:
         wanted, flips = self.wanted, self.flips
         self.options.check_held(len(wanted), "runs against one")
-        if self.chosen.definition.studentised:
-            drawn, seen = self._studentised(flips)
-            return max_t(drawn, seen, exact=flips.exact, close=CLOSE_STUDENTISED)
         other = self.by_unit(wanted[0][1])
         at_once = max(1, 8 * BLOCK // (max(flips.trials, flips.groups) * len(self.cells)))
         parts = [
@@ -269,31 +354,6 @@ class OutcomeWork(Work):
             for start in range(0, len(wanted), at_once)
         ]
         return max_t(np.concatenate(parts, axis=1), self.differences, exact=flips.exact)
-
-    def _studentised(self, flips: Flips) -> tuple[Array, Array]:
-        """Differences over their standard errors (trials, runs) by common swaps, and those seen."""
-        wanted = self.wanted
-        drawn = np.empty((flips.trials, len(wanted)))
-        seen = np.empty(len(wanted))
-        if self.of is not None:
-            other = self.by_unit(wanted[0][1])
-            for number, (i, _) in enumerate(wanted):
-                found = cluster_statistics(self.chosen, self.by_unit(i), other, flips)
-                drawn[:, number], seen[number] = found
-            return drawn, seen
-        at_once = max(1, BLOCK // max(flips.trials, self.questions))
-        for start in range(0, len(wanted), at_once):
-            some = [
-                swapped_tables(self.cells_of(i), self.cells_of(j), len(self.cells))
-                for i, j in wanted[start : start + at_once]
-            ]
-            rows = flips @ np.concatenate([kinds for kinds, _ in some], axis=1)
-            moved = np.split(rows, len(some), axis=1)
-            for number, ((_, joint), own) in enumerate(zip(some, moved, strict=True), start):
-                stay = (swappable(joint) + own).T / 2
-                drawn[:, number] = statistic(self.chosen, after_swaps(joint, stay))
-                seen[number] = statistic(self.chosen, joint)
-        return drawn, seen
 
     # ------------------------------------------------------------------------ what is said
 
@@ -312,6 +372,7 @@ class OutcomeWork(Work):
                 self.chosen,
                 THREE.merge(self.counts.table[run]),
                 self.confusion,
+                drawn=self.drawn,
                 clusters=self._by_cluster(self.cells_of(run), len(self.cells)),
                 level=self.options.level,
                 seed=self.options.seed,
@@ -321,12 +382,16 @@ class OutcomeWork(Work):
         return found
 
     def facts(self) -> dict[str, Any]:
-        found = {**self.common.facts(), "studentised": self.chosen.definition.studentised}
+        found = {
+            **self.common.facts(self.clusters_note()),
+            "studentised": self.chosen.definition.studentised,
+        }
         if len(self.runs) == 2:
             found["origin"] = origin_of(
                 self.chosen, self.common.evaluation, self.wanted[0], self.by
             )
         if self.confusion is not None:
             found["judge_sample"] = int(self.confusion.sum())
-            found["never_checked"] = never_checked(self.confusion)
+            found["judge_drawn"] = self.drawn
+            found["never_checked"] = never_checked(self.confusion, self.drawn)
         return found

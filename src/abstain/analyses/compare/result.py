@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 import polars as pl
+from msgspec.structs import astuple
 
 from abstain.analyses.result import Facts, Result, finite, written
 from abstain.analyses.score.result import Ends, Number, counts_of
@@ -58,6 +59,21 @@ class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
         return next(iter(self.intervals.values()))
 
 
+class Effect(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """How large a difference of two means is, and how the differences by topic are distributed."""
+
+    standardised: float | None
+    """The mean difference over the standard deviation of the topics' differences."""
+    wins: int
+    """Topics on which the run is better."""
+    ties: int
+    losses: int
+    skewness: float | None
+    """Of the topics' differences; None where they do not vary."""
+    distinct: int
+    """How many different differences there are."""
+
+
 class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """A run against another: the difference of their scores."""
 
@@ -75,8 +91,12 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Whether it was found different, after correction; None: there was nothing to test."""
     no_interval: str = ""
     """Why the interval does not exist, or what is odd about it."""
+    no_test: str = ""
+    """Why there is no p although there is a difference."""
     undefined_swaps: int = 0
     """Swaps that left a run without a value."""
+    effect: Effect | None = None
+    """How large the difference is, where runs have scores by topic."""
 
 
 class Move(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -114,6 +134,8 @@ class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """By outcome of the other run and of the run itself: `wrong → right`."""
     knowing: float | None
     abstaining: float | None
+    """None where there is no difference, or where most moves are from or to a blank without a
+    candidate: then nobody knows what is which."""
     without_candidate: int
     """Moves from or to a blank whose candidate nobody knows."""
     slices: tuple[SliceShare, ...]
@@ -181,8 +203,10 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     """Whether letters could be given."""
     judge_sample: int = 0
     """Responses of which a judge's verdict was checked by hand."""
+    judge_drawn: str = ""
+    """How those were drawn: random, truth or verdict."""
     never_checked: tuple[str, ...] = ()
-    """Verdicts that no checked response should have had."""
+    """Verdicts that no checked response should have had, or had where they were drawn by it."""
     rows: tuple[RunRow, ...] = msgspec.field(name="results")
     """From the best to the worst."""
     pairs: tuple[Pair, ...]
@@ -220,6 +244,11 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     def is_tested(self) -> bool:
         """Whether any pair has a p."""
         return any(pair.p is not None for pair in self.pairs)
+
+    @property
+    def of_scores(self) -> bool:
+        """Whether runs are compared by the means of their scores by topic."""
+        return any(pair.effect is not None for pair in self.pairs)
 
     def neighbours(self) -> list[Pair]:
         """The pairs of runs that stand next to each other."""
@@ -273,6 +302,12 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
                     )
                     for p in self.pairs
                 ]
+                if self.of_scores:
+                    schema |= {"standardised": float, "wins": int, "ties": int, "losses": int}
+                    rows = [
+                        (*row, *(astuple(p.effect)[:4] if p.effect else [None] * 4))
+                        for row, p in zip(rows, self.pairs, strict=True)
+                    ]
         return pl.DataFrame(rows, schema=schema, orient="row")
 
 

@@ -13,11 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abstain.analyses.compare.result import Effect
 from abstain.analyses.compare.work import Options, Work, compared
-from abstain.analyses.result import read_as
+from abstain.analyses.result import finite, read_as
 from abstain.errors import UsageError
+from abstain.measures import measure
 from abstain.rankings.scores import ScoreMatrix
-from abstain.stats.hypotheses import Flips, bootstrap_p, counted_scores, max_t, wilcoxon
+from abstain.stats.hypotheses import (
+    Flips,
+    bootstrap_p,
+    counted_scores,
+    max_t,
+    sign_test,
+    signed_gaps,
+    student,
+    wilcoxon,
+)
 from abstain.stats.intervals import Interval, between, levels_from_jackknife, resampled
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue
@@ -27,18 +38,26 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array
 
 METHODS = ("delta", "percentile", "bca")
+"""Of intervals; delta is Student's t of a mean, which covers best with few topics."""
+DRAWN = ("randomisation", "bootstrap")
+"""Tests by random trials."""
+ALONE = ("wilcoxon", "sign")
+"""Tests that know no clusters."""
 
 
 def compare_scores(matrix: ScoreMatrix, options: Options) -> CompareResult:
     """Compare runs by one measure on the topics that all of them have a score on."""
-    method = "bca" if options.method in ("", "default", "auto") else options.method
+    method = METHODS[0] if options.method in ("", "default", "auto") else options.method
     check_plan(detect=options.detect, power=options.power, level=options.level)
     if method not in METHODS:
         raise UsageError(f"scores take the interval methods {', '.join(METHODS)} (got '{method}')")
     if options.test == "mcnemar":
-        raise UsageError("McNemar's test is for right and wrong; scores take wilcoxon")
-    if options.test == "wilcoxon" and matrix.cluster is not None:
-        raise UsageError("Wilcoxon's test knows no clusters; take randomisation")
+        raise UsageError(
+            "McNemar's test is for right and wrong; for scores use t, wilcoxon or sign"
+        )
+    if options.test in ALONE and matrix.cluster is not None:
+        name = "Wilcoxon's test" if options.test == "wilcoxon" else "the sign test"
+        raise UsageError(f"{name} does not support clusters; use t or randomisation")
     return compared(_Scores(matrix, replace(options, method=method)))
 
 
@@ -54,6 +73,8 @@ class _Scores(Work):
         self.each = scores = complete.scores()
         self.scores = scores.mean(axis=1)
         self.questions = scores.shape[1]
+        self.bounds = _bounds(matrix.measures[0], scores)
+        self.widest = self.bounds[1] - self.bounds[0]
         clusters = complete.clusters()
         if clusters is None:
             self.totals, self.sizes = scores, np.ones(scores.shape[1])
@@ -63,7 +84,8 @@ class _Scores(Work):
         self.groups = len(self.sizes)
         self.clusters = None if clusters is None else self.groups
         self.flips = Flips(self.groups, trials=options.trials, seed=options.seed)
-        options.check_held(len(scores), "systems")
+        if options.against is not None or options.test in DRAWN or options.method != METHODS[0]:
+            options.check_held(len(scores), "systems")
 
     @cached_property
     def flipped(self) -> Array:
@@ -100,11 +122,11 @@ class _Scores(Work):
             return Interval.none(method, f"there is only one {what}"), math.nan
         totals = self.totals[i] if j is None else self.totals[i] - self.totals[j]
         n = self.sizes.sum()
-        mean = float(totals.sum() / n)
-        error = _error(totals - mean * self.sizes, n)
+        mean, error = self._mean(totals)
         if method == "delta":
             reach = float(stdtrit(self.groups - 1, (1 + level) / 2)) * error
-            return Interval(mean - reach, mean + reach, method), error
+            low, high = self.bounds if j is None else (-self.widest, self.widest)
+            return Interval(max(mean - reach, low), min(mean + reach, high), method), error
         drawn = self.resampled
         values = drawn[:, i] if j is None else drawn[:, i] - drawn[:, j]
         tails = (1 - level) / 2, (1 + level) / 2
@@ -112,6 +134,12 @@ class _Scores(Work):
             left = (totals.sum() - totals) / (n - self.sizes)
             tails = levels_from_jackknife(mean, values, left, np.ones(self.groups), level=level)
         return between(values, tails, method), error
+
+    def _mean(self, totals: Array) -> tuple[float, float]:
+        """The mean of scores or differences that are summed by cluster, and its standard error."""
+        n = self.sizes.sum()
+        mean = float(totals.sum() / n)
+        return mean, _error(totals - mean * self.sizes, n)
 
     def tested(self) -> list[PValue]:
         """All pairs share flips and resamples."""
@@ -129,8 +157,30 @@ class _Scores(Work):
             case "randomisation":
                 drawn, own = self.flipped, self.totals[i] - self.totals[j]
                 return counted_scores(drawn[:, i] - drawn[:, j], own, exact=self.flips.exact)
+            case "t":
+                mean, error = self._mean(self.totals[i] - self.totals[j])
+                return PValue(student(mean, error, self.groups), exact=False)
+            case "sign":
+                return PValue(sign_test(self.each[i] - self.each[j]), exact=True)
             case _:
                 return wilcoxon(self.each[i] - self.each[j])
+
+    def effect(self, i: int, j: int) -> Effect:
+        """How large the difference is beside the spread of the topics' differences."""
+        gaps = self.each[i] - self.each[j]
+        own = signed_gaps(gaps)
+        better, worse = int((own > 0).sum()), int((own < 0).sum())
+        wins, losses = (better, worse) if self.higher_is_better else (worse, better)
+        spread = float(gaps.std(ddof=1)) if len(gaps) > 1 else 0.0
+        varies = len(distinct := np.unique(own)) > 1 and spread > 0
+        return Effect(
+            standardised=finite(gaps.mean() / spread) if varies else None,
+            wins=wins,
+            ties=len(own) - wins - losses,
+            losses=losses,
+            skewness=finite(_skewness(gaps)) if varies else None,
+            distinct=len(distinct),
+        )
 
     def by_max_t(self) -> Array:
         """From the sums under common flips."""
@@ -153,7 +203,25 @@ class _Scores(Work):
         }
 
 
+def _bounds(name: str, scores: Array) -> tuple[float, float]:
+    """The range of a measure that we know by its name, if the scores lie in it."""
+    try:
+        low, high = measure(name).bounds
+    except UsageError:
+        return -math.inf, math.inf
+    inside = bool((scores >= low).all() and (scores <= high).all())
+    return (float(low), float(high)) if inside else (-math.inf, math.inf)
+
+
+def _skewness(values: Array) -> float:
+    """Σ (x − mean)³ / n over the standard deviation cubed."""
+    off = values - values.mean()
+    return float((off**3).mean() / (off**2).mean() ** 1.5)
+
+
 def _error(sums: Array, n: float) -> float:
     """SE² = G/(G−1) Σ_g (Σ_{i∈g} (x_i − mean))² / n²."""
     groups = len(sums)
+    if groups < 2:
+        return math.nan
     return math.sqrt(groups / (groups - 1) * float((sums**2).sum())) / n

@@ -69,6 +69,7 @@ def origin_of(
     moved = np.flatnonzero(each > 0)
     order = moved[np.argsort(-each[moved], kind="stable")]
     ids = common.with_attributes(())["question"].gather(order).to_list()
+    told = 2 * found.without_candidate <= np.count_nonzero(own != other)
     return Origin(
         transitions={
             f"{a} → {b}": Move(
@@ -77,8 +78,8 @@ def origin_of(
             for i, a in enumerate(THREE.names)
             for j, b in enumerate(THREE.names)
         },
-        knowing=finite(found.knowing),
-        abstaining=finite(found.abstaining),
+        knowing=finite(found.knowing) if told else None,
+        abstaining=finite(found.abstaining) if told else None,
         without_candidate=found.without_candidate,
         slices=slices,
         reversals=reversals,

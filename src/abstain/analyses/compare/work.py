@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from abstain.analyses.compare.result import CompareResult, Pair, RunRow, ends
+from abstain.analyses.compare.result import CompareResult, Effect, Pair, RunRow, ends
 from abstain.analyses.result import finite
 from abstain.errors import UnknownNameError, UsageError, option
 from abstain.outcomes import Undefined
 from abstain.stats.hypotheses import adjust
 from abstain.stats.intervals import Interval, check_level
-from abstain.stats.planning import Plan, least_units, plan
+from abstain.stats.planning import Plan, least_units, plan, plan_range
 from abstain.stats.randomisation import PValue
 from abstain.stats.standings import letter_groups, letters
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array, IntArray
 
-Test: TypeAlias = Literal["randomisation", "bootstrap", "mcnemar", "wilcoxon"]
+Test: TypeAlias = Literal["randomisation", "bootstrap", "mcnemar", "t", "wilcoxon", "sign"]
 Correction: TypeAlias = Literal["holm", "bh", "none"]
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how much of the work is done, and how much there is."""
@@ -60,11 +60,6 @@ class Options:
     def alpha(self) -> float:
         """The error that the level leaves."""
         return 1 - self.level
-
-    @property
-    def corrected_by(self) -> str:
-        """What p-values are corrected by."""
-        return "max-T" if self.against is not None else self.correction or "holm"
 
     def check(self) -> None:
         """Refuse names that nobody knows, with those that there are, and numbers out of range."""
@@ -146,6 +141,12 @@ class Work(ABC):
         """The difference of each pair."""
         return np.array([self.scores[i] - self.scores[j] for i, j in self.wanted], np.float64)
 
+    @property
+    def corrected_by(self) -> str:
+        """What p-values are corrected by."""
+        against, asked = self.options.against, self.options.correction
+        return "max-T" if against is not None else asked or "holm"
+
     @abstractmethod
     def intervals(self) -> tuple[list[Interval], Array]:
         """An interval and a standard error of each difference."""
@@ -162,9 +163,17 @@ class Work(ABC):
         """The standard errors of differences as the test sees them."""
         return errors
 
+    def too_few(self, run: int) -> str:
+        """Why a test of this run's score would not hold its level; nothing where it does."""
+        return ""
+
     def undefined_swaps(self) -> IntArray:
         """For each pair, how many swaps left a run without a value."""
         return np.zeros(len(self.wanted), np.int64)
+
+    def clusters_note(self) -> str:
+        """What is to be said of clusters that are few; nothing where they are enough or none."""
+        return ""
 
     def score(self, run: int) -> float:
         """A run's score, with a reason where it does not exist."""
@@ -178,9 +187,23 @@ class Work(ABC):
         """What else a result says of a run."""
         return {}
 
+    def effect(self, i: int, j: int) -> Effect | None:
+        """How large a difference is beside the spread of the topics', where they have scores."""
+        return None
+
     @abstractmethod
     def facts(self) -> dict[str, Any]:
         """What else a result says."""
+
+
+def too_few(measure: str, run: str, has: int, least: int, what: str = "answers") -> str:
+    """Why there is no verdict on a run that has fewer than a test needs; nothing where it has."""
+    if has >= least:
+        return ""
+    return (
+        f"{run} has {has:,} {what}, and a test by {measure} holds its level from {least:,} of "
+        "each run on"
+    )
 
 
 def compared(work: Work) -> CompareResult:
@@ -199,7 +222,7 @@ def compared(work: Work) -> CompareResult:
         clusters=work.clusters,
         against=options.against,
         test=options.test,
-        correction=options.corrected_by,
+        correction=work.corrected_by,
         interval_method=options.method if has_intervals else None,
         interval_method_of_differences=None if there == options.method else there,
         level=options.level,
@@ -218,8 +241,16 @@ def _pairs(work: Work, spans: Sequence[Interval], errors: Array) -> tuple[Pair, 
     """What was found of each pair; where there is no difference there is no p."""
     tested, options = work.tested(), work.options
     undefined = np.isnan(work.differences)
-    p = np.where(undefined, np.nan, [own.p for own in tested])
-    adjusted = adjust(p, options.corrected_by) if options.against is None else work.by_max_t()
+    few = [work.too_few(run) for run in range(len(work.runs))]
+    no_test = [
+        "" if undefined[k] else few[i] or few[j] or tested[k].why_not
+        for k, (i, j) in enumerate(work.wanted)
+    ]
+    silent = undefined | np.array([bool(why) for why in no_test])
+    p = np.where(silent, np.nan, [own.p for own in tested])
+    by_max_t = work.corrected_by == "max-T"
+    adjusted = work.by_max_t() if by_max_t else adjust(p, work.corrected_by)
+    adjusted = np.where(silent, np.nan, adjusted)
     lost = work.undefined_swaps()
     found = []
     for k, (i, j) in enumerate(work.wanted):
@@ -231,6 +262,7 @@ def _pairs(work: Work, spans: Sequence[Interval], errors: Array) -> tuple[Pair, 
                 difference=finite(work.differences[k]),
                 interval=ends(spans[k]),
                 no_interval="" if undefined[k] else spans[k].why_not,
+                no_test=no_test[k],
                 standard_error=finite(errors[k]),
                 p=finite(p[k]),
                 p_adjusted=corrected,
@@ -238,6 +270,7 @@ def _pairs(work: Work, spans: Sequence[Interval], errors: Array) -> tuple[Pair, 
                 exact=bool(tested[k].exact),
                 questions=work.questions,
                 undefined_swaps=int(lost[k]),
+                effect=work.effect(i, j),
             )
         )
     return tuple(found)
@@ -280,12 +313,14 @@ def _plan(work: Work, errors: Array) -> Plan | None:
             f"a difference of {options.detect:g} is too small to plan for, beside a standard "
             f"error of {error:.2g}"
         )
-    return plan(
+    make: Any = plan if work.clusters is None else plan_range
+    found: Plan | None = make(
         error,
         work.questions,
         units=work.clusters,
-        least_units=2 if options.test == "bootstrap" else least_units(options.alpha),
+        least_units=2 if options.test in ("bootstrap", "t") else least_units(options.alpha),
         detect=options.detect,
         power=options.power,
         level=options.level,
     )
+    return found

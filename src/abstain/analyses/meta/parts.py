@@ -19,8 +19,11 @@ from abstain.analyses.meta.result import (
     SwapBin,
 )
 from abstain.analyses.result import number
+from abstain.measures import Measure, count_measure
 from abstain.measures.arrays import Array
 from abstain.stats.agreement import COEFFICIENTS, rounded
+from abstain.stats.proportions import all_pairs as all_pairs_p
+from abstain.stats.resampling.cells import Outcomes
 from abstain.stats.resampling.comparing import StabilityCounts
 from abstain.stats.resampling.draws import SAME, Plan, all_pairs
 from abstain.stats.resampling.power import (
@@ -31,7 +34,7 @@ from abstain.stats.resampling.power import (
     thinned,
 )
 from abstain.stats.resampling.sensitivity import EDGE, TIED, SwapCounts, edge
-from abstain.stats.resampling.sources import Source
+from abstain.stats.resampling.sources import Pairs, Scores, Source
 
 FIVE = 5
 """Bins that make the difference to advise on, unless one is given."""
@@ -149,8 +152,13 @@ def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[Pow
         pairs = int(tested.sum())
         asl = np.sort(levels[m][tested])
         below = int(np.count_nonzero(asl < alpha))
-        separable = np.count_nonzero(~np.isnan(largest)) >= enough
+        separable = bool(np.count_nonzero(~np.isnan(largest)) >= enough)
         p = exceeding(largest, gap[tested], slack=SAME * source.spans[m])
+        varies, why = _varying(source, m), ""
+        if varies is not None:
+            own, why = _over_errors(source, varies, (first, second), plan)
+            separable = separable and own is not None
+            p = p if own is None else own[tested]
         found.append(
             Power(
                 measure=name,
@@ -159,16 +167,42 @@ def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[Pow
                 discriminative_power=below / pairs if pairs and shows else None,
                 bootstrap=below if shows else None,
                 tukey=int(np.count_nonzero(p < alpha)) if separable else None,
-                honest_difference=honest_difference(largest, alpha) if separable else None,
+                honest_difference=(
+                    honest_difference(largest, alpha) if separable and varies is None else None
+                ),
                 undefined=len(gap) - pairs,
                 resamples=int(exists.sum()) * plan.trials,
                 undefined_resamples=int((plan.trials - defined[exists]).sum()),
                 undefined_permutations=int(incomplete[m]),
                 asl=tuple(float(v) for v in thinned(asl)),
-                reason="" if shows else few,
+                reason=why if shows else few,
             )
         )
     return found
+
+
+def _varying(source: Source, number: int) -> Measure | None:
+    """The measure, where what it divides by varies from run to run."""
+    if isinstance(source, Scores):
+        return None
+    formula = count_measure(source.measures[number])
+    return formula if formula.definition.studentised else None
+
+
+def _over_errors(
+    source: Source, formula: Measure, pairs: Pairs, plan: Plan
+) -> tuple[Array | None, str]:
+    """p of all pairs by differences over their standard errors; or why there is none.
+
+    Permuted cells would make all runs alike in what they answer.
+    """
+    if not isinstance(source, Outcomes) or formula.definition.proportion is None:
+        return None, (
+            f"what {formula} divides by varies from run to run, and no test of all pairs "
+            "together holds for it"
+        )
+    tables = source.trials(pairs, formula)
+    return all_pairs_p(tables, pairs, trials=plan.trials, seed=plan.seed), ""
 
 
 def agreements(

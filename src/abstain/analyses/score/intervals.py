@@ -13,6 +13,7 @@ from abstain.analyses.score.result import Ends, Row, ScoreResult
 from abstain.io.names import cells
 from abstain.measures.arrays import Array, IntArray
 from abstain.outcomes import EXCLUDED
+from abstain.stats.functional import effective_clusters, few_clusters
 from abstain.stats.intervals import RANDOM, check_level, check_method, interval
 from abstain.stats.of_confidence import TRIALS, Sample, confidence_interval, method_of, sample_of
 
@@ -38,14 +39,22 @@ def with_intervals(
     confident = [m for m in measures if m.definition.takes == "confidence"]
     resampled = method_of(confident[0], method) if confident else None
     made = {"method": method, "level": level, "seed": seed}
+    cluster = _cluster(evaluation)
+    notes = result.notes
+    if cluster is not None:
+        counts = _cluster_counts(evaluation, result.by, cluster).values()
+        sizes = [own.sum(axis=-1) for own in counts]
+        fewest = min((own[own > 0] for own in sizes), key=effective_clusters)
+        notes = (*notes, *filter(None, [few_clusters(fewest)]))
     return structs.replace(
         result,
+        notes=notes,
         rows=tuple(interval_rows(result.rows, evaluation, result.by, measures, **made)),
         interval_method=resampled if resampled and len(confident) == len(measures) else method,
         resampled_method=resampled,
         trials=TRIALS if confident else None,
         level=level,
-        cluster=_cluster(evaluation),
+        cluster=cluster,
         seed=seed if method in RANDOM or confident else None,
     )
 

@@ -68,7 +68,7 @@ class Kept(Facts, frozen=True, kw_only=True, omit_defaults=True):
     over_all: int
     """Within the bound over all questions, of which the part tuned on is a sample."""
     refuted: int
-    """So many wrong answers among the judged that they speak against the bound (5 %)."""
+    """So many wrong answers among the judged that they contradict the bound (5 %)."""
     chance: float | None = None
     """Of one part: the chance of so many wrong answers or more where the risk is at its bound."""
 
@@ -92,6 +92,8 @@ class Tuned(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """The best one threshold for the judged questions themselves: out of reach."""
     gain: float | None
     """Against answering everything, on the same questions."""
+    gain_interval: tuple[float | None, float | None] = (None, None)
+    """Of the gain, at 95 %, from the paired questions."""
     optimism_avoided: float | None
     """How much the score on the tuning questions would have flattered."""
     risk_optimism_avoided: float | None
@@ -101,6 +103,18 @@ class Tuned(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Answers that have no confidence and so are left blank."""
     kept: Kept | None = None
     """Where a risk was to be kept."""
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether the interval of the gain covers 0, so that chance could have made it."""
+        low, high = self.gain_interval
+        return low is not None and high is not None and low <= 0 <= high
+
+    @property
+    def gained(self) -> dict[str, float | None]:
+        """The gain and the ends of its interval, as a table has them."""
+        low, high = self.gain_interval
+        return {"gain": self.gain, "gain low": low, "gain high": high}
 
 
 class Aim(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -198,7 +212,7 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
                 "threshold": part.threshold,
                 self.measure: part.judged.score,
                 "answer everything": part.answer_everything.score,
-                **({"gain": own.gain, "optimism": own.optimism_avoided} if whole else {}),
+                **({**own.gained, "optimism": own.optimism_avoided} if whole else {}),
                 "risk": part.judged.risk,
                 "coverage": part.judged.coverage,
             }

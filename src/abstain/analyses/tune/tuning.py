@@ -25,7 +25,8 @@ from abstain.judging.gold import GOLD
 from abstain.measures import Measure, count_measure
 from abstain.measures.arrays import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import EXCLUDED, Counts
-from abstain.stats.intervals import check_level
+from abstain.stats.functional import cells_of, difference
+from abstain.stats.intervals import cell_interval, check_level
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     Halves = Sequence[tuple[BoolArray, BoolArray]]
 
 Chooser = Maximise | KeepRisk
+GAIN_LEVEL = 0.95
 
 
 def tune(
@@ -158,7 +160,7 @@ def _split(
         raise UsageError(f"{option('repeats')} is 1 or more (got {repeats})")
     if folds is not None and folds < 2:
         raise UsageError(
-            "tuned and judged on the same questions a threshold flatters itself: "
+            "a threshold looks too good on the questions it was tuned on: "
             f"{option('folds')} is 2 or more (got {folds})"
         )
     if tune_on:
@@ -233,6 +235,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
     everything = thresholded(codes, np.ones(len(codes), bool))
     parts: list[Part] = []
     pooled: list[dict[str, IntArray]] = []
+    paired: Array = np.zeros(len(cells_of(measure)) ** 2)
     for halves in repeats:
         sums: dict[str, IntArray] = {}
         for tune, judge in halves:
@@ -245,6 +248,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
                 "submitted": counted(codes[judge]),
             }
             parts.append(_part(threshold, own, int(tune.sum()), measure))
+            paired += _paired(everything[judge], decided[judge], measure)
             for key, value in own.items():
                 sums[key] = sums.get(key, 0) + value
         sums["hindsight"] = run.hindsight(np.any([judge for _, judge in halves], axis=0))
@@ -253,6 +257,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
         threshold = run.threshold(np.ones(len(codes), bool), int(repeats[0][0][1].sum()))
     mean = {key: mean_standing([p[key] for p in pooled], measure) for key in pooled[0]}
     sign = 1 if measure.higher_is_better else -1
+    gain = _above(mean["judged"].score, mean["everything"].score, sign)
     return Tuned(
         run=run.name,
         **threshold.facts,
@@ -260,7 +265,8 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
         answer_everything=mean["everything"],
         as_submitted=mean["submitted"],
         best_in_hindsight=mean["hindsight"],
-        gain=_above(mean["judged"].score, mean["everything"].score, sign),
+        gain=gain,
+        gain_interval=_gain_interval(measure, paired / len(repeats), gain),
         optimism_avoided=_above(mean["tuned"].score, mean["judged"].score, sign),
         risk_optimism_avoided=_above(mean["judged"].risk, mean["tuned"].risk),
         parts=tuple(parts),
@@ -281,6 +287,27 @@ def _part(
         answer_everything=mean_standing([own["everything"]], measure),
         risk_over_all=int(both[1]) / answered if answered else 0.0,
     )
+
+
+def _paired(before: Codes, after: Codes, measure: Measure) -> Array:
+    """Joint counts of the outcomes that a measure tells apart."""
+    cells = cells_of(measure)
+    usable = (before < EXCLUDED) & (after < EXCLUDED)
+    one, two = (cells.of(codes[usable]).astype(np.int64) for codes in (before, after))
+    return np.bincount(one * len(cells) + two, minlength=len(cells) ** 2).astype(np.float64)
+
+
+def _gain_interval(
+    measure: Measure, paired: Array, gain: float | None
+) -> tuple[float | None, float | None]:
+    """An interval of the gain from the joint counts of one repeat, or of the mean of several."""
+    found = cell_interval(difference(measure), paired, level=GAIN_LEVEL)
+    if gain is None or math.isnan(found.low):
+        return None, None
+    low, high = found.low, found.high
+    if not measure.higher_is_better:
+        low, high = -high, -low
+    return number(min(low, gain)), number(max(high, gain))
 
 
 def thresholded(codes: Codes, answered: BoolArray) -> Codes:

@@ -43,7 +43,7 @@ NO_POLICY = "the policy has no effect here: responses are checked, not counted"
 FLOOD = 20
 """More problems of one kind in one run are told as one."""
 
-MOST = 1_000
+MOST = 10_000
 """Problems of one kind that are looked up; a file with more is not a submission with slips."""
 
 HINTS = 100

@@ -19,9 +19,9 @@ from abstain.errors import UsageError
 @option("--against RUN", "Compare each run with this one, corrected by max-T.")
 @option(
     "--test TEST",
-    "randomisation, bootstrap, mcnemar or wilcoxon.",
-    type=Words(("randomisation", "bootstrap", "mcnemar", "wilcoxon")),
-    default="randomisation",
+    "randomisation (the default), bootstrap or mcnemar; for --scores t (the default), "
+    "randomisation, wilcoxon, bootstrap or sign.",
+    type=Words(("randomisation", "bootstrap", "mcnemar", "t", "wilcoxon", "sign")),
 )
 @option(
     "--correction HOW",
@@ -45,12 +45,19 @@ from abstain.errors import UsageError
     "Correct scores for the errors of a judge: a table of its verdicts on a hand-checked sample "
     "(true, right, wrong, blank).",
 )
+@option(
+    "--judge-drawn HOW",
+    "How that sample was drawn: random (the default), truth (so many of each true outcome) or "
+    "verdict (so many of each verdict of the judge).",
+    type=click.Choice(["random", "truth", "verdict"]),
+)
 @shows(chart=True)
 def compare(
     given: Input,
     measure: str | None,
     by: tuple[str, ...],
     judge_error: str | None,
+    judge_drawn: str | None,
     interval: str | bool,
     out: Showing,
     **how: Any,
@@ -69,13 +76,13 @@ def compare(
     if given.kind == "scores":
         if len(given.files) > 1:
             raise UsageError("--scores takes one file")
-        if by or judge_error:
-            raise UsageError("--judge-error and --by do not go with --scores")
+        if by or judge_error or judge_drawn:
+            raise UsageError("--judge-error, --judge-drawn and --by do not go with --scores")
     how["interval"] = interval if isinstance(interval, str) else None
     with working("comparing…") as progress:
         if given.kind == "scores":
             result = given.scores().compare(measure, progress=progress, **how)
         else:
-            how |= {"by": by, "judge_error": judge_error}
+            how |= {"by": by, "judge_error": judge_error, "judge_drawn": judge_drawn}
             result = given.evaluation().compare(measure or "c@1", progress=progress, **how)
     out.show(result)

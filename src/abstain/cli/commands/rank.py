@@ -30,7 +30,8 @@ COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
     },
 )
 @options.measures(
-    "AP, NDCG@10, 'RBP(p=0.8)', 'P(rel=2)@10', NDCGt (NDCG'), …; the first one orders the runs."
+    "AP, NDCG@10, 'RBP(p=0.8)', 'P(rel=2)@10', NDCGt (NDCG'), …, or as trec_eval names them: map, "
+    "ndcg_cut.5,10, P_10, official; the first one orders the runs."
 )
 @option("--nil ID", "The document id that ends a list, such as NIL or -1. It is never relevant.")
 @option(
@@ -58,6 +59,15 @@ COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
     "--trec-eval",
     "Average as trec_eval does: 0 where nothing is relevant, missing queries left out.",
 )
+@option(
+    "-l --relevance-level GRADE",
+    "The lowest relevant grade, for every measure that takes rel= and is not given its own.",
+    type=float,
+)
+@option(
+    "-J --judged-only",
+    "Take documents that nobody judged out of the lists first.",
+)
 @option("--top GRADE", "The grade that counts as a gain of 1 (default: the largest).", type=float)
 @options.by("Slice by an attribute of --queries.")
 @option("--queries FILE", "A table of queries and their attributes.", type=FILE)
@@ -65,10 +75,11 @@ COLUMNS = ("query", "doc", "rel", "score", "rank", "run")
 @option("--per-query", "Show each query's scores too.")
 @option(
     "--truncation",
-    "Report what truncation does: lengths, original against primed scores, inverted pairs, "
-    "Kendall's τ.",
+    "Report what truncation does, as Quit While Ahead: lengths, original scores with NIL as an "
+    "answer against primed ones of lists that NIL ends, inverted pairs, Kendall's τ.",
 )
-@shows(chart=True)
+@option("--same-lists", "As --truncation, but original and primed measures score the same lists.")
+@shows(chart=True, also=["trec_eval"])
 def rank(
     qrels: str,
     runs: tuple[str, ...],
@@ -77,6 +88,7 @@ def rank(
     by: tuple[str, ...],
     per_query: bool,
     truncation: bool,
+    same_lists: bool,
     out: Showing,
     **how: Any,
 ) -> None:
@@ -97,11 +109,14 @@ def rank(
 
     if measures:
         ranking_measures(measures)  # a name that nobody knows is told before anything is read
+    truncation = truncation or same_lists
     if truncation and out.chosen == "csv" and (by or per_query):
         raise UsageError(
-            "CSV is one table, a row a run with --truncation: leave out --by and --per-query, "
-            "or take JSON"
+            "CSV is one table with a row for each run with --truncation: leave out --by and "
+            "--per-query, or use JSON"
         )
+    if by and out.chosen == "trec_eval":
+        raise UsageError("--format trec_eval has no slices: leave out --by, or take CSV or JSON")
     if by and how["queries"] is None:
         raise UsageError("--by needs a table of the queries: --queries FILE")
     with working("reading and ranking…"):
@@ -114,5 +129,7 @@ def rank(
             master=reading.master,
             **how,
         )
-        result = rankings.score(measures, by=by, per_query=per_query, truncation=truncation)
+        result = rankings.score(
+            measures, by=by, per_query=per_query, truncation=truncation, same_lists=same_lists
+        )
     out.show(result)

@@ -158,6 +158,8 @@ def answer_all_bound(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     source=f"{PENAS_RODRIGO}, §3.5, formula 6",
     undefined=(NOTHING_ANSWERED,),
     studentised=True,
+    divides_by="R + W",
+    least=40,
     kappa=lambda c, w, u: w / (c + w),
     kappa_text="w/(c + w)",
     break_even=None,

@@ -14,10 +14,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from abstain.measures.declare import ranked
-from abstain.measures.definition import Parameter, Undefinedness
+from abstain.measures.definition import Parameter, TrecName, Undefinedness
+from abstain.measures.gains import listed_and_ideal
 from abstain.measures.lazy import numpy as np
+from abstain.measures.libm import log2
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from abstain.measures.ranked_lists import Bools, Floats, Pool, RankedLists
 
 TREC_EVAL = "trec_eval (Buckley, Voorhees, Soboroff), NIST"
@@ -49,9 +53,23 @@ P = Parameter(
 BETA = Parameter(
     "beta", "how much grades count beside ranks", low=0, high=1e6, default=1, always=True
 )
+MULT = Parameter("mult", "how many times R documents count", low=0, low_open=True, default=1)
 NOTHING_RELEVANT = "the query has no relevant document"
 NO_RELEVANT = Undefinedness(lambda r, rel=1, **_: r.pool.nothing(rel)[r.query], NOTHING_RELEVANT)
 NO_GAIN = Undefinedness(lambda r, **_: r.pool.nothing()[r.query], NOTHING_RELEVANT)
+
+EMPTY_LIST = Undefinedness(lambda r, **_: r.depth == 0, "the list is empty")
+
+OFFICIAL = ("official", "all_trec")
+COUNTED = ("official", "set", "all_trec")
+"""The sets of trec_eval's measures that nearly all, and that all counts belong to."""
+
+
+def at_cutoffs(name: str, place: int, *sets: str) -> TrecName:
+    """A measure that trec_eval gives at its nine cutoffs, or at those that are named."""
+    usual = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+    return TrecName(name, place, "cutoffs", ("k",), usual, sets=sets or ("all_trec",))
+
 
 of_relevant = partial(ranked, source=TREC_EVAL, undefined=(NO_RELEVANT,), leaves_out_nil=True)
 number = partial(ranked, source=TREC_EVAL, bounds=(0.0, math.inf), total=True)
@@ -65,6 +83,7 @@ number = partial(ranked, source=TREC_EVAL, bounds=(0.0, math.inf), total=True)
     source=TREC_EVAL,
     gaming="Always list k documents: a shorter list is divided by k all the same.",
     parameters=(REL, K),
+    trec=(at_cutoffs("P", 11, *OFFICIAL),),
 )
 def precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     """The share of relevant documents among the first k.
@@ -80,8 +99,12 @@ def precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     example="R = 2 / 3 = 0.6667",
     latex=r"\frac1R\sum_{i\le k}[r_i\ge \mathrm{rel}]",
     gaming=LONGER_IS_FREE,
-    aliases=("recall",),
+    aliases=("recall", "set_recall", "SetR"),
     parameters=(REL, K_IF_ANY),
+    trec=(
+        at_cutoffs("recall", 13),
+        TrecName("set_recall", 30, sets=("set", "all_trec")),
+    ),
 )
 def recall(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """The share of the relevant documents that are among the first k."""
@@ -97,6 +120,7 @@ def recall(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> 
     gaming="List many unlike documents: one hit is all that counts.",
     aliases=("hit-rate",),
     parameters=(REL, K),
+    trec=(TrecName("success", 27, "cutoffs", ("k",), (1, 5, 10)),),
 )
 def success(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     """1 if one of the first k is relevant, else 0."""
@@ -112,10 +136,11 @@ def success(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     gaming="Only the first hit counts: never stop before one, and nothing after it matters.",
     aliases=("reciprocal-rank", "recip-rank"),
     parameters=(REL, K_IF_ANY),
+    trec=(TrecName("recip_rank", 9, sets=OFFICIAL),),
 )
 def reciprocal_rank(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """1 / rank of the first relevant document, 0 if there is none."""
-    return with_first_rank(np.zeros(rankings.size), rankings, _relevant(rankings, rel, k))
+    return with_first_rank(np.zeros(rankings.size), rankings, found_relevant(rankings, rel, k))
 
 
 @of_relevant(
@@ -126,10 +151,11 @@ def reciprocal_rank(rankings: RankedLists, *, k: float | None = None, rel: float
     gaming=LONGER_IS_FREE,
     aliases=("MAP", "average-precision"),
     parameters=(REL, K_IF_ANY),
+    trec=(TrecName("map", 5, sets=OFFICIAL), at_cutoffs("map_cut", 25)),
 )
 def average_precision(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """(1/R) Σ precision at the rank of each relevant document."""
-    chosen = _relevant(rankings, rel, k)
+    chosen = found_relevant(rankings, rel, k)
     found = rankings.total(np.where(chosen, rankings.running(chosen) / rankings.rank, 0.0))
     return ratio(found, num_rel(rankings, rel=rel))
 
@@ -141,13 +167,23 @@ def average_precision(rankings: RankedLists, *, k: float | None = None, rel: flo
     latex=r"\frac1R\sum_{i\le R}[r_i\ge \mathrm{rel}]",
     gaming="List at least R documents, whatever they are.",
     aliases=("R-precision",),
-    parameters=(REL,),
+    parameters=(REL, MULT),
+    trec=(
+        TrecName("Rprec", 7, sets=OFFICIAL),
+        TrecName("Rprec_mult", 16, "recalls", ("mult",), tuple(i / 5 for i in range(1, 11))),
+    ),
 )
-def r_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """Precision after R documents, R being the number of relevant ones."""
+def r_precision(rankings: RankedLists, *, rel: float = 1, mult: float = 1) -> Floats:
+    """Precision after R documents, R being the number of relevant ones.
+
+    With `mult` after mult · R documents, rounded up as trec_eval does it: the whole part of
+    mult · R + 0.9. Below 1 document it is 0.
+    """
     relevant = num_rel(rankings, rel=rel)
-    early = _relevant(rankings, rel, None) & (rankings.rank <= relevant[rankings.row])
-    return ratio(rankings.count(early).astype(np.float64), relevant)
+    length = np.trunc(mult * relevant + 0.9)
+    early = found_relevant(rankings, rel) & (rankings.rank <= length[rankings.row])
+    found = ratio(rankings.count(early).astype(np.float64), length, empty=0.0)
+    return np.where(relevant > 0, found, np.nan)
 
 
 @ranked(
@@ -160,15 +196,18 @@ def r_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     parameters=(K_IF_ANY,),
     undefined=(NO_GAIN,),
     leaves_out_nil=True,
+    trec=(TrecName("ndcg", 21, "gains"), at_cutoffs("ndcg_cut", 24)),
 )
-def ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats:
+def ndcg(
+    rankings: RankedLists, *, k: float | None = None, gains: Mapping[int, float] | None = None
+) -> Floats:
     """DCG / ideal DCG, DCG = Σ grade / log2(1 + rank).
 
     Grades are the gains, so there is no `rel`; the ideal ranks the whole pool.
     """
-    pool = rankings.pool
+    listed, pool = listed_and_ideal(rankings, gains)
     ideal = pool.total(_discounted(pool.grade, pool.place, k))
-    found = rankings.total(_discounted(rankings.grade, rankings.rank, k))
+    found = rankings.total(_discounted(listed, rankings.rank, k))
     return ratio(found, rankings.per_row(ideal))
 
 
@@ -181,6 +220,7 @@ def ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats:
     "trec_eval",
     gaming="Documents that nobody judged cost nothing: list what was not in the pools first.",
     parameters=(REL,),
+    trec=(TrecName("bpref", 8, sets=OFFICIAL),),
 )
 def bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """(1/R) Σ 1 − min(n, R) / min(N, R) over the relevant documents listed.
@@ -188,7 +228,7 @@ def bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
     n counts the documents judged not relevant that stand before, N all of the query.
     """
     pool = rankings.pool
-    chosen = _relevant(rankings, rel, None)
+    chosen = found_relevant(rankings, rel)
     relevant = num_rel(rankings, rel=rel)
     others = rankings.per_row(pool.count(pool.grade < rel))
     before = rankings.running(~chosen)
@@ -258,7 +298,7 @@ def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Fl
     C counts the relevant up to i, cg adds their grades, cg* those of the ideal ranking.
     """
     pool = rankings.pool
-    chosen = _relevant(rankings, rel, None)
+    chosen = found_relevant(rankings, rel)
     found = rankings.running(chosen)
     gained = rankings.running(np.where(chosen, rankings.grade, 0.0))
     ideal = pool.running(np.where(pool.grade >= rel, pool.grade, 0.0))
@@ -276,6 +316,7 @@ def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Fl
     latex="d",
     gaming="It rewards nothing: it counts.",
     aliases=("num_ret",),
+    trec=(TrecName("num_ret", 2, sets=COUNTED),),
 )
 def num_ret(rankings: RankedLists) -> Floats:
     """Documents in the list."""
@@ -290,6 +331,7 @@ def num_ret(rankings: RankedLists) -> Floats:
     gaming="It does not depend on the run.",
     aliases=("num_rel",),
     parameters=(REL,),
+    trec=(TrecName("num_rel", 3, sets=COUNTED),),
 )
 def num_rel(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """Relevant documents known of."""
@@ -304,10 +346,11 @@ def num_rel(rankings: RankedLists, *, rel: float = 1) -> Floats:
     gaming=LONGER_IS_FREE,
     aliases=("num_rel_ret",),
     parameters=(REL, K_IF_ANY),
+    trec=(TrecName("num_rel_ret", 4, sets=COUNTED),),
 )
 def num_rel_ret(rankings: RankedLists, *, rel: float = 1, k: float | None = None) -> Floats:
     """Relevant documents in the list."""
-    return rankings.count(_relevant(rankings, rel, k)).astype(np.float64)
+    return rankings.count(found_relevant(rankings, rel, k)).astype(np.float64)
 
 
 def gains(grade: Floats, pool: Pool, rel: float | None = None) -> Floats:
@@ -317,13 +360,14 @@ def gains(grade: Floats, pool: Pool, rel: float | None = None) -> Floats:
     return grade / pool.top if pool.top > 0 else np.zeros_like(grade)
 
 
-def _relevant(rankings: RankedLists, rel: float, k: float | None) -> Bools:
+def found_relevant(rankings: RankedLists, rel: float, k: float | None = None) -> Bools:
+    """Which documents are relevant, and among the first k."""
     chosen: Bools = rankings.grade >= rel
     return chosen if k is None else chosen & (rankings.rank <= k)
 
 
 def _discounted(grade: Floats, rank: Floats | np.ndarray, k: float | None) -> Floats:
-    discounted = grade / np.log2(1 + rank)
+    discounted = grade / log2(1 + rank)
     return discounted if k is None else np.where(rank <= k, discounted, 0.0)
 
 

@@ -21,7 +21,7 @@ from abstain.measures.families.ranking import REL_IF_ANY, P, gains, ratio, with_
 from abstain.measures.lazy import numpy as np
 
 if TYPE_CHECKING:
-    from abstain.measures.ranked_lists import Floats, RankedLists
+    from abstain.measures.ranked_lists import Floats, Prefixes, RankedLists
 
 PAPER = "Liu, Moffat, Baldwin & Zhang 2016, Quit While Ahead: Evaluating Truncated Rankings"
 STOP = (
@@ -49,6 +49,40 @@ class _Gains:
     """r_t, whether or not the row has a terminal document."""
 
 
+# ----------------------------------------------------- the same of every depth that a list may have
+
+
+def _terminal(cut: Prefixes) -> Floats:
+    """r_t of a list that ends at each depth."""
+    there = cut.there[..., None]
+    return np.where(there > 0, cut.found / np.where(there > 0, there, 1.0), 1.0)
+
+
+def _rr_by_depth(cut: Prefixes, *, rel: float | None = None) -> Floats:
+    first = np.maximum.accumulate(np.where(cut.gain > 0, 1.0 / cut.rank, 0.0), axis=-1)
+    listed = np.concatenate([np.zeros((*first.shape[:-1], 1)), first], axis=-1)
+    return np.where(cut.there[..., None] > 0, listed, 1.0 / (cut.depth + 1))
+
+
+def _rbp_by_depth(cut: Prefixes, *, p: float = 0.8, rel: float | None = None) -> Floats:
+    listed = (1 - p) * cut.running(cut.gain * np.power(p, cut.rank - 1.0))
+    return listed + _terminal(cut) * np.power(p, cut.depth * 1.0)
+
+
+def _ndcg_by_depth(cut: Prefixes, *, rel: float | None = None) -> Floats:
+    listed = cut.running(cut.gain / np.log2(1.0 + cut.rank))
+    relevant = cut.relevant[..., None]
+    room = np.where(relevant < cut.depth + 1, 1 / np.log2(2.0 + relevant), 0.0)
+    return (listed + _terminal(cut) / np.log2(2.0 + cut.depth)) / (cut.ideal + room)
+
+
+def _ap_by_depth(cut: Prefixes, *, rel: float | None = None) -> Floats:
+    terminal = _terminal(cut)
+    listed = cut.running(cut.gain * cut.found[..., 1:] / cut.rank)
+    listed += terminal * (cut.found + terminal) / (cut.depth + 1)
+    return listed / (cut.there[..., None] + 1)
+
+
 @primed(
     "RR'",
     formula="RR if something relevant is listed; 1/(d + 1) if R = 0; 0 otherwise",
@@ -57,6 +91,8 @@ class _Gains:
     aliases=("RRt",),
     original="RR",
     parameters=(REL_IF_ANY,),
+    by_depth=_rr_by_depth,
+    by_depth_text="np.append(0, np.maximum.accumulate((r > 0) / k[1:])) if R else 1 / (k + 1)",
 )
 def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Reciprocal rank that rewards stopping at once where there is nothing to find.
@@ -79,6 +115,8 @@ def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Flo
     scales_grades=True,
     lower_grades_cost=True,
     parameters=(P, REL_IF_ANY),
+    by_depth=_rbp_by_depth,
+    by_depth_text="(1 - {p}) * S(r * {p} ** (k[1:] - 1)) + t * {p} ** k",
 )
 def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) -> Floats:
     """Rank-biased precision with the list's end as one more document."""
@@ -99,6 +137,9 @@ def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) ->
     scales_grades=True,
     parameters=(REL_IF_ANY,),
     bounds=lambda rel=None: (0.0, math.inf if rel is None else 1.0),
+    by_depth=_ndcg_by_depth,
+    by_depth_text="(S(r / np.log2(1 + k[1:])) + t / np.log2(2 + k)) / (R / max(n, 1) * "
+    "np.cumsum((k < n) / np.log2(2 + k)) + (n < k + 1) / np.log2(2 + n))",
 )
 def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Discounted gain with the list's end as one more document, over that of the ideal list.
@@ -131,6 +172,8 @@ def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     scales_grades=True,
     lower_grades_cost=True,
     parameters=(REL_IF_ANY,),
+    by_depth=_ap_by_depth,
+    by_depth_text="(S(r * c[1:] / k[1:]) + t * (c + t) / (k + 1)) / (R + 1)",
 )
 def average_precision_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Average precision with the list's end as one more relevant document.

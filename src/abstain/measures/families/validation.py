@@ -126,6 +126,8 @@ def abstention_recall(k: CountsLike) -> Numeric:
     aliases=("abstention-F1",),
     undefined=(NOTHING_TO_ABSTAIN,),
     studentised=True,
+    divides_by="UW + UE + UR + W",
+    least=40,
     gaming="Right answers that are given never show: only the decision to stay silent is judged.",
 )
 def abstention_f(k: CountsLike) -> Numeric:
@@ -238,6 +240,8 @@ def validation_recall(k: CountsLike) -> Numeric:
     source=AVE_2006,
     undefined=(NOTHING_TO_VALIDATE,),
     studentised=True,
+    divides_by="R + W + UR",
+    least=40,
     gaming="Wrong candidates that are rejected never show: only the right ones are looked for.",
 )
 def validation_f(k: CountsLike) -> Numeric:

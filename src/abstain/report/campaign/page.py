@@ -79,7 +79,7 @@ def _leaderboard(c: Overview, table: PageTable) -> PageTable:
         for name, s in c.slices.items()
         if name not in room
     ]
-    said = f" No slices to choose here by {', '.join(out)}, for want of room: a table has them."
+    said = f" This page has no room for slices by {', '.join(out)}; a table has them."
     return replace(
         table,
         grid=grid,
@@ -228,7 +228,7 @@ def stability_section(c: Overview) -> Section:
         if len(c.runs) > 1 and not c.result.blind:
             section.said = [
                 f"With more than {MOST_CELLS:,} responses the ranking is not resampled here; "
-                "`abstain meta` does it."
+                "`abstain meta` resamples it."
             ]
         return section
     section.said = [
@@ -278,7 +278,7 @@ def _figure(c: Overview, s: Stability) -> Figure:
     shown = "all" if len(chosen) == len(c.runs) else f"the {len(chosen)} best"
     caption = (
         f"The rank of each run ({shown} of {plural(len(c.runs), 'run')}) and where it lies in 95 % "
-        "of the resamples: the longer a bar, the more a place is owed to this choice of questions."
+        "of the resamples: the longer a bar, the more the rank depends on this choice of questions."
     )
     spec = chart("", rows, [span, dots], height=max(90, 16 * len(chosen)))
     return Figure("ranks", caption, spec, title="Ranks over resamples of the questions")

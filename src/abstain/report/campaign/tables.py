@@ -74,7 +74,7 @@ def left_out(*scores: Array) -> str:
     lacking = sum(int(np.count_nonzero(np.isnan(block))) for block in scores)
     if not lacking:
         return ""
-    return f" Undefined (–) and so left out of what sums up: {plural(lacking, 'score')}."
+    return f" Undefined (–), so left out of means and medians: {plural(lacking, 'score')}."
 
 
 def safe(name: str) -> str:
@@ -148,8 +148,8 @@ def leaderboard(c: Overview) -> PageTable:
     return PageTable(
         "leaderboard",
         "Runs",
-        "Outcomes of every run; reference runs stand among them without a rank"
-        + (", and so do late and unofficial runs, which no average holds." if unranked else "."),
+        "Outcomes of every run; reference runs are listed without a rank"
+        + (", and so are late and unofficial runs, which no average holds." if unranked else "."),
         Grid(columns, [row for _, _, row in entries], dim=dim),
     )
 

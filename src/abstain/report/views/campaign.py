@@ -22,6 +22,7 @@ from abstain.report.campaign.participants import problem_table
 from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.tables import all_tables
 from abstain.report.campaign.team import Revealed, Teams
+from abstain.report.charts import coloured
 from abstain.report.grid import Grid, legend_sentence, markdown_text
 from abstain.report.page import PageTable, render
 from abstain.report.view import ENDINGS, LOOKS
@@ -92,7 +93,8 @@ class View(view.View[CampaignResult]):
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Every chart of the page."""
-        return {name: own.spec for name, own in campaign_figures(self.overview).items()}
+        drawn = campaign_figures(self.overview)
+        return coloured({name: own.spec for name, own in drawn.items()})
 
     def page(self) -> Page:
         """The page for those who have no folder beside it."""

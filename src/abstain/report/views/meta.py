@@ -148,9 +148,15 @@ class View(view.View[MetaResult]):
         ]
         note = (
             f"{plural(result.resamples, 'resample')} and as many permutations, seed "
-            f"{result.seed}. The bootstrap tests pair by pair, Tukey's test all pairs together: "
+            f"{result.seed}. The bootstrap ({words.bootstrap(result)}) tests pair by pair, Tukey's "
+            "test all pairs together: "
             "it separates those that differ by more than the honest difference."
         )
+        if any(row.tukey is not None and row.honest_difference is None for row in rows):
+            note += (
+                " Where what a measure divides by varies, it compares differences over their "
+                "standard errors, and there is no one honest difference."
+            )
         reasons = dict.fromkeys(f"–: {row.reason}." for row in rows if row.reason)
         title = f"Power: pairs of runs told apart at {words.percent(rows[0].alpha)} %"
         return [Grid.of(columns, title=title, notes=[*reasons, note])]

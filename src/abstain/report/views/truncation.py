@@ -82,14 +82,31 @@ class View(view.View[TruncationResult]):
             for pair in result.pairs:
                 cells += [pair.scores[run].original, pair.scores[run].primed]
             rows.append(cells)
-        at_limit = any(own.at_limit for own in result.lengths.values())
-        full = ", and so do the primed ones for a list at the limit" if at_limit else ""
         return Grid(
             columns,
             rows,
             title="Original and primed scores, and the share of lists that the system ended",
-            notes=[f"Where a query has nothing relevant, the original measures count 0{full}."],
+            notes=self._compared(),
         )
+
+    def _compared(self) -> list[str]:
+        """What the original measures score, and what they say where nothing is relevant."""
+        result, nil = self.result, self.result.nil
+        at_limit = any(own.at_limit for own in result.lengths.values())
+        said = []
+        if not result.same_lists and result.nil_is_right:
+            said.append(
+                f"The original measures score the lists with {nil} as an answer, the primed ones "
+                f"the lists that {nil} ends."
+            )
+        full = "the primed ones count 0 for a list at the limit"
+        if result.nil_is_right:
+            said.append(f"Where a query has nothing relevant, {nil} is right to the original ones.")
+            said += [f"There {full}."] if at_limit else []
+        else:
+            also = ", and so do the primed ones for a list at the limit" if at_limit else ""
+            said.append(f"Where a query has nothing relevant, the original measures count 0{also}.")
+        return [" ".join(said)]
 
     def _agreement(self) -> Grid:
         """How far the two orderings of the runs agree (Table 3)."""
@@ -132,6 +149,8 @@ class View(view.View[TruncationResult]):
         for pair in self.result.pairs:
             item = known_measure(pair.original)
             name = (pair.original if item is None else item.name).lower()
+            if f"original-primed-{name}" in found:  # RBP with another p
+                name = f"{name}-{len(found)}"
             found[f"original-primed-{name}"] = self._scores_chart(pair)
             found[f"share-truncated-{name}"] = self._share_chart(pair)
         return found

@@ -118,6 +118,16 @@ class Outcomes(Source):
         )
         return self.scored(counts)
 
+    def trials(self, pairs: Pairs, formula: Measure) -> Array:
+        """Tables (pairs, 3, 3) of success, failure and no trial of a proportion."""
+        share = formula.definition.proportion
+        assert share is not None
+        units = np.eye(EXCLUDED + 1)[list(self.places)]
+        units[:, EXCLUDED] = 0
+        x, n = share.of(CountsArray(units))
+        into = np.stack([x, n - x, 1 - n], axis=-1)
+        return np.asarray(into.T @ self.joint[:, pairs[0], :, pairs[1]].swapaxes(1, 2) @ into)
+
     def _cells(self, pairs: Pairs) -> IntArray:
         """Cells × pairs."""
         first, second = pairs

@@ -1,0 +1,261 @@
+"""How often a test finds a difference where there is none, and how often where there is one.
+
+    python benchmarks/errors.py [--samples N] [--seed N] [--part NAME]…
+
+Runs have the same precision (or the same chance of each outcome where the measure counts blanks),
+answer 3 to 200 of the questions, alike or one of them all, and share the difficulty of a question
+or do not. For each cell: the share of samples with a verdict; errors at the 5 % level, as a share
+of all samples and of those with a verdict; and the power against a difference of 0.3, beside it.
+Families are 10 runs whose coverage goes from 1 to 0.1: an error is any pair that is found
+different. Judges err; their checked sample is drawn at random, by truth or by verdict.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+import abstain as ab
+from abstain.analyses.compare.bounds import JudgeDrawn, correct_for_judge
+from abstain.measures import measure
+from abstain.outcomes import OUTCOMES
+from abstain.stats.proportions import all_pairs as all_pairs_p
+from abstain.stats.proportions import p_values, tables
+from abstain.stats.resampling.cells import of_outcomes
+from abstain.stats.resampling.draws import all_pairs
+
+Array = npt.NDArray[np.float64]
+Generator = np.random.Generator
+Cell = tuple[str, int, int, float, str, dict[str, Any]]
+"""Measure, answers, questions, precision, whose coverage it is, how it is tested."""
+
+LEVEL, TRIALS, FAMILY_TRIALS = 0.05, 299, 4999
+ANSWERS = (3, 5, 10, 20, 40, 200)
+TRUE, APART = (0.5, 0.8, 0.95), 0.3
+SHARED = 0.6
+"""Of the difficulty of a question, where runs share it."""
+RUNS = 10
+FAMILIES = ((50, 0.6, 0.3), (100, 0.5, 0.0), (100, 0.8, 0.6), (300, 0.95, 0.3))
+"""Questions, precision and what is shared."""
+
+
+def outcomes(
+    generator: Generator, shape: tuple[int, ...], covers: Array, right: Array, shared: float
+) -> npt.NDArray[np.uint8]:
+    """Outcomes (samples, runs, questions): right, wrong or blank."""
+    from scipy.special import ndtri
+
+    samples, _runs, questions = shape
+    common = generator.normal(size=(samples, 1, questions))
+    own = generator.normal(size=shape)
+    knows = math.sqrt(shared) * common + math.sqrt(1 - shared) * own < ndtri(right)[:, None]
+    answered = generator.random(shape) < covers[:, None]
+    return np.where(answered, np.where(knows, 0, 1), 4).astype(np.uint8)
+
+
+def joint_counts(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """Joint counts (samples, 3, 3) of the first two runs: rows of the second."""
+    three = np.array([0, 1, 2, 2, 2])[codes]
+    cell = three[:, 1] * 3 + three[:, 0]
+    return np.stack([(cell == k).sum(axis=-1) for k in range(9)], axis=-1).reshape(-1, 3, 3)
+
+
+def found_by_precision(codes: npt.NDArray[np.uint8], seed: int) -> Array:
+    """p of every sample; NaN where a run answers nothing."""
+    own = tables(measure("precision"), joint_counts(codes))
+    p = np.array([one.p for one in p_values(own, trials=TRIALS, seed=seed)])
+    tried = own.sum(axis=1)[:, :2].sum(axis=1), own.sum(axis=2)[:, :2].sum(axis=1)
+    return np.where((tried[0] > 0) & (tried[1] > 0), p, np.nan)
+
+
+def said(p: Array) -> str:
+    """Verdicts and errors as cells of a table."""
+    given = ~np.isnan(p)
+    errors = p[given] <= LEVEL + 1e-12
+    of_given = errors.mean() if given.any() else 0.0
+    return f"{given.mean():.0%} | {errors.sum() / len(p):.1%} | {of_given:.1%}"
+
+
+def settings() -> Iterator[tuple[int, int, str, float]]:
+    """Answers, questions, whose coverage it is, what is shared."""
+    for answers in ANSWERS:
+        questions = 60 if answers <= 20 else 5 * answers
+        for kind in ("alike", "one answers all"):
+            for shared in (0.0, SHARED):
+                yield answers, questions, kind, shared
+
+
+def counts(samples: int, seed: int) -> None:
+    """Precision of two runs."""
+    print("| answers | coverage | shared | precision | verdicts | errors | of verdicts | power |")
+    print("| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    generator = np.random.default_rng(seed)
+    for answers, questions, kind, shared in settings():
+        few = answers / questions
+        covers = np.array([few, few if kind == "alike" else 1.0])
+        for right in TRUE:
+            some = samples if questions < 1000 else max(1, samples // 4)
+            shape = some, 2, questions
+            same = outcomes(generator, shape, covers, np.array([right, right]), shared)
+            apart = outcomes(generator, shape, covers, np.array([right, right - APART]), shared)
+            p = found_by_precision(same, seed)
+            power = np.nanmean(found_by_precision(apart, seed) <= LEVEL)
+            print(
+                f"| {answers} | {kind} | {shared} | {right} | {said(p)} | {power:.0%} |", flush=True
+            )
+
+
+def compared(codes: npt.NDArray[np.uint8], name: str, seed: int, **how: Any) -> float:
+    """p of two runs by the library; NaN without a verdict. Right answers are surer."""
+    generator = np.random.default_rng(seed)
+    runs, questions = codes.shape
+    sure = 1 / (1 + np.exp(-(generator.normal(size=codes.shape) + (codes == 0))))
+    rows = pl.DataFrame(
+        {
+            "run": np.repeat([f"r{i}" for i in range(runs)], questions),
+            "question": np.tile(np.arange(questions), runs),
+            "doc": np.tile(np.arange(questions) // how.pop("size", 5), runs),
+            "outcome": pl.Series(OUTCOMES).gather(codes.ravel()),
+            "confidence": np.where(codes < 2, sure, np.nan).ravel(),
+        }
+    ).with_columns(pl.col("confidence").fill_nan(None))
+    read = ab.read_judged(rows, cluster="doc" if how.pop("clustered", False) else None)
+    trials = TRIALS if runs == 2 else FAMILY_TRIALS
+    result = read.compare(name, trials=trials, seed=seed, **how)
+    found = [pair.p_adjusted for pair in result.pairs if pair.p_adjusted is not None]
+    return min(found, default=math.nan)
+
+
+def by_library(samples: int, seed: int, cells: list[Cell]) -> None:
+    """Whole comparisons, one at a time."""
+    print("| measure | test | answers | precision | coverage | verdicts | errors | of verdicts |")
+    print("| --- | --- | ---: | ---: | --- | ---: | ---: | ---: |")
+    generator = np.random.default_rng(seed)
+    for name, answers, questions, right, kind, how in cells:
+        few, runs = answers / questions, how.get("runs", 2)
+        covers = np.linspace(1.0 if kind != "alike" else few, few, runs)
+        drawn = outcomes(generator, (samples, runs, questions), covers, np.full(runs, right), 0.3)
+        more = {key: value for key, value in how.items() if key != "runs"}
+        p = np.array([compared(own, name, k, **more) for k, own in enumerate(drawn)])
+        text = ", ".join(f"{key} {value}" for key, value in how.items()) or "default"
+        print(f"| {name} | {text} | {answers} | {right} | {kind} | {said(p)} |", flush=True)
+
+
+def confidence(samples: int, seed: int) -> None:
+    """Measures of confidence."""
+    cells: list[Cell] = [
+        (name, answers, max(100, answers), right, kind, {})
+        for name in ("AUROC", "E-AURC", "Brier", "ECE")
+        for answers in (10, 20, 40, 80)
+        for right in (0.6, 0.85)
+        for kind in ("alike", "one answers all")
+    ]
+    by_library(samples, seed, cells)
+
+
+def further(samples: int, seed: int) -> None:
+    """Other tests: the bootstrap, ten runs, one run against others, clusters, other measures."""
+    unlike = "from all down"
+    cells: list[Cell] = [
+        *(("precision", k, 100, 0.8, unlike, {"test": "bootstrap"}) for k in (5, 20, 40)),
+        *(("c@1", k, 60, 0.6, "alike", {"test": "bootstrap"}) for k in (5, 20, 60)),
+        *(("precision", k, 100, p, unlike, {"runs": RUNS}) for k in (5, 20) for p in (0.5, 0.9)),
+        *(("precision", k, 100, 0.8, unlike, {"runs": RUNS, "against": "r0"}) for k in (5, 20)),
+        *(("precision", k, 100, 0.8, unlike, {"clustered": True}) for k in (5, 10, 20, 40)),
+        *(("c@1", k, 60, 0.6, "alike", {}) for k in (5, 60)),
+        *(("accuracy", 60, 60, p, "alike", {"clustered": True}) for p in (0.6, 0.95)),
+        *(("accuracy", 60, 60, 0.9, "alike", {"test": "mcnemar"}) for _ in "1"),
+    ]
+    by_library(samples, seed, cells)
+
+
+def meta(samples: int, seed: int) -> None:
+    """Families of equal runs by `meta`'s test of all pairs together."""
+    print("| runs | questions | precision | shared | families with an error |")
+    print("| ---: | ---: | ---: | ---: | ---: |")
+    generator = np.random.default_rng(seed)
+    own, pairs = measure("precision"), all_pairs(RUNS)
+    for questions, right, shared in FAMILIES:
+        covers = np.linspace(1, 0.1, RUNS)
+        drawn = outcomes(
+            generator, (samples, RUNS, questions), covers, np.full(RUNS, right), shared
+        )
+        names, errors = [str(k) for k in range(RUNS)], 0
+        for number, codes in enumerate(drawn):
+            source = of_outcomes(names, codes, [own])
+            p = all_pairs_p(source.trials(pairs, own), pairs, trials=TRIALS, seed=number)
+            errors += bool(np.nanmin(p) < LEVEL)
+        print(f"| {RUNS} | {questions} | {right} | {shared} | {errors / samples:.1%} |", flush=True)
+
+
+def checked(design: str, both: Array, generator: Generator) -> Array:
+    """150 checked responses: what is true by what the judge said."""
+    if design == "random":
+        return generator.multinomial(150, both.ravel()).reshape(3, 3).astype(np.float64)
+    rows = both if design == "truth" else both.T
+    found = np.stack([generator.multinomial(50, row / row.sum()) for row in rows])
+    return (found if design == "truth" else found.T).astype(np.float64)
+
+
+def judges(samples: int, seed: int) -> None:
+    """The corrected accuracy: its bias and how often its interval covers, by design."""
+    print("| sample | judge | bias before | bias after | standard error | covers |")
+    print("| --- | --- | ---: | ---: | ---: | ---: |")
+    generator = np.random.default_rng(seed)
+    rates = np.array([[0.92, 0.06, 0.02], [0.08, 0.90, 0.02], [0.02, 0.03, 0.95]])
+    for true in (np.array([0.6, 0.25, 0.15]), np.array([0.3, 0.5, 0.2])):
+        both = true[:, None] * rates
+        for design in get_args(JudgeDrawn):
+            off, before, holds = [], [], 0
+            for _ in range(samples):
+                cells = generator.multinomial(500, both.sum(axis=0)).astype(np.float64)
+                score, span = correct_for_judge(
+                    measure("accuracy"),
+                    cells,
+                    checked(design, both, generator),
+                    drawn=design,
+                    draws=1000,
+                )
+                off.append(score - true[0])
+                before.append(cells[0] / 500 - true[0])
+                holds += span.low <= true[0] <= span.high
+            error = np.std(off) / math.sqrt(samples)
+            print(
+                f"| {design} | accuracy {true[0]} | {np.mean(before):+.4f} | {np.mean(off):+.4f} | "
+                f"{error:.4f} | {holds / samples:.1%} |",
+                flush=True,
+            )
+
+
+PARTS = {
+    "counts": (counts, 1),
+    "confidence": (confidence, 4),
+    "further": (further, 4),
+    "meta": (meta, 2),
+    "judges": (judges, 1),
+}
+"""Each with how many times fewer samples it takes."""
+
+
+def main() -> None:
+    """Print a table for each part."""
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--samples", type=int, default=1000)
+    arguments.add_argument("--seed", type=int, default=16)
+    arguments.add_argument("--part", action="append", choices=list(PARTS))
+    given = arguments.parse_args()
+    for name in given.part or PARTS:
+        make, fewer = PARTS[name]
+        samples = max(20, given.samples // fewer)
+        print(f"\n{name}: {samples:,} samples a row, seed {given.seed}", flush=True)
+        make(samples, given.seed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""Distributions fitted to the scores of each list: a generalised Pareto tail, a mixture.
+
+All lists are fitted at once. A long list is fitted on evenly spaced ranks of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from abstain.analyses.cut.shapes import Scores
+    from abstain.measures.ranked_lists import Floats, Ints
+
+FITTED = 128
+"""Documents of a list that are fitted at most."""
+WINDOWS = (1.0, 0.6, 0.35, 0.2)
+"""How much of the list the tail may be."""
+FEWEST = 8
+"""Documents of a tail; a shorter one is exponential."""
+LOWEST_SHAPE = -0.5
+"""Below it the likelihood of a generalised Pareto distribution has no regular maximum."""
+GRID = np.concatenate([-np.geomspace(0.98, 0.02, 6), [1e-6], np.geomspace(0.02, 60, 10)])
+"""Where the maximum of the profile is looked for, before it is refined."""
+GOLDEN = (5**0.5 - 1) / 2
+REFINED, ROUNDS = 26, 80
+
+
+class Pareto(NamedTuple):
+    """Generalised Pareto distributions, one a list."""
+
+    shape: Floats
+    scale: Floats
+
+
+def fit_pareto(excess: Floats) -> Pareto:
+    """The distributions of greatest likelihood of lists of excesses, NaN where there is none.
+
+    With θ = shape / scale the likelihood is a function of θ alone (Grimshaw 1993): the shape is
+    the mean of log(1 + θ·excess).
+    """
+    there = ~np.isnan(excess)
+    count = np.maximum(there.sum(axis=1), 1)
+    y = np.where(there, excess, 0.0)
+    mean = np.maximum(y.sum(axis=1) / count, 1e-300)
+    most = np.maximum(y.max(axis=1, initial=0.0), 1e-300)
+
+    def shape_of(theta: Floats) -> Floats:
+        inside = np.maximum(theta[:, None] * y, -1 + 1e-12)
+        return np.asarray(np.where(there, np.log1p(inside), 0.0).sum(axis=1) / count)
+
+    def likelihood(theta: Floats) -> Floats:
+        shape = shape_of(theta)
+        scale = np.where(np.abs(theta) * mean > 1e-9, shape / np.where(theta == 0, 1, theta), mean)
+        value = -np.log(np.maximum(scale, 1e-300)) - 1 - shape
+        return np.where(shape >= LOWEST_SHAPE, value, -np.inf)
+
+    # negative θ reaches down to −1 / the largest excess, positive θ is counted in 1 / mean
+    steps = np.where(GRID[:, None] < 0, GRID[:, None] / most, GRID[:, None] / mean)
+    values = np.stack([likelihood(theta) for theta in steps])
+    best = values.argmax(axis=0)
+    at = np.arange(len(mean))
+    low = steps[np.maximum(best - 1, 0), at]
+    high = steps[np.minimum(best + 1, len(GRID) - 1), at]
+    for _ in range(REFINED):
+        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        lower = likelihood(left) < likelihood(right)
+        low, high = np.where(lower, left, low), np.where(lower, high, right)
+    theta = (low + high) / 2
+    shape = shape_of(theta)
+    scale = np.where(np.abs(theta) * mean > 1e-9, shape / theta, mean)
+    few = there.sum(axis=1) < FEWEST
+    return Pareto(np.where(few, 0.0, shape), np.where(few, mean, scale))
+
+
+def log_survival(excess: Floats, fitted: Pareto) -> Floats:
+    """The log of the chance of a larger excess."""
+    shape, scale = fitted.shape[:, None], np.maximum(fitted.scale, 1e-300)[:, None]
+    ratio = excess / scale
+    bounded = np.where(np.abs(shape) > 1e-9, shape, 1.0)
+    curved = np.log1p(np.maximum(bounded * ratio, -1 + 1e-12)) / bounded
+    return -np.where(np.abs(shape) > 1e-9, curved, ratio)
+
+
+def cramer_von_mises(excess: Floats, fitted: Pareto) -> Floats:
+    """How far the excesses, in falling order, lie from a distribution."""
+    there = ~np.isnan(excess)
+    count = there.sum(axis=1)
+    place = np.cumsum(there, axis=1)
+    expected = 1 - (2 * place - 1) / (2 * np.maximum(count, 1))[:, None]
+    away = 1 - np.exp(log_survival(np.where(there, excess, 0.0), fitted)) - expected
+    summed = np.where(there, away**2, 0.0).sum(axis=1)
+    return np.where(count > 0, summed + 1 / (12 * np.maximum(count, 1)), np.inf)
+
+
+def evenly(scores: Scores) -> tuple[Floats, Ints]:
+    """At most so many scores of each list, at evenly spaced ranks, and how many these are."""
+    length = scores.length
+    kept = np.minimum(length, FITTED)
+    place = np.arange(min(scores.table.shape[1], FITTED))
+    spaced = ((place + 0.5) * (length / np.maximum(kept, 1))[:, None]).astype(np.int64)
+    inside = place < kept[:, None]
+    rows = np.arange(len(length))[:, None]
+    return np.where(inside, scores.table[rows, np.where(inside, spaced, 0)], np.nan), kept
+
+
+def surprise(scores: Scores) -> Floats:
+    """−log of the chance of so high a score, by a Pareto tail fitted to each list.
+
+    The tail is the part of the list that the distribution fits best (Cramér–von Mises). Below it
+    the chance is the share of scores that are as high.
+    """
+    table, length = scores.table, scores.length
+    if not table.shape[1]:
+        return table
+    some, kept = evenly(scores)
+    rows = np.arange(len(table))
+    place = np.arange(some.shape[1])
+    best = np.full(len(table), np.inf)
+    start, shape = np.full(len(table), np.inf), np.zeros(len(table))
+    scale, share = np.ones(len(table)), np.ones(len(table))
+    for window in WINDOWS:
+        count = np.ceil(window * kept).astype(np.int64)
+        end = np.maximum(np.minimum(count, kept) - 1, 0)
+        lowest = some[rows, end]
+        excess = np.where(place < end[:, None], some - lowest[:, None], np.nan)
+        fitted = fit_pareto(excess)
+        distance = cramer_von_mises(excess, fitted)
+        usable = (end >= FEWEST) if window < 1 else (end >= 1)
+        usable &= np.nan_to_num(some[:, 0] - lowest) > 0
+        better = usable & (distance < best)
+        best = np.where(better, distance, best)
+        start = np.where(better, lowest, start)
+        shape, scale = np.where(better, fitted.shape, shape), np.where(better, fitted.scale, scale)
+        share = np.where(better, (end + 1) / np.maximum(kept, 1), share)
+    above = scores.inside & (table > start[:, None])
+    tail = np.where(above, table - np.where(above, start[:, None], 0.0), 0.0)
+    inside = -np.log(share)[:, None] - log_survival(tail, Pareto(shape, scale))
+    below = -np.log(_as_high(scores) / np.maximum(length, 1)[:, None])
+    below = np.minimum(below, -np.log(share)[:, None])
+    return np.where(scores.inside, np.where(above, inside, below), np.nan)
+
+
+def _as_high(scores: Scores) -> Floats:
+    """How many scores of the list are at least as high as each."""
+    width = scores.table.shape[1]
+    last = np.ones(scores.table.shape, bool)
+    last[:, :-1] = scores.table[:, 1:] != scores.table[:, :-1]
+    place = np.where(last, np.arange(1.0, width + 1), np.inf)
+    return np.minimum.accumulate(place[:, ::-1], axis=1)[:, ::-1]
+
+
+class Mixture(NamedTuple):
+    """Mixtures of a normal distribution cut off at 0 and an exponential one, one a list."""
+
+    share: Floats
+    """Of the normal one, which is of relevant documents."""
+    mean: Floats
+    deviation: Floats
+    """Of the normal distribution before it is cut off."""
+    scale: Floats
+    """The mean of the exponential one."""
+
+
+def fit_mixture(x: Floats, rounds: int = ROUNDS) -> Mixture:
+    """Mixtures fitted to lists of numbers of 0 or more, NaN where there is none, by EM."""
+    from scipy.special import log_ndtr
+
+    there = ~np.isnan(x)
+    count = np.maximum(there.sum(axis=1), 1)
+    y = np.where(there, x, 0.0)
+    mean = np.maximum(y.sum(axis=1) / count, 1e-12)
+    most = np.maximum(y.max(axis=1, initial=0.0), 1e-12)
+    least = 0.02 * most
+    high = there & (y >= 0.5 * most[:, None])
+    highs = np.maximum(high.sum(axis=1), 1)
+    share = np.clip(highs / count, 0.02, 0.5)
+    middle = np.where(high, y, 0.0).sum(axis=1) / highs
+    deviation = np.maximum(0.2 * most, least)
+    scale = mean
+    for _ in range(rounds):
+        own = _responsibility(y, Mixture(share, middle, deviation, scale)) * there
+        weight = np.maximum(own.sum(axis=1), 1e-12)
+        rest = np.maximum(count - weight, 1e-12)
+        first = (own * y).sum(axis=1) / weight
+        second = (own * (y - first[:, None]) ** 2).sum(axis=1) / weight
+        scale = np.maximum(((there - own) * y).sum(axis=1) / rest, 1e-12)
+        cut = -middle / deviation
+        hazard = np.exp(-0.5 * cut**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(-cut))
+        middle = np.clip(first - deviation * hazard, 0.0, most)
+        narrowed = np.maximum(1 + cut * hazard - hazard**2, 0.05)
+        deviation = np.clip(np.sqrt(second / narrowed), least, most)
+        share = np.clip(weight / count, 1e-6, 1 - 1e-6)
+    return Mixture(share, middle, deviation, scale)
+
+
+def _responsibility(y: Floats, fitted: Mixture) -> Floats:
+    """The chance that each number is of the normal distribution."""
+    from scipy.special import log_ndtr
+
+    share, mean, deviation, scale = (part[:, None] for part in fitted)
+    normal = -0.5 * ((y - mean) / deviation) ** 2 - np.log(deviation) - 0.5 * np.log(2 * np.pi)
+    normal = normal - log_ndtr(mean / deviation)
+    odds = np.log(share) + normal - np.log1p(-share) - (-y / scale - np.log(scale))
+    return np.asarray(1 / (1 + np.exp(-np.clip(odds, -500, 500))))
+
+
+def posterior(scores: Scores) -> Floats:
+    """The chance of relevance by a normal–exponential mixture fitted to each list.
+
+    Scores are counted from the list's lowest. A higher score is never less likely relevant.
+    """
+    if not scores.table.shape[1]:
+        return scores.table
+    some, _ = evenly(scores)
+    last = np.maximum(scores.length - 1, 0)
+    lowest = scores.filled[np.arange(len(last)), last]
+    fitted = fit_mixture(some - lowest[:, None])
+    y = np.where(scores.inside, scores.table - lowest[:, None], 0.0)
+    chance = _responsibility(y, fitted)
+    rising = np.maximum.accumulate(np.where(scores.inside, chance, -np.inf)[:, ::-1], axis=1)
+    constant = (scores.top - lowest <= 0)[:, None]
+    return np.where(scores.inside, np.where(constant, 0.5, rising[:, ::-1]), np.nan)

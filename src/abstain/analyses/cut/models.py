@@ -1,0 +1,89 @@
+"""Logistic models: the chance that a document is relevant, and that a query has nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.analyses.result import Facts
+
+if TYPE_CHECKING:
+    from abstain.measures.ranked_lists import Bools, Floats
+
+STEPS = 25
+CLOSE = 1e-6
+
+
+class Model(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A logistic model of standardised numbers; without weights the chance is always the same."""
+
+    bias: float
+    weights: tuple[float, ...] = ()
+    middle: tuple[float, ...] = ()
+    scale: tuple[float, ...] = ()
+
+    def logit(self, known: Floats) -> Floats:
+        """The log odds of what is known, along the last axis."""
+        if not self.weights:
+            return np.full(known.shape[:-1], self.bias)
+        slope = np.array(self.weights) / np.array(self.scale)
+        start = self.bias - float(slope @ np.array(self.middle))
+        return np.asarray(known @ slope + start)
+
+    def chance(self, known: Floats) -> Floats:
+        """The chance of what is known, along the last axis."""
+        return sigmoid(self.logit(known))
+
+
+def sigmoid(logit: Floats) -> Floats:
+    """1 / (1 + e^−x), whatever x."""
+    return np.asarray(1 / (1 + np.exp(-np.clip(logit, -500, 500))))
+
+
+CERTAIN = 40.0
+"""Log odds of what was never, or always, seen."""
+
+
+def logistic(
+    known: Floats,
+    happened: Bools,
+    *,
+    ridge: float,
+    times: Floats | None = None,
+    start: Model | None = None,
+) -> Model:
+    """The model of greatest likelihood, weights drawn towards 0 by `ridge`; by Newton's method.
+
+    Where it starts has no say in where it ends, only in how soon.
+    """
+    count = np.ones(len(known)) if times is None else times
+    total, positive = float(count.sum()), float(count @ happened)
+    if not len(known) or positive in (0.0, total):
+        return Model(bias=CERTAIN if len(known) and positive else -CERTAIN)
+    middle = count @ known / total
+    scale = np.sqrt(count @ (known - middle) ** 2 / total) + 1e-9
+    z = np.column_stack([np.ones(len(known)), (known - middle) / scale])
+    w = np.zeros(z.shape[1])
+    w[0] = np.log(positive / (total - positive))
+    if start is not None and start.weights:
+        slope = np.array(start.weights) / np.array(start.scale)
+        w[0] = start.bias + float(slope @ (middle - np.array(start.middle)))
+        w[1:] = slope * scale
+    pull = np.full(len(w), ridge)
+    pull[0] = 1e-6
+    for _ in range(STEPS):
+        p = sigmoid(z @ w)
+        slope = z.T @ (count * (p - happened)) + pull * np.append(0.0, w[1:])
+        curve = (z * (count * p * (1 - p))[:, None]).T @ z + np.diag(pull)
+        step = np.linalg.solve(curve, slope)
+        longest = float(np.abs(step).max())
+        w -= step * min(1.0, 5.0 / longest) if longest > 0 else step
+        if longest < CLOSE:
+            break
+    return Model(
+        bias=float(w[0]),
+        weights=tuple(w[1:].tolist()),
+        middle=tuple(middle.tolist()),
+        scale=tuple(scale.tolist()),
+    )

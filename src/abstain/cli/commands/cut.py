@@ -1,0 +1,247 @@
+"""Choose where a ranking stops."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from abstain.cli import options
+from abstain.cli.command import FILE, NEW_FILE, SHOWING, Words, argument, command, option
+from abstain.cli.commands.rank import COLUMNS
+from abstain.cli.reading import reading_options
+from abstain.cli.showing import Showing, shows, working
+from abstain.errors import UsageError
+from abstain.judging.reading import Reading
+
+if TYPE_CHECKING:
+    from abstain.analyses.cut.result import CutResult
+    from abstain.rankings.rankings import Rankings
+
+RULES = (
+    *("auto", "k", "threshold", "share", "gap"),
+    *("surprise", "distribution", "probability", "expected"),
+)
+RESULTS = (".json", ".html", ".htm", ".md", ".tex")
+"""Endings of -o that ask for the result; any other name holds the run, cut."""
+
+
+@command
+@argument("qrels", metavar="QRELS", help="The relevance judgments; with --apply, the run.")
+@argument("runs", nargs=-1, metavar="RUN", help="The runs to cut, with scores.")
+@reading_options(
+    *("format", "columns", "engine", "master"),
+    otherwise="rankings hold documents, not answers",
+    columns=COLUMNS,
+    help={
+        "format": "The format, if it cannot be detected: trec, csv, tsv, jsonl, json or parquet.",
+        "columns": "The column that holds query, doc, rel, score or run: query=qid; "
+        "gold:doc=docno for the judgments only, run:doc=docid for the runs only. Repeatable.",
+    },
+)
+@options.measure(
+    "Choose the depth for this measure: APt (AP', the default), RBPt(p=0.8), NDCGt, SetF, …",
+    to="maximise",
+)
+@option(
+    "--rule RULE",
+    f"The rule to use from now on ({', '.join(RULES)}); all of them are judged anyway "
+    "(default: auto, the one that does best inside the queries tuned on).",
+    type=Words(RULES),
+)
+@option(
+    "--keep SHARE",
+    "Instead: promise that this share of the relevant documents is kept, with as few documents as "
+    "that allows.",
+    type=float,
+)
+@option(
+    "--delta D",
+    "With --keep: the probability that the promise is broken (default: 0.1).",
+    type=float,
+)
+@option(
+    "--next",
+    "With --keep: promise it of the next queries (as many as are judged on), not only of what they "
+    "tend to.",
+    to="next_queries",
+)
+@option("--budget N", "At most N documents a query on average.", type=float)
+@option("--folds K", "Judge each of K folds with rules tuned on the others (default: 5).", type=int)
+@option(
+    "--repeats N",
+    "Do that N times, with new random folds each time.",
+    type=click.IntRange(min=1),
+    default=1,
+)
+@option("--run NAME", "Cut only this run.")
+@options.level()
+@options.seed("The seed of the random folds.")
+@option("--nil ID", "The document id that ends a list, such as NIL or -1. It is never relevant.")
+@option(
+    "--limit N",
+    "The maximum length of a list: a shorter one was ended by its system, a longer one is cut.",
+    type=click.IntRange(min=1),
+)
+@option(
+    "--missing WHAT",
+    "What to do with a query that a run lacks: empty (score an empty list, the default), error "
+    "or skip.",
+    type=Words(("empty", "error", "skip")),
+)
+@option("--top GRADE", "The grade that counts as a gain of 1 (default: the largest).", type=float)
+@option("--queries FILE", "A table of queries.", type=FILE)
+@option("--all-queries", "Count every query of --queries: one without judgments is a nil query.")
+@option(
+    "--apply FILE",
+    "Cut a run without judgments by the rule of a file that --rule-file wrote: "
+    "cut --apply FILE RUN -o OUT.",
+    type=NEW_FILE,
+)
+@option("--explain", "Print the rule as lines of Python, to paste into a retriever.")
+@option(
+    "--rule-file FILE",
+    "Write the rule and how it was chosen, as JSON.",
+    type=NEW_FILE,
+    writes=True,
+    section=SHOWING,
+)
+@shows(
+    chart=True,
+    output="Write the run with every list cut, or the result: .json, .html, .md, .tex.",
+    any_name=True,
+)
+def cut(
+    qrels: str,
+    runs: tuple[str, ...],
+    reading: Reading,
+    apply: Path | None,
+    explain: bool,
+    rule_file: Path | None,
+    out: Showing,
+    **how: Any,
+) -> None:
+    """Choose where a ranking stops on some queries, and judge it on others.
+
+    \b
+    abstain cut qrels.txt run.txt                     (AP', five folds, the rule that does best)
+    abstain cut qrels.txt run.txt --maximise SetF --budget 10
+    abstain cut qrels.txt run.txt --keep 0.9 --delta 0.1
+    abstain cut qrels.txt run.txt --rule-file rule.json -o short.run
+    abstain cut --apply rule.json new.run -o short.run
+
+    -o FILE.json, .html, .md or .tex holds the result; any other name holds the run, every list cut,
+    an empty one as NIL: TREC's columns, or .csv, .tsv, .jsonl or .parquet. Lists may be read as
+    `abstain rank` reads them; scores are needed.
+    """
+    target = out.output if _is_run(out) else None
+    if apply is not None:
+        _apply(apply, qrels, runs, reading, target, explain, rule_file, how, out)
+        return
+    if not runs:
+        raise UsageError("name a run: abstain cut QRELS RUN")
+    if how["delta"] is not None and how["keep"] is None:
+        raise UsageError("--delta goes with --keep: it is the chance that the promise is broken")
+    from abstain.rankings.rankings import ranking_measures
+    from abstain.rankings.read import read_rankings
+
+    if how["maximise"] is not None:
+        ranking_measures(
+            how["maximise"]
+        )  # a name that nobody knows is told before anything is read
+    lists = ("nil", "limit", "missing", "top", "queries", "all_queries")
+    with working("cutting…"):
+        rankings = read_rankings(
+            qrels,
+            runs,
+            columns=reading.columns,
+            format=reading.format,
+            engine=reading.engine,
+            master=reading.master,
+            **{name: how.pop(name) for name in lists},
+        )
+        result = rankings.cut(**{name: value for name, value in how.items() if value is not None})
+    if target is not None:
+        _write_cut(rankings, result, target)
+    if rule_file is not None:
+        result.save_rule(rule_file)
+    if explain:
+        _explain(result)
+    elif target is None:
+        out.show(result)
+    else:
+        import msgspec
+
+        msgspec.structs.replace(out, output=None).show(result)
+
+
+def _is_run(out: Showing) -> bool:
+    """Whether -o names a run."""
+    if out.output is None or out.format is not None:
+        return False
+    return out.output.suffix.lower() not in RESULTS
+
+
+def _write_cut(rankings: Rankings, result: CutResult, target: Path) -> None:
+    from polars import concat
+
+    from abstain.analyses.cut.apply import cut_origin, write_run
+
+    parts = []
+    for origin in rankings.origins:
+        if origin.run in {own.run for own in result.runs}:
+            rows, said = cut_origin(origin, result.rule_of(origin.run), rankings.settings.nil)
+            parts.append(rows)
+            click.echo(f"{target}: run {origin.run}: {said}", err=True)
+    write_run(concat(parts), target)
+
+
+def _explain(result: CutResult) -> None:
+    for own in result.runs:
+        head = f"# {own.run}: {own.rule.rule}, tuned for {result.measure}\n"
+        click.echo(head + result.explain(own.run))
+
+
+def _apply(
+    rule: Path,
+    run: str,
+    more: tuple[str, ...],
+    reading: Reading,
+    target: Path | None,
+    explain: bool,
+    rule_file: Path | None,
+    how: dict[str, Any],
+    out: Showing,
+) -> None:
+    """Cut a run by a saved rule."""
+    from abstain.analyses.cut.apply import cut_run, write_run
+    from abstain.analyses.cut.result import CutResult
+    from abstain.analyses.result import load
+
+    said = {
+        **{f"--{name.replace('_', '-')}": value for name, value in how.items() if name != "nil"},
+        "--rule-file": rule_file,
+        "--format": out.format,
+        "--chart": out.chart,
+        "--engine": reading.engine,
+    }
+    plain = {"--repeats": 1, "--level": 0.95, "--seed": 0}
+    for name, value in said.items():
+        if value not in (None, False, ()) and value != plain.get(name):
+            raise UsageError(f"--apply tunes nothing: it does not go with {name}")
+    saved = load(rule)
+    if not isinstance(saved, CutResult):
+        raise UsageError(f"{rule} is a result of `abstain {saved.kind}`, expected a rule of `cut`")
+    if explain:
+        _explain(saved)
+        return
+    if more:
+        raise UsageError("--apply takes one run")
+    if target is None:
+        raise UsageError("--apply writes a run: say where with -o (a run's name, not .json)")
+    rows, notes = cut_run(
+        run, saved, nil=how["nil"], columns=reading.columns, format=reading.format
+    )
+    write_run(rows, target)
+    click.echo("; ".join([f"{target}: {notes[0]}", *notes[1:]]), err=True)

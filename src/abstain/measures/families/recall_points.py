@@ -1,0 +1,198 @@
+"""Precision at points of recall, averages of it over queries, and average precision of samples."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from abstain.measures.declare import ranked
+from abstain.measures.definition import Parameter, TrecName
+from abstain.measures.families.ranking import (
+    LONGER_IS_FREE,
+    OFFICIAL,
+    REL,
+    average_precision,
+    bpref,
+    found_relevant,
+    num_rel,
+    of_relevant,
+    ratio,
+)
+from abstain.measures.lazy import numpy as np
+from abstain.measures.libm import log
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from abstain.measures.ranked_lists import Floats, RankedLists
+
+POINTS = tuple(i / 10 for i in range(11))
+LEAST = 0.00001
+"""A geometric mean takes no score for less."""
+EPSILON = 0.00001
+RECALL = Parameter("recall", "the point of recall", low=0, high=1, cutoff=True)
+GEOMETRIC = "Never score near 0: the query that a run is worst at counts for more than the others."
+
+
+@of_relevant(
+    "IPrec",
+    formula="max P@i over the ranks i from which on a recall of at least the point is reached",
+    example="IPrec@0.5 = max(2/3) = 0.6667",
+    latex=r"\max_{i:\,\mathrm{R@}i\ge \rho}\mathrm{P@}i",
+    gaming=LONGER_IS_FREE,
+    aliases=("iprec_at_recall",),
+    parameters=(REL, RECALL),
+    trec=(TrecName("iprec_at_recall", 10, "recalls", ("recall",), POINTS, sets=OFFICIAL),),
+)
+def interpolated_precision(rankings: RankedLists, *, recall: float, rel: float = 1) -> Floats:
+    """Interpolated precision at a point of recall: the highest at that recall or a higher one.
+
+    The point is a number of relevant documents, the whole part of recall · R + 0.9, as in
+    trec_eval; 0 where the list does not hold as many.
+    """
+    return np.where(num_rel(rankings, rel=rel) > 0, at_points(rankings, [recall], rel)[0], np.nan)
+
+
+@of_relevant(
+    "11pt",
+    formula="mean of IPrec at recall 0, 0.1, …, 1",
+    example="11pt = (4 · 1 + 4 · 2/3) / 11 = 0.6061",
+    latex=r"\frac1{11}\sum_{\rho=0,0.1,\dots,1}\mathrm{IPrec@}\rho",
+    gaming=LONGER_IS_FREE,
+    aliases=("11pt_avg",),
+    parameters=(REL,),
+    trec=(TrecName("11pt_avg", 18, "numbers", ("points",), POINTS),),
+)
+def eleven_points(
+    rankings: RankedLists, *, rel: float = 1, points: Sequence[float] = POINTS
+) -> Floats:
+    """The mean of the interpolated precision at eleven points of recall.
+
+    `points` are others, in the order that trec_eval was given them.
+    """
+    total = np.zeros(rankings.size)
+    for values in at_points(rankings, points, rel)[::-1]:
+        total += values
+    return np.where(num_rel(rankings, rel=rel) > 0, total / len(points), np.nan)
+
+
+def at_points(rankings: RankedLists, points: Sequence[float], rel: float) -> list[Floats]:
+    """Interpolated precision at each point.
+
+    trec_eval goes through the points from the last to the first, which it takes to fall. A point
+    above the one before has the highest precision of all, and so have those that follow.
+    """
+    chosen = found_relevant(rankings, rel)
+    precision = np.where(chosen, rankings.running(chosen) / rankings.rank, 0.0)
+    best = rankings.highest_from(precision)
+    row, nth = rankings.row[chosen], rankings.running(chosen)[chosen]
+    step = int(nth.max(initial=0)) + 2
+    keys, best = row * step + nth.astype(np.int64), best[chosen]
+    found = rankings.count(chosen)
+    first = np.zeros(rankings.size)
+    begins = np.flatnonzero(nth == 1)
+    first[row[begins]] = best[begins]
+    there = num_rel(rankings, rel=rel)
+    reached, stuck = found.copy(), np.zeros(rankings.size, bool)
+    begun = np.zeros(rankings.size, bool)
+    values: list[Floats] = []
+    for point in reversed(points):
+        wanted = np.trunc(point * there + 0.9).astype(np.int64)
+        begun |= wanted <= found
+        stuck |= begun & ((wanted < 1) | (wanted > reached))
+        counts = begun & ~stuck
+        reached = np.where(counts, wanted, reached)
+        own = np.where(stuck, first, 0.0)
+        rows = np.flatnonzero(counts)
+        own[rows] = best[np.searchsorted(keys, rows * step + wanted[rows])]
+        values.append(own)
+    return values[::-1]
+
+
+@of_relevant(
+    "infAP",
+    formula="(1/R) Σ 1/i + ((i−1)/i) · (pool before i)/(i−1) · (relevant before i + ε)/(judged "
+    "before i + 2ε) over the ranks i of relevant documents",
+    example="infAP = (1 + 1/3 + 2/3 · 2/2 · 1/2) / 3 = 0.5556",
+    latex=(
+        r"\frac1R\sum_{i:\,r_i\ge\mathrm{rel}}\frac1i+\frac{i-1}{i}\cdot\frac{|d_{i-1}|}{i-1}"
+        r"\cdot\frac{|\mathrm{rel}_{i-1}|+\varepsilon}{|\mathrm{rel}_{i-1}|+"
+        r"|\mathrm{nonrel}_{i-1}|+2\varepsilon}"
+    ),
+    source="Yilmaz & Aslam 2006, Estimating Average Precision with Incomplete and Imperfect "
+    "Judgments; as in trec_eval",
+    gaming=LONGER_IS_FREE,
+    parameters=(REL,),
+    trec=(TrecName("infAP", 14),),
+)
+def inferred_ap(rankings: RankedLists, *, rel: float = 1) -> Floats:
+    """Average precision estimated from a pool of which only a sample was judged.
+
+    A negative grade says that a document is in the pool and was not judged. R counts the relevant
+    documents of the sample. Without such grades it is nearly AP.
+    """
+    chosen = found_relevant(rankings, rel)
+    row, before = rankings.row[chosen], rankings.rank[chosen] - 1.0
+    hits = rankings.running(chosen)[chosen] - 1
+    misses = rankings.running(~chosen)[chosen]
+    pool = hits + misses + rankings.sampled.before(row, rankings.rank[chosen])
+    share = np.divide(pool, before, out=np.zeros_like(before), where=before > 0)
+    inferred = (hits + EPSILON) / (hits + misses + 2 * EPSILON)
+    each = 1.0 / (before + 1.0) + (before / (before + 1.0)) * share * inferred
+    total = np.bincount(row, np.where(before > 0, each, 1.0), minlength=rankings.size)
+    return ratio(total.astype(np.float64, copy=False), num_rel(rankings, rel=rel))
+
+
+@ranked(
+    "GMAP",
+    formula="exp of the mean of ln max(AP, 0.00001); a query has max(AP, 0.00001)",
+    example="GMAP = (1/1 + 2/3) / 3 = 0.5556",
+    latex=r"\exp\Bigl(\frac1n\sum_q\ln\max(\mathrm{AP}_q,10^{-5})\Bigr)",
+    source="Robertson 2006, On GMAP: and Other Transformations; as in trec_eval",
+    gaming=GEOMETRIC,
+    geometric=True,
+    aliases=("gm_map",),
+    parameters=(REL,),
+    trec=(TrecName("gm_map", 6, per_query=False, sets=OFFICIAL),),
+)
+def geometric_map(rankings: RankedLists, *, rel: float = 1) -> Floats:
+    """The geometric mean of AP: the queries that a run is worst at count most.
+
+    A score below 0.00001 counts as that, and so does a query without a relevant document.
+    """
+    return np.maximum(np.nan_to_num(average_precision(rankings, rel=rel)), LEAST)
+
+
+@ranked(
+    "GM-bpref",
+    formula="exp of the mean of ln max(bpref, 0.00001); a query has max(bpref, 0.00001)",
+    example="GM-bpref = ((1 − 0/1) + (1 − 1/1)) / 3 = 0.3333",
+    latex=r"\exp\Bigl(\frac1n\sum_q\ln\max(\mathrm{bpref}_q,10^{-5})\Bigr)",
+    source="trec_eval (Buckley, Voorhees, Soboroff), NIST",
+    gaming=GEOMETRIC,
+    geometric=True,
+    aliases=("gm_bpref",),
+    parameters=(REL,),
+    trec=(TrecName("gm_bpref", 15, per_query=False),),
+)
+def geometric_bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
+    """The geometric mean of bpref: the queries that a run is worst at count most."""
+    return np.maximum(np.nan_to_num(bpref(rankings, rel=rel)), LEAST)
+
+
+@ranked(
+    "yaap",
+    formula="ln((1 + s) / (1 + R − s)), s = Σ P@i over the ranks i of relevant documents",
+    example="yaap = ln((1 + 1.6667) / (1 + 3 − 1.6667)) = 0.1335",
+    latex=r"\ln\frac{1+s}{1+R-s},\quad s=R\cdot\mathrm{AP}",
+    source="Robertson 2012, On Smoothing Average Precision; as in trec_eval",
+    gaming=LONGER_IS_FREE,
+    bounds=(-math.inf, math.inf),
+    parameters=(REL,),
+    trec=(TrecName("yaap", 51, sets=()),),
+)
+def yaap(rankings: RankedLists, *, rel: float = 1) -> Floats:
+    """Average precision on a scale of log odds, whose extremes average better."""
+    chosen = found_relevant(rankings, rel)
+    found = rankings.total(np.where(chosen, rankings.running(chosen) / rankings.rank, 0.0))
+    return log((1.0 + found) / (1.0 + num_rel(rankings, rel=rel) - found))

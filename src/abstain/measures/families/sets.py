@@ -1,0 +1,230 @@
+"""Measures of a list as a set: what is in it, in whatever order; and counts of what was judged."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from abstain.measures.declare import ranked
+from abstain.measures.definition import Parameter, TrecName
+from abstain.measures.families.ranking import (
+    COUNTED,
+    EMPTY_LIST,
+    K_IF_ANY,
+    NO_RELEVANT,
+    REL,
+    TREC_EVAL,
+    K,
+    at_cutoffs,
+    num_rel,
+    num_rel_ret,
+    num_ret,
+    number,
+    of_relevant,
+    ratio,
+)
+from abstain.measures.lazy import numpy as np
+
+if TYPE_CHECKING:
+    from abstain.measures.ranked_lists import Floats, RankedLists
+
+STOP_EARLY = "List one document that is surely relevant, and stop; or list nothing."
+SETS = ("set", "all_trec")
+WEIGHTS = (
+    ("a", "the worth of a relevant document listed", 1.0),
+    ("b", "the worth of another document listed", -1.0),
+    ("c", "the worth of a relevant document not listed", 0.0),
+    ("d", "the worth of another document not listed", 0.0),
+)
+X = Parameter("x", "β², how much more recall counts than precision", low=0, default=1)
+DOCUMENTS = Parameter("n", "documents in the collection", low=0, whole=True, default=0)
+
+
+@ranked(
+    "SetP",
+    formula="(relevant listed) / d",
+    example="SetP = 2 / 3 = 0.6667",
+    latex=r"\frac1d\sum_i[r_i\ge \mathrm{rel}]",
+    source=TREC_EVAL,
+    gaming=STOP_EARLY,
+    undefined=(EMPTY_LIST,),
+    aliases=("set_P",),
+    parameters=(REL,),
+    trec=(TrecName("set_P", 28, sets=SETS),),
+)
+def set_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
+    """The share of relevant documents in the list, however long it is."""
+    return ratio(num_rel_ret(rankings, rel=rel), num_ret(rankings))
+
+
+@of_relevant(
+    "SetRelP",
+    formula="(relevant listed) / min(d, R)",
+    example="SetRelP = 2 / min(3, 3) = 0.6667",
+    latex=r"\frac{1}{\min(d,R)}\sum_i[r_i\ge \mathrm{rel}]",
+    gaming=STOP_EARLY,
+    undefined=(NO_RELEVANT, EMPTY_LIST),
+    aliases=("set_relative_P",),
+    parameters=(REL,),
+    trec=(TrecName("set_relative_P", 29, sets=SETS),),
+)
+def set_relative_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
+    """Precision of the list over the best that a list of its length could have."""
+    best = np.minimum(num_ret(rankings), num_rel(rankings, rel=rel))
+    return ratio(num_rel_ret(rankings, rel=rel), best)
+
+
+@of_relevant(
+    "SetAP",
+    formula="(relevant listed)² / (d · R)",
+    example="SetAP = 2² / (3 · 3) = 0.4444",
+    latex=r"\frac{(\sum_i[r_i\ge \mathrm{rel}])^2}{d\,R}",
+    gaming="Precision times recall: a list that is neither short nor long pays.",
+    undefined=(NO_RELEVANT, EMPTY_LIST),
+    aliases=("set_map",),
+    parameters=(REL,),
+    trec=(TrecName("set_map", 31, sets=SETS),),
+)
+def set_average_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
+    """Precision times recall of the list as a set."""
+    found = num_rel_ret(rankings, rel=rel)
+    return ratio(found * found, num_ret(rankings) * num_rel(rankings, rel=rel))
+
+
+@ranked(
+    "set_F",
+    formula="(x + 1) P R / (x P + R), P and R those of the whole list",
+    example="set_F(x=1) = 2 · 2/3 · 2/3 / (2/3 + 2/3) = 0.6667",
+    latex=r"\frac{(x+1)\,P\,R}{x\,P+R}",
+    source=TREC_EVAL,
+    gaming="An empty list scores 0 even where nothing is relevant: never stop.",
+    parameters=(replace(X, always=True), REL),
+    trec=(TrecName("set_F", 32, "numbers", ("x",), (1.0,), sets=SETS),),
+)
+def set_f(rankings: RankedLists, *, x: float = 1, rel: float = 1) -> Floats:
+    """F of precision and recall as trec_eval has it: x is β², and 0 where nothing is found."""
+    found = num_rel_ret(rankings, rel=rel)
+    precision = ratio(found, num_ret(rankings), empty=0.0)
+    recall = ratio(found, num_rel(rankings, rel=rel), empty=0.0)
+    return ratio((x + 1.0) * precision * recall, x * precision + recall, empty=0.0)
+
+
+@of_relevant(
+    "RelP",
+    formula="(relevant among the first k) / min(k, R)",
+    example="RelP@10 = 2 / min(10, 3) = 0.6667",
+    latex=r"\frac{1}{\min(k,R)}\sum_{i\le k}[r_i\ge \mathrm{rel}]",
+    gaming="List k documents: after the R-th others cost nothing.",
+    aliases=("relative_P",),
+    parameters=(REL, K),
+    trec=(at_cutoffs("relative_P", 26),),
+)
+def relative_precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
+    """P@k over the best that it could be."""
+    best = np.minimum(k, num_rel(rankings, rel=rel))
+    return ratio(num_rel_ret(rankings, rel=rel, k=k), best)
+
+
+@ranked(
+    "Utility",
+    formula="a·(relevant listed) + b·(others listed) + c·(relevant not listed) + d·(others not)",
+    example="Utility = 2 − 1 = 1",
+    latex=r"a\,|L\cap R|+b\,|L\setminus R|+c\,|R\setminus L|+d\,|\overline{L\cup R}|",
+    source=TREC_EVAL,
+    gaming="With the usual weights a document pays if it is relevant with a chance above ½.",
+    bounds=(-math.inf, math.inf),
+    parameters=(
+        *(Parameter(name, meaning, default=value) for name, meaning, value in WEIGHTS),
+        REL,
+        DOCUMENTS,
+    ),
+    trec=(TrecName("utility", 17, "numbers", tuple("abcd"), (1.0, -1.0, 0.0, 0.0), sets=SETS),),
+)
+def utility(
+    rankings: RankedLists,
+    *,
+    a: float = 1,
+    b: float = -1,
+    c: float = 0,
+    d: float = 0,
+    rel: float = 1,
+    n: float = 0,
+) -> Floats:
+    """What the list is worth: each document by whether it is relevant and whether it is listed."""
+    found, there = num_rel_ret(rankings, rel=rel), num_rel(rankings, rel=rel)
+    listed = num_ret(rankings)
+    others = n + found - listed - there
+    return a * found + b * (listed - found) + c * (there - found) + d * others
+
+
+# ------------------------------------------------------------------------ what was judged at all
+
+
+@ranked(
+    "Judged",
+    formula="(judged among the first k) / min(k, d)",
+    example="Judged@10 = 3 / min(10, 3) = 1.0000",
+    latex=r"\frac{1}{\min(k,d)}\sum_{i\le k}[i\ \mathrm{judged}]",
+    source="MacAvaney, Macdonald & Ounis 2022, Streamlining Evaluation with ir-measures",
+    gaming="It is no score but how far scores can be trusted.",
+    undefined=(EMPTY_LIST,),
+    parameters=(K_IF_ANY,),
+)
+def judged(rankings: RankedLists, *, k: float | None = None) -> Floats:
+    """The share of judged documents among the first k, or of all that are listed if fewer."""
+    listed, seen = _seen(rankings, k)
+    return ratio(seen, listed)
+
+
+@number(
+    "NumUnjudged",
+    formula="Σ_{i ≤ k} [i not judged]",
+    example="NumUnjudged = 0",
+    latex=r"\sum_{i\le k}[i\ \mathrm{not\ judged}]",
+    gaming="It rewards nothing: it counts.",
+    parameters=(K_IF_ANY,),
+    higher_is_better=False,
+)
+def num_unjudged(rankings: RankedLists, *, k: float | None = None) -> Floats:
+    """Documents in the list that nobody judged."""
+    listed, seen = _seen(rankings, k)
+    return listed - seen
+
+
+def _seen(rankings: RankedLists, k: float | None) -> tuple[Floats, Floats]:
+    """How many documents are among the first k, and how many of these were judged."""
+    first = math.inf if k is None else k
+    seen = rankings.count(rankings.rank <= first).astype(np.float64)
+    return np.minimum(first, num_ret(rankings)), seen
+
+
+@number(
+    "NumNonRelRet",
+    formula="Σ_i [i judged, r_i < rel]",
+    example="NumNonRelRet = 1",
+    latex=r"\sum_i[r_i< \mathrm{rel}]",
+    gaming="It rewards nothing: it counts.",
+    aliases=("num_nonrel_judged_ret",),
+    parameters=(REL,),
+    higher_is_better=False,
+    trec=(TrecName("num_nonrel_judged_ret", 33),),
+)
+def num_nonrel_ret(rankings: RankedLists, *, rel: float = 1) -> Floats:
+    """Documents in the list that were judged and are not relevant."""
+    return rankings.count(rankings.grade < rel).astype(np.float64)
+
+
+@number(
+    "NumQ",
+    formula="1 a query",
+    example="NumQ = 1",
+    latex="1",
+    gaming="It rewards nothing: it counts.",
+    aliases=("num_q",),
+    trec=(TrecName("num_q", 1, per_query=False, sets=COUNTED),),
+)
+def num_q(rankings: RankedLists) -> Floats:
+    """Queries that count."""
+    return np.ones(rankings.size)

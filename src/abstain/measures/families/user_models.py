@@ -1,0 +1,268 @@
+"""Measures that model a user who reads on or stops: ERR, INST, and RBP and INST as C/W/L.
+
+In C/W/L (Moffat, Bailey, Scholer & Thomas 2017) a user goes on after rank i with the chance C(i).
+V(i) = C(1) … C(i−1) is the chance of reaching rank i, and V(1) + V(2) + … the expected depth. The
+expected total gain is Σ r_i V(i); the score is the gain a document read, Σ r_i V(i) / Σ V(i). Sums
+run over all ranks, those after the end of the list too.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from abstain.measures.declare import ranked
+from abstain.measures.definition import Parameter
+from abstain.measures.families.ranking import (
+    K_IF_ANY,
+    LONGER_IS_FREE,
+    NO_GAIN,
+    REL_IF_ANY,
+    P,
+    gains,
+    ratio,
+    rbp,
+)
+from abstain.measures.lazy import numpy as np
+
+if TYPE_CHECKING:
+    from abstain.measures.ranked_lists import DocumentRows, Floats, Ints, RankedLists
+
+ERR_PAPER = (
+    "Chapelle, Metlzer, Zhang & Grinspan 2009, Expected Reciprocal Rank for Graded Relevance"
+)
+INST_PAPER = "Moffat, Bailey, Scholer & Thomas 2015, INST: An Adaptive Metric for IR Evaluation"
+CWL_PAPER = (
+    "Moffat, Bailey, Scholer & Thomas 2017, Incorporating User Expectations and Behavior into the "
+    "Measurement of Search Effectiveness"
+)
+NO_SCORE = "It is no score but how far the user is expected to read."
+
+T = Parameter(
+    "t", "how much gain the user looks for", low=0.5, low_open=True, default=1, always=True
+)
+
+
+# ----------------------------------------------------------------------- expected reciprocal rank
+
+
+@ranked(
+    "ERR",
+    formula="Σ (1/i) R_i Π_{j<i} (1 − R_j), R = (2^grade − 1) / 2^top",
+    example="ERR = 1/2 + (1/3) · 1/2 · 1/2 = 0.5833",
+    latex=r"\sum_i\frac1i R_i\prod_{j<i}(1-R_j),\quad R_i=\frac{2^{r_i}-1}{2^{r_{\max}}}",
+    source=ERR_PAPER,
+    gaming="Put what is likely best first: after one document that satisfies, little counts.",
+    parameters=(K_IF_ANY,),
+)
+def expected_reciprocal_rank(rankings: RankedLists, *, k: float | None = None) -> Floats:
+    """Expected reciprocal rank of the document that satisfies the user.
+
+    The top grade is the largest in the judgments, unless another is given.
+    """
+    satisfied = _satisfied(rankings.grade, rankings.pool.top)
+    return _reciprocal(rankings, rankings.rank, satisfied, k)
+
+
+@ranked(
+    "nERR",
+    formula="ERR / ERR of the ideal ranking",
+    example="nERR = 0.5833 / (1/2 + 1/8 + 1/24) = 0.8750",
+    latex=r"\mathrm{ERR}/\mathrm{ERR}^{*}",
+    source=ERR_PAPER,
+    gaming="Put what is likely best first: after one document that satisfies, little counts.",
+    undefined=(NO_GAIN,),
+    leaves_out_nil=True,
+    parameters=(K_IF_ANY,),
+)
+def normalised_err(rankings: RankedLists, *, k: float | None = None) -> Floats:
+    """ERR over that of the ideal ranking."""
+    pool = rankings.pool
+    best = _reciprocal(pool, pool.place, _satisfied(pool.grade, pool.top), k)
+    return ratio(expected_reciprocal_rank(rankings, k=k), rankings.per_row(best))
+
+
+def _satisfied(grade: Floats, top: float) -> Floats:
+    """The chance that a document satisfies, (2^grade − 1) / 2^top."""
+    return np.exp2(grade - top) - np.exp2(-top) if top > 0 else np.zeros_like(grade)
+
+
+def _reciprocal(rows: DocumentRows, rank: Ints, satisfied: Floats, k: float | None) -> Floats:
+    before = _reached(rows, 1 - satisfied)
+    each = satisfied * before / rank
+    return rows.total(each if k is None else np.where(rank <= k, each, 0.0))
+
+
+def _reached(rows: DocumentRows, onward: Floats) -> Floats:
+    """The product of a weight over the documents before each one in its row."""
+    shifted = np.ones(len(onward))
+    shifted[1:] = onward[:-1]
+    shifted[rows.offsets[:-1][np.diff(rows.offsets) > 0]] = 1.0
+    return rows.product(shifted)
+
+
+# ------------------------------------------------------------------------------- RBP as C/W/L
+
+
+@ranked(
+    "RBP-depth",
+    formula="1 / (1 − p)",
+    example="RBP-depth(p=0.8) = 1 / 0.2 = 5",
+    latex=r"\frac{1}{1-p}",
+    source=CWL_PAPER,
+    gaming=NO_SCORE,
+    bounds=(1.0, math.inf),
+    parameters=(P,),
+)
+def rbp_depth(rankings: RankedLists, *, p: float = 0.8) -> Floats:
+    """How many documents RBP's user is expected to read, whatever is listed."""
+    return np.full(rankings.size, 1 / (1 - p))
+
+
+@ranked(
+    "RBP-total",
+    formula="Σ r_i p^(i−1), r = grade / top grade",
+    example="RBP-total(p=0.8) = 1 + 0.64 = 1.6400",
+    latex=r"\sum_i r_i\,p^{i-1}",
+    source=CWL_PAPER,
+    gaming=LONGER_IS_FREE,
+    bounds=lambda p, **_: (0.0, 1 / (1 - p)),
+    scales_grades=True,
+    parameters=(P, REL_IF_ANY),
+)
+def rbp_total(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) -> Floats:
+    """The gain that RBP's user is expected to collect: RBP times its expected depth."""
+    return rbp(rankings, p=p, rel=rel) / (1 - p)
+
+
+# ----------------------------------------------------------------------------------- INST
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What INST's user is expected to read."""
+
+    depth: Floats
+    gain: Floats
+
+
+@ranked(
+    "INST",
+    formula="Σ r_i V_i / Σ V_i, V_(i+1) = V_i ((i + t + t_i − 1)/(i + t + t_i))², t_i = t − gain "
+    "up to i",
+    example="INST(t=1) = (1 + 1/9) / (1 + 1/4 + 1/9 + …) = 0.7231",
+    latex=r"\frac{\sum_i r_iV_i}{\sum_i V_i},\quad "
+    r"V_{i+1}=V_i\Bigl(\frac{i+t+t_i-1}{i+t+t_i}\Bigr)^2",
+    source=INST_PAPER,
+    gaming=LONGER_IS_FREE,
+    scales_grades=True,
+    parameters=(T, REL_IF_ANY),
+)
+def inst(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
+    """The gain per document read, by a user who looks for a gain of t and stops as it is found."""
+    read = _read(rankings, t, rel)
+    return read.gain / read.depth
+
+
+@ranked(
+    "INST-depth",
+    formula="Σ V_i",
+    example="INST-depth(t=1) = 1 + 1/4 + 1/9 + … = 1.5366",
+    latex=r"\sum_i V_i",
+    source=CWL_PAPER,
+    gaming=NO_SCORE,
+    bounds=(1.0, math.inf),
+    scales_grades=True,
+    higher_is_better=False,
+    parameters=(T, REL_IF_ANY),
+)
+def inst_depth(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
+    """How many documents INST's user is expected to read."""
+    return _read(rankings, t, rel).depth
+
+
+@ranked(
+    "INST-total",
+    formula="Σ r_i V_i",
+    example="INST-total(t=1) = 1 + 1/9 = 1.1111",
+    latex=r"\sum_i r_iV_i",
+    source=CWL_PAPER,
+    gaming=LONGER_IS_FREE,
+    bounds=(0.0, math.inf),
+    scales_grades=True,
+    parameters=(T, REL_IF_ANY),
+)
+def inst_total(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
+    """The gain that INST's user is expected to collect: INST times its expected depth."""
+    return _read(rankings, t, rel).gain
+
+
+@ranked(
+    "INST-residual",
+    formula="INST if every rank that is not judged had a gain of 1, minus INST",
+    example="INST-residual(t=1) = 0.8276 − 0.7231 = 0.1045",
+    latex=r"\mathrm{INST}^{+}-\mathrm{INST}",
+    source=INST_PAPER,
+    gaming="It is no score but how much INST could rise if all were judged and listed.",
+    bounds=(-1.0, 1.0),
+    scales_grades=True,
+    higher_is_better=False,
+    parameters=(T, REL_IF_ANY),
+)
+def inst_residual(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
+    """How far INST would rise if all that is not judged, or not listed, had a gain of 1."""
+    low, high = _read(rankings, t, rel), _read_at_best(rankings, t, rel)
+    return high.gain / high.depth - low.gain / low.depth
+
+
+def _read(rankings: RankedLists, t: float, rel: float | None) -> _Read:
+    """Sums over all ranks, unjudged ones without a gain.
+
+    Between two documents with a gain t_i stays what it is, and the product of the chances is
+    V_i = A / (i + a − 1)², a = t + t_i. So a stretch adds A (ψ'(first + a − 1) − ψ'(last + a)), ψ'
+    the trigamma function, and the one that never ends A ψ'(first + a − 1).
+    """
+    from scipy.special import polygamma
+
+    gain = gains(rankings.grade, rankings.pool, rel)
+    rank = rankings.rank.astype(np.float64)
+    row = rankings.row
+    after = 2 * t - rankings.running(gain)
+    before = after + gain
+    base = (2 * t) ** 2
+    factor = ((rank + after - 1) / (rank + before - 1)) ** 2
+    mass_before = base * _reached(rankings, factor)
+    mass_after = mass_before * factor
+    reach = mass_before / (rank + before - 1) ** 2
+    # what the stretch that ends with a document adds, and what the one that begins after it lacks
+    ended = -mass_before * polygamma(1, rank + before)
+    begun = mass_after * polygamma(1, rank + after)
+    depth = base * float(polygamma(1, 2 * t)) + np.bincount(
+        row, ended + begun, minlength=rankings.size
+    )
+    return _Read(np.asarray(depth, np.float64), rankings.total(gain * reach))
+
+
+def _read_at_best(rankings: RankedLists, t: float, rel: float | None) -> _Read:
+    """The same where every rank that is not judged has a gain of 1.
+
+    There i + t + t_i stays what it is, and grows at a judged document by what that lacks of 1; so
+    the chance of going on is one number between two judged documents.
+    """
+    gain = gains(rankings.grade, rankings.pool, rel)
+    size, row, rank = rankings.size, rankings.row, rankings.rank
+    level = 2 * t + rankings.running(1 - gain)
+    onward, onward_before = ((x - 1) ** 2 / x**2 for x in (level, level - (1 - gain)))
+    gap = rank.astype(np.float64).copy()
+    gap[1:] -= np.where(row[1:] == row[:-1], rank[:-1], 0)
+    first = (2 * t - 1) ** 2 / (2 * t) ** 2
+    reach = rankings.product(onward_before**gap) / first
+    previous = np.full(len(reach), 1 / first)
+    previous[1:] = np.where(row[1:] == row[:-1], reach[:-1], 1 / first)
+    between = previous * onward_before * (1 - onward_before ** (gap - 1)) / (1 - onward_before)
+    last = np.diff(row, append=size) > 0
+    tail = np.full(size, 1 / (1 - first))
+    tail[row[last]] = (reach * onward / (1 - onward))[last]
+    unjudged = np.bincount(row, between, minlength=size) + tail
+    return _Read(unjudged + rankings.total(reach), unjudged + rankings.total(gain * reach))

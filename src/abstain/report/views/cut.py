@@ -1,0 +1,301 @@
+"""How the choice of where rankings stop looks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from abstain.analyses.cut.result import CutResult, CutRow, CutRun
+from abstain.errors import plural
+from abstain.report import view, words
+from abstain.report.charts import chart, lines, points
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.page import Figure, Page, PageTable, Section
+from abstain.report.shared import page_of
+
+
+class View(view.View[CutResult]):
+    """Each rule and reference, what it gained, what it keeps."""
+
+    def tables(self, **options: Any) -> list[Grid]:
+        """One table of rules, one of what they keep."""
+        many = len(self.result.runs) > 1
+        run = [Column("run")] if many else []
+        measure = self.result.measure
+        scores = Grid(
+            [
+                *(*run, Column("rule"), Column(measure, "score"), Column("interval")),
+                *(Column("gain", "score"), Column("over everything"), Column("kept", "count")),
+            ],
+            [],
+            title=f"{measure} on queries it was not chosen on",
+        )
+        best = dict.fromkeys(own.best_reference for own in self.result.runs)
+        kept = Grid(
+            [
+                *(*run, Column("rule"), Column("ahead", "score"), Column("interval")),
+                *(Column("optimism", "score"), Column("relevant kept", "score")),
+                Column("nil silent", "score"),
+            ],
+            [],
+            title=f"Ahead of the best reference ({', '.join(best)}), and what is kept",
+            notes=self._notes(),
+        )
+        before = ""
+        for row in self.result.rows:
+            own: list[Cell] = [row.run] if many else []
+            for grid in (scores, kept):
+                if row.run != before:
+                    grid.breaks.add(len(grid.rows))
+                if row.reference:
+                    grid.dim.add(len(grid.rows))
+            before = row.run
+            scores.rows.append(
+                [
+                    *(*own, row.rule, row.score, _range(row.low, row.high)),
+                    *(row.gain, _range(row.gain_low, row.gain_high), row.kept),
+                ]
+            )
+            kept.rows.append(
+                [
+                    *(*own, row.rule, row.over_best, _range(row.over_best_low, row.over_best_high)),
+                    *(row.optimism, row.recall, row.silent),
+                ]
+            )
+        return [scores, kept]
+
+    def whole(self, **options: Any) -> Grid:
+        """Every number of every row."""
+        frame = self.result.to_frame()
+        text = ("run", "rule", "chosen", "reference", "within_budget")
+        columns = [Column(name, "text" if name in text else "score") for name in frame.columns]
+        rows = [[_cell(value) for value in row] for row in frame.rows()]
+        return Grid(columns, rows)
+
+    def line(self) -> str:
+        """Runs and what was sought."""
+        return (
+            f"<CutResult: {plural(len(self.result.runs), 'run')}, maximise {self.result.measure}>"
+        )
+
+    def title(self) -> str:
+        """What its page is called."""
+        return "Where rankings should stop"
+
+    # ------------------------------------------------------------------------------------ in words
+
+    def _notes(self) -> list[str]:
+        result = self.result
+        said = [self._advice(own) for own in result.runs]
+        times = f", {result.repeats} times" if result.repeats > 1 else ""
+        first = result.runs[0]
+        said.append(
+            f"{plural(first.queries, 'query', 'queries')} ({first.nil_queries:,} nil) in "
+            f"{result.folds} folds{times} (seed {result.seed}): each is judged with rules tuned on "
+            f"the others. Intervals are over queries ({100 * result.level:g} %). Optimism is how "
+            "much better a rule looked on the queries it was tuned on. The oracle cuts each list "
+            "in hindsight: out of reach."
+        )
+        for own in result.runs:
+            said += self._chosen(own)
+            if own.promise is not None:
+                said.append(self._promise(own))
+        return said + [words.sentence(note) for note in words.few(list(result.notes))]
+
+    def _row(self, run: str, rule: str) -> CutRow:
+        return next(row for row in self.result.rows if row.run == run and row.rule == rule)
+
+    def _advice(self, own: CutRun) -> str:
+        """What to do, in a sentence."""
+        result = self.result
+        row, every = self._row(own.run, result.asked), self._row(own.run, "everything")
+        many = f"{own.run}: " if len(result.runs) > 1 else ""
+        gained = (
+            f"{result.measure} {_score(row.score)} instead of {_score(every.score)} with "
+            f"{row.kept:.1f} instead of {every.kept:.1f} documents a query"
+        )
+        span = f"{_signed(row.gain)}, {_range(row.gain_low, row.gain_high)}"
+        how = f"with the rule {own.rule.rule}{_parameter(own)}"
+        if own.promise is not None:
+            share = f"{100 * own.promise.keep:g} %"
+            if own.advice == "not":
+                return (
+                    f"{many}Do not cut: no cut is shown to keep {share} of the relevant documents."
+                )
+            return f"{many}Cut {how}: it keeps {share} of the relevant documents ({gained})."
+        if result.budget is not None:
+            return f"{many}Within {result.budget:g} documents a query, cut {how}: {gained}."
+        match own.advice:
+            case "cut":
+                return f"{many}Cut {how}: {gained} (gain {span})."
+            case "nothing":
+                return f"{many}Answer nothing: {gained} (gain {span})."
+            case "perhaps":
+                return (
+                    f"{many}Cutting {how} seems to pay: {gained} (gain {span}); the interval "
+                    "covers 0, so more queries are needed to be sure."
+                )
+        return f"{many}Do not cut: keeping everything is as good as any rule here (gain {span})."
+
+    def _chosen(self, own: CutRun) -> list[str]:
+        said = []
+        for row in self.result.rows:
+            if row.run == own.run and row.chosen:
+                each = ", ".join(f"{name} {times}" for name, times in row.chosen.items())
+                said.append(f"{row.rule} chose in {sum(row.chosen.values())} folds: {each}.")
+        return said
+
+    def _promise(self, own: CutRun) -> str:
+        promise = own.promise
+        assert promise is not None
+        what = "the next queries keep" if promise.next_queries else "queries tend to keep"
+        return (
+            f"Promised with a chance of at least {1 - promise.delta:g}: {what} "
+            f"{100 * promise.keep:g} % of the relevant documents in their lists, on average over "
+            f"queries that have some ({promise.queries:,} here). It held on the judged queries of "
+            f"{promise.held} of {promise.parts} folds."
+        )
+
+    # -------------------------------------------------------------------------------- charts, page
+
+    def charts(self) -> view.Charts:
+        """Depths, scores, and what is kept against what is found, for each run."""
+        found: view.Charts = {}
+        for number, own in enumerate(self.result.runs):
+            ending = f"-{number + 1}" if number else ""
+            for figure in self._figures(own):
+                found[f"{figure.name}{ending}"] = figure.spec
+        return found
+
+    def _figures(self, own: CutRun) -> list[Figure]:
+        many = f", {own.run}" if len(self.result.runs) > 1 else ""
+        made = []
+        if own.points:
+            made.append(self._depths(own, many))
+        if own.bins:
+            made.append(self._scores(own, many))
+        made.append(self._kept(own, many))
+        return made
+
+    def _depths(self, own: CutRun, many: str) -> Figure:
+        """The measure over the depth, with how many queries are best there."""
+        measure = self.result.measure
+        total = max(own.queries, 1)
+        rows: list[dict[str, Any]] = [
+            {"depth": p.depth, "value": p.score, "what": "all lists cut there"} for p in own.points
+        ]
+        share = 0
+        for point in own.points:
+            share += point.best_for
+            rows.append(
+                {
+                    "depth": point.depth,
+                    "value": share / total,
+                    "what": "queries best by then",
+                }
+            )
+        layer = lines("depth", "value", colour="what", x_title="documents kept", y_title=" ")
+        spec = chart(f"{measure} over depth{many}", rows, [layer])
+        caption = f"{measure} where every list is cut at one depth, and where each query is best."
+        return Figure("depths", caption, spec, title=f"{measure} over depth")
+
+    def _scores(self, own: CutRun, many: str) -> Figure:
+        """How the scores of relevant and other documents lie."""
+        kinds = {
+            "relevant": "relevant",
+            "others": "others",
+            "fitted_relevant": "fitted, normal",
+            "fitted_others": "fitted, exponential",
+        }
+        rows = []
+        for name, what in kinds.items():
+            total = sum(getattr(b, name) or 0.0 for b in own.bins) or 1.0
+            for b in own.bins:
+                share = (getattr(b, name) or 0.0) / total
+                rows.append({"score": (b.low + b.high) / 2, "share": share, "what": what})
+        layer = lines("score", "share", colour="what", y_title="share of its documents")
+        spec = chart(f"Scores{many}", rows, [layer])
+        caption = (
+            "Scores of relevant and of other documents, and the normal and exponential parts of "
+            "the mixture fitted to all of them without judgments."
+        )
+        return Figure("scores", caption, spec, title="Scores")
+
+    def _kept(self, own: CutRun, many: str) -> Figure:
+        """What rules keep against the relevant documents among it."""
+        curve = [
+            {"kept": p.kept, "recall": p.recall, "rule": "k"}
+            for p in own.points
+            if p.recall is not None
+        ]
+        dots = [
+            {"kept": row.kept, "recall": row.recall, "rule": row.rule}
+            for row in self.result.rows
+            if row.run == own.run and row.recall is not None
+        ]
+        titles = {"x_title": "documents kept a query", "y_title": "share of relevant kept"}
+        marks = points("kept", "recall", colour="rule", **titles)
+        marks["mark"] |= {"size": 60, "opacity": 1}
+        marks["transform"] = [{"filter": "datum.rule !== 'one depth'"}]
+        path = lines("kept", "recall", **titles)
+        path["transform"] = [{"filter": "datum.rule === 'one depth'"}]
+        named = [{**row, "rule": "one depth"} for row in curve]
+        spec = chart(f"Kept against relevant kept{many}", [*named, *dots], [path, marks])
+        caption = "The line cuts every list at one depth; above it a rule keeps better documents."
+        return Figure("kept", caption, spec, title="Kept against relevant kept")
+
+    def page(self) -> Page:
+        """What to do, the rules, the charts."""
+        result = self.result
+        scores, kept = self.tables()
+        said, kept.notes = list(kept.notes), []
+        sections = [
+            Section(
+                "rules",
+                "Rules",
+                said=said,
+                tables=[
+                    PageTable("results", scores.title, "", scores),
+                    PageTable("kept", kept.title, "", kept),
+                ],
+                figures=self._figures(result.runs[0]),
+            )
+        ]
+        for number, own in enumerate(result.runs[1:], 2):
+            figures = [
+                Figure(f"{f.name}-{number}", f.caption, f.spec, title=f.title)
+                for f in self._figures(own)
+            ]
+            sections.append(Section(f"run-{number}", own.run, figures=figures))
+        return page_of(
+            result,
+            self.title(),
+            said[0],
+            sections,
+            ("queries", f"{result.runs[0].queries:,}"),
+            ("maximise", result.measure),
+        )
+
+
+def _parameter(own: CutRun) -> str:
+    rule = own.rule
+    if rule.rule == "k":
+        return f" = {rule.k}"
+    return "" if rule.at is None else f" ≥ {rule.at:.4g}"
+
+
+def _cell(value: Any) -> Cell:
+    return ("yes" if value else "no") if isinstance(value, bool) else value
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return "–"
+    return f"[{low:.3f}, {high:.3f}]".replace("-", "−")
+
+
+def _score(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.4f}".replace("-", "−")

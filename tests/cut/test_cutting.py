@@ -1,0 +1,370 @@
+"""`cut`: rules judged where they had no say, what is promised, and lists that are odd."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import abstain as ab
+from abstain.analyses.cut.choosing import Chooser, folds_of, simplest
+from abstain.analyses.cut.promises import bound_for_next, keeping, losses, shown_within
+from tests.cut.test_rules import collection, lists_of
+from tests.helpers import Here, needs
+
+NAMES = {
+    *("auto", "k", "threshold", "share", "gap", "surprise", "distribution", "probability"),
+    *("expected", "everything", "nothing", "top 10", "oracle"),
+}
+
+
+def rows_of(result: ab.CutResult) -> dict[str, Any]:
+    return {row.rule: row for row in result.rows}
+
+
+def vaswani() -> tuple[str, str]:
+    return str(needs("data/cut/vaswani.qrels.gz")), str(needs("data/cut/vaswani.run.gz"))
+
+
+# ------------------------------------------------------------------------------- on real data
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["AP'", "SetF"])
+def test_expected_beats_every_other_rule_on_vaswani(measure: str) -> None:
+    qrels, run = vaswani()
+    rows = rows_of(ab.cut(qrels, run, maximise=measure, repeats=2))
+    others = NAMES - {"expected", "auto", "oracle"}
+    assert rows["expected"].score > max(rows[name].score for name in others) + 0.02
+    assert abs(rows["auto"].score - rows["expected"].score) < 0.01
+    assert rows["expected"].low < rows["expected"].score < rows["expected"].high
+
+
+@pytest.mark.slow
+def test_nothing_is_cut_on_the_web() -> None:
+    qrels, run = needs("data/cut/web.qrels.gz"), needs("data/cut/web.run.gz")
+    result = ab.cut(str(qrels), str(run))
+    assert rows_of(result)["auto"].chosen == {"everything": 5}
+    assert "Do not cut" in str(result)
+    assert result.runs[0].rule.rule == "everything"
+
+
+def test_the_references_are_those_that_were_published() -> None:
+    """The table of the data's description, made by other code."""
+    qrels, run = vaswani()
+    rankings = ab.read_rankings(qrels, run)
+    for measure, expected in (
+        ("AP'", {"nothing": 0.194, "top 10": 0.139, "everything": 0.198, "oracle": 0.395}),
+        ("SetF", {"nothing": 0.194, "top 10": 0.189, "everything": 0.151, "oracle": 0.492}),
+    ):
+        lists = lists_of(qrels, run, measure)
+        found = {
+            "nothing": lists.values[:, 0],
+            "top 10": lists.values[:, 10],
+            "everything": lists.values[:, -1],
+            "oracle": lists.values.max(axis=1),
+        }
+        assert {k: round(float(v.mean()), 3) for k, v in found.items()} == expected
+        whole = rankings.score(measure).rows[0].scores
+        assert next(iter(whole.values())) == pytest.approx(found["everything"].mean())
+
+
+# ----------------------------------------------------------------------- nothing is tuned on itself
+
+
+def test_folds_share_nil_queries_out() -> None:
+    nil = np.arange(43) % 5 == 0
+    for seed in range(20):
+        fold = folds_of(nil, 5, np.random.default_rng(seed))
+        for kind in (nil, ~nil):
+            counts = np.bincount(fold[kind], minlength=5)
+            assert counts.max() - counts.min() <= 1
+
+
+def test_a_judged_query_has_no_say_in_its_depth() -> None:
+    """Relevance turned over in one fold changes nothing of the depths that this fold is given."""
+    qrels, run = collection(queries=20)
+    turned = {q: dict(own) for q, own in qrels.items()}
+    some = np.arange(20)
+    judged = some[some % 5 == 2]
+    for at in judged:
+        query = f"q{at:02d}"
+        turned[query] = {doc: 1 - rel for doc, rel in qrels[query].items()}
+    for name in ("k", "threshold", "probability", "expected"):
+        depths = []
+        for own in (qrels, turned):
+            chooser = Chooser(lists_of(own, run, "SetF"), ab.measure("SetF"), NAMES)  # type: ignore[arg-type]
+            depths.append(chooser.fit(name, np.setdiff1d(some, judged), judged).depth.tolist())
+        assert depths[0] == depths[1]
+
+
+@pytest.mark.slow
+def test_random_relevance_gains_nothing() -> None:
+    """Of twelve seeds at most two may show a gain that is not there (each by 2.5 %)."""
+    gained = {"auto": 0, "expected": 0, "probability": 0}
+    for seed in range(12):
+        draw = np.random.default_rng(seed)
+        qrels, run = {}, {}
+        for number in range(40):
+            hits = (draw.random(20) < 0.2) & (draw.random() > 0.25)
+            qrels[f"q{number:02d}"] = {f"d{i}": int(hit) for i, hit in enumerate(hits)}
+            scores = draw.gamma(2, 2, 20)
+            run[f"q{number:02d}"] = {f"d{i}": float(s) for i, s in enumerate(scores)}
+        rows = rows_of(ab.cut(qrels, run, maximise="SetF"))
+        for name in gained:
+            gained[name] += rows[name].over_best_low > 1e-12
+    assert max(gained.values()) <= 2
+
+
+def test_a_simpler_rule_stays_unless_another_is_clearly_ahead() -> None:
+    draw = np.random.default_rng(0)
+    base = draw.random(100)
+    noise = draw.normal(0, 0.3, 100)
+    noise -= noise.mean()
+    error = noise.std(ddof=1) / 10
+    kept = {name: np.ones(100) for name in ("everything", "nothing", "k", "expected")}
+    found = {"everything": base, "nothing": base - 1, "k": base - 1, "expected": base - 1}
+    ahead = {**found, "expected": base + noise + 0.6 * error}
+    assert simplest(ahead, kept, None) == "expected"
+    assert simplest({**found, "expected": base + noise + 0.4 * error}, kept, None) == "everything"
+    assert simplest({**found, "k": base + noise + 1.9 * error}, kept, None) == "everything"
+    assert simplest({**found, "k": base + noise + 2.1 * error}, kept, None) == "k"
+
+
+# ---------------------------------------------------------------------------------------- promises
+
+
+def test_a_bet_is_won_rarely_where_the_loss_is_above_the_bound() -> None:
+    draw = np.random.default_rng(1)
+    lost = (draw.random((80, 4000)) < 0.2).astype(float)  # each column a sample of mean 0.2
+    assert shown_within(lost, 0.2, 0.1).mean() <= 0.1
+    assert shown_within(lost, 0.4, 0.1).mean() > 0.8
+
+
+def test_the_bound_for_the_next_queries() -> None:
+    bound = bound_for_next(0.2, 50, 0.05)
+    draw = np.random.default_rng(2)
+    seen = draw.binomial(50, bound, 20_000) / 50
+    assert (seen > 0.2).mean() <= 0.05
+    assert 0.05 < bound < 0.2
+
+
+def test_a_share_of_the_relevant_is_kept_in_random_halves() -> None:
+    draw = np.random.default_rng(3)
+    qrels, run = {}, {}
+    for number in range(120):
+        scores = np.sort(draw.normal(0, 1, 40) + 2 * (draw.random(40) < 0.15))[::-1]
+        hits = draw.random(40) < 1 / (1 + np.exp(3 - 2 * scores))
+        qrels[f"q{number:03d}"] = {f"d{i}": int(hit) for i, hit in enumerate(hits)}
+        run[f"q{number:03d}"] = {f"d{i}": float(s) for i, s in enumerate(scores)}
+    lists = lists_of(qrels, run, "SetF")
+    chooser = Chooser(lists, ab.measure("SetF"), ())  # type: ignore[arg-type]
+    every, held, kept = np.arange(120), 0, []
+    for seed in range(100):
+        order = np.random.default_rng(seed).permutation(120)
+        fitted = keeping(chooser, np.sort(order[:60]), every, keep=0.8, delta=0.1)
+        lost = losses(lists, fitted.depth[order[60:], None], order[60:])
+        held += bool(np.nanmean(lost) <= 0.2)
+        kept.append(fitted.depth.mean())
+    assert held >= 90
+    assert np.mean(kept) < 30  # and yet it cuts
+
+
+def test_a_budget_is_kept() -> None:
+    qrels, run = collection(queries=24)
+    result = ab.cut(qrels, run, maximise="NDCG'", budget=3)
+    rows = rows_of(result)
+    for name in ("auto", "k", "share", "expected"):
+        assert rows[name].kept_low <= 3
+        assert rows[name].within_budget
+    assert not rows["everything"].within_budget
+    cut = result.apply(run)
+    assert cut.filter(pl.col("doc") != "NIL").height / 24 <= 3.5
+
+
+def test_a_promise_is_told() -> None:
+    qrels, run = collection(queries=40)
+    result = ab.cut(qrels, run, keep=0.6, delta=0.2)
+    promise = result.runs[0].promise
+    assert promise is not None
+    assert promise.held <= promise.parts == 5
+    assert "Promised with a chance of at least 0.8" in str(result)
+
+
+# --------------------------------------------------------------------------------------- odd lists
+
+
+def plain(scores: list[float], queries: int, relevant: int) -> tuple[Any, Any]:
+    """The same list for every query, whose first documents are relevant."""
+    names = [f"d{i}" for i in range(len(scores))]
+    hits = {name: int(i < relevant) for i, name in enumerate(names)} or {"other": 0}
+    qrels = {f"q{n}": hits for n in range(queries)}
+    return qrels, {q: dict(zip(names, scores, strict=True)) for q in qrels}
+
+
+@pytest.mark.parametrize(
+    ("scores", "relevant", "said"),
+    [
+        ([1.0] * 8, 2, "all scores of a list are equal"),
+        ([3.0, 2.0, 2.0, 1.0], 0, "no query has a relevant document"),
+        ([3.0, 2.0, 2.0, 1.0], 1, "no query is nil"),
+        ([2.0], 1, "no query is nil"),
+        ([float("inf"), 1.0, float("-inf")], 1, "infinite score"),
+        ([-1.0, -2.0, -3.0], 1, "no query is nil"),
+    ],
+    ids=["constant", "all nil", "none nil", "one document", "infinite", "negative"],
+)
+def test_odd_lists_are_handled_and_said(scores: list[float], relevant: int, said: str) -> None:
+    result = ab.cut(*plain(scores, 6, relevant), maximise="SetF", folds=3)
+    assert said in " ".join(result.notes)
+    assert all(row.score is not None and 0 <= row.score <= 1 for row in result.rows)
+    assert result.cut(scores) <= len(scores)
+    if relevant == 0:
+        assert rows_of(result)["auto"].score == 1
+        assert result.cut(scores) == 0
+
+
+def test_lists_of_no_document() -> None:
+    result = ab.cut({f"q{n}": {"d": 1} for n in range(6)}, {"q0": {}, "q1": {"d": 1.0}}, folds=2)
+    assert rows_of(result)["everything"].kept == pytest.approx(1 / 6)
+    assert result.cut([]) == 0
+
+
+def test_one_query_is_too_few() -> None:
+    with pytest.raises(ab.UsageError, match="expected 2 at least"):
+        ab.cut(*plain([2.0, 1.0], 1, 1))
+
+
+def test_few_queries_have_fewer_folds() -> None:
+    assert ab.cut(*plain([2.0, 1.0], 3, 1)).folds == 3
+    with pytest.raises(ab.UsageError, match="from 2 to the number of queries"):
+        ab.cut(*plain([2.0, 1.0], 3, 1), folds=4)
+
+
+def test_a_measure_that_knows_no_depth_is_tuned_without_expected() -> None:
+    result = ab.cut(*collection(queries=20), maximise="P@3")
+    assert "expected" not in rows_of(result)
+    assert any("expected is left out" in note for note in result.notes)
+
+
+def test_what_is_asked_for_wrongly() -> None:
+    qrels, run = plain([2.0, 1.0], 6, 1)
+    for arguments, said in (
+        ({"maximise": "RBP-residual"}, "of which more is better"),
+        ({"rule": "median"}, "there is no rule"),
+        ({"keep": 1.5}, "between 0 and 1"),
+        ({"keep": 0.9, "budget": 3}, "exclude each other"),
+        ({"next_queries": True}, "goes with"),
+        ({"budget": -1}, "0 or more"),
+    ):
+        with pytest.raises((ab.UsageError, ab.InputError), match=said):
+            ab.cut(qrels, run, **arguments)
+
+
+def test_the_order_of_rows_and_queries_changes_nothing() -> None:
+    qrels, run = collection(queries=20)
+    back = {q: dict(reversed(own.items())) for q, own in reversed(run.items())}
+    one = ab.cut(qrels, run, maximise="SetF")
+    two = ab.cut(dict(reversed(qrels.items())), back, maximise="SetF")
+    assert [row.score for row in one.rows] == [row.score for row in two.rows]
+
+
+# ----------------------------------------------------------------------------- on the command line
+
+
+def trec(folder: Path, queries: int = 12) -> None:
+    qrels, run = collection(queries=queries)
+    judged = [f"{q} 0 {d} {r}" for q, own in qrels.items() for d, r in own.items()]
+    judged += [f"{q} 0 NONE 0" for q, own in qrels.items() if not own]
+    listed = [
+        f"{q} Q0 {d} {i} {s} mine"
+        for q, own in run.items()
+        for i, (d, s) in enumerate(own.items(), 1)
+    ]
+    (folder / "qrels.txt").write_text("\n".join(judged) + "\n")
+    (folder / "run.txt").write_text("\n".join(listed) + "\n")
+
+
+@pytest.mark.parametrize("name", ["short.run.gz", "short.parquet"])
+def test_apply_cuts_as_the_first_time(here: Here, tmp_path: Path, name: str) -> None:
+    trec(here.folder)
+    asked = ("cut", "qrels.txt", "run.txt", "-m", "SetF", "--rule", "expected")
+    said = here(*asked, "--rule-file", "rule.json", "-o", name)
+    assert said.code == 0, said.err
+    again = here("cut", "--apply", "rule.json", "run.txt", "-o", f"again-{name}")
+    assert again.code == 0, again.err
+    read = {"short.parquet": pl.read_parquet}.get(name)
+    one, two = here.folder / name, here.folder / f"again-{name}"
+    if read is None:
+        assert one.read_bytes() == two.read_bytes()
+    else:
+        assert read(one).equals(read(two))
+    scored = here("rank", "qrels.txt", name, "-m", "SetF", "--nil", "NIL", "-f", "json")
+    assert scored.code == 0, scored.err
+
+
+def test_the_printed_lines_run(here: Here) -> None:
+    trec(here.folder)
+    said = here("cut", "qrels.txt", "run.txt", "--rule", "expected", "--explain", "-o", "s.csv")
+    made: dict[str, Any] = {}
+    exec(said.out, made)
+    cut = pl.read_csv(here.folder / "s.csv").filter(pl.col("doc") != "NIL")
+    kept = dict(cut.group_by("query").len().iter_rows())
+    _, run = collection(queries=12)
+    assert {q: made["cut"](list(own.values())) for q, own in run.items()} == {
+        q: kept.get(q, 0) for q in run
+    }
+
+
+def test_a_saved_rule_cuts_in_one_line(here: Here) -> None:
+    trec(here.folder)
+    here("cut", "qrels.txt", "run.txt", "--rule", "k", "-m", "SetF", "--rule-file", "rule.json")
+    rule = ab.load(here.folder / "rule.json")
+    assert isinstance(rule, ab.CutResult)
+    k = rule.runs[0].rule.k
+    assert k is not None
+    assert rule.cut([0.5] * 30) == k
+    assert rule.cut([[0.5] * 30, [1.0]]) == [k, min(k, 1)]
+    lists = rule.cut({"q": {f"d{i:02d}": float(i) for i in range(30)}})
+    assert list(lists["q"]) == [f"d{29 - i:02d}" for i in range(k)]
+    with pytest.raises(ab.UsageError, match="scores are numbers"):
+        rule.cut(["a"])
+
+
+def test_json_has_a_row_a_rule(here: Here) -> None:
+    trec(here.folder)
+    data = here("cut", "qrels.txt", "run.txt", "-f", "json").data
+    assert {row["rule"] for row in data["results"]} == NAMES
+    for row in data["results"]:
+        assert {"rule", "score", "low", "high", "kept"} <= set(row)
+    here("cut", "qrels.txt", "run.txt", "-o", "result.json")
+    assert json.loads((here.folder / "result.json").read_text())["kind"] == "cut"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--delta", "0.1"], "--delta goes with --keep"),
+        (["-m", "nonsense"], "there is no measure 'nonsense'"),
+        (["--apply", "rule.json"], "rule.json"),
+    ],
+)
+def test_refused(here: Here, arguments: list[str], said: str) -> None:
+    trec(here.folder)
+    assert said in here.refuses("cut", "qrels.txt", "run.txt", *arguments)
+
+
+def test_missing_and_not_a_number(here: Here) -> None:
+    trec(here.folder)
+    rows = ["query,doc,score", "q00,d1,nan", "q01,d1,1"]
+    (here.folder / "run.csv").write_text("\n".join(rows) + "\n")
+    assert "run.csv:2: " in here.refuses("cut", "qrels.txt", "run.csv")
+    (here.folder / "ranks.csv").write_text("query,doc,rank\nq00,d1,1\n")
+    assert "has no column 'score'" in here.refuses("cut", "qrels.txt", "ranks.csv")
+    rankings = ab.read_rankings({"q": {"d": 1}}, here.folder / "ranks.csv", ties="rank")
+    with pytest.raises(ab.UsageError, match="told by scores"):
+        rankings.cut()

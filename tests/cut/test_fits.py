@@ -1,0 +1,82 @@
+"""The fitted distributions and models against scipy and known parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+from abstain.analyses.cut.distributions import cramer_von_mises, fit_mixture, fit_pareto
+from abstain.analyses.cut.models import logistic
+
+
+@pytest.mark.parametrize(("shape", "scale"), [(0.3, 2.0), (0.0, 1.0), (-0.2, 5.0), (0.8, 0.1)])
+def test_a_pareto_tail_as_scipy_fits_it(shape: float, scale: float) -> None:
+    y = stats.genpareto.rvs(shape, scale=scale, size=600, random_state=3)
+    found = fit_pareto(np.array([y]))
+    own, _, wide = stats.genpareto.fit(y, floc=0)
+    mine = stats.genpareto.logpdf(y, found.shape[0], scale=found.scale[0]).sum()
+    assert mine >= stats.genpareto.logpdf(y, own, scale=wide).sum() - 1e-3
+    assert found.shape[0] == pytest.approx(own, abs=5e-3)
+    assert found.scale[0] == pytest.approx(wide, rel=1e-2)
+    assert found.shape[0] == pytest.approx(shape, abs=0.15)
+
+
+def test_lists_are_fitted_each_by_itself() -> None:
+    draw = np.random.default_rng(0)
+    both = np.full((2, 300), np.nan)
+    both[0], both[1, :90] = draw.exponential(1, 300), draw.exponential(7, 90)
+    together = fit_pareto(both)
+    for row, length in ((0, 300), (1, 90)):
+        alone = fit_pareto(both[row : row + 1, :length])
+        assert together.shape[row] == pytest.approx(alone.shape[0], abs=1e-9)
+        assert together.scale[row] == pytest.approx(alone.scale[0], rel=1e-9)
+
+
+def test_cramer_von_mises_as_scipy_has_it() -> None:
+    y = -np.sort(-stats.genpareto.rvs(0.2, scale=2, size=80, random_state=1))
+    fitted = fit_pareto(np.array([y]))
+    law = stats.genpareto(fitted.shape[0], scale=fitted.scale[0])
+    expected = stats.cramervonmises(y, law.cdf).statistic
+    assert cramer_von_mises(np.array([y]), fitted)[0] == pytest.approx(expected, rel=1e-9)
+
+
+def likelihood(x: np.ndarray, fitted: tuple[float, ...]) -> float:
+    share, mean, deviation, scale = fitted
+    normal = stats.truncnorm.pdf(x, -mean / deviation, np.inf, loc=mean, scale=deviation)
+    return float(np.log(share * normal + (1 - share) * stats.expon.pdf(x, scale=scale)).sum())
+
+
+def test_a_mixture_is_as_likely_as_scipy_makes_it_and_finds_its_parameters() -> None:
+    draw = np.random.default_rng(5)
+    x = np.concatenate([draw.normal(8, 1.5, 800), draw.exponential(1.5, 3200)])
+    fitted = tuple(float(part[0]) for part in fit_mixture(x[None], rounds=300))
+    start = np.array([0.3, 6.0, 2.0, 2.0])
+    bounds = [(0.01, 0.99), (0, 20), (0.1, 10), (0.1, 10)]
+    best = optimize.minimize(lambda p: -likelihood(x, tuple(p)), start, bounds=bounds)
+    assert likelihood(x, fitted) >= -best.fun - 0.5
+    assert list(fitted) == pytest.approx(best.x.tolist(), rel=0.02)
+    assert list(fitted) == pytest.approx([0.2, 8, 1.5, 1.5], rel=0.1)
+
+
+def test_a_logistic_model_is_the_most_likely_one() -> None:
+    draw = np.random.default_rng(2)
+    x = draw.normal(size=(400, 3)) * [1, 5, 0.1] + [0, 3, 0]
+    y = draw.random(400) < 1 / (1 + np.exp(-(x @ [1, -0.2, 3] - 0.5)))
+    times = draw.integers(1, 4, 400).astype(float)
+    model = logistic(x, y, ridge=1.0, times=times)
+    z = (x - np.array(model.middle)) / np.array(model.scale)
+
+    def loss(w: np.ndarray) -> float:
+        odds = z @ w[1:] + w[0]
+        return float(times @ (np.logaddexp(0, odds) - y * odds) + 0.5 * (w[1:] ** 2).sum())
+
+    best = optimize.minimize(loss, np.zeros(4))
+    assert [model.bias, *model.weights] == pytest.approx(best.x.tolist(), abs=1e-3)
+
+
+def test_a_model_of_what_always_or_never_happens_is_sure() -> None:
+    x = np.arange(6.0)[:, None]
+    assert logistic(x, np.ones(6, bool), ridge=1).chance(x).min() > 0.999
+    assert logistic(x, np.zeros(6, bool), ridge=1).chance(x).max() < 0.001
+    assert logistic(x[:0], np.zeros(0, bool), ridge=1).chance(x).max() < 0.001
