@@ -183,7 +183,7 @@ def test_pseudonyms_that_give_teams_away_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "names.csv"
     for text, said in (
         ("alpha,one\n", "no pseudonym for 'beta'"),
-        ("alpha,one\nbeta,one\n", "stands twice"),
+        ("alpha,one\nbeta,one\n", "appears twice"),
         ("alpha,one\nbeta,the alphas\n", "names team 'alpha'"),
     ):
         file.write_text("team,pseudonym\n" + text)

@@ -208,7 +208,7 @@ def read_pseudonyms(given: Any, teams: Sequence[str]) -> dict[str, str]:
         values = [row[at] for row in rows]
         twice = next((own for own in values if values.count(own) > 1 or not own), None)
         if twice is not None:
-            raise InputError(f"{what} {shown(twice)} is empty or stands twice", table.name)
+            raise InputError(f"{what} {shown(twice)} is empty or appears twice", table.name)
     found = dict(rows)
     if lacking := [team for team in teams if team not in found]:
         raise InputError(f"has no pseudonym for {some_of(lacking)}", table.name)

@@ -90,7 +90,7 @@ class View(view.View[CompareResult]):
         counted = all(k is not None for k in counts)
         if bars and counted:
             found.append((Column("outcomes", "bar"), list(three)))
-        groups = (Column("group"), [row.group for row in rows])
+        groups: tuple[Column, list[Cell]] = (Column("group"), [row.group for row in rows])
         if c.grouped and bars:
             found.append(groups)
         if c.interval_method is not None:
