@@ -102,6 +102,7 @@ MAKERS: dict[str, Callable[[Path], ab.Result]] = {
     "truncation": lambda _: lists().truncation(),
     "validate": lambda _: ab.read(GOLD, RUNS.head(30)).validate(),
     "audit": audit,
+    "editions": lambda _: ab.editions({"2012": runs().campaign(), "2013": runs().campaign()}),
     "pan": pan,
     "squad": squad,
     "refusals": refusals,

@@ -73,6 +73,7 @@ def files(folder: Path) -> dict[str, tuple[Any, ...]]:
         "audit": ("table.csv",),
         "baseline": (GOLD, "oracle"),
         "convert": ("gold.csv", "gold.jsonl"),
+        "editions": ({"2013": "result.json"},),
         "list_measures": (),
         "load": ("result.json",),
         "measure": ("c@1",),

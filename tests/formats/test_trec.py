@@ -174,7 +174,10 @@ def test_files_that_are_not_there(here: Here) -> None:
     write(here.folder / "qrels", qrels=WHOLE)
     (here.folder / "folder").mkdir()
     assert here.refuses("rank", "qrels", "qrel") == ("qrel: there is no such file (nearest: qrels)")
-    assert here.refuses("rank", "qrels", "folder") == "folder: is a directory, expected a file"
+    assert (
+        here.refuses("rank", "qrels", "folder")
+        == "folder: is a directory, expected a file (it holds no runs or logs)"
+    )
 
 
 def test_a_packed_file_may_not_unpack_to_anything(

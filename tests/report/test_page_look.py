@@ -17,7 +17,7 @@ from tests.report.saved import save, write_inputs
 
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 900}
-ESSENTIAL = ("#", "run", "c@1", "outcomes", "low", "high", "right", "wrong", "blank")
+ESSENTIAL = ("#", "run", "c@1", "outcomes", "low", "high", "right", "wrong", "unanswered")
 
 
 @pytest.fixture(scope="module")

@@ -127,6 +127,8 @@ def read_table(
             f"'{name}' is not a table format or a log's ({hint}there are {', '.join(known)})"
         )
     opened = path if isinstance(path, Opened) else open_plain(path)
+    if opened.broken:
+        raise InputError(opened.broken, opened.name)
     with reading(opened.name):
         return _read(opened, name, picks)
 

@@ -69,8 +69,11 @@ class Gold(Struct, frozen=True):
                 raise UsageError(f"{self.name} has no attribute '{name}' ({hint})")
 
 
-def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
-    """Read a gold standard: `question`, `correct`, and any attributes."""
+def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> Gold:
+    """Read a gold standard: `question`, `correct`, and any attributes.
+
+    Where no `answers` are needed, it may be the test set that participants have, without `correct`.
+    """
     reading = _for_gold(data, reading)
     if is_path(data) and os.path.isdir(data):
         data = gold_of_folder(os.fspath(data), reading)
@@ -79,6 +82,9 @@ def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
     if is_log:
         table = questions_of(table)
     table = recognised(rename(table, reading.columns, side="gold"), QUESTIONS)
+    if not answers and "correct" not in table.columns:
+        bare = nw.from_native(table.frame).with_columns(correct=nw.lit(""))
+        table = replace(table, frame=bare.to_native(), columns=(*table.columns, "correct"))
     require_all(
         table,
         {

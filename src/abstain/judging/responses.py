@@ -40,6 +40,8 @@ class Responses(Struct, frozen=True):
     table: Table
     run: str | None
     """The one run of the table; None when a `run` column names several."""
+    team: str | None = None
+    """Who handed it in, where a folder says so."""
 
     @property
     def frame(self) -> nw.LazyFrame[Any]:

@@ -109,7 +109,7 @@ def open_source(
 def is_ranking(data: str | Opened) -> bool:
     """Whether a file of a folder or an archive holds a run: by its name, or its first line."""
     opened = data if isinstance(data, Opened) else open_streamed(data)
-    if format_of_name(opened.name) is not None:
+    if opened.broken or format_of_name(opened.name) is not None:
         return True
     try:
         first = opened.head().removeprefix(BOM).split(b"\n", 1)[0]

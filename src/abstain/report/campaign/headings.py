@@ -1,8 +1,4 @@
-"""What the columns of an overview's tables are called where people read them, and what they mean.
-
-A file keeps the words that `abstain` reads back (`unanswered`, the name of an outcome); a page, a
-terminal and a paper say blank, the one word for a question that was left without an answer.
-"""
+"""What the columns of an overview's tables mean: they have one name in files, papers and pages."""
 
 from __future__ import annotations
 
@@ -13,15 +9,6 @@ from msgspec.structs import replace
 
 from abstain.report.grid import Grid
 from abstain.report.shared import known_measure
-
-SHOWN = {
-    "unanswered": "blank",
-    "unanswered %": "blank %",
-    "unans. right": "blank, right",
-    "unans. wrong": "blank, wrong",
-    "unans. empty": "blank, empty",
-}
-"""Columns whose heading is not their name."""
 
 ATTRIBUTES = {
     "nca": "no option is correct but “none of the above”",
@@ -36,6 +23,7 @@ ATTRIBUTES = {
     "source": "the language of the questions",
     "target": "the language of the documents",
     "late": "handed in after the deadline",
+    "status": "official runs are ranked; late and unofficial ones are not, and no mean holds them",
     "language": "the language of the questions, from the run's id",
     "team": "who handed the run in, from the run's id",
     "test": "a reading test: a text with its questions",
@@ -82,6 +70,16 @@ EVERYWHERE = {
     **dict.fromkeys(("best", "best run"), "the best {measure} of a run, and whose it is"),
     "mean of the others": "the mean {measure} of the team's other runs",
     "lowest": "the lowest {measure} of the team's other runs",
+    "run 01": "the team's first run",
+    "best other run": "the best of the team's other runs on the same questions",
+    "mean with": "the mean {measure} of the runs that have it",
+    "mean without": "the mean {measure} of the runs that do not",
+    "difference": "of the first mean or run to the second",
+    "teams": "how many there are",
+    "place": "the file and the line",
+    "kind": "what sort of problem it is",
+    "what is wrong": "what was found and what was expected",
+    "severity": "a problem leaves its run out, a warning does not",
     "correct": "the answer that is right",
     "answers given": "each answer with how many runs gave it",
     "both right": "pairs of a main and an auxiliary question with both right",
@@ -179,12 +177,11 @@ PLAIN = ("#", "run", "right", "wrong", "questions", "runs", "question", "topic",
 
 
 def explained(grid: Grid, table: str, measure_name: str, level: float = 0.95) -> Grid:
-    """The table with headings for people, each with what it means."""
+    """The table whose columns each say what they mean."""
     values = _values(grid, table)
     columns = [
         replace(
             column,
-            shown=SHOWN.get(column.name, ""),
             means=meaning(column.name, table, measure_name, values, level),
             plain=column.name in PLAIN,
         )
@@ -260,6 +257,8 @@ def meaning(
     'the accuracy if every candidate behind a blank had been given as the answer'
     """
     last = name.rpartition(": ")[2]
+    if table in PARTICIPANTS or table.startswith("techniques_"):
+        return _of_participants(name, table, measure_name, level)
     if last in SUMMED:
         over = "the reading tests, all or those of a topic" if table == "reading" else "the runs"
         return f"of {measure_name} over {over}"
@@ -271,6 +270,24 @@ def meaning(
         return told(name, values) or f"an attribute of the {whose}"
     attribute = "" if table.startswith("by_") else told(name, values)
     return attribute or _summary(name) or _part(table, measure_name, values)
+
+
+PARTICIPANTS = ("languages", "languages_runs", "first_runs", "problems")
+
+
+def _of_participants(name: str, table: str, measure_name: str, level: float) -> str:
+    """What a column means in a table on runs as their teams made them."""
+    if name in EVERYWHERE:
+        return EVERYWHERE[name].format(measure=measure_name, level=100 * level)
+    if name in ATTRIBUTES and table in ("languages", "first_runs", "problems"):
+        return ATTRIBUTES[name]
+    if name == f"{measure_name} of run 01" or name == f"{measure_name} of the other":
+        return "on main questions, or on all where there are no others"
+    if table == "languages_runs":
+        return f"{measure_name} of the runs in this language"
+    if name.startswith("team "):
+        return "× where the team used it"
+    return "" if table == "problems" else "what the table of runs lists"
 
 
 def told(attribute: str, values: Sequence[str]) -> str:

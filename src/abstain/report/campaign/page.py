@@ -185,15 +185,18 @@ def _sections(
     rewards.tables = [leads_table(c.runs, c.overall)]
     rewards.folded = [rewards_table(c.runs, c.overall, [c.measure])]
     asked = section("questions", "Questions", "questions", "questions")
-    asked.decks = question_decks(c)
+    asked.decks = [] if c.result.blind else question_decks(c)
     by_type, twins = "over_type by_type", "pairs_question pairs_answer pairs"
     auxiliary = "Main and auxiliary questions"
     return [
-        *(first, rewards),
+        *(first, section("problems", "Problems of submissions", "", "problems"), rewards),
         section("reading", "Reading tests", "tests", "reading", "tests over_test"),
         section("topics", "Topics", "topics", "over_topic", "topics"),
         section("types", "Kinds of question", "types", "subsets", by_type, short="Kinds"),
         section("pairs", auxiliary, "pairs", "pairs_runs", twins, short="Auxiliary"),
+        section(
+            "participants", "Languages and techniques", "", "languages first_runs", "languages_runs"
+        ),
         *(asked, *confidence_sections(c), stability_section(c)),
         Section("more", "More tables", short="More", folded=list(known.values())),
     ]
@@ -222,7 +225,7 @@ def stability_section(c: Overview) -> Section:
     section = Section("stability", "Would the ranking stand?", short="Stability")
     s = c.result.stability
     if s is None:
-        if len(c.runs) > 1:
+        if len(c.runs) > 1 and not c.result.blind:
             section.said = [
                 f"With more than {MOST_CELLS:,} responses the ranking is not resampled here; "
                 "`abstain meta` resamples it."
