@@ -670,7 +670,7 @@ def test_the_bound_is_promised_and_counted_in_words(here: Here) -> None:
     assert own["judged"]["coverage"] <= plain["results"][0]["judged"]["coverage"]
     out = " ".join(here(*say, "--next").out.split())
     assert f"of the judged answers was wrong in {own['kept']['seen']} of 10 parts" in out
-    assert "of the answers to the next 200 questions of the kind, at most 0.3 are wrong." in out
+    assert "of the answers to the next 200 questions of this kind, at most 0.3 are wrong." in out
 
 
 def test_silence_promises_nothing(here: Here) -> None:

@@ -103,7 +103,7 @@ def _unsaid(c: CompareResult) -> list[str]:
 def _two(c: CompareResult) -> list[str]:
     (pair,) = c.pairs
     if pair.difference is None or pair.differs is None:
-        return [_untested(c)]
+        return _unsaid(c) or [_untested(c)]
     if c.origin is not None and c.origin.same == c.questions and pair.p == 1:
         alike = f"{pair.run} and {pair.against} have the same outcome on every question"
         return [f"{alike}: there is no difference."]

@@ -140,7 +140,7 @@ ELSEWHERE = {
         "judged against": "what says where a blank was due",
         "precision": "the share of blanks that were due",
         "recall": "the share of due blanks that were left",
-        "F1": "the harmonic mean of precision and recall",
+        "F1": "the harmonic mean of the two",
         "over-abstention": "the share left blank where an answer was due",
         "under-abstention": "the share answered where a blank was due",
     },
