@@ -74,7 +74,7 @@ def document(opened: Opened, shape: type[T], *, what: str) -> T:
                 opened.name,
             )
         file.seek(0)  # read, not mapped: a file that is cut meanwhile is then only too short
-        data = opened.data if opened.data is not None else file.read(limit)
+        data = opened.data if opened.data is not None else file.read(size)
         return decode(memoryview(data)[_bom(data) :], shape, Place(opened.name), what=what)
 
 
