@@ -307,8 +307,8 @@ def test_what_is_not_needed_takes_no_memory(here: Here, name: str) -> None:
     tracemalloc.start()
     try:
         assert read_table("large", format=name).frame.collect().height == 1
-        # a line or a document is held, then dropped
-        assert tracemalloc.get_traced_memory()[1] < 45 << 20
+        most = 45 if name in ("lm-eval", "openai-evals") else 15  # its bytes, at most twice
+        assert tracemalloc.get_traced_memory()[1] < most << 20
     finally:
         tracemalloc.stop()
 
