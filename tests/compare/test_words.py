@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from msgspec.structs import replace
 
 import abstain as ab
 from abstain.analyses.compare.bounds import never_checked, read_confusion

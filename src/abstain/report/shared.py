@@ -170,7 +170,7 @@ def lead_words(
     names: list[str],
     *,
     level: float | None = None,
-    test: str = "abstain compare",
+    test: str = "`abstain compare`",
 ) -> str:
     """Who is best and whether that is sure; `test` is the command that tests it."""
     if not names or not rows:
@@ -227,14 +227,14 @@ def _sure(
     if not shared:
         return f", and {own} overlaps that of no other run"
     whom = f"that of {shared[0]}" if len(shared) == 1 else f"those of {len(shared)} other runs"
-    return f", but {own} overlaps {whom} (`{test}` tests the difference)"
+    return f", but {own} overlaps {whom} ({test} tests the difference)"
 
 
 def _unsure(rows: Sequence[ScoredRow], name: str, test: str) -> str:
     """That nothing says whether the first is really first; of one run there is nothing to say."""
     if len({row.run for row in rows if row.scores[name] is not None}) < 2:
         return ""
-    return f", but whether that is sure was not tested (`{test}` tests it)"
+    return f", but whether that is sure was not tested ({test} tests it)"
 
 
 def _tied(rows: Sequence[ScoredRow], one: ScoredRow, name: str) -> list[str]:

@@ -266,7 +266,7 @@ def _how_tested(c: CompareResult) -> str:
     """Whether p is exact, or by how many trials."""
     if all(pair.exact for pair in c.pairs):
         return "exact"
-    return f"{c.trials:,} trials" if c.test in method.DRAWN else ""
+    return f"{c.trials:,} trials" if c.test in method.BY_TRIALS else ""
 
 
 def _scores_figure(c: CompareResult, *, most: int = MOST_DOTS) -> list[Figure]:

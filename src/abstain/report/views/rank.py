@@ -116,7 +116,7 @@ class View(view.View[RankResult]):
         return shared.page_of(
             result,
             f"{names[0]} of {plural(len(result.lists), 'run')}",
-            shared.lead_words(result.rows, names, test="abstain compare --scores"),
+            shared.lead_words(result.rows, names, test="`abstain compare --scores`"),
             self._sections(),
             ("measures", ", ".join(names)),
             ("queries", queries),
