@@ -253,7 +253,7 @@ def result_class(kind: str) -> type[Result]:
 
 
 def _kind_of(text: bytes, name: str) -> str:
-    expected = "expected what `abstain score --format json` and its kin write"
+    expected = "expected what --format json or --rule-file writes"
     try:
         head = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
