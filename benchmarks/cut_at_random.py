@@ -2,7 +2,7 @@
 
     python benchmarks/cut_at_random.py --seeds 100 --measure "AP'"
 
-Each seed draws 40 queries of 20 documents, a quarter of the queries nil, with scores that say nothing.
+Each seed draws 40 queries of 20 documents, a quarter of them nil, with scores that say nothing.
 The interval of `auto` against the best reference should cover 0 for at least 95 of 100 seeds.
 """
 
