@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import poisson
 
 import abstain as ab
 from abstain.analyses.cut.choosing import Chooser
@@ -192,3 +193,7 @@ def test_the_draws_are_those_of_python() -> None:
 def test_poisson_counts_have_the_mean() -> None:
     assert poisson_counts(2.5, 1000).mean() == pytest.approx(2.5, abs=0.02)
     assert set(poisson_counts(0.0, 8).tolist()) == {0}
+    for mean in (380.0, 420.0, 900.0, 5000.0):  # e^−900 is 0
+        counts = poisson_counts(mean, 64)
+        levels = (np.arange(64) + 0.5) / 64
+        assert counts.tolist() == poisson.ppf(levels, mean).astype(int).tolist()

@@ -215,6 +215,17 @@ def test_odd_files(program: Path, here: Here, case: str) -> None:
         here.refuses("trec_eval", *args)
 
 
+def test_what_is_refused_has_its_line(here: Here) -> None:
+    here.write("qrels", GOLD)
+    here.write("run", LINES.replace(" 2 1 t", " 2 nan t"))
+    said = here.refuses("trec_eval", "qrels", "run")
+    assert said.startswith("run:2: a score must be a number (got 'nan')")
+    here.write("run", LINES)
+    said = here.refuses("trec_eval", "run", "qrels")
+    assert said.startswith("run:1: 6 columns, expected 4")
+    assert "the judgments come first" in said
+
+
 WRONG = ["-mnope", "-mP.0", "-mP.5,5", "-mP.", "-mutility.1", "-mndcg.3", "-Rprefs", "-x", "-mP.x"]
 
 

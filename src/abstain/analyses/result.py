@@ -255,7 +255,7 @@ def result_class(kind: str) -> type[Result]:
 
 
 def _kind_of(text: bytes, name: str) -> str:
-    expected = "expected what `abstain score --format json` and similar commands write"
+    expected = "expected what `abstain score --format json` or `abstain cut --rule-file` writes"
     try:
         head = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

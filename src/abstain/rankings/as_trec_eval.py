@@ -44,7 +44,7 @@ class TrecEvalFile(TrecFile, frozen=True):
         _refuse_blank_lines(self.opened)
         if not self.slow:
             return trec.read_qrels(self.opened)
-        rows = [(f[0], f[2], whole(f[3])) for f in _fields(self.opened, QRELS)]
+        rows = [(f[0], f[2], whole(f[3])) for _, f in _fields(self.opened, QRELS)]
         kinds: Any = {"query": pl.String, "doc": pl.String, "rel": pl.Int64}
         return pl.DataFrame(rows, kinds, orient="row")
 
@@ -58,7 +58,7 @@ class TrecEvalFile(TrecFile, frozen=True):
             yield rows.with_columns(pl.lit("run").alias("run"), pl.Series("score", scores))
 
     def _slow_rows(self, marks: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-        rows = [(f[0], f[2], _score(f[4], self.name), f[5]) for f in _fields(self.opened, RUN)]
+        rows = [(f[0], f[2], _score(f[4], at), f[5]) for at, f in _fields(self.opened, RUN)]
         kinds: Any = {"query": pl.String, "doc": pl.String, "score": pl.Float64, "run": pl.String}
         if rows:
             yield pl.DataFrame(rows, kinds, orient="row").with_columns(marks)
@@ -113,22 +113,24 @@ def _refuse_blank_lines(opened: Opened) -> None:
         before += chunk.count(b"\n")
 
 
-def _score(text: str, name: str) -> float:
+def _score(text: str, place: Place) -> float:
     """A score as C reads it; what is not a number has no place in any order."""
     score = decimal(text)
     if math.isnan(score):
-        raise InputError(f"a score must be a number (got {shown(text)})", name)
+        raise InputError(f"a score must be a number (got {shown(text)})", place)
     return score
 
 
-def _fields(opened: Opened, columns: tuple[str, ...]) -> Iterator[list[str]]:
-    """The fields of each line; a line that trec_eval calls malformed is refused."""
+def _fields(opened: Opened, columns: tuple[str, ...]) -> Iterator[tuple[Place, list[str]]]:
+    """The place and fields of each line; a line that trec_eval calls malformed is refused."""
     for number, fields in trec.lines(opened):
+        place = Place(opened.name, number)
         more = columns is QRELS and len(fields) > len(columns)
         if len(fields) < len(columns) or more:
             problem = f"{plural(len(fields), 'column')}, expected {len(columns)}"
-            raise InputError(f"{problem}: {' '.join(columns)}", Place(opened.name, number))
+            hint = " (a run? the judgments come first)" if len(fields) >= len(RUN) else ""
+            raise InputError(f"{problem}: {' '.join(columns)}{hint}", place)
         try:
-            yield [field.decode() for field in fields[: len(columns)]]
+            yield place, [field.decode() for field in fields[: len(columns)]]
         except UnicodeDecodeError:
-            raise InputError("is not UTF-8 text", Place(opened.name, number)) from None
+            raise InputError("is not UTF-8 text", place) from None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NIL = "NIL"
 """The document of an empty list."""
+SCORES = "scores are numbers: a list of them, a list of lists, or {query: {document: score}}"
 CELLS = 1 << 22
 """Scores that are looked at at a time."""
 
@@ -36,7 +37,7 @@ def depths_of(rule: Rule, lists: Sequence[Any]) -> list[int]:
     except (TypeError, ValueError):
         falling = [np.array([np.nan])]
     if any(own.ndim != 1 or np.isnan(own).any() for own in falling):
-        raise UsageError("scores are numbers: a list of them, or a list of lists")
+        raise UsageError(SCORES)
     longest = max((len(own) for own in falling), default=0)
     depths: list[int] = []
     step = max(1, CELLS // max(longest, 1))

@@ -38,6 +38,8 @@ PLAIN = {
 }
 MODEL, HALF, MANY = "expected", 0.5, 2.0
 """The standard errors that `expected` must be ahead of a reference, and any of the others."""
+MATTERS = 0.005
+"""A lead below that is none: it may be certain and still not worth a rule."""
 INNER = 5
 """Folds inside the queries tuned on, by which a rule is chosen."""
 STEADY = 300
@@ -257,8 +259,8 @@ def simplest(found: Mapping[str, Floats], kept: Mapping[str, Floats], budget: fl
     """The best reference, unless a rule is ahead of it by as much as chance may explain.
 
     One rule among many that are tried looks better than it is, so each must be two standard errors
-    ahead; `expected`, of which there is one, by half of one. Among those that are, a simpler one
-    stays where it is no more than half a standard error behind.
+    ahead; `expected`, of which there is one, by half of one; and all of them by what matters. Among
+    those that are, a simpler one stays where it is no more than half a standard error behind.
     """
     within = [
         name
@@ -268,7 +270,7 @@ def simplest(found: Mapping[str, Floats], kept: Mapping[str, Floats], budget: fl
 
     def ahead(name: str, other: str, errors: float) -> bool:
         by = found[name] - found[other]
-        return bool(by.mean() > errors * _error(by) + 1e-12)
+        return bool(by.mean() > max(errors * _error(by), MATTERS))
 
     def mean(name: str) -> float:
         return float(found[name].mean())

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Floats, Ints
 
 MOST_DRAWS, FEWEST_DRAWS = 64, 16
+MOST_UNSEEN = 10**6
+"""Relevant documents beside those in a list, on average, that can be reckoned with."""
 CHUNK = 1 << 17
 """Numbers that are worked on at a time."""
 SAME = 1e-9
@@ -46,8 +48,10 @@ def poisson_counts(mean: float, draws: int) -> Ints:
     >>> poisson_counts(1.0, 4).tolist()
     [0, 1, 1, 2]
     """
-    found, k = [], 0
-    weight = reached = math.exp(-mean)
+    # far below the mean there is nothing, and e^−mean is 0 where the mean is large
+    found, k = [], max(0, int(mean - 20 * math.sqrt(mean)))
+    start = k * math.log(mean) - mean - math.lgamma(k + 1) if k else -mean
+    weight = reached = math.exp(start)
     for at in range(draws):
         while reached < (at + 0.5) / draws and k < 10 * mean + 50:
             k += 1

@@ -23,6 +23,14 @@ class Model(Facts, frozen=True, kw_only=True, omit_defaults=True):
     middle: tuple[float, ...] = ()
     scale: tuple[float, ...] = ()
 
+    def check(self, width: int) -> None:
+        """Refuse, with a ValueError, a model that does not look at so many numbers."""
+        sizes = {len(self.weights), len(self.middle), len(self.scale)}
+        if sizes not in ({0}, {width}) or not all(scale > 0 for scale in self.scale):
+            raise ValueError(
+                f"a model has {width} weights, middles and scales above 0 each, or none of them"
+            )
+
     def logit(self, known: Floats) -> Floats:
         """The log odds of what is known, along the last axis."""
         if not self.weights:

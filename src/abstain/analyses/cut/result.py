@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,6 +129,8 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
         """There is a run at least, and all rows are of runs."""
         if not self.runs or not self.rows:
             raise ValueError("has no results, expected at least one run")
+        for own in self.runs:
+            own.rule.check()
         names = {own.run for own in self.runs}
         for row in self.rows:
             if row.run not in names:
@@ -172,10 +174,12 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
         `scores` are those of one list in any order (gives a number), several such lists (gives a
         list of numbers), or {query: {document: score}} (gives the same with fewer documents).
         """
-        from abstain.analyses.cut.apply import depths_of
+        from abstain.analyses.cut.apply import SCORES, depths_of
 
         rule = self.rule_of(run)
         if isinstance(scores, Mapping):
+            if not all(isinstance(own, Mapping) for own in scores.values()):
+                raise UsageError(SCORES)
             ranked = {
                 query: sorted(own.items(), key=lambda pair: (pair[1], str(pair[0])), reverse=True)
                 for query, own in scores.items()
@@ -183,6 +187,8 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
             depths = depths_of(rule, [[s for _, s in own] for own in ranked.values()])
             pairs = zip(ranked.items(), depths, strict=True)
             return {query: dict(own[:depth]) for (query, own), depth in pairs}
+        if not isinstance(scores, Iterable):
+            raise UsageError(SCORES)
         listed = list(scores)
         if listed and (isinstance(listed[0], Sequence) or getattr(listed[0], "ndim", 0) == 1):
             return depths_of(rule, listed)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from abstain.analyses.cut.distributions import posterior, surprise
-from abstain.analyses.cut.expected import best_depths
+from abstain.analyses.cut.expected import MOST_DRAWS, MOST_UNSEEN, best_depths
 from abstain.analyses.cut.models import Model, sigmoid
-from abstain.analyses.cut.shapes import Scores
+from abstain.analyses.cut.shapes import DOCUMENT, LIST, Scores
 from abstain.analyses.result import Facts
+from abstain.errors import shown
 
 if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Floats, Ints
@@ -28,6 +29,7 @@ RuleName: TypeAlias = Literal[
 ]
 RULES: tuple[RuleName, ...] = get_args(RuleName)
 REFERENCES = ("nothing", "everything", "top 10", "oracle")
+MOST = 2**53
 SIGNALS = ("threshold", "share", "surprise", "distribution", "probability")
 """Rules that keep the documents for which a falling number is at least so much."""
 
@@ -60,6 +62,30 @@ class Rule(Facts, frozen=True, kw_only=True, omit_defaults=True):
     price: float = 0.0
     """What a document costs, so that a budget is kept."""
 
+    def check(self) -> None:
+        """Refuse, with a ValueError, a rule of a file that cannot be one."""
+        if self.rule not in (*RULES[1:], *REFERENCES[:3]):
+            raise ValueError(f"there is no rule {shown(self.rule)}")
+        for name, low, high in (
+            ("k", 0, MOST),
+            ("extra", 0, MOST),
+            ("window", 0, 1),
+            ("unseen", 0, MOST_UNSEEN),
+            ("draws", 1, MOST_DRAWS),
+        ):
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                raise ValueError(f"{name} must be from {low} to {high:,} (got {value:g})")
+        for model, known in ((self.document, DOCUMENT), (self.nothing, LIST)):
+            if model is not None:
+                model.check(len(known))
+        if self.rule in ("probability", "expected") and self.document is None:
+            raise ValueError(f"the rule {self.rule} has no model of documents")
+        if self.rule == "expected":
+            if self.nothing is None:
+                raise ValueError("the rule expected has no model of lists")
+            _expectable(self.measure)
+
     def depths(self, table: Floats) -> Ints:
         """How many documents each list keeps: lists × ranks of falling scores, NaN behind ends."""
         scores = Scores(table, self.origin)
@@ -74,6 +100,18 @@ class Rule(Facts, frozen=True, kw_only=True, omit_defaults=True):
             return np.zeros(len(table), np.int64)
         kept = np.nan_to_num(signal(self, scores), nan=-np.inf) >= self.at
         return np.asarray(kept.sum(axis=1))
+
+
+def _expectable(name: str | None) -> None:
+    from abstain.errors import AbstainError
+    from abstain.measures import measure
+
+    try:
+        known = getattr(measure(name or "").definition, "by_depth", None) is not None
+    except AbstainError:
+        known = False
+    if not known:
+        raise ValueError(f"the rule expected does not know the measure {shown(name or '')}")
 
 
 def signal(rule: Rule, scores: Scores) -> Floats:

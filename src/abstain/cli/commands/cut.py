@@ -199,8 +199,8 @@ def _write_cut(rankings: Rankings, result: CutResult, target: Path) -> None:
 
 def _explain(result: CutResult) -> None:
     for own in result.runs:
-        head = f"# {own.run}: {own.rule.rule}, tuned for {result.measure}\n"
-        click.echo(head + result.explain(own.run))
+        head = f"# {own.run}: {own.rule.rule}, tuned for {result.measure}"
+        click.echo(f"{' '.join(head.split())}\n{result.explain(own.run)}")
 
 
 def _apply(

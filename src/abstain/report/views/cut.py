@@ -134,6 +134,8 @@ class View(view.View[CutResult]):
                     f"{many}Cutting {how} seems to pay: {gained} (gain {span}); the interval "
                     "covers 0, so more queries are needed to be sure."
                 )
+        if result.asked != "auto":
+            return f"{many}Do not cut {how}: keeping everything is as good (gain {span})."
         return f"{many}Do not cut: keeping everything is as good as any rule here (gain {span})."
 
     def _chosen(self, own: CutRun) -> list[str]:
