@@ -17,8 +17,9 @@ import polars as pl
 import pytest
 import zstandard
 
+from abstain.cli import app as cli
 from abstain.io import floods
-from tests.fuzz.fuzzing import Case, failure_of, failures
+from tests.fuzz.fuzzing import COMMANDS, Case, failure_of, failures
 from tests.helpers import GOLD, ROOT, RUN, Here
 
 CASES = 1_000
@@ -31,6 +32,10 @@ def test_seeded_cases(part: int) -> None:
     size = CASES // PARTS
     found = [(own.seed, own.why) for own in failures(range(part * size, (part + 1) * size))]
     assert found == []
+
+
+def test_every_command_is_fuzzed() -> None:
+    assert sorted(COMMANDS) == sorted(cli.COMMANDS)
 
 
 def parquet(**columns: list[Any]) -> bytes:
@@ -297,6 +302,16 @@ def test_a_name_of_a_megabyte_is_shortened_where_it_is_shown(here: Here) -> None
     here.write("a.csv", f"run,question,answer\n{name},q1,a\n")
     assert len(here("score", "gold.csv", "a.csv", "-f", "markdown").out) < 50_000
     assert name in here("score", "gold.csv", "a.csv", "-f", "json").out
+
+
+def test_a_campaign_of_names_of_a_megabyte_is_small(here: Here) -> None:
+    name = "N" * 1_000_000
+    here.write("gold.csv", GOLD)
+    here.write("a.csv", f"run,question,answer\n{name},q1,a\nb,q1,b\n")
+    assert here("campaign", "gold.csv", "a.csv", "-o", "folder").code == 0
+    sizes = {path.name: path.stat().st_size for path in (here.folder / "folder").rglob("*.*")}
+    assert sizes["index.html"] < 2_000_000
+    assert sum(sizes.values()) < 12_000_000
 
 
 # ------------------------------------------------------------------------------ order and care
