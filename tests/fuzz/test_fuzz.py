@@ -117,6 +117,12 @@ FOUND: dict[str, tuple[dict[str, bytes], str, int]] = {
         2,
     ),
     "no column that XML has": ({"r.csv": b"x,y\n1,2\n"}, "convert r.csv out.xml", 2),
+    "one record and no line end": (
+        {"b.jsonl": b'{"question": "q1", "answer": "a"}'},
+        "score gold.csv b.jsonl",
+        0,
+    ),
+    "one long header": ({"b.csv": b"question,answer\n"}, "score gold.csv b.csv", 2),
     "a negative seed": ({}, "campaign gold.csv a.csv -o folder --seed -1", 2),
     "a name of 5,000 letters": ({}, "explain " + "x" * 5_000, 2),
 }

@@ -13,6 +13,9 @@ MOST_AGAIN = 1 << 20
 SUSPICIOUS = 100
 """A block is looked at closely where one record is more than this part of it."""
 
+EMPTY = b',;\t "\r\n'
+"""Of what a record without anything in it consists."""
+
 NAMES_QUESTIONS = re.compile(
     rb"(?i)(^|[\s,;\"'])(question|qid|id|(question|sample|doc|example)_id)($|[\s,;\"'])"
 )
@@ -46,13 +49,13 @@ class Floods:
     def _count(self, block: bytes) -> None:
         lines = block.split(b"\n")[1:-1]  # the first and the last may be parts of lines
         times = Counter(lines)
-        blank = sum(n for line, n in times.items() if not line.strip(b',;\t "\r'))
-        kinds = sum(1 for line in times if line.strip(b',;\t "\r'))
-        self.again += len(lines) - blank - kinds
+        again = {line: n for line, n in times.items() if n > 1 and line.strip(EMPTY)}
+        if not again:
+            return
+        self.again += sum(again.values()) - len(again)
         if self.first is None:
-            line = times.most_common(1)[0][0]
-            second = lines.index(line, lines.index(line) + 1) if times[line] > 1 else 0
-            self.first = self.lines + second + 2, line
+            line = next(iter(again))
+            self.first = self.lines + 2 + lines.index(line, lines.index(line) + 1), line
         if self.again > MOST_AGAIN:
             at, line = self.first
             said = shown(line.decode("utf-8", "replace").strip())
