@@ -42,7 +42,7 @@ class Floods:
             return
         middle = block.rfind(b"\n", 0, len(block) // 2) + 1
         line = block[middle : block.find(b"\n", middle) + 1]
-        if line.strip(b',;\t "\r\n') and block.count(line) * SUSPICIOUS * len(line) > len(block):
+        if line.strip(EMPTY) and block.count(line) * SUSPICIOUS * len(line) > len(block):
             self._count(block)
         self.lines += block.count(b"\n")
 
