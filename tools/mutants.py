@@ -38,7 +38,8 @@ TESTS = {
     "measures/ranked_lists.py": f"{LISTS} tests/measures/test_trec_eval.py",
     "measures/answers.py": f"{CONFIDENT} tests/confidence/test_curves.py",
     "outcomes.py": "tests/test_judge.py tests/measures/test_measures.py tests/test_given_counts.py",
-    "judging/judge.py": f"{EDGES} tests/test_judge.py tests/test_ways_alike.py tests/test_joining.py",
+    "judging/judge.py": f"{EDGES} tests/test_judge.py tests/test_ways_alike.py "
+    "tests/test_joining.py",
     "judging/grades.py": "tests/test_grades.py",
     "judging/gold.py": "tests/test_judge.py tests/formats/test_tables.py",
     "judging/given_counts.py": "tests/test_given_counts.py",
