@@ -326,6 +326,31 @@ def _ranking(rng: random.Random, files: dict[str, bytes]) -> list[str]:
     return ["qrels.txt", "run.txt", "-m", rng.choice(measures)]
 
 
+def _trec_eval(rng: random.Random, files: dict[str, bytes]) -> list[str]:
+    args = _ranking(rng, files)[:2]
+    chosen = ("-q", "-c", "-n", "-J", "-N", "-M", "-l", "-m", "-Z")
+    values = ("all_trec", "set", "P.5,10", "ndcg_cut.x", "1", "-1", "9" * 20)
+    for name in rng.sample(chosen, rng.choice((0, 1, 2))):
+        args = [name, *([] if name in ("-q", "-c", "-n", "-J") else [rng.choice(values)]), *args]
+    return args
+
+
+def _cut(rng: random.Random, files: dict[str, bytes]) -> list[str]:
+    args = _ranking(rng, files)[:2]
+    rules = ("auto", "k", "threshold", "share", "gap", "surprise", "distribution", "expected")
+    more: tuple[list[str], ...] = (
+        ["--rule", rng.choice(rules)],
+        ["--keep", rng.choice(("0.5", "0", "2", "NaN"))],
+        ["--budget", rng.choice(("1", "0", "-1", "9" * 20))],
+        ["--folds", rng.choice(("2", "1", "0", "99"))],
+        ["--maximise", rng.choice(("AP'", "SetF", "zzz"))],
+        ["-o", rng.choice(("short.run", "short.csv", "cut.json"))],
+        ["--explain"],
+        ["--rule-file", "rule.json"],
+    )
+    return args + [part for own in rng.sample(more, rng.choice((0, 1, 2))) for part in own]
+
+
 def _published(rng: random.Random, files: dict[str, bytes]) -> list[str]:
     rows = range(3)
     columns: dict[str, list[Any]] = {"run": [f"r{row}" for row in rows]}
@@ -384,6 +409,9 @@ COMMANDS: dict[str, Maker] = {
     "tune": _with(["--maximise", "c@1"]),
     "meta": _any_input(["--trials", "5"], takes=(_counts, _scores, _judged)),
     "rank": _ranking,
+    "trec_eval": _trec_eval,
+    "cut": _cut,
+    "demo": lambda rng, files: [rng.choice(NASTY)],
     "audit": _published,
     "convert": _one("convert"),
     "baseline": _one("baseline"),
@@ -397,13 +425,22 @@ COMMANDS: dict[str, Maker] = {
 }
 """Of every command, what makes its files and its arguments."""
 
-RARE = ("explain", "measures", "pan", "squad")
+RARE = ("explain", "measures", "pan", "squad", "demo")
 DRAWN = sorted([name for name in COMMANDS if name not in RARE] * 5 + list(RARE))
 """The commands as they are drawn: those that read most are drawn most."""
 
 
 def _shown(rng: random.Random, command: str) -> list[str]:
-    if command in ("convert", "report", "campaign", "explain", "baseline"):
+    if command in (
+        "convert",
+        "report",
+        "campaign",
+        "explain",
+        "baseline",
+        "trec_eval",
+        "cut",
+        "demo",
+    ):
         return []
     looks = ("table", "json", "csv", "markdown", "latex", "github")
     return ["-f", rng.choice(looks), *(["-o", "result.out"] if rng.random() < 0.4 else [])]

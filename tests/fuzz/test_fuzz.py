@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -16,7 +17,9 @@ import polars as pl
 import pytest
 import zstandard
 
-from tests.fuzz.fuzzing import Case, failure_of, failures
+from abstain.cli import app as cli
+from abstain.io import floods
+from tests.fuzz.fuzzing import COMMANDS, Case, failure_of, failures
 from tests.helpers import GOLD, ROOT, RUN, Here
 
 CASES = 1_000
@@ -29,6 +32,10 @@ def test_seeded_cases(part: int) -> None:
     size = CASES // PARTS
     found = [(own.seed, own.why) for own in failures(range(part * size, (part + 1) * size))]
     assert found == []
+
+
+def test_every_command_is_fuzzed() -> None:
+    assert sorted(COMMANDS) == sorted(cli.COMMANDS)
 
 
 def parquet(**columns: list[Any]) -> bytes:
@@ -110,6 +117,12 @@ FOUND: dict[str, tuple[dict[str, bytes], str, int]] = {
         2,
     ),
     "no column that XML has": ({"r.csv": b"x,y\n1,2\n"}, "convert r.csv out.xml", 2),
+    "one record and no line end": (
+        {"b.jsonl": b'{"question": "q1", "answer": "a"}'},
+        "score gold.csv b.jsonl",
+        0,
+    ),
+    "one long header": ({"b.csv": b"question,answer\n"}, "score gold.csv b.csv", 2),
     "a negative seed": ({}, "campaign gold.csv a.csv -o folder --seed -1", 2),
     "a name of 5,000 letters": ({}, "explain " + "x" * 5_000, 2),
 }
@@ -194,6 +207,76 @@ def test_repeated_rows_are_counted_not_collected(here: Here) -> None:
     assert len(details) <= 1_100
 
 
+@pytest.mark.parametrize("name", ["b.csv", "b.csv.gz", "b.jsonl"])
+@pytest.mark.parametrize("command", ["score", "validate"])
+def test_a_flood_of_one_record_is_refused_while_it_is_read(
+    here: Here, monkeypatch: pytest.MonkeyPatch, name: str, command: str
+) -> None:
+    monkeypatch.setattr(floods, "MOST_AGAIN", 1_000)
+    here.write("gold.csv", GOLD)
+    text = b"question,answer\n" + b"q1,a\nq2,b\n" * 600
+    if name.endswith("jsonl"):
+        text = b'{"question": "q1", "answer": "a"}\n' * 1_200
+    here.write(name, gzip.compress(text) if name.endswith("gz") else text)
+    said = here(command, "gold.csv", name, "-f", "json") if command == "validate" else None
+    line = said.data["problems"][0]["message"] if said else here.refuses(command, "gold.csv", name)
+    assert "stands here again, and more than 1,000 records do" in line
+    if said is None:  # of two records in turn, line 4 has the first again
+        assert line.startswith(f"{name}:{3 if name == 'b.jsonl' else 4}: ")
+
+
+def test_records_of_no_question_may_stand_again(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(floods, "MOST_AGAIN", 1_000)
+    here.write("judged.csv", "grade\n" + "right\n" * 3_000)
+    assert here("score", "--judged", "judged.csv").code == 0
+    here.write("gold.csv", GOLD)
+    here.write("b.csv", RUN + "\n" * 5_000)
+    assert here("score", "gold.csv", "b.csv").code == 0
+
+
+def test_many_rows_are_searched_for_the_first_that_stands_again(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from abstain.judging import counting
+
+    here.write("gold.csv", GOLD)
+    here.write("a.csv", "question,answer\nq1,a\nq2,b\n")
+    here.write("b.csv", "question,answer\nq1,a\nq2,b\nq3,c\nq2,c\nq1,a\n")
+    lines = []
+    for looked_at in (1, 4, 5, 1 << 20):
+        monkeypatch.setattr(counting, "LOOKED_AT", looked_at)
+        lines.append(here.refuses("score", "gold.csv", "a.csv", "b.csv"))
+    assert set(lines) == {lines[0]}
+    assert lines[0].startswith("b.csv:5: run 'b' has question 'q2' again, with another answer")
+
+
+def test_more_runs_than_a_table_may_name(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    from abstain.io import tables
+
+    monkeypatch.setattr(tables, "FEW_RUNS", 2)
+    monkeypatch.setattr(tables, "MAX_RUNS", 10)
+    here.write("gold.csv", GOLD)
+    rows = "".join(f"r{number},q1,a\n" for number in range(11))
+    here.write("ten.csv", "run,question,answer\n" + rows[: rows.index("r10")])
+    here.write("more.csv", "run,question,answer\n" + rows)
+    assert here("score", "gold.csv", "ten.csv").code == 0
+    assert "names more than 10 runs" in here.refuses("score", "gold.csv", "more.csv")
+
+
+def test_more_runs_than_are_validated(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    from abstain.judging import cells
+    from abstain.outcomes import KINDS
+
+    monkeypatch.setattr(cells, "MAX_COUNTS", 2 * KINDS)
+    here.write("gold.csv", GOLD)
+    here.write("three.csv", "run,question,answer\nr1,q1,a\nr2,q1,a\nr3,q1,a\n")
+    assert "3 runs × 1 slices are more than the 2" in here.refuses(
+        "validate", "gold.csv", "three.csv"
+    )
+
+
 def test_an_impossible_score_costs_an_audit_little(here: Here) -> None:
     here.write("t.csv", "run,c@1\na,7.5\nb,0.66\nc,0.43\n")
     began = time.process_time()
@@ -225,6 +308,16 @@ def test_a_name_of_a_megabyte_is_shortened_where_it_is_shown(here: Here) -> None
     here.write("a.csv", f"run,question,answer\n{name},q1,a\n")
     assert len(here("score", "gold.csv", "a.csv", "-f", "markdown").out) < 50_000
     assert name in here("score", "gold.csv", "a.csv", "-f", "json").out
+
+
+def test_a_campaign_of_names_of_a_megabyte_is_small(here: Here) -> None:
+    name = "N" * 1_000_000
+    here.write("gold.csv", GOLD)
+    here.write("a.csv", f"run,question,answer\n{name},q1,a\nb,q1,b\n")
+    assert here("campaign", "gold.csv", "a.csv", "-o", "folder").code == 0
+    sizes = {path.name: path.stat().st_size for path in (here.folder / "folder").rglob("*.*")}
+    assert sizes["index.html"] < 2_000_000
+    assert sum(sizes.values()) < 12_000_000
 
 
 # ------------------------------------------------------------------------------ order and care

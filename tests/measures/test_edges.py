@@ -10,6 +10,8 @@ import pytest
 
 import abstain as ab
 from abstain.analyses.tune.choose import KeepRisk
+from abstain.measures.answers import least_area
+from abstain.stats.hypotheses import Flips, mcnemar
 from tests.helpers import GOLD, Here
 
 
@@ -65,3 +67,70 @@ def test_totals_over_resamples_leave_out_what_has_no_confidence() -> None:
     sure = np.array([0.9, np.nan])
     own = Resamples(np.array([True, False]), sure, often.sum(axis=0), numbers=often)
     assert own.total(own.confidence).tolist() == [0.9, 1.8]
+
+
+def test_mcnemar_by_hand() -> None:
+    # of 8 questions split 1 to 7: 2 · (C(8,0) + C(8,1)) / 2^8 = 18/256; an even split is at most 1
+    assert mcnemar(1, 7) == pytest.approx(18 / 256)
+    assert mcnemar(7, 1) == pytest.approx(18 / 256)
+    assert mcnemar(1, 1) == 1
+    assert mcnemar(0, 1) == 1
+
+
+@pytest.mark.parametrize(("groups", "rows"), [(0, 1), (1, 1), (2, 2), (3, 4), (5, 16)])
+def test_signs_of_few_clusters_are_all_of_them_up_to_a_change_of_all(
+    groups: int, rows: int
+) -> None:
+    flips = Flips(groups, trials=7, seed=0)
+    every = {tuple(row) for block in flips.blocks() for row in block.tolist()}
+    assert (flips.exact, flips.trials, len(every)) == (True, rows, rows)
+    if groups:
+        both = every | {tuple(-sign for sign in row) for row in every}
+        assert len(both) == 2**groups
+
+
+def test_signs_of_many_clusters_are_as_many_as_asked_for() -> None:
+    flips = Flips(40, trials=7, seed=0)
+    assert (flips.exact, flips.trials) == (False, 7)
+    assert sum(len(block) for block in flips.blocks()) == 7
+
+
+def test_the_least_area_by_hand() -> None:
+    # right, right, wrong, wrong: risks 0, 0, 1/3, 2/4; one wrong answer: 1; no answer: 0
+    assert least_area(np.array([2]), np.array([4])) == pytest.approx((1 / 3 + 2 / 4) / 4)
+    assert least_area(np.array([0]), np.array([1])) == 1
+    assert least_area(np.array([1]), np.array([1])) == 0
+    assert least_area(np.array([0]), np.array([0])) == 0
+
+
+@pytest.mark.parametrize(("t", "least"), [(0.0, 0.0), (0.25, -1 / 3), (0.5, -1.0), (0.75, -3.0)])
+def test_the_bounds_of_the_penalised_score(t: float, least: float) -> None:
+    # nothing but wrong answers cost t/(1 − t) each; nothing but right ones give 1
+    found: Any = ab.measure(f"S(t={t})")
+    assert found.bounds == (pytest.approx(least), 1)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "candidate", "f"),
+    [(1, 0, 0, 1.0), (0, 1, 0, 0.0), (0, 0, 1, 0.0), (1, 0, 1, 2 / 3), (0, 1, 1, 0.0)],
+)
+def test_validation_with_one_answer_or_candidate_has_a_value(
+    right: int, wrong: int, candidate: int, f: float
+) -> None:
+    kinds = ["right"] * right + ["wrong"] * wrong + ["unanswered_right"] * candidate
+    counts: Any = ab.Counts(
+        right=right, wrong=wrong, unanswered_right=candidate, unanswered_empty=3 - len(kinds)
+    )
+    measure: Any = ab.measure("validation-F")
+    assert measure(counts) == pytest.approx(f)
+
+
+def test_reasons_stay_where_refusals_are_looked_for(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    sorry = "I'm sorry, but I can't answer that question."
+    here.write("a.csv", f'question,answer,why\nq1,a,\nq2,,error\nq3,"{sorry}",\nq4,d,\n')
+    asked = ("score", "gold.csv", "a.csv", "--detect-refusals", "en", "-f", "json")
+    assert "1 response failed (error)" in here.refuses(*asked)
+    row = here(*asked, "--policy", "error=excluded").data["results"][0]
+    assert row["counts"]["wrong"] == 0
+    assert row["counts"]["right"] == 2

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, nearest, option
 from abstain.io.boundary import in_a_line, reading, writing
+from abstain.io.floods import Floods
 from abstain.io.packing import (
     GZIP,
     ZSTD,
@@ -207,10 +208,11 @@ def check_text(opened: Opened) -> None:
 
 def text_blocks(opened: Opened) -> Iterator[bytes]:
     """The bytes of a file of text; what `check_text` refuses is refused when it is met."""
-    offset = 0
+    offset, floods = 0, Floods(opened.name)
     with reading(opened.name), opened.stream() as file:
         while block := file.read(BLOCK):
             _refuse_zeros(block, offset, opened.name)
+            floods.look(block)
             if len(block) == BLOCK and b"\n" not in block:
                 log = offset == 0 and block.startswith(b"{")
                 hint = f" (or a tool's log, named by {option('format')})" if log else ""
@@ -416,7 +418,7 @@ def _pack(draft: Path, ending: str) -> None:
 
 
 def _bounded(file: IO[bytes], name: str) -> bytes:
-    limit, longest = memory_limit(), BLOCK
+    limit, longest, floods = memory_limit(), BLOCK, Floods(name)
     chunks: list[bytes] = []
     size, since = 0, 0  # bytes in all, and since the last line end
     while chunk := file.read(BLOCK):
@@ -430,6 +432,7 @@ def _bounded(file: IO[bytes], name: str) -> bytes:
                 longest = MAX_DOCUMENT
             if chunk.startswith(BINARY):
                 longest = limit
+        floods.look(chunk)
         size += len(chunk)
         since = 0 if b"\n" in chunk else since + len(chunk)
         if size > limit:

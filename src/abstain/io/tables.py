@@ -61,6 +61,10 @@ Chunks = Callable[[Sequence[str]], "Iterator[pl.DataFrame]"]
 """The rows of some columns (and `ROW`), from the beginning, so many at a time as fit in memory."""
 
 
+FEW_RUNS, MAX_RUNS = 1_000, 1_000_000
+"""Runs of a part of a table that need no counting, and those that a table may have."""
+
+
 class Table(Struct, frozen=True):
     """A table that was read: its name in messages, its format, its columns, its rows."""
 
@@ -153,11 +157,26 @@ def _read(opened: Opened, name: str, picks: Mapping[str, str]) -> Table:
         return read_array(opened)
     table = _read_text(opened, chosen)
     assert table.chunks is not None
-    chunks = list(table.chunks(table.columns))
+    chunks = list(_of_so_many_runs(table.chunks(table.columns), opened.name))
     if not chunks:
         raise InputError("has a header but no rows", opened.name)
     frame = pl.concat(chunks, how="vertical_relaxed")  # some may hold whole numbers as text
     return replace(table, frame=frame.lazy(), chunks=None)
+
+
+def _of_so_many_runs(chunks: Iterator[pl.DataFrame], name: str) -> Iterator[pl.DataFrame]:
+    """The chunks of a table, which is refused as soon as it names more runs than any result has."""
+    runs = pl.Series(dtype=pl.String)
+    for chunk in chunks:
+        if "run" in chunk.columns and chunk["run"].n_unique() > FEW_RUNS:
+            runs = pl.concat([runs, chunk["run"].cast(pl.String).unique()]).unique()
+            if len(runs) > MAX_RUNS:
+                raise InputError(
+                    f"its column 'run' names more than {MAX_RUNS:,} runs, expected a name on all "
+                    "rows of a run",
+                    name,
+                )
+        yield chunk
 
 
 def read_in_chunks(path: str | Path, *, format: str | None = None) -> Table:

@@ -249,10 +249,10 @@ def fits_there(judged: Judged, frame: nw.LazyFrame[Any], sizes: pl.Series) -> bo
     if any(s.run is None and s.table.opened is None for s in judged.sources):
         return False
     room = MOST_BITS // (len(sizes) * int(sizes.to_numpy().max()))
-    return sum(_runs(source) for source in judged.sources) <= room
+    return sum(run_count(source) for source in judged.sources) <= room
 
 
-def _runs(source: Responses) -> int:
+def run_count(source: Responses) -> int:
     """How many runs a table has, before it is joined with anything."""
     if source.run is not None:
         return 1

@@ -90,6 +90,7 @@ def refuse_empty(sources: Sequence[Responses], runs: Collection[str]) -> None:
 def _count_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> KindCounts:
     """Kinds by run and slice, in memory that does not depend on the number of rows."""
     sizes = slice_sizes(judged.gold.frame, by)
+    refuse_counts(1, sizes.height, judged.sources[0].table.name)
     try:
         if fits_there(judged, frame, sizes["size"]):
             found = census_there(judged, frame, sizes["size"])
@@ -262,6 +263,10 @@ def repeats(
 SEAT = "__seat"
 """Where a row stands among all: its file and its number there, as one whole number."""
 
+FILE_SEATS = 1 << 40
+LOOKED_AT = 1 << 20
+"""Rows in which repeats are looked for before all are: where there are many, they are there."""
+
 
 def _again(
     frame: nw.LazyFrame[Any], label: str, most: int
@@ -283,16 +288,26 @@ def _again(
         firsts = rows.group_by(key).agg(first=pl.col(SEAT).min())
         later = rows.join(firsts, on=key).filter(pl.col(SEAT) > pl.col("first")).head(most)
     else:
-        seat = nw.col(FILE).cast(nw.Int64) * (1 << 40) + nw.col(ROW).cast(nw.Int64)
+        seat = nw.col(FILE).cast(nw.Int64) * FILE_SEATS + nw.col(ROW).cast(nw.Int64)
         frame = frame.with_columns(seat.alias(SEAT))
-        times = nw.len().alias("times"), nw.col(SEAT).min().alias("first")
-        keys = frame.group_by(key).agg(*times).filter(nw.col("times") > 1)
-        joined = frame.join(keys, on=key, how="inner").filter(nw.col(SEAT) > nw.col("first"))
-        later = collect(joined.sort(SEAT).head(most), label)
+        begins = int(collect(frame.select(nw.col(FILE).min()), label)[FILE][0]) * FILE_SEATS
+        # what stands again among the first rows is what stands again first
+        later = _later(frame.filter(nw.col(SEAT) < begins + LOOKED_AT), label, most)
+        if later.height < most:
+            later = _later(frame, label, most)
         seats = later["first"].unique().to_list()
         rows = collect(frame.filter(nw.col(SEAT).is_in(seats)), label)
     before = {row[SEAT]: row for row in rows.iter_rows(named=True)}
     return [(row, before[row["first"]]) for row in later.iter_rows(named=True)]
+
+
+def _later(frame: nw.LazyFrame[Any], label: str, most: int) -> pl.DataFrame:
+    """The first rows of a run and question that have one before them, with its seat."""
+    key = ["run", INDEX]
+    times = nw.len().alias("times"), nw.col(SEAT).min().alias("first")
+    keys = frame.group_by(key).agg(*times).filter(nw.col("times") > 1)
+    joined = frame.join(keys, on=key, how="inner").filter(nw.col(SEAT) > nw.col("first"))
+    return collect(joined.sort(SEAT).head(most), label)
 
 
 def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Problem:
@@ -330,11 +345,11 @@ def missing_problems(judged: Judged) -> list[Problem]:
         whole = sizes.filter(pl.col("distinct") == len(ids))["run"].to_list()
         row = [ROW] if ROW in frame.collect_schema().names() else []
         seen = collect(
-            there.select("run", INDEX, FILE, *row).filter(
-                ~nw.col(INDEX).is_null(), ~nw.col("run").is_in(whole)
-            ),
+            there.select("run", INDEX, FILE, *row)
+            .filter(~nw.col(INDEX).is_null(), ~nw.col("run").is_in(whole))
+            .unique(["run", INDEX]),
             judged.sources[0].table.name,
-        ).unique(["run", INDEX])
+        )
         seen = seen.sort(FILE, "run", INDEX)
         for (run,), rows in seen.group_by(["run"], maintain_order=True):
             gone = np.setdiff1d(np.arange(len(ids)), rows[INDEX].to_numpy())

@@ -92,7 +92,7 @@ def chart(
         "width": width,
         "height": height,
         "data": {"values": [_plain(row) for row in rows]},
-        "layer": [dict(layer) for layer in layers],
+        "layer": [_with_clean_names(layer) for layer in layers],
         "config": CONFIG,
     }
 
@@ -170,6 +170,19 @@ def _field(name: str) -> str:
     "AP\\\\'@1\\\\.5"
     """
     return re.sub(r"""([\\.\[\]'"])""", r"\\\1", name)
+
+
+def _with_clean_names(layer: Any) -> Any:
+    """A layer whose lists of names (orders and domains) are those that the rows hold.
+
+    >>> _with_clean_names({"y": {"field": "run", "sort": ["a\\nb", 1]}})
+    {'y': {'field': 'run', 'sort': ['a b', 1]}}
+    """
+    if isinstance(layer, Mapping):
+        return {name: _with_clean_names(own) for name, own in layer.items()}
+    if isinstance(layer, list | tuple):
+        return [clean(own) if isinstance(own, str) else _with_clean_names(own) for own in layer]
+    return layer
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:

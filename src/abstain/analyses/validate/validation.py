@@ -26,6 +26,7 @@ from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping, collect, in_engine
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
+from abstain.judging.cells import refuse_counts, run_count
 from abstain.judging.counting import missing_problems, repeats
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.faults import Problem
@@ -40,6 +41,9 @@ from abstain.judging.sources import GoldRuns, golds_of
 from abstain.outcomes import KINDS
 
 NO_POLICY = "the policy has no effect here: responses are checked, not counted"
+MOST_TIMES = 4
+"""A run with more than so many times the gold's questions is not looked at for misnumbering."""
+
 FLOOD = 20
 """More problems of one kind in one run are told as one."""
 
@@ -243,6 +247,8 @@ def teams_by_file(seen: Examined) -> dict[str, str]:
 def _problems(source: GoldRuns, reading: Reading) -> list[Problem]:
     """Everything that is wrong with runs that could be read."""
     judged = source.judged()
+    for own in judged.sources:
+        refuse_counts(run_count(own), 1, own.table.name)
     found = [*_faults(judged), *repeats(judged), *missing_problems(judged)]
     if reading.align == "id":
         found = _explained(found, judged)
@@ -266,6 +272,8 @@ def _explained(problems: Sequence[Problem], judged: Judged) -> list[Problem]:
         if ROW not in source.frame.collect_schema().names() or source.table.plan:
             continue  # an engine does not say in which order they stand; a log names its samples
         rows = collect(source.frame.select("question", ROW), source.table.name)
+        if rows.height > MOST_TIMES * len(gold_ids) + FLOOD:
+            continue  # so many more rows than questions are no slip of numbers
         ids = rows["question"].fill_null("").to_list()
         for finding in misnumbered(ids, gold_ids):
             mine = [
