@@ -399,7 +399,15 @@ def _report(rng: random.Random, files: dict[str, bytes]) -> list[str]:
     return ["saved.json", "-o", "page.html"]
 
 
+def _editions(rng: random.Random, files: dict[str, bytes]) -> list[str]:
+    _report(rng, files)
+    files["other.json"] = rng.choice(_saved())
+    more = (["--by", rng.choice(NASTY)], ["--on", "role=main"], ["-m", "accuracy"], [])
+    return ["one=saved.json", "two=other.json", *rng.choice(more)]
+
+
 COMMANDS: dict[str, Maker] = {
+    "editions": _editions,
     "score": _any_input(
         ["--by", "topic"], ["--by", "?"], ["-m", "?"], ["--interval"], takes=(_judged, _counts)
     ),
