@@ -8,6 +8,8 @@ or do not. For each cell: the share of samples with a verdict; errors at the 5 %
 of all samples and of those with a verdict; and the power against a difference of 0.3, beside it.
 Families are 10 runs whose coverage goes from 1 to 0.1: an error is any pair that is found
 different. Judges err; their checked sample is drawn at random, by truth or by verdict.
+A row in which none of the first 20 samples has a verdict ends there. All parts together take some
+20 minutes on one core with `--samples 1000`.
 """
 
 from __future__ import annotations
@@ -40,20 +42,34 @@ ANSWERS = (3, 5, 10, 20, 40, 200)
 TRUE, APART = (0.5, 0.8, 0.95), 0.3
 SHARED = 0.6
 """Of the difficulty of a question, where runs share it."""
+WITHIN, SIZE = 0.3, 5
+"""The correlation of a run's answers in a cluster, and questions of one."""
+PROBE = 20
+"""Samples after which a row without a verdict ends."""
 RUNS = 10
 FAMILIES = ((50, 0.6, 0.3), (100, 0.5, 0.0), (100, 0.8, 0.6), (300, 0.95, 0.3))
 """Questions, precision and what is shared."""
 
 
 def outcomes(
-    generator: Generator, shape: tuple[int, ...], covers: Array, right: Array, shared: float
+    generator: Generator,
+    shape: tuple[int, ...],
+    covers: Array,
+    right: Array,
+    shared: float,
+    *,
+    clustered: bool = False,
 ) -> npt.NDArray[np.uint8]:
     """Outcomes (samples, runs, questions): right, wrong or blank."""
     from scipy.special import ndtri
 
-    samples, _runs, questions = shape
+    samples, runs, questions = shape
     common = generator.normal(size=(samples, 1, questions))
     own = generator.normal(size=shape)
+    if clustered:
+        group = generator.normal(size=(samples, runs, -(-questions // SIZE)))
+        own = math.sqrt(1 - WITHIN) * own
+        own += math.sqrt(WITHIN) * group.repeat(SIZE, axis=-1)[..., :questions]
     knows = math.sqrt(shared) * common + math.sqrt(1 - shared) * own < ndtri(right)[:, None]
     answered = generator.random(shape) < covers[:, None]
     return np.where(answered, np.where(knows, 0, 1), 4).astype(np.uint8)
@@ -111,16 +127,18 @@ def counts(samples: int, seed: int) -> None:
             )
 
 
-def compared(codes: npt.NDArray[np.uint8], name: str, seed: int, **how: Any) -> float:
-    """p of two runs by the library; NaN without a verdict. Right answers are surer."""
+def compared(
+    codes: npt.NDArray[np.uint8], name: str, seed: int, surer: Array | float, **how: Any
+) -> float:
+    """p of two runs by the library; NaN without a verdict. Right answers are surer by so much."""
     generator = np.random.default_rng(seed)
     runs, questions = codes.shape
-    sure = 1 / (1 + np.exp(-(generator.normal(size=codes.shape) + (codes == 0))))
+    sure = 1 / (1 + np.exp(-(generator.normal(size=codes.shape) + (codes == 0) * surer)))
     rows = pl.DataFrame(
         {
             "run": np.repeat([f"r{i}" for i in range(runs)], questions),
             "question": np.tile(np.arange(questions), runs),
-            "doc": np.tile(np.arange(questions) // how.pop("size", 5), runs),
+            "doc": np.tile(np.arange(questions) // SIZE, runs),
             "outcome": pl.Series(OUTCOMES).gather(codes.ravel()),
             "confidence": np.where(codes < 2, sure, np.nan).ravel(),
         }
@@ -133,28 +151,65 @@ def compared(codes: npt.NDArray[np.uint8], name: str, seed: int, **how: Any) -> 
 
 
 def by_library(samples: int, seed: int, cells: list[Cell]) -> None:
-    """Whole comparisons, one at a time."""
-    print("| measure | test | answers | precision | coverage | verdicts | errors | of verdicts |")
-    print("| --- | --- | ---: | ---: | --- | ---: | ---: | ---: |")
+    """Whole comparisons, one at a time; the power of two runs from a fifth of the samples."""
+    print(
+        "| measure | test | answers | precision | coverage | verdicts | errors | of verdicts | "
+        "power |"
+    )
+    print("| --- | --- | ---: | ---: | --- | ---: | ---: | ---: | ---: |")
     generator = np.random.default_rng(seed)
     for name, answers, questions, right, kind, how in cells:
         few, runs = answers / questions, how.get("runs", 2)
         covers = np.linspace(1.0 if kind != "alike" else few, few, runs)
-        drawn = outcomes(generator, (samples, runs, questions), covers, np.full(runs, right), 0.3)
         more = {key: value for key, value in how.items() if key != "runs"}
-        p = np.array([compared(own, name, k, **more) for k, own in enumerate(drawn)])
+
+        def p_of(
+            rights: Array,
+            surer: Array | float,
+            some: range,
+            *,
+            name: str = name,
+            shape: tuple[int, int] = (runs, questions),
+            covers: Array = covers,
+            more: dict[str, Any] = more,
+        ) -> Array:
+            drawn = outcomes(
+                generator,
+                (len(some), *shape),
+                covers,
+                rights,
+                SHARED / 2,
+                clustered=more.get("clustered", False),
+            )
+            each = zip(some, drawn, strict=True)
+            return np.array([compared(own, name, k, surer, **more) for k, own in each])
+
+        same = np.full(runs, right)
+        p, power = p_of(same, 1.0, range(min(PROBE, samples))), ""
+        if not np.isnan(p).all():
+            p = np.concatenate([p, p_of(same, 1.0, range(len(p), samples))])
+        if not np.isnan(p).all() and runs == 2:
+            some = range(samples, samples + max(1, samples // 5))
+            by_counts = measure(name).definition.takes == "counts"
+            lower = np.array([right, right - APART]) if by_counts else same
+            other = p_of(lower, 1.0 if by_counts else np.array([[2.5], [0.0]]), some)
+            given = other[~np.isnan(other)]
+            power = f"{(given <= LEVEL).mean():.0%}" if len(given) else ""
         text = ", ".join(f"{key} {value}" for key, value in how.items()) or "default"
-        print(f"| {name} | {text} | {answers} | {right} | {kind} | {said(p)} |", flush=True)
+        print(
+            f"| {name} | {text} | {answers} | {right} | {kind} | {said(p)} | {power} |", flush=True
+        )
 
 
 def confidence(samples: int, seed: int) -> None:
     """Measures of confidence."""
     cells: list[Cell] = [
         (name, answers, max(100, answers), right, kind, {})
-        for name in ("AUROC", "E-AURC", "Brier", "ECE")
-        for answers in (10, 20, 40, 80)
+        for name in ("AUROC", "E-AURC", "Brier", "ECE", "coverage@risk(r=0.2)")
+        for answers in (20, 40, 60, 200)
         for right in (0.6, 0.85)
         for kind in ("alike", "one answers all")
+        if kind == "alike" or "coverage" not in name  # who answers less differs in that
     ]
     by_library(samples, seed, cells)
 
