@@ -157,9 +157,11 @@ def by_library(samples: int, seed: int, cells: list[Cell]) -> None:
         "power |"
     )
     print("| --- | --- | ---: | ---: | --- | ---: | ---: | ---: | ---: |")
-    generator = np.random.default_rng(seed)
-    for name, answers, questions, right, kind, how in cells:
+    every = samples
+    for row, (name, answers, questions, right, kind, how) in enumerate(cells):
+        generator = np.random.default_rng([seed, row])
         few, runs = answers / questions, how.get("runs", 2)
+        samples = every if runs == 2 else every // 2
         covers = np.linspace(1.0 if kind != "alike" else few, few, runs)
         more = {key: value for key, value in how.items() if key != "runs"}
 
@@ -168,6 +170,7 @@ def by_library(samples: int, seed: int, cells: list[Cell]) -> None:
             surer: Array | float,
             some: range,
             *,
+            generator: Generator = generator,
             name: str = name,
             shape: tuple[int, int] = (runs, questions),
             covers: Array = covers,
@@ -204,10 +207,9 @@ def by_library(samples: int, seed: int, cells: list[Cell]) -> None:
 def confidence(samples: int, seed: int) -> None:
     """Measures of confidence."""
     cells: list[Cell] = [
-        (name, answers, max(100, answers), right, kind, {})
+        (name, answers, max(100, 2 * answers), right, kind, {})
         for name in ("AUROC", "E-AURC", "Brier", "ECE", "coverage@risk(r=0.2)")
-        for answers in (20, 40, 60, 200)
-        for right in (0.6, 0.85)
+        for answers, right in ((20, 0.6), (40, 0.6), (60, 0.75), (120, 0.85))
         for kind in ("alike", "one answers all")
         if kind == "alike" or "coverage" not in name  # who answers less differs in that
     ]
@@ -220,6 +222,7 @@ def further(samples: int, seed: int) -> None:
     cells: list[Cell] = [
         *(("precision", k, 100, 0.8, unlike, {"test": "bootstrap"}) for k in (5, 20, 40)),
         *(("c@1", k, 60, 0.6, "alike", {"test": "bootstrap"}) for k in (5, 20, 60)),
+        *(("accuracy", 60, 60, p, "alike", {"test": "bootstrap"}) for p in (0.6, 0.95)),
         *(("precision", k, 100, p, unlike, {"runs": RUNS}) for k in (5, 20) for p in (0.5, 0.9)),
         *(("precision", k, 100, 0.8, unlike, {"runs": RUNS, "against": "r0"}) for k in (5, 20)),
         *(("precision", k, 100, 0.8, unlike, {"clustered": True}) for k in (5, 10, 20, 40)),
