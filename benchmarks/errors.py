@@ -15,6 +15,7 @@ A row in which none of the first 20 samples has a verdict ends there. All parts 
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any, get_args
@@ -25,8 +26,14 @@ import polars as pl
 
 import abstain as ab
 from abstain.analyses.compare.bounds import JudgeDrawn, correct_for_judge
+from abstain.analyses.curve.curves import Curve
+from abstain.analyses.tune.choose import KeepRisk
+from abstain.analyses.tune.clusters import Clustered, KeepClusters
 from abstain.measures import measure
+from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
+from abstain.stats.functional import difference
+from abstain.stats.hypotheses import bootstrap_p
 from abstain.stats.proportions import all_pairs as all_pairs_p
 from abstain.stats.proportions import p_values, tables
 from abstain.stats.resampling.cells import of_outcomes
@@ -46,6 +53,8 @@ WITHIN, SIZE = 0.3, 5
 """The correlation of a run's answers in a cluster, and questions of one."""
 PROBE = 20
 """Samples after which a row without a verdict ends."""
+BOOTSTRAPPED = ((30, 30, 0.6), (60, 5, 0.6), (60, 20, 0.6), (60, 60, 0.95), (200, 40, 0.8))
+"""Questions, answers and precision."""
 RUNS = 10
 FAMILIES = ((50, 0.6, 0.3), (100, 0.5, 0.0), (100, 0.8, 0.6), (300, 0.95, 0.3))
 """Questions, precision and what is shared."""
@@ -221,8 +230,6 @@ def further(samples: int, seed: int) -> None:
     unlike = "from all down"
     cells: list[Cell] = [
         *(("precision", k, 100, 0.8, unlike, {"test": "bootstrap"}) for k in (5, 20, 40)),
-        *(("c@1", k, 60, 0.6, "alike", {"test": "bootstrap"}) for k in (5, 20, 60)),
-        *(("accuracy", 60, 60, p, "alike", {"test": "bootstrap"}) for p in (0.6, 0.95)),
         *(("precision", k, 100, p, unlike, {"runs": RUNS}) for k in (5, 20) for p in (0.5, 0.9)),
         *(("precision", k, 100, 0.8, unlike, {"runs": RUNS, "against": "r0"}) for k in (5, 20)),
         *(("precision", k, 100, 0.8, unlike, {"clustered": True}) for k in (5, 10, 20, 40)),
@@ -231,6 +238,59 @@ def further(samples: int, seed: int) -> None:
         *(("accuracy", 60, 60, 0.9, "alike", {"test": "mcnemar"}) for _ in "1"),
     ]
     by_library(samples, seed, cells)
+
+
+def bootstrap(samples: int, seed: int) -> None:
+    """The bootstrap of measures that divide by all questions."""
+    print("| measure | questions | answers | precision | errors | power |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    generator = np.random.default_rng(seed)
+    for name in ("c@1", "accuracy", "S(t=0.5)"):
+        f = difference(measure(name))
+        for questions, answers, right in BOOTSTRAPPED:
+            covers, found = np.full(2, answers / questions), []
+            for other in (right, right - APART):
+                shape = samples, 2, questions
+                drawn = outcomes(generator, shape, covers, np.array([right, other]), SHARED / 2)
+                resampled = (
+                    generator.multinomial(questions, own.ravel() / questions, size=TRIALS)
+                    for own in joint_counts(drawn)
+                )
+                p = [bootstrap_p(f.value(own.astype(np.float64))) for own in resampled]
+                found.append(float((np.array(p) <= LEVEL).mean()))
+            print(
+                f"| {name} | {questions} | {answers} | {right} | {found[0]:.1%} | {found[1]:.0%} |",
+                flush=True,
+            )
+
+
+def risk(samples: int, seed: int) -> None:
+    """`tune --risk --cluster`: how often a risk just above the bound is promised (10 % may be)."""
+    from scipy.special import ndtri
+
+    print("| clusters | questions in each | ρ | bound | promised, by questions | by clusters |")
+    print("| ---: | ---: | ---: | ---: | ---: | ---: |")
+    generator = np.random.default_rng(seed)
+    grid = itertools.product((10, 20, 60, 150), ((3, 3), (10, 10), (1, 30)), (0.0, 0.5, 0.9))
+    for groups, (least, most), within in grid:
+        for bound in (0.05, 0.2):
+            broken = np.zeros(2)
+            for _ in range(samples):
+                sizes = generator.integers(least, most, size=groups, endpoint=True)
+                doc = np.arange(groups).repeat(sizes)
+                sure, own = generator.random(len(doc)), generator.normal(size=len(doc))
+                common = generator.normal(size=groups)[doc]
+                draw = math.sqrt(within) * common + math.sqrt(1 - within) * own
+                wrong = draw < ndtri(1.02 * bound)
+                curve = Curve.of(Answers.of(~wrong, sure))
+                grouped = Clustered.of(sure, wrong, doc)
+                alone = KeepRisk(bound).choose(curve)
+                broken += np.isfinite(
+                    [alone, KeepClusters(bound).choose_by_clusters(curve, grouped)]
+                )
+            size = f"{least} to {most}" if most > least else f"{least}"
+            shares = " | ".join(f"{share:.1%}" for share in broken / samples)
+            print(f"| {groups} | {size} | {within} | {bound} | {shares} |", flush=True)
 
 
 def meta(samples: int, seed: int) -> None:
@@ -295,6 +355,8 @@ PARTS = {
     "counts": (counts, 1),
     "confidence": (confidence, 4),
     "further": (further, 4),
+    "bootstrap": (bootstrap, 1),
+    "risk": (risk, 4),
     "meta": (meta, 2),
     "judges": (judges, 1),
 }

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from abstain.analyses.curve.curves import WIDTH, Curve
@@ -115,6 +116,9 @@ def tune(
     if by is not None:
         slices = np.array(cells(questions, by).cast(str).fill_null("").to_list(), dtype=np.str_)
     clusters = own.clusters()
+    if clusters is not None and folds is None and split.folds is not None:
+        most = len(np.unique(clusters))
+        split = msgspec.structs.replace(split, folds=max(2, min(split.folds, most)))
     parts = list(split.parts(questions, seed, clusters))
     alone = clustered and next_questions
     choosing = Choosing(chooser, measure, by, slices, shrink, clusters)
