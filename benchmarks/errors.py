@@ -353,8 +353,8 @@ def judges(samples: int, seed: int) -> None:
 
 PARTS = {
     "counts": (counts, 1),
-    "confidence": (confidence, 4),
-    "further": (further, 4),
+    "confidence": (confidence, 8),
+    "further": (further, 8),
     "bootstrap": (bootstrap, 1),
     "risk": (risk, 4),
     "meta": (meta, 2),
