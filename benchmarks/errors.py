@@ -35,7 +35,7 @@ from abstain.outcomes import OUTCOMES
 from abstain.stats.functional import difference
 from abstain.stats.hypotheses import bootstrap_p
 from abstain.stats.proportions import all_pairs as all_pairs_p
-from abstain.stats.proportions import p_values, tables
+from abstain.stats.proportions import correlation, mover, p_values, tables
 from abstain.stats.resampling.cells import of_outcomes
 from abstain.stats.resampling.draws import all_pairs
 
@@ -293,6 +293,64 @@ def risk(samples: int, seed: int) -> None:
             print(f"| {groups} | {size} | {within} | {bound} | {shares} |", flush=True)
 
 
+def differences(samples: int, seed: int) -> None:
+    """How often 95 % intervals of a difference in precision (MOVER) hold it, 0 or not."""
+    print("| answers | coverage | shared | precision | other | covers |")
+    print("| ---: | --- | ---: | ---: | ---: | ---: |")
+    generator = np.random.default_rng(seed)
+    for answers, questions, kind, shared in settings():
+        few = answers / questions
+        covers = np.array([few, few if kind == "alike" else 1.0])
+        for right, other in ((0.5, 0.5), (0.8, 0.5), (0.95, 0.95), (0.95, 0.65)):
+            shape = samples, 2, questions
+            both = np.array([right, other])
+            table = tables(
+                measure("precision"),
+                joint_counts(outcomes(generator, shape, covers, both, shared)),
+            )
+            x, y = table.sum(axis=1)[:, :2].sum(axis=1), table.sum(axis=2)[:, :2].sum(axis=1)
+            table = table[(x > 0) & (y > 0)]
+            low, high = mover(table, (1.0, 1.0), correlation(table), level=1 - LEVEL)
+            covered = ((low <= right - other) & (right - other <= high)).mean()
+            print(
+                f"| {answers} | {kind} | {shared} | {right} | {other} | {covered:.1%} |", flush=True
+            )
+
+
+def gain(samples: int, seed: int) -> None:
+    """`tune`: how often the interval of a gain holds what its thresholds are worth at length."""
+    print("| questions | confidence | covers | told from chance |")
+    print("| ---: | --- | ---: | ---: |")
+    generator = np.random.default_rng(seed)
+    for questions, surer in itertools.product((50, 200), (0.0, 1.0, 2.5)):
+        held, told = 0, 0
+        signal = generator.normal(size=200_000)
+        knows = generator.random(200_000) < 0.5
+        sure = 1 / (1 + np.exp(-(signal + surer * knows)))
+        for _ in range(samples):
+            some = generator.integers(len(sure), size=questions)
+            rows = pl.DataFrame(
+                {
+                    "run": "a",
+                    "question": np.arange(questions),
+                    "outcome": np.where(knows[some], "right", "wrong"),
+                    "confidence": sure[some],
+                }
+            )
+            own = ab.read_judged(rows).tune().runs[0]
+            worth = []
+            for part in own.parts:
+                given = sure >= (math.inf if part.threshold is None else part.threshold)
+                right, blank = (given & knows).mean(), 1 - given.mean()
+                worth.append(right * (1 + blank) - knows.mean())
+            low, high = own.gain_interval
+            held += bool(low is not None and high is not None and low <= np.mean(worth) <= high)
+            told += not own.by_chance
+        print(
+            f"| {questions} | {surer} | {held / samples:.1%} | {told / samples:.1%} |", flush=True
+        )
+
+
 def meta(samples: int, seed: int) -> None:
     """Families of equal runs by `meta`'s test of all pairs together."""
     print("| runs | questions | precision | shared | families with an error |")
@@ -357,6 +415,8 @@ PARTS = {
     "further": (further, 8),
     "bootstrap": (bootstrap, 1),
     "risk": (risk, 4),
+    "differences": (differences, 1),
+    "gain": (gain, 4),
     "meta": (meta, 2),
     "judges": (judges, 1),
 }
