@@ -48,7 +48,7 @@ def test_a_path_is_no_pattern(engine: EngineName, name: str, tmp_path: Path) -> 
 def test_what_spark_passes_over_is_refused(name: str, tmp_path: Path) -> None:
     spark()
     RIGHT.write_parquet(tmp_path / f"{name}.parquet")
-    with pytest.raises(ab.InputError, match="Spark passes over files whose name"):
+    with pytest.raises(ab.InputError, match="Spark ignores files whose name"):
         score(tmp_path / f"{name}.parquet", "spark")
 
 

@@ -102,6 +102,7 @@ MAKERS: dict[str, Callable[[Path], ab.Result]] = {
     "truncation": lambda _: lists().truncation(),
     "validate": lambda _: ab.read(GOLD, RUNS.head(30)).validate(),
     "audit": audit,
+    "editions": lambda _: ab.editions({"2012": runs().campaign(), "2013": runs().campaign()}),
     "pan": pan,
     "squad": squad,
     "refusals": refusals,
@@ -171,7 +172,7 @@ def test_a_broken_result_is_refused_in_one_line(kind: str, tmp_path: Path) -> No
         if isinstance(plain[name], (list, dict)):
             broken = {**plain, name: 7}
             (tmp_path / "broken.json").write_text(json.dumps(broken))
-            with pytest.raises(ab.InputError, match="is no whole result"):
+            with pytest.raises(ab.InputError, match="is not a complete result"):
                 ab.load(tmp_path / "broken.json")
     (tmp_path / "broken.json").write_text(json.dumps({**plain, "schema": SCHEMA + 1}))
     with pytest.raises(ab.InputError, match="which a later abstain wrote"):

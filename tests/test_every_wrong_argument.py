@@ -69,21 +69,26 @@ def files(folder: Path) -> dict[str, tuple[Any, ...]]:
     paragraphs = f'[{{"title": "t", "paragraphs": [{{"context": "", "qas": [{asked}]}}]}}]'
     (folder / "dev.json").write_text(f'{{"version": "v2.0", "data": {paragraphs}}}')
     (folder / "said.json").write_text('{"1": "a"}')
+    (folder / "qrels.txt").write_text("q1 0 d1 1\n")
+    (folder / "run.txt").write_text("q1 Q0 d1 1 2.5 r\n")
     given = {
         "audit": ("table.csv",),
         "baseline": (GOLD, "oracle"),
         "convert": ("gold.csv", "gold.jsonl"),
+        "editions": ({"2013": "result.json"},),
         "list_measures": (),
         "load": ("result.json",),
         "measure": ("c@1",),
         "pan": ("truth.jsonl", "said.jsonl"),
         "rank": (QRELS, LISTS),
+        "cut": (QRELS, LISTS),
         "read_counts": (COUNTS,),
         "read_judged": (JUDGED,),
         "read_rankings": (QRELS, LISTS),
         "read_scores": (SCORES,),
         "refusals": (RUNS,),
         "squad": ("dev.json", "said.json"),
+        "trec_eval": ("qrels.txt", "run.txt"),
     }
     return {name: given.get(name, (GOLD, RUNS)) for name in FUNCTIONS}
 

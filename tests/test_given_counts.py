@@ -24,7 +24,7 @@ from tests.helpers import Here
             "run,right,wrong,unanswered\na,9007199254740993,2,3\n",
             "c.csv:2: right is '9007199254740993', expected at most 2^53",
         ),
-        ("run,right,wrong,unanswered\na,1,2,3\na,1,2,3\n", "c.csv:3: run 'a' stands twice"),
+        ("run,right,wrong,unanswered\na,1,2,3\na,1,2,3\n", "c.csv:3: run 'a' appears twice"),
         ("run,right,wrong\na,1,2\n", "c.csv:1: has no column 'unanswered'"),
         ("run,correct,wrong\na,1,2\n", "c.csv:1: has no column 'right'"),
         ("run,right,wrong,unanswered\n", "c.csv: has a header but no rows"),

@@ -240,7 +240,7 @@ def test_a_question_twice_names_both_lines(here: Here, again: str, how: str) -> 
     )
     here.write("gold2.csv", GOLD + "q1,b,x\n")
     assert here.refuses("score", "gold2.csv", "run.csv") == (
-        "gold2.csv:6: question 'q1' stands twice (first: gold2.csv:2)"
+        "gold2.csv:6: question 'q1' appears twice (first: gold2.csv:2)"
     )
 
 
@@ -545,7 +545,7 @@ def test_attributes_that_would_take_our_place_are_refused(here: Here, name: str)
     here.write("gold.csv", f"question,correct,{name}\nq1,a,x\n")
     here.write("run.csv", "question,answer\nq1,a\n")
     said = here.refuses("score", "gold.csv", "run.csv", "--by", name)
-    assert said.startswith(f"gold.csv:1: column '{name}' has a name that is ours")
+    assert said.startswith(f"gold.csv:1: column '{name}' has a reserved name")
 
 
 @pytest.mark.slow

@@ -14,6 +14,9 @@ from tests.helpers import ROOT
 READ_TWICE = (
     *("more stand", "all the same stands", "hang together", "hangs together", "to do it again"),
     *("shows a difference of", "to be had", "whatsoever", "thereof", "optional (perhaps)"),
+    *("stands twice", "end well", "it peeks", "its kin", "bear out", "no say", "surely enough"),
+    *("come by chance", "chance could have made", "for want of", "taken at its word", "is ours"),
+    *("as far as", "flatters", "the whole story", "knows no", "alike throughout", "blindly"),
     *("is told of", "one of its own kind", "be it ", "save for", "as good as nothing"),
 )
 """Turns that a reader marked."""

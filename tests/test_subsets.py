@@ -290,7 +290,7 @@ def test_some_runs_of_scores_are_a_subset() -> None:
 @pytest.mark.parametrize("ask", ["curve", "histogram", "meta", "several", "validate"])
 def test_clusters_without_effect_are_said(ask: str) -> None:
     more: dict[str, Any] = {"trials": 3, "parts": "stability"} if ask == "meta" else {}
-    note = "clusters (topic) have no effect here: every question is taken by itself"
+    note = "clusters (topic) have no effect here: each question is counted on its own"
     plain = getattr(ab.read(GOLD, RUNS), ask)(**more)
     told = getattr(ab.read(GOLD, RUNS, cluster="topic"), ask)(**more)
     assert note not in plain.notes

@@ -506,7 +506,8 @@ def test_several_gates_stand_in_one_table() -> None:
         with gates() as found:
             assert_at_least(run, gold, "accuracy", 0.7)
             assert_at_most(run, gold, "wrong-rate", 0.1)
-            assert_not_worse(run, gold, run, "accuracy", margin=0.02)
+            # no question differs, yet of 100 that leaves room for a loss of 2 points
+            assert_not_worse(run, gold, run, "accuracy", margin=0.03)
             held.extend(found)
 
     with pytest.raises(GatesError) as caught:
@@ -517,7 +518,7 @@ def test_several_gates_stand_in_one_table() -> None:
     assert lines[4].split() == ["FAILED", "run", "wrong-rate", "0.2000", "at", "most", "0.1", *[
         f"{held[1].high:.4f}", "100",
     ]]  # fmt: skip
-    assert "not worse by 0.02" in lines[6]
+    assert "not worse by 0.03" in lines[6]
     assert "wrong-rate of 'run' is 0.2000" in str(caught.value)
     with gates() as good:
         assert_at_least(run, gold, "accuracy", 0.7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -84,6 +85,28 @@ def test_every_command_works_from_the_wheel(installed: Path, tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "page.html").stat().st_size > 10_000
     assert (tmp_path / "demo" / "index.html").exists()
+
+
+def test_what_an_index_shows_has_only_absolute_links(installed: Path) -> None:
+    (facts,) = installed.glob("*.dist-info/METADATA")
+    text = facts.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)\s]+)", text)
+    assert len(links) > 30
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+    assert text.count("Project-URL: ") == 4
+
+
+def test_twine_has_no_complaint(installed: Path) -> None:
+    pytest.importorskip("twine", reason="twine is not installed")
+    (wheel,) = installed.parent.glob("*.whl")
+    done = subprocess.run(
+        [sys.executable, "-m", "twine", "check", "--strict", str(wheel)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_wheel_has_the_types_and_the_licence(installed: Path) -> None:

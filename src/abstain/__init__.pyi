@@ -23,6 +23,8 @@ from abstain.analyses.convert import convert as convert
 from abstain.analyses.curve.histogram import HistogramResult as HistogramResult
 from abstain.analyses.curve.result import CurveResult as CurveResult
 from abstain.analyses.cut.result import CutResult as CutResult
+from abstain.analyses.editions import editions as editions
+from abstain.analyses.editions.result import EditionsResult as EditionsResult
 from abstain.analyses.meta.result import MetaResult as MetaResult
 from abstain.analyses.pan import PanResult as PanResult
 from abstain.analyses.pan import pan as pan

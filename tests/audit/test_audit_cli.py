@@ -184,4 +184,4 @@ def test_tables_that_hold_different_things_are_not_compared(tmp_path: Path) -> N
         row["all"] = f"{float(row['all']) + 0.1:.2f}"
     audit = ab.audit([TABLE_15, write(tmp_path / "other.csv", rows)])
     assert audit.agrees
-    assert any("is taken for something else than all" in note for note in audit.notes)
+    assert any("is not compared with all" in note for note in audit.notes)

@@ -66,7 +66,7 @@ def test_too_many_responses_are_left_to_meta(
     c = overview(tmp_path / "gold.csv", tmp_path / "runs.csv")
     assert c.result.stability is None
     said = stability_section(c).said
-    assert "`abstain meta` does it" in said[0]
+    assert "`abstain meta` resamples it" in said[0]
 
 
 def test_runs_that_say_how_sure_they_are_have_curves(tmp_path: Path) -> None:

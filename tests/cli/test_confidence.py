@@ -79,7 +79,7 @@ def test_curve_says_what_it_cannot_show(here: Here) -> None:
     here.write("some.csv", "question,answer,confidence\nq00,a,0.9\nq01,b,\nq02,a,0.1\n")
     said = here("curve", "gold.csv", "plain.csv", "some.csv")
     assert said.code == 0
-    assert "Run 'plain' has no confidence: there is no curve of it." in said.out
+    assert "Run 'plain' has no confidence, so it has no curve." in said.out
     assert "undefined (–) where no answer has a confidence: plain: AUROC" in said.out
     said = here("curve", "gold.csv", "some.csv")
     assert "1 answer without a confidence, taken as the least sure" in " ".join(said.out.split())
@@ -179,7 +179,7 @@ def test_a_gold_of_its_own(files: Here) -> None:
 
 def test_the_optimism_is_shown_and_is_no_result(files: Here) -> None:
     out = " ".join(files("tune", "gold.csv", "one.csv").out.split())
-    assert "On those it was tuned on it would have looked" in out
+    assert "On the questions it was tuned on it would look" in out
     assert "optimism, not a result" in out
     assert "40 questions in 5 folds (seed 0)" in out
 
@@ -315,7 +315,7 @@ def test_slices_by_position(here: Here) -> None:
         ("question,answer,confidence\nn1,a,nan\n", "x.csv:2: confidence is 'nan', expected"),
         (
             "question,answer,confidence\nn1,a,0.5\nn1,b,0.9\n",
-            "x.csv:3: question 'n1' stands twice (first: x.csv:2)",
+            "x.csv:3: question 'n1' appears twice (first: x.csv:2)",
         ),
         (
             "run,question,answer,confidence\nA,n1,a,0.5\nB,n1,b,0.9\n",
@@ -392,7 +392,7 @@ def test_thresholds_beyond_every_confidence_are_said(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--folds", "1"], "flatters itself: --folds is 2 or more (got 1)"),
+        (["--folds", "1"], "it was tuned on: --folds is 2 or more (got 1)"),
         (["--folds", "50"], "50 folds of 40 questions leave one empty"),
         (["--tune-on", "part"], "--tune-on reads NAME=VALUE, such as part=dev"),
         (["--tune-on", "part=de"], "no question has part 'de' (nearest: dev)"),
@@ -467,11 +467,11 @@ def test_what_no_threshold_reaches_is_said(here: Here) -> None:
     assert (row["best"], row["threshold"]) == (0.75, None)
     assert row["even_without_confidence"] is True
     out = " ".join(here("curve", "--judged", "j.csv").out.split())
-    assert "threshold none: the best is to answer everything, even what has no confidence" in out
+    assert "threshold none: it is best to answer everything, even without a confidence" in out
     tuned = here("tune", "--judged", "j.csv", "--folds", "2", "-f", "json")
     assert tuned.data["results"][0]["best_in_hindsight"]["score"] == 0.625
     out = " ".join(here("tune", "--judged", "j.csv", "--folds", "2").out.split())
-    assert "left blank by any threshold, also by the best in hindsight" in out
+    assert "any threshold leaves them blank, also the best in hindsight" in out
 
 
 def test_a_null_threshold_says_what_it_answers(here: Here) -> None:
@@ -491,7 +491,7 @@ def test_the_bins_of_an_ece_are_said(files: Here) -> None:
     out = " ".join(files("curve", "gold.csv", "one.csv").out.split())
     assert "ECE (bins=15): equally wide bins" in out
     out = files("curve", "gold.csv", "one.csv", "--show", "reliability", "--bins", "7").out
-    assert "Their gaps sum up to ECE(bins=7)" in " ".join(out.split())
+    assert "The gaps of these bins sum up to ECE(bins=7)" in " ".join(out.split())
     rows = files(
         *("curve", "gold.csv", "one.csv", "--show", "reliability", "--bins", "7", "-f", "json")
     ).data["results"][0]["reliability"]
@@ -515,7 +515,7 @@ def test_a_threshold_is_written_in_full(here: Here) -> None:
 def test_a_run_without_answers_or_confidence_has_no_curve(here: Here) -> None:
     here.write("j.csv", "run,question,grade,confidence\na,q1,,0.3\na,q2,,0.2\n")
     out = " ".join(here("curve", "--judged", "j.csv").out.split())
-    assert "Run 'a' has no answer: there is no curve of it." in out
+    assert "Run 'a' has no answer, so it has no curve." in out
     here.write("j.csv", "run,question,grade,confidence\na,q1,right,\na,q2,wrong,\n")
     said = here("curve", "--judged", "j.csv", "--show", "roc", "-f", "csv")
     assert said.out == "run\n"
@@ -663,14 +663,14 @@ def test_the_bound_is_promised_and_counted_in_words(here: Here) -> None:
     kept = plain["results"][0]["kept"]
     out = " ".join(here(*say).out.split())
     assert f"at most 0.3 of all its answers was wrong in {kept['over_all']} of 10 parts" in out
-    assert "Promised, with a chance of at least 0.9 over the questions tuned on: a risk" in out
+    assert "The bound holds with a chance of at least 0.9 over the questions tuned on: the" in out
     following = here(*say, "--next", "-f", "json").data
     assert following["aim"]["next_questions"] is True
     own = following["results"][0]
     assert own["judged"]["coverage"] <= plain["results"][0]["judged"]["coverage"]
     out = " ".join(here(*say, "--next").out.split())
     assert f"of the judged answers was wrong in {own['kept']['seen']} of 10 parts" in out
-    assert "of the answers to the next 200 questions of the kind, at most 0.3 are wrong." in out
+    assert "of the answers to the next 200 questions of this kind, at most 0.3 are wrong." in out
 
 
 def test_silence_promises_nothing(here: Here) -> None:
@@ -679,7 +679,7 @@ def test_silence_promises_nothing(here: Here) -> None:
     )
     out = here("tune", "--judged", "j.csv", "--risk", "0.1").out
     assert "it should answer nothing" in " ".join(out.split())
-    assert "Promised" not in out
+    assert "The bound holds" not in out
 
 
 def test_a_bound_that_is_seen_broken_is_tested(here: Here) -> None:
@@ -694,4 +694,4 @@ def test_a_bound_that_is_seen_broken_is_tested(here: Here) -> None:
     said = here("tune", "--judged", "j.csv", "--risk", "0.2", "--tune-on", "part=dev")
     tail = sum(math.comb(60, k) * 0.2**k * 0.8 ** (60 - k) for k in range(20, 61))
     out = " ".join(said.out.split())
-    assert f"so many wrong answers or more have a chance of {tail:.3f} (exact binomial test)" in out
+    assert f"this many wrong answers or more would have a chance of {tail:.3f} (exact" in out

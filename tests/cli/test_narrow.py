@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import abstain as ab
 from abstain.cli import run
 from abstain.cli.app import COMMANDS
 from abstain.measures import definitions
@@ -92,6 +93,7 @@ SAID = {
     "dev.json": '{"version": "v2.0", "data": [{"title": "t", "paragraphs": [{"context": "", "qas": '
     '[{"id": "1", "question": "?", "answers": [{"text": "a cat"}], "is_impossible": false}]}]}]}',
     "said.json": '{"1": "the cat"}',
+    "scores.json": ab.read_counts({n: ab.Counts(2, 1) for n in "ab"}).score("c@1").to_json(),
 }
 """Inputs whose names are short."""
 
@@ -126,11 +128,12 @@ PIPED = {
     "measures": ("",),
     "explain": ("c@1",),
     "demo": ("-o demo",),
+    "editions": ("2013=scores.json 2014=scores.json",),
 }
 """What every command is asked: its files where they are not a gold and two runs."""
 ALONE = (
     *("measures", "explain", "demo", "baseline", "pan", "squad", "audit", "refusals", "rank"),
-    *("trec_eval", "cut"),
+    *("trec_eval", "cut", "editions"),
 )
 
 

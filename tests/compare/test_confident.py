@@ -274,7 +274,7 @@ def test_a_run_in_the_best_order_is_not_sure_to_stay_so() -> None:
     assert pair.interval[0] < pair.difference < pair.interval[1]
     (same,) = compared("AUROC", one=best, two=best[::-1], trials=100).pairs
     assert (same.interval[0], same.interval[1]) == (0, 0)
-    assert "no answer moves either score" in same.no_interval
+    assert "no answer changes either score" in same.no_interval
 
 
 @pytest.mark.parametrize("method", ["bca", "percentile"])
@@ -516,7 +516,7 @@ def test_calibration_errors_have_a_p_but_no_interval(name: str) -> None:
     assert [c.name for c in runs_shown.columns] == ["run", name, "right", "wrong", "blank"]
     assert [c.name for c in pairs_shown.columns] == ["run", "against", "difference", "p"]
     assert "%" not in json.dumps(found.charts()["scores"]["title"])
-    with pytest.raises(UsageError, match="a bootstrap adds to that; take randomisation"):
+    with pytest.raises(UsageError, match="a bootstrap adds to the bias; take randomisation"):
         compared(name, test="bootstrap", **runs)
     with pytest.raises(UsageError, match="no standard error to plan with"):
         compared(name, detect=0.1, **runs)
@@ -638,7 +638,7 @@ def test_a_page_says_nothing_of_intervals_where_there_are_none(here: Here) -> No
         here("compare", "--judged", "judged.csv", "-m", name, "--trials", "100", "-o", saved)
         assert here("report", saved, "-o", "page.html").code == 0
         page = (here.folder / "page.html").read_text()
-        assert ("Low and high are the ends of an interval." in page) == there
+        assert ("the ends of a 95 % interval" in page) == there
         assert ("that of the second, with its interval." in page) == there
 
 

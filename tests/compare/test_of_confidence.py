@@ -69,7 +69,7 @@ def test_auroc_covers() -> None:
 
 def test_what_has_no_interval_says_why() -> None:
     right, sure = answers(50)
-    assert "too large in any sample" in made("ECE", sample(right, sure)).why_not
+    assert "biased upwards in any sample" in made("ECE", sample(right, sure)).why_not
     lone = made("Brier", sample(right, sure, np.zeros(50, int)), clustered=True)
     assert lone.why_not == "there is only one cluster"
     all_right = made("AUROC", sample(np.ones(50, bool), sure))

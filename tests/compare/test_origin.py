@@ -252,7 +252,7 @@ def test_a_judges_table_is_read_in_both_shapes(tmp_path: object) -> None:
         read_confusion(twice)
     with pytest.raises(InputError, match="'maybe' is no verdict"):
         read_confusion(pl.DataFrame({"true": ["maybe"], "right": [1]}))
-    with pytest.raises(UsageError, match="says nothing"):
+    with pytest.raises(UsageError, match="is useless"):
         correct_for_judge(ab.measure("c@1"), np.ones(3), np.ones((3, 3)))
     assert math.isfinite(correct_for_judge(ab.measure("c@1"), np.ones(3), np.eye(3))[0])
 

@@ -193,8 +193,8 @@ def test_refused_as_gold_counts_and_source_of_a_conversion(here: Here, case: str
             ("score", "file.csv", "run.csv"),
             "problem,answer\nq1,a\n",
             "has no column 'question', which names each question, and no column 'correct', which "
-            "holds what is right (empty: nothing is) (its columns: problem, answer); other names "
-            "are mapped with --column question=problem --column gold:correct=answer",
+            "holds the right answer (empty: there is none) (its columns: problem, answer); other "
+            "names are mapped with --column question=problem --column gold:correct=answer",
         ),
         (
             ("score", "--counts", "file.csv"),
@@ -316,7 +316,7 @@ def test_a_pipe_reads_like_a_file(here: Here) -> None:
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("out.xyz", "says no table format"),
+        ("out.xyz", "does not tell the table format"),
         ("missing/out.csv", "cannot be written"),
         ("folder", "is a directory, expected a file to write"),
     ],

@@ -242,7 +242,7 @@ def test_packed_files_that_are_cut_short(folder: Path, packing: str) -> None:
         (b"one,two\n" + b"a,b\n" * 9 + b'a,"b\nc,d\n', ":11: a quote is never closed"),
         (b"one,two\n" + b"a,b\n" * 9 + b"a\0,b\n", "is binary (a zero byte at 45)"),
         (b"one,one\n" + b"a,b\n" * 9 + b"a\0,b\n", "is binary (a zero byte at 45)"),
-        (b"one,one\n" + b"a,b\n" * 9, ":1: column 'one' stands twice in the header"),
+        (b"one,one\n" + b"a,b\n" * 9, ":1: column 'one' appears twice in the header"),
     ],
 )
 def test_a_file_is_checked_as_a_whole_before_a_row_is_read(

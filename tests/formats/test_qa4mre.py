@@ -109,7 +109,7 @@ def test_several_and_no_right_answers(tmp_path: Path) -> None:
     [
         ((' a_id="2"', ""), r"14|16: has an <answer> without an a_id"),
         (('<answer a_id="2">b', '<answer a_id="1">b'), r":16: has the a_id '1' twice in question"),
-        (('q_id="2"', 'q_id="1"'), r":13: question '1/1/1' stands twice \(first: .*:6\)"),
+        (('q_id="2"', 'q_id="1"'), r":13: question '1/1/1' appears twice \(first: .*:6\)"),
         (('q_id="2"', ""), r":13: a question has no id"),
         (('a_id="2">b', 'a_id="a|b">b'), r":16: has the a_id 'a\|b'"),
         (("Why?", "<q q_id='9'/>"), r":14: has a <q> inside another question"),

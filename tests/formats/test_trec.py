@@ -89,7 +89,7 @@ def test_wherever_the_pieces_end(
     assert scores(gold, tmp_path / "run") == pytest.approx(EXPECTED)
 
 
-TWICE = "document 'a' stands twice for query '1' (first: run:1)"
+TWICE = "document 'a' appears twice for query '1' (first: run:1)"
 WRONG_RUNS = {
     "1 Q0 a 1 x t": "run:1: the score must be a number (got 'x')",
     "1 Q0 a 1 nan t": "run:1: the score must be a number (got 'nan')",
@@ -174,7 +174,10 @@ def test_files_that_are_not_there(here: Here) -> None:
     write(here.folder / "qrels", qrels=WHOLE)
     (here.folder / "folder").mkdir()
     assert here.refuses("rank", "qrels", "qrel") == ("qrel: there is no such file (nearest: qrels)")
-    assert here.refuses("rank", "qrels", "folder") == "folder: is a directory, expected a file"
+    assert (
+        here.refuses("rank", "qrels", "folder")
+        == "folder: is a directory, expected a file (it holds no runs or logs)"
+    )
 
 
 def test_a_packed_file_may_not_unpack_to_anything(
@@ -244,7 +247,7 @@ def test_the_rank_column_when_asked(tmp_path: Path, gold: Path) -> None:
     path.write_text("1 Q0 x 3 9 t\n1 Q0 a 1 7 t\n1 Q0 c 2 8 t\n2 Q0 d 10 x t\n2 Q0 y 9 x t\n")
     assert values("AP", opened(gold, path, ties="rank")).tolist() == [1.0, 0.5]
     path.write_text("1 Q0 x 1 9 t\n1 Q0 a 2 7 t\n2 Q0 c 2 8 t\n1 Q0 c 01 8 t\n")
-    with pytest.raises(ab.InputError, match=r":4: rank 1 stands twice for query '1'"):
+    with pytest.raises(ab.InputError, match=r":4: rank 1 appears twice for query '1'"):
         opened(gold, path, ties="rank")
     path.write_text("1 Q0 x 1.5 9 t\n")
     with pytest.raises(ab.InputError, match=r":1: the rank must be a whole number \(got '1.5'\)"):

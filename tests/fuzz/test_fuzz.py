@@ -136,7 +136,7 @@ def test_a_saved_result_that_is_not_utf8(here: Here) -> None:
     saved = here("score", "gold.csv", "a.csv", "-f", "json").out.encode()
     at = saved.index(b"a.csv")
     here.write("saved.json", saved[:at] + b"\xff\xfe" + saved[at + 2 :])
-    assert here.refuses("report", "saved.json").startswith("saved.json: is no whole result")
+    assert here.refuses("report", "saved.json").startswith("saved.json: is not a complete result")
 
 
 def test_questions_as_numbers_keep_their_names_in_xml(here: Here) -> None:

@@ -111,11 +111,11 @@ def replaced(at: int, **cells: Any) -> list[Row]:
         (replaced(6, score=""), "{7}: the column 'score' must be a number (got "),
         (replaced(6, doc=""), "{7}: the column 'doc' is empty"),
         (replaced(6, query=" "), "{7}: the column 'query' is empty"),
-        ([*ROWS, ROWS[1]], "{9}: document 'a' stands twice for query '1' (first: {2})"),
-        ([*ROWS, ROWS[7]], "{9}: document 'e' stands twice for query '3' (first: {8})"),
+        ([*ROWS, ROWS[1]], "{9}: document 'a' appears twice for query '1' (first: {2})"),
+        ([*ROWS, ROWS[7]], "{9}: document 'e' appears twice for query '3' (first: {8})"),
         (
             [*ROWS[:3], ROWS[2], *ROWS[3:]],
-            "{4}: document 'c' stands twice for query '1' (first: {3})",
+            "{4}: document 'c' appears twice for query '1' (first: {3})",
         ),
     ],
 )

@@ -125,7 +125,7 @@ def test_a_document_twice_is_found_wherever_it_is(
         patch.setattr(collector, "row_keys", few)
         patch.setattr(judgments, "row_keys", few)
         in_batches(patch, order, data.draw(st.lists(st.integers(0, 5), max_size=8)))
-        with pytest.raises(ab.InputError, match="stands twice for query"):
+        with pytest.raises(ab.InputError, match="appears twice for query"):
             opened(qrels, rows)
 
 

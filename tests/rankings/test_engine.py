@@ -98,11 +98,11 @@ def test_a_trec_file_is_handed_to_an_engine(engine: Any, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("change", "how", "said"),
     [
-        ({"doc": "d2"}, {}, "document 'd2' stands twice in the list of run 'r' for query 'q1'"),
+        ({"doc": "d2"}, {}, "document 'd2' appears twice in the list of run 'r' for query 'q1'"),
         ({"score": float("nan")}, {}, "the column 'score' must be a number in the list of run 'r'"),
         ({"doc": ""}, {}, "the column 'doc' is empty in the list of run 'r' for query 'q1'"),
         ({"query": None}, {}, "the column 'query' is empty in a row"),
-        ({"rank": 2}, {"ties": "rank"}, "rank 2 stands twice in the list of run 'r'"),
+        ({"rank": 2}, {"ties": "rank"}, "rank 2 appears twice in the list of run 'r'"),
     ],
 )
 def test_what_is_wrong_is_refused(

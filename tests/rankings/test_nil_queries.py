@@ -156,7 +156,7 @@ def test_another_nil_than_the_one_named_is_pointed_out(
     said = " ".join(str(found).split())
     assert said.count("A list has a document") == (hint is not None)
     if hint is not None:
-        told = "where it says that there is nothing more to find, name it as nil."
+        told = "if it marks the end of a list, name it as nil."
         assert f"A list has a document {hint}: {told}" in said
 
 

@@ -119,7 +119,7 @@ def test_what_looks_like_nil_is_pointed_out(files: Here) -> None:
         data = files("rank", "qrels", *args, "-f", "json").data
         said = files("rank", "qrels", *args, "-f", "markdown").out
         words: list[str] = data.get("nil_words", [])
-        told = [line for line in said.splitlines() if "more to find, name it as nil." in line]
+        told = [line for line in said.splitlines() if "end of a list, name it as nil." in line]
         assert len(told) == len(words)
         assert all(f"- A list has a document '{word}'" in said for word in words)
         return words
@@ -183,7 +183,7 @@ def test_arguments_that_make_no_sense(files: Here, args: tuple[str, ...], messag
 def test_a_query_twice_in_the_table_of_queries(files: Here) -> None:
     files.write("queries.csv", "query,type\nq1,a\nq1,b\n")
     line = files.refuses("rank", "qrels", "long", "--queries", "queries.csv", "--by", "type")
-    assert line == "queries.csv:3: query 'q1' stands twice"
+    assert line == "queries.csv:3: query 'q1' appears twice"
 
 
 def test_each_query_and_undefined_ones(files: Here) -> None:

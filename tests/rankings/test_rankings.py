@@ -88,7 +88,7 @@ def test_runs_are_compared_and_measures_judged_by_the_scores_of_queries() -> Non
     assert found == rankings().scores("AP").compare(trials=200)
     judged = rankings().meta(["AP", "RR"], parts="agreement")
     assert judged.measures == ("AP", "RR")
-    with pytest.raises(ab.UsageError, match="knows no clusters"):
+    with pytest.raises(ab.UsageError, match="does not support clusters"):
         rankings().scores("AP", cluster="type").compare(test="wilcoxon")
 
 
@@ -185,7 +185,9 @@ def test_a_result_that_is_not_whole_is_refused(
 
     plain = rankings().score("AP").to_dict() | change
     (tmp_path / "r.json").write_text(json.dumps(plain))
-    with pytest.raises(ab.InputError, match=f"is no whole result of `abstain rank`: .*{said}"):
+    with pytest.raises(
+        ab.InputError, match=f"is not a complete result of `abstain rank`: .*{said}"
+    ):
         ab.load(tmp_path / "r.json")
 
 

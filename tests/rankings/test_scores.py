@@ -113,14 +113,14 @@ def test_a_missing_cell_is_missing_for_both_commands(here: Here, cell: str) -> N
         ("topic,a,b\nt1,1,2\nt2,1e120,1\n", "m.csv:3: the score of 'a' is '1e120', expected"),
         ("topic,a,b\nt1,1,2\nt2,-inf,1\n", "m.csv:3: the score of 'a' is '-inf', expected"),
         ("topic,a,b\nt1,1,x\nt2,1,1\n", "m.csv:2: the score of 'b' is 'x', expected a number"),
-        ("topic,a,b\nt1,1,0\nt1,1,1\n", "m.csv:3: topic 't1' stands twice"),
+        ("topic,a,b\nt1,1,0\nt1,1,1\n", "m.csv:3: topic 't1' appears twice"),
         ("topic,a,b\nt1,-,0\nt2,1,-\n", "m.csv: no topic has a score for every system"),
         ("topic,a\nt1,1\nt2,1\n", "m.csv: has scores of 1 system, expected at least 2"),
         ("n,a,b\n7,.1,.2\n8,.3,.4\n9,.5,.6\n", "m.csv: column 'n' may hold scores or the numbers"),
         ("run,query,s\na,1,1\na,2,x\nb,1,1\n", "m.csv:3: the score of 's' is 'x', expected"),
         ("run,query,s\na,1,1\n,2,1\nb,1,1\n", "m.csv:3: column 'run' names no run"),
         ("run,query,s\na,1,1\na,,1\nb,1,1\n", "m.csv:3: column 'query' names no topic"),
-        ("run,query,s\na,1,1\na,1,2\nb,1,1\n", "m.csv:3: topic '1' stands twice for 'a'"),
+        ("run,query,s\na,1,1\na,1,2\nb,1,1\n", "m.csv:3: topic '1' appears twice for 'a'"),
         ("run,name,s\na,1,1\nb,1,1\n", "m.csv: has a row a run, but no column that names the"),
         ("run,query,s\na,1,x\nb,1,y\n", "m.csv: has no column of scores"),
     ],
@@ -230,8 +230,11 @@ def test_a_column_of_numbers_may_be_the_clusters() -> None:
     ("data", "said"),
     [
         ('{"kind": "rank", "results": [{"run": "a", "scores": {"AP": 1}}]}', "no scores of single"),
-        ('{"kind": "rank", "per_query": [{"run": 1}]}', "is no whole result of `abstain rank`"),
-        ('{"kind": "rank", "results"', "is no whole result of `abstain rank`"),
+        (
+            '{"kind": "rank", "per_query": [{"run": 1}]}',
+            "is not a complete result of `abstain rank`",
+        ),
+        ('{"kind": "rank", "results"', "is not a complete result of `abstain rank`"),
     ],
 )
 def test_a_result_of_rank_that_does_not_serve(tmp_path: Path, data: str, said: str) -> None:

@@ -108,7 +108,7 @@ def test_the_rank_column_of_a_table() -> None:
     assert values("RR", opened(QRELS, rows, ties="rank")).tolist() == [1.0, 0.0]
     with pytest.raises(ab.InputError, match="the rank must be a whole number"):
         opened(QRELS, rows.with_columns(pl.col("rank") / 4), ties="rank")
-    with pytest.raises(ab.InputError, match="rank 1 stands twice for query '1'"):
+    with pytest.raises(ab.InputError, match="rank 1 appears twice for query '1'"):
         opened(QRELS, rows.with_columns(rank=pl.lit(1)), ties="rank")
     with pytest.raises(ab.InputError, match=r"has no column 'score'.*ties=.rank. goes by its"):
         opened(QRELS, rows)
@@ -165,12 +165,12 @@ def test_ranks_that_doubles_cannot_tell_apart(tmp_path: Path) -> None:
         (
             QRELS,
             pl.concat([ROWS, ROWS[:1]]),
-            "run: row 7: document 'a' stands twice for query '1' (first: run: row 1)",
+            "run: row 7: document 'a' appears twice for query '1' (first: run: row 1)",
         ),
         (
             pl.concat([QRELS, QRELS[:1]]),
             ROWS,
-            "qrels: row 6: document 'a' stands twice for query '1' (first: qrels: row 1)",
+            "qrels: row 6: document 'a' appears twice for query '1' (first: qrels: row 1)",
         ),
         (QRELS[:0].lazy(), ROWS, "qrels: has no judgments"),
         (QRELS[:0], ROWS, "qrels: has no rows"),
@@ -199,7 +199,7 @@ def test_frames_are_checked_too(qrels: Any, rows: Any, message: str) -> None:
         ("query,doc,score\n1,a,1\n1,,2\n", "run.csv:3: the column 'doc' is empty"),
         (
             "query,doc,score\n1,a,1\n2,a,1\n1,a,2\n",
-            "run.csv:4: document 'a' stands twice for query '1' (first: run.csv:2)",
+            "run.csv:4: document 'a' appears twice for query '1' (first: run.csv:2)",
         ),
         ("qnum,doc,score\n1,a,1\n", "run.csv:1: has no column 'query', which names the query"),
         ("query,doc\n1,a\n", "run.csv:1: has no column 'score'"),

@@ -207,7 +207,7 @@ def test_what_is_undefined_is_said_and_in_no_mean(tmp_path: Path, silent: int) -
     assert f"precision is undefined for {silent} run" in summary
     assert "no question was answered" in summary
     assert "Over the 1 run that precision is defined for the mean precision is 0.50" in summary
-    assert f"left out of what sums up: {3 * silent} scores." in tables["topics"].reading
+    assert f"left out of means and medians: {3 * silent} scores." in tables["topics"].reading
     results = json.loads((tmp_path / "out" / "results.json").read_text())["results"]
     assert [r["scores"]["precision"] for r in results] == [0.5] + [None] * silent
     assert results[0]["undefined"] == {}

@@ -78,7 +78,10 @@ def test_moves_of_millions_are_whole_numbers(inputs: Here) -> None:
         "right → wrong": {"questions": 1_234_567, "worth": -0.1},
     }
     text = of_saved(inputs, origin=origin)
-    assert caption(text, "moves").startswith("2,000,000 of 3,234,567 questions kept")
+    said = caption(text, "moves")
+    assert said.startswith("From bold to careful, 2,000,000 of 3,234,567 questions keep")
+    layer = data_of(text)["charts"]["moves"]["layer"][0]["encoding"]
+    assert (layer["x"]["title"], layer["y"]["title"]) == ("outcome of careful", "outcome of bold")
 
 
 def _first_runs(here: Here, number: int) -> list[str]:
@@ -295,7 +298,7 @@ def test_what_unknown_responses_leave_open_is_on_the_page(here: Here) -> None:
     rows = [*(f"a,q{n},A\n" for n in range(4)), "b,q0,A\n", "b,q1,B\n"]
     here.write("runs.csv", "".join(["run,question,answer\n", *rows]))
     text = paged(here, "compare", "gold.csv", "runs.csv", "-m", "accuracy")
-    assert "worst and best are the scores" in unescape(text)
+    assert "worst and best are the lowest and the highest score" in unescape(text)
     assert cells(text, "runs", "run") == ["a", "b"]
     assert cells(text, "runs", "unknown") == [0, 2]
     assert cells(text, "runs", "worst") == [1.0, 0.25]
@@ -379,7 +382,7 @@ def test_results_without_scores_are_refused(here: Here, kind: str) -> None:
     ):
         here.write("saved.json", json.dumps(plain | changed))
         line = here.refuses("report", "saved.json")
-        assert line.startswith(f"saved.json: is no whole result of `abstain {kind}`: {said}")
+        assert line.startswith(f"saved.json: is not a complete result of `abstain {kind}`: {said}")
 
 
 @pytest.mark.slow
@@ -389,7 +392,9 @@ def test_a_leaderboard_with_text_for_a_count_is_refused(inputs: Here) -> None:
     plain["results"][1]["counts"]["right"] = "many"
     inputs.write("saved.json", json.dumps(plain))
     line = inputs.refuses("report", "saved.json")
-    assert line.startswith("saved.json: is no whole result of `abstain campaign`: expected `int")
+    assert line.startswith(
+        "saved.json: is not a complete result of `abstain campaign`: expected `int"
+    )
     assert "$.results[1].counts" in line
 
 

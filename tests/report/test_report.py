@@ -101,7 +101,10 @@ def test_a_page_of_slices_counts_who_is_first(inputs: Here) -> None:
         first[part] = max(first.get(part, (-1.0, "")), (score, row["run"]))
     names = [run for _, run in first.values()]
     top = max(names, key=names.count)
-    assert lead(text) == f"{top} is first by c@1 in {names.count(top)} of 3 slices."
+    assert lead(text) == (
+        f"{top} is first by c@1 in {names.count(top)} of 3 slices, but whether that is sure was "
+        "not tested (<code>abstain compare</code> tests it)."
+    )
     assert len(data_of(text)["charts"]["slices"]["data"]["values"]) == len(saved)
 
 
@@ -114,7 +117,14 @@ def compared(here: Here) -> ab.CompareResult:
 def test_a_page_of_a_comparison_has_every_pair(inputs: Here) -> None:
     text = page(inputs, "compare")
     saved = json.loads((inputs.folder / "compare.json").read_text())
-    assert lead(text) == verdict(compared(inputs))[0]
+    best = saved["results"][0]["run"]
+    own = [p for p in saved["pairs"] if best in (p["run"], p["against"])]
+    found = sum(p["p_adjusted"] <= 0.05 for p in own)
+    assert lead(text).startswith(f"The best run is {best} (c@1 ")
+    assert lead(text).endswith(
+        f"it can be told apart from {found} of the 2 others at the 5 % level."
+    )
+    assert verdict(compared(inputs))[0] in text
     assert cells(text, "pairs", "difference") == [
         round(pair["difference"], 6) for pair in saved["pairs"]
     ]
@@ -154,13 +164,13 @@ def test_a_hostile_name_is_text_in_markup_and_data(inputs: Here) -> None:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("", "is no JSON of a result"),
-        ("{", "is no JSON of a result"),
-        ("[1, 2]", "is no JSON of a result"),
-        ("[" * 100_000, "is no JSON of a result"),
+        ("", "is not the JSON of a result"),
+        ("{", "is not the JSON of a result"),
+        ("[1, 2]", "is not the JSON of a result"),
+        ("[" * 100_000, "is not the JSON of a result"),
         ('{"a": 1}', "it has no field 'abstain'"),
         ('{"abstain": "0.1.0", "kind": "poem"}', "is a result of kind 'poem', expected audit, "),
-        ('{"abstain": "0.1.0", "kind": 7}', "has a 'kind' that is no text"),
+        ('{"abstain": "0.1.0", "kind": 7}', "has a 'kind' that is not text"),
         ('{"abstain": "0.1.0", "findings": []}', "it has no field 'kind'"),
         (
             '{"abstain": "0.1.0", "kind": "score", "measures": ["F"]}',
@@ -183,7 +193,7 @@ def test_a_hostile_name_is_text_in_markup_and_data(inputs: Here) -> None:
         (
             '{"abstain": "0.1.0", "kind": "score", "measures": ["F"], "results": [{"run": "a", '
             '"scores": {"F": 1e9999}}]}',
-            "is no whole result of `abstain score`",
+            "is not a complete result of `abstain score`",
         ),
     ],
 )
@@ -233,7 +243,62 @@ def test_runs_that_are_level_are_named_together(here: Here) -> None:
     assert saved_scores(here, one | {"d": 0.25}).endswith("; the next are b and 2 others (0.2500).")
     assert saved_scores(here, one | {"c": 0.1}).endswith("; the next is b (0.2500).")
     top = saved_scores(here, one | {"b": 0.5})
-    assert top == "At the top is a (c@1 0.5000), level with b; the next is c (0.2500)."
+    unsure = "whether that is sure was not tested (<code>abstain compare</code> tests it)"
+    start = "At the top is a (c@1 0.5000), level with b"
+    assert top == f"{start}, but {unsure}; the next is c (0.2500)."
+
+
+def of_intervals(here: Here, spans: dict[str, tuple[float, float]]) -> str:
+    """The lead of a page of scores in the middle of these intervals."""
+    rows = [
+        {"run": run, "scores": {"c@1": sum(span) / 2}, "intervals": {"c@1": span}}
+        for run, span in spans.items()
+    ]
+    plain = {"abstain": "0.1.0", "kind": "score", "measures": ["c@1"], "results": rows}
+    here.write("s.json", json.dumps(plain | {"level": 0.9, "interval_method": "logit"}))
+    assert here("report", "s.json").code == 0
+    return lead((here.folder / "s.html").read_text("utf-8"))
+
+
+@pytest.mark.slow
+def test_the_first_sentence_says_whether_intervals_overlap(here: Here) -> None:
+    best = {"a": (0.6, 0.8)}
+    apart = of_intervals(here, best | {"b": (0.3, 0.5)})
+    assert "and its 90 % interval overlaps that of no other run; the next is b" in apart
+    one = of_intervals(here, best | {"b": (0.5, 0.61), "c": (0.1, 0.2)})
+    assert "but its 90 % interval overlaps that of b (<code>abstain compare</code> tests" in one
+    two = of_intervals(here, best | {"b": (0.5, 0.61), "c": (0.5, 0.6)})
+    assert "overlaps those of 2 other runs" in two
+
+
+def test_a_run_has_one_colour_in_tables_and_charts(inputs: Here) -> None:
+    for name in ("score", "curve", "decision"):
+        data = data_of(page(inputs, name))
+        assert len(data["colours"]) == len(set(data["colours"].values())) == 3
+        scales = [
+            dict(zip(scale["domain"], scale["range"], strict=True))
+            for spec in data["charts"].values()
+            for layer in spec["layer"]
+            if (scale := layer["encoding"].get("color", {}).get("scale", {})).get("domain")
+        ]
+        assert len(scales) > 1
+        for scale in scales:
+            for run, colour in scale.items():
+                assert colour == data["colours"].get(run, "#7f7f7f"), (name, run)
+
+
+@pytest.mark.parametrize("name", ["score", "sliced", "compare", "curve", "decision", "rank"])
+def test_every_heading_of_the_main_tables_is_explained(inputs: Here, name: str) -> None:
+    tables = data_of(page(inputs, name))["tables"]
+    tables.pop("rewards", None)  # the words above it explain it
+    silent = {c["name"] for t in tables.values() for c in t["columns"] if "means" not in c}
+    assert silent == set()
+
+
+def test_the_reliability_diagram_is_square(inputs: Here) -> None:
+    assert data_of(page(inputs, "curve"))["charts"]["reliability"]["usermeta"] == {"square": True}
+    spec = ab.load(inputs.folder / "curve.json").charts()["reliability"]
+    assert spec["width"] == spec["height"]
 
 
 @pytest.mark.slow

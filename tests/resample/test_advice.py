@@ -59,7 +59,7 @@ def test_a_share_of_the_highest_score_compares_scales() -> None:
 
 def test_what_was_not_tried_is_said_to_be_reckoned() -> None:
     tables = {"m": scores(0, 1)}
-    reckoned = "Beyond the 8 that were tried, the required difference is taken to fall"
+    reckoned = "Beyond the 8 that were tried, the required difference is assumed to fall"
     few = judged(tables, trials=200, size=8, sizes=[8])
     required = few.sensitivity[0].required or 0
     assert required > 0

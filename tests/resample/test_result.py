@@ -123,7 +123,7 @@ def test_clusters_are_not_drawn_and_that_is_said(files: Here) -> None:
     plain = ab.read("gold.csv", "runs.csv").meta(parts="stability", trials=5)
     told = ab.read("gold.csv", "runs.csv", cluster="test").meta(parts="stability", trials=5)
     assert told.stability == plain.stability
-    assert "clusters (test) have no effect here: every question is taken by itself" in told.notes
+    assert "clusters (test) have no effect here: each question is counted on its own" in told.notes
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])

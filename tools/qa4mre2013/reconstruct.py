@@ -45,7 +45,9 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     write_csv(arguments.out / "gold.csv", gold_rows(questions))
     write_csv(arguments.out / "runs.csv.gz", response_rows(published, questions, outcomes))
-    write_csv(arguments.out / "runs_info.csv", map(run_attributes, published.runs))
+    techniques = read_techniques(arguments.published)
+    rows = (run_attributes(run) | techniques[run.name[:4]] for run in published.runs)
+    write_csv(arguments.out / "runs_info.csv", rows)
 
 
 def reconstruct(published: Published) -> tuple[list[Question], Outcomes]:
@@ -148,6 +150,27 @@ def run_attributes(run: Run) -> dict[str, str]:
         "source": name[8:10],
         "target": name[10:12],
         "late": yes_no(suffix == "LATE_RUN"),
+    }
+
+
+TECHNIQUES = {"methods": "table23", "knowledge": "table24", "validation": "table25"}
+TEAM_IDS = {"btb": "btbn", "limsi": "lims"}
+"""Teams that Tables 23 to 25 call otherwise than their run ids do."""
+
+
+def read_techniques(folder: Path) -> dict[str, dict[str, str]]:
+    """What each team said of its system (Tables 23 to 25), lists in a cell."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for column, table in TECHNIQUES.items():
+        path = next(folder.glob(f"qa4mre2013_{table}_*.csv"))
+        with path.open(newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                team = TEAM_IDS.get(row["team"], row["team"])
+                own = found.setdefault(team, {name: [] for name in TECHNIQUES})
+                own[column].append(row["attribute"])
+    return {
+        team: {column: "|".join(names) for column, names in own.items()}
+        for team, own in found.items()
     }
 
 

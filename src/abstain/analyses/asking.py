@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from abstain.analyses.score.several import SeveralResult
     from abstain.analyses.tune.result import TuneResult
     from abstain.analyses.validate.result import ValidateResult
+    from abstain.judging.evaluation import Evaluation
     from abstain.measures import Measure
     from abstain.stats.intervals import IntervalMethod
     from abstain.stats.resampling.draws import Draws, ResamplingProgress
@@ -87,11 +88,25 @@ def campaign(
     seed: int = 0,
     title: str = "Campaign",
     about: str = "",
+    skip_invalid: bool = False,
+    max_runs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> CampaignResult:
-    """Everything that an overview of runs needs; `campaign(gold, runs).save("overview")`."""
-    return evaluate(gold, runs, reading_of(reading)).campaign(
+    """Everything that an overview of runs needs; `campaign(gold, runs).save("overview")`.
+
+    With `skip_invalid` runs that are not valid are left out and listed; `max_runs` is how many a
+    team may send.
+    """
+    found, checked_runs = opened_campaign(
+        gold,
+        runs,
+        reading_of(reading),
+        runs_info=runs_info,
+        skip_invalid=skip_invalid,
+        max_runs=max_runs,
+    )
+    return found.campaign(
         measure=measure,
         by=by,
         topic_by=topic_by,
@@ -104,8 +119,33 @@ def campaign(
         seed=seed,
         title=title,
         about=about,
+        checked=checked_runs,
         progress=progress,
     )
+
+
+def opened_campaign(
+    gold: Any,
+    runs: Any,
+    reading: Reading,
+    *,
+    runs_info: Any = None,
+    skip_invalid: bool = False,
+    max_runs: int | None = None,
+) -> tuple[Evaluation, ValidateResult | None]:
+    """The runs of a campaign, with what is wrong with those that are left out."""
+    if not skip_invalid:
+        if max_runs is not None:
+            raise UsageError(
+                f"{option('max_runs')} goes with {option('skip_invalid', value=True)}: it leaves "
+                "runs out"
+            )
+        from abstain.analyses.runs_info import read_info, repaired
+
+        return repaired(evaluate(gold, runs, reading), read_info(runs_info)), None
+    from abstain.analyses.validate.validation import valid_runs
+
+    return valid_runs(gold, runs, reading, max_runs=max_runs, runs_info=runs_info)
 
 
 @checked
@@ -418,11 +458,18 @@ def meta(
 
 @checked
 def validate(
-    gold: Any, runs: Any, *, max_runs: int | None = None, **reading: Unpack[ReadingOptions]
+    gold: Any,
+    runs: Any,
+    *,
+    max_runs: int | None = None,
+    runs_info: Any = None,
+    **reading: Unpack[ReadingOptions],
 ) -> ValidateResult:
     """Everything that is wrong with runs; one that cannot be read is a problem of its own.
 
-    `max_runs` is how many runs a team may send, by ids such as jucs1302enen.
+    The gold may lack `correct`: participants check against the test set. `max_runs` is how many
+    runs a team may send; teams are known by `runs_info`, by folders, or by ids such as
+    jucs1302enen.
 
     >>> import polars as pl
     >>> gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "B"]})
@@ -432,4 +479,4 @@ def validate(
     """
     from abstain.analyses.validate import validate_runs
 
-    return validate_runs(gold, runs, reading_of(reading), max_runs=max_runs)
+    return validate_runs(gold, runs, reading_of(reading), max_runs=max_runs, runs_info=runs_info)

@@ -107,7 +107,8 @@ def majority(gold: Gold) -> Baseline:
     best, times = said.len().sort("len", descending=True, maintain_order=True).row(0)
     options = _column(gold, "options")
     possible = options.list.contains(best) | (options.list.len() == 0)
-    note = f"answers {shown(best)}, right {plural(times, 'time')} in this very gold: it peeks"
+    times_right = f"right {plural(times, 'time')} in this gold"
+    note = f"answers {shown(best)}, {times_right}: it uses the gold's answers"
     return Baseline(f"majority option ({best})", _responses(gold, _where(possible, best)), (note,))
 
 
@@ -119,7 +120,11 @@ def blank(gold: Gold) -> Baseline:
 def oracle(gold: Gold) -> Baseline:
     """Every answer right; it peeks."""
     answers = _accepted(gold).list.first()
-    return Baseline("oracle", _responses(gold, answers), ("answers what the gold says: it peeks",))
+    return Baseline(
+        "oracle",
+        _responses(gold, answers),
+        ("answers what the gold says: it uses the gold's answers",),
+    )
 
 
 NCA = "none of the above"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import narwhals as nw
@@ -13,15 +13,17 @@ import polars as pl
 from msgspec import structs
 from msgspec.structs import replace
 
-from abstain.errors import checked
+from abstain.errors import InputError, UsageError, checked, option
 from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping, collect, open_table, rename
 from abstain.io.submissions import is_bundle
 from abstain.io.tables import ROW, Table, format_of_name, write_table
+from abstain.judging.aligning import by_position
+from abstain.judging.gold import read_gold
 from abstain.judging.opening import open_sources, together
-from abstain.judging.reading import Reading
+from abstain.judging.reading import Align, Reading
 from abstain.judging.refusals.detect import blanked, with_refusals
-from abstain.judging.responses import CLUSTER, RULE
+from abstain.judging.responses import CLUSTER, RULE, Responses
 
 
 class Converted(NamedTuple):
@@ -42,6 +44,8 @@ def convert(
     pick: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     detect_refusals: str | Sequence[str] = (),
+    gold: Any = None,
+    align: Align = "id",
 ) -> Converted:
     """Write a gold or a run in another format, its known columns under their known names.
 
@@ -56,9 +60,13 @@ def convert(
         pick: What to pick of a tool's log.
         columns: Known name to actual name.
         detect_refusals: Languages in which refusals are looked for; they become blanks.
+        gold: With `align="position"`, the gold (or the test set) whose ids a run is to have.
+        align: `position` gives the n-th response the id of the gold's n-th question.
     """
-    reading = Reading.of(format=format, pick=pick, columns=columns, detect_refusals=detect_refusals)
-    return converted(source, target, reading, to=to)
+    reading = Reading.of(
+        format=format, pick=pick, columns=columns, detect_refusals=detect_refusals, align=align
+    )
+    return converted(source, target, reading, to=to, gold=gold)
 
 
 def converted(
@@ -67,12 +75,18 @@ def converted(
     reading: Reading,
     *,
     to: str | None = None,
+    gold: Any = None,
 ) -> Converted:
     """As `convert`, for a `Reading` that is there already."""
+    if (gold is None) == (reading.align == "position"):
+        both = f"{option('gold', 'GOLD')} and {option('align', 'position')}"
+        raise UsageError(f"{both} go together: they give a run the ids of the gold")
     to_format = to or format_of_name(str(target))
     raw = _opened(source, reading)
     check_mapping(reading.columns, [raw])
     table = rename(rename(raw, reading.columns, side="gold"), reading.columns, side="run")
+    if gold is not None:
+        table = _aligned(table, gold, bare_name(source), reading)
     if table.refusals and ("correct" not in table.columns or table.verdicts is not None):
         table = with_refusals(table, table.refusals)
     frame = collect(nw.from_native(table.frame), table.name)
@@ -99,6 +113,15 @@ def converted(
         frame = frame.with_columns(pl.Series("option_texts", cells))
     write_table(frame, Path(target), format=to_format)
     return Converted(frame.height, tuple(told))
+
+
+def _aligned(table: Table, gold: Any, name: str, reading: Reading) -> Table:
+    """A run with the gold's ids, in its order."""
+    if "answer" not in table.columns:
+        raise InputError("has no column 'answer', expected a run", table.name)
+    standard = read_gold(gold, structs.replace(reading, format=None, pick={}), answers=False)
+    run = None if "run" in table.columns else name
+    return by_position(Responses(table, run), standard).table
 
 
 def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:

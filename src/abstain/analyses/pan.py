@@ -123,7 +123,7 @@ def pan(truth: str | os.PathLike[str], answers: Any, *, year: int = 2023) -> Pan
     frame = gold.frame.select("question", "same").collect()
     if frame["question"].n_unique() < frame.height:
         twice = frame.filter(frame["question"].is_duplicated())["question"][0]
-        raise InputError(f"problem {shown(twice)} stands twice", gold.name)
+        raise InputError(f"problem {shown(twice)} appears twice", gold.name)
     same = (frame["same"] == "yes").to_numpy()
     rows = []
     for source in open_sources(answers, Reading(format="pan")):

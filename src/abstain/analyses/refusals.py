@@ -184,7 +184,7 @@ def _checked(
     checked = collect(into_lazy(truth.frame), truth.name).with_columns(*texts, true=word)
     twice = checked.filter(pl.struct(keys).is_duplicated())
     if twice.height:
-        raise InputError(f"question {shown(str(twice['question'][0]))} stands twice", truth.name)
+        raise InputError(f"question {shown(str(twice['question'][0]))} appears twice", truth.name)
     judged = pl.concat([_verdicts(source, reading.rules()) for source in sources])
     if keys == ["question"] and judged["run"].n_unique() > 1:
         raise InputError("has no column 'run', but the files have several runs", truth.name)

@@ -114,9 +114,9 @@ def without_clusters(cluster: str | None) -> tuple[str, ...]:
     """The note of an analysis that takes every question by itself, whatever clusters were asked.
 
     >>> without_clusters("topic")
-    ('clusters (topic) have no effect here: every question is taken by itself',)
+    ('clusters (topic) have no effect here: each question is counted on its own',)
     """
-    why = "every question is taken by itself"
+    why = "each question is counted on its own"
     return () if cluster is None else (f"clusters ({cluster}) have no effect here: {why}",)
 
 
@@ -242,7 +242,9 @@ def load(path: str | os.PathLike[str]) -> Result:
         found = msgspec.json.decode(text, type=result_class(kind))
         found.check()
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise InputError(f"is no whole result of `abstain {kind}`: {_told(error)}", name) from None
+        raise InputError(
+            f"is not a complete result of `abstain {kind}`: {_told(error)}", name
+        ) from None
     return found
 
 
@@ -253,21 +255,21 @@ def result_class(kind: str) -> type[Result]:
 
 
 def _kind_of(text: bytes, name: str) -> str:
-    expected = "expected what `abstain score --format json` and its kin write"
+    expected = "expected what `abstain score --format json` and similar commands write"
     try:
         head = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"is no JSON of a result, {expected}: {_told(error)}", name) from None
+        raise InputError(f"is not the JSON of a result, {expected}: {_told(error)}", name) from None
     for field in ("abstain", "kind"):
         if field not in head:
-            message = f"is no result of abstain: it has no field '{field}', {expected}"
+            message = f"is not a result of abstain: it has no field '{field}', {expected}"
             raise InputError(message, name)
     try:
         kind = msgspec.json.decode(head["kind"], type=str)
         schema = msgspec.json.decode(head.get("schema", b"1"), type=int)
     except msgspec.MsgspecError:
         raise InputError(
-            "has a 'kind' that is no text or a 'schema' that is no number", name
+            "has a 'kind' that is not text or a 'schema' that is not a number", name
         ) from None
     if kind not in KINDS:
         raise InputError(f"is a result of kind {shown(kind)}, expected {', '.join(KINDS)}", name)

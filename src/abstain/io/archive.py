@@ -307,7 +307,7 @@ def _unpacked(chunks: Iterator[bytes], method: int) -> Iterator[bytes]:
                     yield unpacker.decompress(chunk)
                     chunk = b""
             if unpacker.eof and (chunk or unpacker.unused_data):
-                raise Damaged("goes on behind its end")
+                raise Damaged("has data after its end")
     except (zlib.error, zstandard.ZstdError) as error:
         said = str(error).splitlines()[0][:100]
         raise Damaged(f"cannot be unpacked ({said})") from None

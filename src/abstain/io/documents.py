@@ -42,7 +42,7 @@ def decode(data: Any, shape: type[T], place: Place, *, what: str) -> T:
     except msgspec.ValidationError as error:
         raise InputError(f"is no {what} of a known shape: {error}", place) from None
     except (ValueError, RecursionError, msgspec.DecodeError) as error:
-        raise InputError(f"is not whole JSON: {first_line(error)}", place) from None
+        raise InputError(f"is not complete JSON: {first_line(error)}", place) from None
 
 
 def is_cut(text: bytes) -> bool:
@@ -74,7 +74,7 @@ def document(opened: Opened, shape: type[T], *, what: str) -> T:
                 opened.name,
             )
         file.seek(0)  # read, not mapped: a file that is cut meanwhile is then only too short
-        data = opened.data if opened.data is not None else file.read(limit)
+        data = opened.data if opened.data is not None else file.read(size)
         return decode(memoryview(data)[_bom(data) :], shape, Place(opened.name), what=what)
 
 

@@ -65,7 +65,7 @@ def _refuse_alike(table: Table, engine: str) -> None:
         if other != name:
             raise InputError(
                 f"columns {shown(other)} and {shown(name)} are one to {engine}, which "
-                "does not tell case; rename one, or use polars",
+                "ignores case; rename one, or use polars",
                 table.name,
             )
 
@@ -203,7 +203,7 @@ def _in_spark(table: Table, master: str | None) -> Any:
         return session.createDataFrame(_arrow_for_spark(table.frame.collect()))
     if path.name.startswith(("_", ".")) or ":" in path.name:
         raise InputError(
-            "Spark passes over files whose name begins with _ or . or has a colon; rename it",
+            "Spark ignores files whose name begins with _ or . or has a colon; rename it",
             table.name,
         )
     from pyspark.sql.functions import col

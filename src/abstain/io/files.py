@@ -89,9 +89,13 @@ class Opened(Struct, frozen=True):
     data: bytes | None
     packing: str | None = None
     """How these bytes are packed, where they are unpacked while they are read."""
+    broken: str = ""
+    """Why nothing can be read of it."""
 
     def stream(self) -> IO[bytes]:
         """The plain bytes from the beginning."""
+        if self.broken:
+            raise InputError(self.broken, self.name)
         file = io.BytesIO(self.data or b"") if self.path is None else self.path.open("rb")
         return file if self.packing is None else unpacked(file, self.packing, self.name)
 

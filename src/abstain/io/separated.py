@@ -113,7 +113,7 @@ def _header(opened: Opened, separator: str) -> tuple[str, ...]:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            what = f"column {shown(name)} stands twice" if name else "two columns have no name"
+            what = f"column {shown(name)} appears twice" if name else "two columns have no name"
             raise InputError(f"{what} in the header", Place(opened.name, 1))
         seen.add(name)
     if ROW in seen:

@@ -127,6 +127,8 @@ def read_table(
             f"'{name}' is not a table format or a log's ({hint}there are {', '.join(known)})"
         )
     opened = path if isinstance(path, Opened) else open_plain(path)
+    if opened.broken:
+        raise InputError(opened.broken, opened.name)
     with reading(opened.name):
         return _read(opened, name, picks)
 
@@ -236,8 +238,8 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
     chosen = format or format_of_name(str(path))
     if chosen not in FORMATS:
         raise UsageError(
-            f"the name '{path}' says no table format (expected an ending of {', '.join(ENDINGS)}, "
-            "perhaps with .gz or .zst)"
+            f"the name '{path}' does not tell the table format (expected an ending of "
+            f"{', '.join(ENDINGS)}, also with .gz or .zst)"
         )
     with writing(str(path)), whole(path) as draft:
         if chosen == "parquet":

@@ -20,7 +20,7 @@ from abstain.judging.reading import Reading
 from abstain.judging.responses import Responses
 from abstain.outcomes import OUTCOMES, Counts, CountsArray
 
-NO_QUESTIONS = "counts tell nothing of single questions: they can be scored, no more"
+NO_QUESTIONS = "counts say nothing about single questions: they can only be scored"
 SPLIT = OUTCOMES[2:]
 TOTALS = ("questions", "n", "total")
 NUMBERS = (*OUTCOMES, "unanswered", "answered", *TOTALS)
@@ -64,7 +64,7 @@ class GivenCounts(Source):
             key = (row.run, *(row.attributes.get(name) for name in by))
             if key in seen:
                 raise InputError(
-                    f"run {shown(row.run)} stands twice{_of_slice(by, key[1:])} "
+                    f"run {shown(row.run)} appears twice{_of_slice(by, key[1:])} "
                     f"(first: {seen[key]})"
                     + ("" if by else f"; slices are named with {option('by')}"),
                     row.place,

@@ -69,8 +69,11 @@ class Gold(Struct, frozen=True):
                 raise UsageError(f"{self.name} has no attribute '{name}' ({hint})")
 
 
-def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
-    """Read a gold standard: `question`, `correct`, and any attributes."""
+def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> Gold:
+    """Read a gold standard: `question`, `correct`, and any attributes.
+
+    Where no `answers` are needed, it may be the test set that participants have, without `correct`.
+    """
     reading = _for_gold(data, reading)
     if is_path(data) and os.path.isdir(data):
         data = gold_of_folder(os.fspath(data), reading)
@@ -79,17 +82,20 @@ def read_gold(data: Any, reading: Reading = PLAIN) -> Gold:
     if is_log:
         table = questions_of(table)
     table = recognised(rename(table, reading.columns, side="gold"), QUESTIONS)
+    if not answers and "correct" not in table.columns:
+        bare = nw.from_native(table.frame).with_columns(correct=nw.lit(""))
+        table = replace(table, frame=bare.to_native(), columns=(*table.columns, "correct"))
     require_all(
         table,
         {
             "question": "which names each question",
-            "correct": "which holds what is right (empty: nothing is)",
+            "correct": "which holds the right answer (empty: there is none)",
         },
         side="gold",
     )
     for name in set(table.columns) & set(DERIVED):
         raise InputError(
-            f"column '{name}' has a name that is ours, expected another for an attribute",
+            f"column '{name}' has a reserved name, expected another for an attribute",
             Place(table.name, 1 if table.format in ("csv", "tsv") else None),
         )
     lazy = nw.from_native(table.frame)
@@ -133,7 +139,7 @@ def joined_gold(golds: Sequence[Gold]) -> Gold:
     for gold in golds:
         if GOLD in gold.attributes:
             raise InputError(
-                f"column '{GOLD}' has a name that is ours where several golds are read, expected "
+                f"column '{GOLD}' has a reserved name where several golds are read, expected "
                 "another for an attribute",
                 gold.name,
             )
@@ -237,6 +243,6 @@ def _check_ids(frame: pl.DataFrame, table: Table) -> None:
         question = twice["question"][0]
         rows = twice.filter(pl.col("question") == question)[ROW]
         raise InputError(
-            f"question {shown(question)} stands twice (first: {table.place(rows[0])})",
+            f"question {shown(question)} appears twice (first: {table.place(rows[0])})",
             table.place(rows[1]),
         )

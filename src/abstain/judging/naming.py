@@ -8,13 +8,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import takewhile
-from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import UsageError
 from abstain.io.files import bare_name
+from abstain.io.submissions import folders_of
 from abstain.io.tables import Table
 from abstain.judging.responses import Responses
 
@@ -166,7 +166,7 @@ def _moments(times: Sequence[str]) -> list[str]:
 
 def _telling_folders(paths: Sequence[str]) -> list[tuple[str, ...]]:
     """The last folders of each path, as few of them as tell all the paths apart."""
-    folders = [Path(os.path.abspath(path)).parts[1:-1] for path in paths]
+    folders = folders_of(paths)
     deepest = max(map(len, folders))
     for depth in range(1, deepest):
         last = [own[-depth:] for own in folders]

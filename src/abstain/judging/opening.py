@@ -20,7 +20,7 @@ from abstain.errors import InputError, UsageError, option, plural, shown, some_o
 from abstain.io.files import Opened
 from abstain.io.frames import collect, without
 from abstain.io.readers import READERS
-from abstain.io.submissions import is_bundle, own_name, runs_in
+from abstain.io.submissions import is_bundle, own_name, runs_in, teams_of
 from abstain.io.tables import ROW, Plan, Table
 from abstain.judging.naming import name_runs
 from abstain.judging.reading import Reading
@@ -53,12 +53,24 @@ class Given(Struct, frozen=True):
     """What the caller calls it."""
     label: str = ""
     """What it is called where nothing else says so."""
+    team: str | None = None
+    """Who handed it in, where a folder says so."""
+
+    @property
+    def place(self) -> str:
+        """What it is called in messages."""
+        if isinstance(self.data, Opened):
+            return self.data.name
+        return os.fspath(self.data) if is_path(self.data) else self.label or "the frame"
 
 
-def named(runs: Any, reading: Reading) -> list[Given]:
+def named(
+    runs: Any, reading: Reading, refused: list[tuple[Given, InputError]] | None = None
+) -> list[Given]:
     """The runs with the names that the caller gave; folders and archives stand for their runs.
 
-    A text `name=path` gives a path its name.
+    A text `name=path` gives a path its name. A folder or an archive without runs is `refused` with
+    its reason, where the caller keeps a list of those.
     """
     if isinstance(runs, Mapping):
         found = [Given(data, name=str(name)) for name, data in runs.items()]
@@ -74,13 +86,29 @@ def named(runs: Any, reading: Reading) -> list[Given]:
                 f"{option('names')} names every run, in order"
             )
         found = [replace(own, name=n) for own, n in zip(found, reading.names, strict=True)]
-    every = [one for own in found for one in _unfolded(own, reading)]
-    if not every:
-        raise UsageError("there is no run to read")
+    every: list[Given] = []
+    for own in found:
+        try:
+            every += _unfolded(own, reading)
+        except InputError as error:
+            if refused is None:
+                raise
+            refused.append((own, error))
+    if not every and not refused:
+        raise UsageError("no run is given")
     frames = [at for at, own in enumerate(every) if not is_file(own.data)]
     for at in frames if len(frames) > 1 else ():
         every[at] = replace(every[at], label=f"run {at + 1}")
-    return every
+    return _with_teams(every, found)
+
+
+def _with_teams(every: list[Given], given: Sequence[Given]) -> list[Given]:
+    """Files in folders by teams know their team, unless something else was given beside files."""
+    if not every or any(own.name or not is_path(own.data) or own.data == "-" for own in given):
+        return every
+    paths = [os.fspath(own.data) for own in given]
+    teams = teams_of([own.place for own in every], paths)
+    return [replace(own, team=team) for own, team in zip(every, teams, strict=True)]
 
 
 def _unfolded(own: Given, reading: Reading) -> list[Given]:
@@ -93,7 +121,8 @@ def _unfolded(own: Given, reading: Reading) -> list[Given]:
 def opened_run(own: Given, reading: Reading, *, judged: bool = False) -> Responses:
     """One run, opened; what was given a name must hold one run."""
     if not own.name:
-        return read_responses(own.data, reading, name=own.label, judged=judged)
+        source = read_responses(own.data, reading, name=own.label, judged=judged)
+        return replace(source, team=own.team)
     if is_bundle(own.data):
         files = runs_in(own.data, reading.format)
         found = join_tasks([read_responses(path, reading, judged=judged) for path in files])
@@ -299,7 +328,8 @@ def _joined(logs: Sequence[_Log]) -> Responses:
     listed = ", ".join(tasks[:5]) + (" …" if tasks[5:] else "")
     note = f"{plural(len(logs), 'log')} of {run} made one run, a task each ({listed})"
     table = replace(table, notes=(*table.notes, note), run_id=(run, 1))
-    return Responses(table, run)
+    teams = {log.source.team for log in logs}
+    return Responses(table, run, teams.pop() if len(teams) == 1 else None)
 
 
 def _name(tables: Sequence[Table], run: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -39,6 +40,8 @@ class Responses(Struct, frozen=True):
     table: Table
     run: str | None
     """The one run of the table; None when a `run` column names several."""
+    team: str | None = None
+    """Who handed it in, where a folder says so."""
 
     @property
     def frame(self) -> nw.LazyFrame[Any]:
@@ -115,11 +118,44 @@ def describe(gold: Gold, sources: Sequence[Responses] = ()) -> list[str]:
 def told(tables: Iterable[Table]) -> list[str]:
     """The notes of tables, each once, and where logs of one tool are of different questions."""
     tables = list(tables)
-    notes = list(dict.fromkeys(note for table in tables for note in table.notes))
+    notes = _one_each(tables)
     for format in dict.fromkeys(t.format for t in tables if t.verdicts is not None):
         if format in READERS and (how := READERS[format].paired_by):
             notes += _different_documents([t for t in tables if t.format == format], how)
     return notes
+
+
+OF = re.compile(r"(\d[\d,]*) of (\d[\d,]*)")
+"""Counts in a note that several files may share, so that they are added up."""
+
+
+def _one_each(tables: Sequence[Table]) -> list[str]:
+    """One note of each kind: what several files share is said once, with their counts added up."""
+    kinds: dict[tuple[str, bool], dict[str, str]] = {}
+    for table in tables:
+        for note in table.notes:
+            text = note.removeprefix(f"{table.name}: ")
+            files = kinds.setdefault((OF.sub("{}", text), text != note), {})
+            files.setdefault(table.name, text)
+    return [
+        _shared(files) if named and len(files) > 1 else (f"{name}: {text}" if named else text)
+        for (_, named), files in kinds.items()
+        for name, text in list(files.items())[:1]
+    ]
+
+
+def _shared(files: Mapping[str, str]) -> str:
+    """A note of several files: the first is named, the others are counted."""
+    (name, text), *others = files.items()
+    pairs = [OF.findall(own) for own in files.values()]
+    sums = iter(
+        " of ".join(
+            f"{sum(int(n.replace(',', '')) for n in part):,}" for part in zip(*same, strict=True)
+        )
+        for same in zip(*pairs, strict=True)
+    )
+    text = OF.sub(lambda _: next(sums), text)
+    return f"{name} and {plural(len(others), 'more file')}: {text}"
 
 
 def _different_documents(logs: Sequence[Table], how: str) -> list[str]:

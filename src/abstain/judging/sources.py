@@ -28,7 +28,7 @@ from abstain.judging.plans import agreed, planned
 from abstain.judging.reading import JudgedOptions, Reading, ReadingOptions, refuse_meaningless
 from abstain.judging.responses import Responses, describe, in_its_engine, own_cluster, told
 
-NAMELESS = "the rows name no question: each is counted as one"
+NAMELESS = "the rows name no question: each row counts as a question"
 
 
 class _Source(Source):
@@ -187,10 +187,12 @@ def _ids_of(gold: Gold, responses: Sequence[Responses]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def golds_of(gold: Any, reading: Reading) -> tuple[list[Gold], Gold]:
-    """The golds that were named, and all of them as one."""
+def golds_of(gold: Any, reading: Reading, *, answers: bool = True) -> tuple[list[Gold], Gold]:
+    """The golds that were named, and all of them as one; `answers` says whether they need any."""
     given = gold if isinstance(gold, (list, tuple)) else [gold]
-    golds = [own if isinstance(own, Gold) else read_gold(own, reading) for own in given]
+    golds = [
+        own if isinstance(own, Gold) else read_gold(own, reading, answers=answers) for own in given
+    ]
     if not golds:
         raise UsageError("there is no gold to judge by")
     return golds, joined_gold(golds)

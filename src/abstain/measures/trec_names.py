@@ -208,7 +208,7 @@ def _points(own: TrecName, parameters: str) -> list[tuple[str, float]]:
     if cutoffs and points[0] <= 0:
         raise UsageError(f"the cutoffs of {own.name} must be above 0 (got {shown(parameters)})")
     if len(set(points)) < len(points):
-        raise UsageError(f"a cutoff of {own.name} stands twice (got {shown(parameters)})")
+        raise UsageError(f"a cutoff of {own.name} appears twice (got {shown(parameters)})")
     if cutoffs:
         return [(f"{own.name}_{int(point)}", int(point)) for point in points]
     return [(f"{own.name}_{point:3.2f}"[: len(own.name) + 9], point) for point in points]

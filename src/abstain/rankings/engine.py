@@ -153,7 +153,7 @@ def _repeated(
     what = f"document {shown(str(value))}"
     if column == "score":
         what = f"rank {-int(value)}"
-    return InputError(f"{what} stands twice {_of(row)}", source.name)
+    return InputError(f"{what} appears twice {_of(row)}", source.name)
 
 
 def _by_run(

@@ -97,6 +97,7 @@ class Rankings:
             return np.ones((len(self.runs), len(self.queries)), bool)
         return ~self.lists.by_run(self.lists.missing)
 
+    @checked
     def measures(
         self, given: Sequence[str | Measure] | str | Measure = ()
     ) -> tuple[RankingMeasure, ...]:

@@ -321,9 +321,9 @@ def _collect(
 
 
 def _repeated(source: Source, error: RepeatedError) -> InputError:
-    """What stands twice for a query, with its two places."""
+    """What appears twice for a query, with its two places."""
     what = f"document {shown(error.doc)}" if error.doc is not None else f"rank {error.rank}"
-    said = f"{what} stands twice for query {shown(error.query)}"
+    said = f"{what} appears twice for query {shown(error.query)}"
     places = source.places_of(error)
     if len(places) < 2:
         return InputError(said, source.name)

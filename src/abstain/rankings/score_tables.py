@@ -124,7 +124,7 @@ def _table_of_result(text: bytes, name: str) -> Table:
     try:
         single = msgspec.json.decode(text.removeprefix(BOM), type=_Saved).per_query
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise InputError(f"is no whole result of `abstain rank`: {error}", name) from None
+        raise InputError(f"is not a complete result of `abstain rank`: {error}", name) from None
     if not single:
         raise InputError(
             "has no scores of single queries: `abstain rank --per-query` has them", name
@@ -171,7 +171,7 @@ def _from_columns(frame: pl.DataFrame, named: Columns, table: Table) -> Given:
         twice = ~pl.Series(topics).is_first_distinct()
         if twice.any():
             row = int(twice.arg_true()[0])
-            raise InputError(f"topic {shown(topics[row])} stands twice", table.place(row))
+            raise InputError(f"topic {shown(topics[row])} appears twice", table.place(row))
     scores, others = _scores_and_others(frame, [key, named.cluster, *_called_topics(frame)], table)
     if not scores:
         raise InputError("has no column of scores, expected a system a column", table.name)
@@ -279,7 +279,7 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
         frame = frame.with_columns(pl.Series(column, _ids(frame[column], table, frame[ROW])))
     twice = frame.filter(~pl.struct(col(runs), col(key)).is_first_distinct())
     if twice.height:
-        said = f"topic {shown(twice[key][0])} stands twice for {shown(twice[runs][0])}"
+        said = f"topic {shown(twice[key][0])} appears twice for {shown(twice[runs][0])}"
         raise InputError(said, table.place(twice[ROW][0]))
     scores, others = _scores_and_others(frame, [*aside, named.cluster], table)
     if not scores:

@@ -57,7 +57,7 @@ class TrecFile(Origin, frozen=True):
         yield from trec.run_batches(self.opened, by_rank=by_rank, marks=marks)
 
     def places_of(self, error: RepeatedError) -> Sequence[Place]:
-        """Where that is which stands twice for a query."""
+        """Where that is which appears twice for a query."""
         lines = trec.lines_with(self.opened, error.query, doc=error.doc, rank=error.rank)
         return [Place(self.name, line) for line in lines]
 
@@ -109,7 +109,7 @@ def open_source(
 def is_ranking(data: str | Opened) -> bool:
     """Whether a file of a folder or an archive holds a run: by its name, or its first line."""
     opened = data if isinstance(data, Opened) else open_streamed(data)
-    if format_of_name(opened.name) is not None:
+    if opened.broken or format_of_name(opened.name) is not None:
         return True
     try:
         first = opened.head().removeprefix(BOM).split(b"\n", 1)[0]

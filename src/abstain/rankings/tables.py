@@ -82,7 +82,7 @@ class RankedTable(Origin, frozen=True):
             yield rows.select("query", "doc", score, run.alias("run")).with_columns(marks)
 
     def places_of(self, error: RepeatedError) -> Sequence[Place]:
-        """Where that is which stands twice for a query."""
+        """Where that is which appears twice for a query."""
         table = self.table
         has_run = "run" in table.columns
         texts = ("query", "doc", "run") if has_run else ("query", "doc")
@@ -217,7 +217,7 @@ def require_order(table: Table, order: str) -> None:
 
 
 def _having(error: RepeatedError, rows: pl.DataFrame) -> pl.DataFrame:
-    """Those of a query's rows that have what stands twice."""
+    """Those of a query's rows that have what appears twice."""
     if error.doc is not None:
         return rows.filter(pl.col("doc") == error.doc)
     same = rows["rank"].cast(pl.Float64, strict=False) == error.rank
@@ -325,5 +325,5 @@ def read_queries(table: Table, by: Sequence[str] = ()) -> pl.DataFrame:
     twice = (~rows["query"].is_first_distinct()).arg_true()
     if len(twice):
         query = shown(rows["query"][twice[0]])
-        raise InputError(f"query {query} stands twice", place_in(table, rows, twice[0]))
+        raise InputError(f"query {query} appears twice", place_in(table, rows, twice[0]))
     return rows.select("query", *by)

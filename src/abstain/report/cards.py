@@ -33,11 +33,11 @@ def measures_grid() -> Grid:
         "unanswered, the candidate was right).",
         "κ is what a blank is credited, in right answers. p* is the chance of being right above "
         "which answering pays.",
-        "CWS and what follows take answers with a confidence: N answers, C(i) right among the i "
-        "surest; `abstain curve` gives them.",
+        "CWS and the measures after it take answers with a confidence: N answers, C(i) right among "
+        "the i surest; `abstain curve` gives them.",
         "Of rankings: r_i is the gain or grade at rank i of d, R what there is to find, r_t the "
         "gain of the list's end; [@k] may be left out.",
-        "`abstain explain c@1` tells the whole story of one.",
+        "`abstain explain c@1` explains one measure in full.",
     ]
     return grid
 

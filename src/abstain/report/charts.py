@@ -27,6 +27,15 @@ PALETTE = (
 )
 """Okabe and Ito's colours, told apart with any kind of colour vision."""
 
+RUN_COLOURS = (
+    *("#332288", "#44aa99", "#aa4499", "#999933", "#882255", "#88ccee", "#cc6677", "#117733"),
+)
+"""Paul Tol's muted colours: for runs, so that none has the colour of an outcome."""
+NOT_A_RUN = "answering nothing"
+"""What a chart draws beside runs, in grey."""
+NO_RUN = "#7f7f7f"
+"""For a run without a colour of its own, and for what is no run."""
+
 OUTCOME_COLOURS = {"right": "#0072b2", "wrong": "#d55e00", "blank": "#c9ced6"}
 ENDINGS = (".svg", ".png", ".html", ".json")
 Layer = dict[str, Any]
@@ -172,6 +181,51 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
         return cell
 
     return {name: value(cell) for name, cell in row.items()}
+
+
+def run_colours(specs: Iterable[Mapping[str, Any]], order: Iterable[str] = ()) -> dict[str, str]:
+    """A colour for each run that some chart draws as a line, the first in `order` first.
+
+    Where no chart has lines, runs that are dots have one.
+    """
+    kinds: dict[str, list[str]] = {"line": [], "point": []}
+    for spec in specs:
+        for layer in spec.get("layer", ()):
+            kind = _kind(layer)
+            if kind in kinds and _by_run(layer):
+                kinds[kind] += _runs_of(layer, spec)
+    drawn = dict.fromkeys(kinds["line"] or kinds["point"])
+    first = [run for run in dict.fromkeys(order) if run in drawn]
+    runs = [run for run in dict.fromkeys((*first, *drawn)) if run != NOT_A_RUN]
+    return {run: RUN_COLOURS[n % len(RUN_COLOURS)] for n, run in enumerate(runs)}
+
+
+def in_run_colours(spec: Mapping[str, Any], colours: Mapping[str, str]) -> dict[str, Any]:
+    """The chart with each run in its colour, those without one in grey."""
+    layers = [dict(layer) for layer in spec.get("layer", ())]
+    by_run = [layer for layer in layers if _by_run(layer)]
+    names = list(dict.fromkeys(run for layer in by_run for run in _runs_of(layer, spec)))
+    scale = {"domain": names, "range": [colours.get(name, NO_RUN) for name in names]}
+    for layer in by_run:
+        colour = {**layer["encoding"]["color"], "scale": scale}
+        layer["encoding"] = {**layer["encoding"], "color": colour}
+    return {**spec, **({"layer": layers} if layers else {})}
+
+
+def coloured(charts: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Charts of one result, each run in the same colour in all of them."""
+    colours = run_colours(charts.values())
+    return {name: in_run_colours(spec, colours) for name, spec in charts.items()}
+
+
+def _runs_of(layer: Mapping[str, Any], spec: Mapping[str, Any]) -> list[str]:
+    rows = layer.get("data", spec["data"])["values"]
+    return [row["run"] for row in rows if row.get("run") is not None]
+
+
+def _by_run(layer: Mapping[str, Any]) -> bool:
+    colour = layer.get("encoding", {}).get("color", {})
+    return bool(colour.get("field") == "run" and colour.get("type") == "nominal")
 
 
 def write_chart(spec: Mapping[str, Any], path: str | Path) -> None:

@@ -48,8 +48,8 @@ def bounds(c: CompareResult) -> list[str]:
     total = sum(row.unknown for row in unknown)
     said = [
         f"{plural(total, 'response is', 'responses are')} unknown (unparseable, failed or missing):"
-        f" worst and best are the scores over all {plural(c.questions_in_all, 'question')} and all "
-        "ways they could have gone"
+        f" worst and best are the lowest and the highest score over all "
+        f"{plural(c.questions_in_all, 'question')}, whatever those responses were"
         + ("." if all(row.all_ways for row in unknown) else ", as far as an even sample shows.")
     ]
     if len(c.rows) == 2 and all(row.bounds for row in c.rows):
@@ -59,7 +59,7 @@ def bounds(c: CompareResult) -> list[str]:
         if low is not None and high is not None and low > high:
             said.append(f"{first.run} stays ahead of {second.run} whatever they were.")
         else:
-            said.append("They could turn the order of the two runs.")
+            said.append("They could reverse the order of the two runs.")
     return said
 
 
@@ -75,8 +75,8 @@ def corrected(c: CompareResult) -> list[str]:
     if c.never_checked:
         which = "judged" if c.judge_drawn == "verdict" else "truly"
         said.append(
-            f"No response that is {which} {' or '.join(c.never_checked)} was checked: there the "
-            "judge is taken at its word."
+            f"No response that is {which} {' or '.join(c.never_checked)} was checked: the "
+            "judge is assumed to be right there."
         )
     return said
 

@@ -66,6 +66,31 @@ def verdict(c: CompareResult) -> list[str]:
     return [*said, *_resolution(c, len(tested))]
 
 
+def best(c: CompareResult) -> list[str]:
+    """The best of several runs, and from how many others it can be told apart."""
+    if len(c.rows) < 3 or c.rows[0].score is None:
+        return []
+    row = c.rows[0]
+    text = f"The best run is {row.run} ({c.measure} {row.score:.4f})"
+    told = told_apart(c, row.run)
+    return [f"{text}, and {told}." if told else f"{text}."]
+
+
+def told_apart(c: CompareResult, run: str) -> str:
+    """From how many other runs a run can be told apart; empty where it was compared with none."""
+    own = [p for p in _tested(c.pairs) if run in (p.run, p.against)]
+    if not own:
+        return ""
+    found, level = sum(bool(p.differs) for p in own), f"at the {100 * c.alpha:g} % level"
+    if len(own) == 1:
+        other = own[0].against if own[0].run == run else own[0].run
+        return f"it {'can' if found else 'cannot'} be told apart from {other} {level}"
+    if not found:
+        return f"it cannot be told apart from any of the {len(own)} others {level}"
+    whom = f"all {len(own)} others" if found == len(own) else f"{found} of the {len(own)} others"
+    return f"it can be told apart from {whom} {level}"
+
+
 def _unsaid(c: CompareResult) -> list[str]:
     """Which differences have no verdict although there are some, and why."""
     without = [p.no_test for p in c.pairs if p.no_test]
@@ -78,10 +103,10 @@ def _unsaid(c: CompareResult) -> list[str]:
 def _two(c: CompareResult) -> list[str]:
     (pair,) = c.pairs
     if pair.difference is None or pair.differs is None:
-        return [_untested(c)]
+        return _unsaid(c) or [_untested(c)]
     if c.origin is not None and c.origin.same == c.questions and pair.p == 1:
         alike = f"{pair.run} and {pair.against} have the same outcome on every question"
-        return [f"{alike}: there is no difference to be seen."]
+        return [f"{alike}: there is no difference."]
     if pair.no_test:
         size = f"{pair.run} and {pair.against} differ by {abs(pair.difference):.4f}"
         return [f"{size}. There is no verdict: {pair.no_test}."]
@@ -95,12 +120,12 @@ def _two(c: CompareResult) -> list[str]:
     if _of_rightness(c):
         found = "a difference" if pair.differs else "no difference"
         return [
-            f"{text}. McNemar's test does not look at {c.measure} but at who is right: {found} "
-            f"there {level} ({test})."
+            f"{text}. McNemar's test compares who is right, not {c.measure}: it finds {found} "
+            f"{level} ({test})."
         ]
     if pair.differs:
-        return [f"{text} ({test}): a difference {level}."]
-    return [f"{text} ({test}): not a difference {level}, chance could have made it."]
+        return [f"{text} ({test}): a significant difference {level}."]
+    return [f"{text} ({test}): not a significant difference {level}."]
 
 
 def _untested(c: CompareResult) -> str:
@@ -122,7 +147,7 @@ def _many(c: CompareResult, tested: list[Pair]) -> list[str]:
         f"{100 * c.alpha:g} % level ({CORRECTIONS.get(c.correction, c.correction)})."
     ]
     if _of_rightness(c):
-        said.append(f"McNemar's test does not look at {c.measure} but at who is right.")
+        said.append(f"McNemar's test compares who is right, not {c.measure}.")
     separated = c.separated()
     if separated:
         verb = "is" if len(separated) == 1 else "are"
@@ -137,7 +162,7 @@ def _many(c: CompareResult, tested: list[Pair]) -> list[str]:
     same = [p for p in c.pairs if p.standard_error == 0 and p.difference == 0]
     if same:
         pairs = first_few(f"{p.run} and {p.against}" for p in same)
-        said.append(f"Alike throughout, as far as {c.measure} can tell: {pairs}.")
+        said.append(f"No question tells these pairs apart by {c.measure}: {pairs}.")
     return said
 
 
@@ -151,14 +176,11 @@ def _neighbours(c: CompareResult, *, alone: bool) -> list[str]:
     if not near:
         return []
     alike = sum(not p.differs for p in near)
-    most = "most neighbours" if 2 * alike > len(near) else "some neighbours"
-    head = "All neighbours differ" if not alike else f"But {most} are not told apart"
-    if alike and alone:
-        head = head.removeprefix("But ").capitalize()
-    return [
-        f"{head}: {alike} of {plural(len(near), 'pair')} next to each other in the ranking "
-        "could have come by chance."
-    ]
+    pairs = f"{plural(len(near), 'pair')} of neighbours in the ranking"
+    if not alike:
+        return [f"All {pairs} differ." if len(near) > 1 else f"The {pairs} differs."]
+    but = "" if alone else "But "
+    return [f"{but}{alike} of {pairs} cannot be told apart."]
 
 
 def _against(c: CompareResult, tested: list[Pair]) -> list[str]:
@@ -172,7 +194,7 @@ def _against(c: CompareResult, tested: list[Pair]) -> list[str]:
             lower = "" if c.higher_is_better else ", lower being better"
             said.append(f"{first_few(runs, most=5)} {verb} {word} {c.against}{lower}.")
     by = "Holm" if c.correction == "holm" else c.correction
-    who = f"{plural(rest, 'run')} cannot" if rest else "There is no run that cannot"
+    who = f"{plural(rest, 'run')} cannot" if rest else "Every run can"
     said.append(
         f"{who} be told apart from {c.against} "
         f"({by} over {plural(len(tested), 'comparison')}, {100 * c.alpha:g} %)."
@@ -208,10 +230,10 @@ def _resolution(c: CompareResult, tested: int) -> list[str]:
     text += (
         f"no pair can be told apart {level}"
         if reach > c.alpha
-        else "only runs that are ahead in nearly every cluster can be told apart"
+        else "only a run that is ahead in nearly every cluster can be told apart"
     )
     last = trials if by_trials else "fewer runs"
-    return [f"{text}. The correction bh, a comparison with one run or {last} ask for less."]
+    return [f"{text}. The correction bh, a comparison with one run or {last} would need less."]
 
 
 def _smallest_p(c: CompareResult, many: int) -> tuple[float, str, bool]:
@@ -247,14 +269,14 @@ def origin(c: CompareResult) -> list[str]:
     moves, verb = plural(without, "move"), "is" if without == 1 else "are"
     if o.knowing is None or o.abstaining is None:
         said = [
-            "How much of the difference is knowing and how much is when to abstain cannot be "
-            f"said: {moves} {verb} from or to a blank without a candidate. A column "
+            "How much of the difference comes from knowing and how much from when to abstain "
+            f"cannot be said: {moves} {verb} from or to a blank without a candidate. A column "
             "candidate, with what the blanks would have answered, would tell."
         ]
     else:
         text = (
-            f"Of the difference of {signed(pair.difference)}, {signed(o.knowing)} is knowing more "
-            f"or less and {signed(o.abstaining)} is when to abstain"
+            f"Of the difference of {signed(pair.difference)}, {signed(o.knowing)} comes from "
+            f"knowing more or less and {signed(o.abstaining)} from when to abstain"
         )
         if without:
             counts = "counts" if without == 1 else "count"

@@ -20,6 +20,8 @@ ANSWERED = "share of questions answered"
 PENALISED = "S = c − t/(1−t)·w"
 ON_PAGE, IN_FILE = 101, 500
 """Points of a curve that are drawn."""
+SQUARE = 400
+"""Pixels of a side where both axes are the same kind of share."""
 MOST_T = PENALISED_AT[-1]
 """Beyond it a wrong answer costs more than four right ones and S runs off the page."""
 
@@ -71,7 +73,8 @@ class Drawing:
             f"{100 * last[own.run]['coverage']:.0f} %"
             for own in self.runs[:3]
         )
-        caption = f"Lower is better: answering only where sure should leave few errors. {words}."
+        rule = "Lower is better: a run that answers only where it is sure should make few errors."
+        caption = f"{rule} {words}."
         return Figure("risk", caption, chart("", rows, [layer]), title="Risk and coverage")
 
     def _along(self) -> Figure | None:
@@ -87,7 +90,7 @@ class Drawing:
             words.append(
                 f"{own.run} is best, {number(top[name], 3)}, at {100 * top['coverage']:.0f} %"
             )
-        caption = f"{name} as more and more is answered, the surest first: {'; '.join(words)}."
+        caption = f"{name} as more questions are answered, the surest first: {'; '.join(words)}."
         spec = chart("", rows, [over_coverage(name, name), *self._marks(name)])
         return Figure("along", caption, spec, title=f"{name} and coverage")
 
@@ -124,12 +127,13 @@ class Drawing:
                 "y": {"field": "q", "type": "quantitative"},
             },
         }
-        words = [f"{own.run} promises {_promise(own)}" for own in self.runs[:3]]
+        words = [f"{own.run} is {_promise(own)}" for own in self.runs[:3]]
         caption = (
-            "What was promised and what came true; on the dashed line both are the same. On "
-            f"average {'; '.join(words)}."
+            "The stated confidence and the share that is right; on the dashed line both are equal. "
+            f"On average {'; '.join(words)}."
         )
-        spec = chart("", rows, [perfect, _legend(line), dots])
+        spec = chart("", rows, [perfect, _legend(line), dots], width=SQUARE, height=SQUARE)
+        spec["usermeta"] = {"square": True}
         return Figure("reliability", caption, spec, title="Reliability")
 
     def _roc(self) -> Figure | None:
@@ -210,7 +214,7 @@ def _promise(own: RunCurve) -> str:
     """By how much a run's confidence is too high or too low on average."""
     total = sum(b.answers for b in own.reliability) or 1
     gap = sum(b.answers * (b.confidence - b.accuracy) for b in own.reliability) / total
-    return f"{abs(gap):.3f} too {'much' if gap > 0 else 'little'}"
+    return f"{'over' if gap > 0 else 'under'}confident by {abs(gap):.3f}"
 
 
 def over_coverage(field: str, title: str, **more: Any) -> Layer:

@@ -59,9 +59,9 @@ def notes_of(result: MetaResult) -> list[str]:
     """What has to be said beside the numbers, in the order of the parts."""
     found = [*_undefined_on_all(result), *_left_out(result)]
     if result.trials == 1 and result.stability:
-        found.append("a single trial cannot contradict itself: its error rate is 0 whatever it is")
+        found.append("a single trial always has an error rate of 0")
     if result.trials == 1 and result.sensitivity:
-        found.append("a single trial has no Monte Carlo error: take more trials")
+        found.append("a single trial has no Monte Carlo error: use more trials")
     if result.width is None:
         found += _widths(result)
     found += [*_beyond(result), *_tied_elsewhere(result), *_rising(result)]
@@ -108,8 +108,8 @@ def _beyond(result: MetaResult) -> Iterator[str]:
         if row.required is not None and row.required > last:
             alone = "would not do" if row.within_bins is None else f"would say {row.within_bins:g}"
             yield (
-                f"{row.measure} requires {row.required:g}, which further bins of the same width "
-                f"tell: the {len(row.bins):,} that are listed, the last open from {last:g} on, "
+                f"{row.measure} requires {row.required:g}, found with further bins of the same "
+                f"width; the {len(row.bins):,} that are listed, the last open from {last:g} on, "
                 f"{alone} (a larger number of bins lists more)"
             )
 
@@ -120,7 +120,7 @@ def _tied_elsewhere(result: MetaResult) -> Iterator[str]:
         if row.tied_elsewhere is not None and row.tied_elsewhere > 1 - result.level:
             yield (
                 f"{row.measure}: {100 * row.tied_elsewhere:.0f} % of the differences that are "
-                "large enough are ties on the other questions, which are no swaps"
+                "large enough are ties on the other questions, which do not count as swaps"
             )
 
 
@@ -224,7 +224,7 @@ def chart_words(name: str, result: MetaResult) -> str:
         for a in result.agreement
     )
     said = f"{COEFFICIENT[coefficient]}, {said}" if name == "agreement" else said
-    return f"How far two measures order the runs alike: {said}."
+    return f"How similarly two measures order the runs: {said}."
 
 
 def _share(value: float | None) -> str:
@@ -241,7 +241,7 @@ def advice_of(result: MetaResult) -> str:
         said += _shares_of_range(known, result)
     for row in rows:
         if row.required is None:
-            said.append(f"{row.measure} requires no difference that could be told: {row.reason}.")
+            said.append(f"{row.measure}: no required difference can be given: {row.reason}.")
     needs: dict[float, list[Need]] = {}
     for need in result.questions_needed:
         needs.setdefault(need.difference, []).append(need)
@@ -250,8 +250,8 @@ def advice_of(result: MetaResult) -> str:
     tried = max([*sizes, *(row.size for row in rows)], default=0)
     if any(need.questions > tried for need in result.questions_needed):
         said.append(
-            f"Beyond the {tried:,} that were tried, the required difference is taken to fall with "
-            "the root of the number of questions."
+            f"Beyond the {tried:,} that were tried, the required difference is assumed to fall "
+            "with the square root of the number of questions."
         )
     return " ".join(said)
 

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from abstain import __version__
-from abstain.report.charts import chart_library, interactive
+from abstain.report.charts import chart_library, in_run_colours, interactive, run_colours
 from abstain.report.grid import Column, Grid, clean, legend
 
 LONGEST, WIDEST = 2_000, 70
@@ -196,11 +196,14 @@ def render(page: Page) -> str:
     sections = [section for section in page.sections if section.filled]
     figures = [figure for section in sections for figure in section.figures]
     tables = [t for section in sections for t in (*section.tables, *section.folded)]
+    colours = run_colours((own.spec for own in figures), _runs_in_order(tables))
     data = {
         "digits": page.digits,
+        "colours": {clean(run): colour for run, colour in colours.items()},
         "tables": {t.name: table_data(t) for t in (*tables, *page.again_tables)},
         "charts": {
-            own.name: interactive(own.spec) | {"width": "container", "title": None}
+            own.name: interactive(in_run_colours(own.spec, colours))
+            | {"width": "container", "title": None}
             for own in figures
         },
     }
@@ -219,6 +222,18 @@ def render(page: Page) -> str:
         library=Markup(library),
         data=Markup(_harmless_json(data)),
     )
+
+
+def _runs_in_order(tables: Sequence[PageTable]) -> list[str]:
+    """The runs as the first table that names them has them."""
+    for table in tables:
+        names = [column.name for column in table.grid.columns]
+        if "run" in names:
+            at = names.index("run")
+            return [
+                str(row[at]) for n, row in enumerate(table.grid.rows) if n not in table.grid.dim
+            ]
+    return []
 
 
 def render_chart(spec: Mapping[str, Any]) -> str:
@@ -255,7 +270,9 @@ def _said(sentence: str) -> Any:
     """A sentence whose commands look like commands."""
     from markupsafe import Markup, escape
 
-    text = re.sub(r"`(abstain [a-z]+)`", r"<code>\1</code>", str(escape(clean(sentence))))
+    text = re.sub(
+        r"`(abstain [a-z]+(?: --[a-z-]+)?)`", r"<code>\1</code>", str(escape(clean(sentence)))
+    )
     return Markup(text)
 
 

@@ -12,7 +12,7 @@ from abstain.measures import Measure, measure
 from abstain.measures.arrays import Array
 from abstain.outcomes import CountsArray
 from abstain.report.cards import signature
-from abstain.report.charts import chart, lines, points
+from abstain.report.charts import NOT_A_RUN, chart, lines, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Figure, PageTable
 from abstain.stats.standings import Lead, leads
@@ -20,7 +20,7 @@ from abstain.stats.standings import Lead, leads
 MOST_LINES = 6
 HIGHEST_T = 0.8
 T_AXIS, S_AXIS = "t: answering pays above this chance", "penalised score S(t)"
-SILENCE = "answering nothing"
+SILENCE = NOT_A_RUN
 REWARDS = (
     *("accuracy", "credit(t=0.25)", "c@1", "F", "credit(t=0.5)", "credit(t=0.75)"),
     *("precision", "answer-all-bound"),
@@ -72,7 +72,8 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
         "rewards",
         "What other measures would say",
         "κ: what a blank is credited, in right answers. p*: the chance of being right above which "
-        "answering pays. Both also as numbers, for the run that the measure puts first.",
+        "answering pays. The columns “there” give both as numbers for the run that the measure "
+        "puts first.",
         Grid(columns, rows),
     )
 
@@ -80,8 +81,11 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
 def leads_table(runs: Sequence[str], counts: CountsArray) -> PageTable:
     """Who would win under another t."""
     right, wrong = _shares(counts)
-    columns = [Column("from t", "score"), Column("to t", "score"), Column("first")]
-    columns += [Column("right %", "percent"), Column("wrong %", "percent")]
+    ends = "answering pays for a chance of being right above t; these are the ends of a range"
+    columns = [Column("from t", "score", means=ends), Column("to t", "score", means=ends)]
+    columns.append(Column("first", means="the run that is best in this range"))
+    shares = (("right %", "its share of right answers"), ("wrong %", "its share of wrong ones"))
+    columns += [Column(name, "percent", means=means) for name, means in shares]
     rows: list[list[Cell]] = []
     for lead in leads(right, wrong):
         share: list[Cell] = [0.0, 0.0]
@@ -160,11 +164,13 @@ def decision_figure(runs: Sequence[str], counts: CountsArray, best: Sequence[int
 
 def decision_words(runs: Sequence[str], found: Sequence[Lead], shown: int) -> str:
     """Where the leader changes as wrong answers grow dearer."""
-    until = f" up to t = {found[1].start:.2f}" if found[1:] else " at every t"
-    said = f"Scores fall as a wrong answer costs more. {_name(runs, found[0])} leads{until}."
-    for lead in found[1:]:
-        until = f" to t = {lead.stop:.2f}" if lead.stop < 1 else ""
-        said += f" {_name(runs, lead)} leads from t = {lead.start:.2f}{until}."
+    said = "Scores fall as a wrong answer costs more."
+    for lead in found:
+        since = f"From t = {lead.start:.2f}" if lead.start > 0 else ""
+        until = f"to {lead.stop:.2f}" if since else f"Up to t = {lead.stop:.2f}"
+        where = " ".join(filter(None, (since, until if lead.stop < 1 else ""))) or "At every t"
+        whom = "to answer nothing" if lead.run is None else runs[lead.run]
+        said += f" {where} the best is {whom}."
     drawn = f"{said} {plural(shown, 'run is', 'runs are')} drawn"
     marked = any(lead.start < HIGHEST_T for lead in found[1:])
     return f"{drawn}; a circle marks a change of lead." if marked else f"{drawn}."

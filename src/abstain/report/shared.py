@@ -133,9 +133,11 @@ def score_figure(
     layers = [dots]
     if ends:
         span = points("low", "run", sort=names, **titles)
-        span["mark"] = {"type": "rule", "strokeWidth": 3, "color": "#56b4e9"}
+        span["mark"] = {"type": "rule", "strokeWidth": 3, "opacity": 0.5}
         span["encoding"]["x2"] = {"field": "high"}
         layers.insert(0, span)
+    for layer in layers:
+        layer["encoding"]["color"] = {"field": "run", "type": "nominal", "legend": None}
     scores = [score for _, score, _, _ in shown if score is not None]
     drawn = (
         "All runs"
@@ -163,8 +165,14 @@ def best_first(rows: Sequence[ScoredRow], name: str) -> list[ScoredRow]:
     return sorted(rows, key=key)
 
 
-def lead_words(rows: Sequence[ScoredRow], names: list[str]) -> str:
-    """The result in one sentence."""
+def lead_words(
+    rows: Sequence[ScoredRow],
+    names: list[str],
+    *,
+    level: float | None = None,
+    test: str = "`abstain compare`",
+) -> str:
+    """Who is best and whether that is sure; `test` is the command that tests it."""
     if not names or not rows:
         return "There is nothing to rank."
     name = names[0]
@@ -177,7 +185,8 @@ def lead_words(rows: Sequence[ScoredRow], names: list[str]) -> str:
         for row in first.values():
             wins[row.run] = wins.get(row.run, 0) + (row.scores[name] is not None)
         run, most = max(wins.items(), key=lambda item: item[1])
-        return f"{run} is first by {name} in {most} of {plural(len(parts), 'slice')}."
+        first_in = f"{run} is first by {name} in {most} of {plural(len(parts), 'slice')}"
+        return f"{first_in}{_unsure(rows, name, test)}."
     ordered = best_first(rows, name)
     best = ordered[0]
     if best.scores[name] is None:
@@ -190,17 +199,42 @@ def lead_words(rows: Sequence[ScoredRow], names: list[str]) -> str:
     others = [row for row in ordered[1:] if row.scores[name] is not None]
     if not others:
         return f"{best.run} has {text}."
-    level = _tied(others, best, name)
-    rest = others[len(level) :]
+    alike = _tied(others, best, name)
+    rest = others[len(alike) :]
     text = f"The best run is {best.run} ({text})"
-    if level:
-        whom = level[0] if len(level) == 1 else f"{len(level)} others"
+    if alike:
+        whom = alike[0] if len(alike) == 1 else f"{len(alike)} others"
         text = text.replace("The best run is", "At the top is", 1) + f", level with {whom}"
+    text += _sure(best, others, name, level, test)
     if not rest:
         return f"{text}."
-    return (
-        f"{text}; {following(_tied(rest, rest[0], name))} ({words.number(rest[0].scores[name])})."
-    )
+    next_ones = following(_tied(rest, rest[0], name))
+    return f"{text}; {next_ones} ({words.number(rest[0].scores[name])})."
+
+
+def _sure(
+    best: ScoredRow, others: Sequence[ScoredRow], name: str, level: float | None, test: str
+) -> str:
+    """Whether the best run's interval overlaps that of another, or who would know."""
+    low, high = best.intervals.get(name, (None, None))
+    spans = [(row.run, *row.intervals.get(name, (None, None))) for row in others]
+    if low is None or high is None or any(a is None or b is None for _, a, b in spans):
+        return _unsure([best, *others], name, test)
+    shared = [
+        run for run, a, b in spans if a is not None and b is not None and a <= high and low <= b
+    ]
+    own = "its interval" if level is None else f"its {100 * level:g} % interval"
+    if not shared:
+        return f", and {own} overlaps that of no other run"
+    whom = f"that of {shared[0]}" if len(shared) == 1 else f"those of {len(shared)} other runs"
+    return f", but {own} overlaps {whom} ({test} tests the difference)"
+
+
+def _unsure(rows: Sequence[ScoredRow], name: str, test: str) -> str:
+    """That nothing says whether the first is really first; of one run there is nothing to say."""
+    if len({row.run for row in rows if row.scores[name] is not None}) < 2:
+        return ""
+    return f", but whether that is sure was not tested ({test} tests it)"
 
 
 def _tied(rows: Sequence[ScoredRow], one: ScoredRow, name: str) -> list[str]:

@@ -40,7 +40,7 @@ OF_ONE_PROPORTION = ("wilson", "clopper-pearson")
 DRAWS = 20_000
 BLOCK = 1 << 22
 """Numbers held at once."""
-NO_WIDTH = "hardly a resample differs, so a bootstrap shows no width"
+NO_WIDTH = "almost all resamples are the same, so a bootstrap interval has no width"
 
 
 @dataclass(frozen=True, slots=True)

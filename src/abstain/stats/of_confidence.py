@@ -39,7 +39,7 @@ LEFT_OUT = 200
 TINY = 1e-300
 DUST = 1e-14
 """What an answer seems to move a score by where sums were taken in another order."""
-UNMOVED = "no answer moves either score, so an interval shows no width"
+UNMOVED = "no answer changes either score, so the interval has no width"
 TOO_FEW = "a run has answers in fewer than two questions or clusters"
 
 
@@ -154,7 +154,7 @@ def why_none(measure: Measure, units: int, observed: float, *, clustered: bool) 
     if units < 2:
         return f"there is only one {'cluster' if clustered else 'question'}"
     if measure.definition.bootstrap_biased:
-        return f"{measure.name} is too large in any sample, and a bootstrap adds to that"
+        return f"{measure.name} is biased upwards in any sample, and a bootstrap adds to the bias"
     return "the value is undefined" if math.isnan(observed) else ""
 
 

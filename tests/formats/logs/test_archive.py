@@ -167,7 +167,7 @@ def test_many_samples_take_the_memory_of_one(here: Here) -> None:
         (b"PK\5\6" + bytes(18), "is an Inspect log without its header.json"),
         (archive([("other.txt", b"hello")]), "is an Inspect log without its header.json"),
         (archive([("header.json", b"{}")]), "missing required field `eval`"),
-        (archive([("header.json", b'{"eval": {')]), "is not whole JSON"),
+        (archive([("header.json", b'{"eval": {')]), "is not complete JSON"),
         (
             archive([("header.json", json.dumps(header()).encode()), ("samples/a.json", b"[]")]),
             "is no Inspect sample of a known shape",

@@ -245,7 +245,7 @@ def test_a_score_of_several_values(here: Here) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (json_log([sample("a"), sample("a")]), "sample 'a' stands twice in epoch 1"),
+        (json_log([sample("a"), sample("a")]), "sample 'a' appears twice in epoch 1"),
         (json_log([sample("a", 0.5)]), "--pick right-at=0.5"),
         (json_log([sample("a", "maybe")]), "the score 'maybe' has no known meaning"),
         (json_log([sample("a", [1, 0])]), "the score is a list"),
@@ -256,7 +256,7 @@ def test_a_score_of_several_values(here: Here) -> None:
             "has a score without a value, expected one (log version 2, inspect_ai 0.3.285)",
         ),
         (json.dumps(header()), "has no samples, expected a log with them (log version 2"),
-        (json_log([sample("a")])[:-200], "log.json: is not whole JSON"),
+        (json_log([sample("a")])[:-200], "log.json: is not complete JSON"),
         (json_log([]), "log.json: has no responses"),
     ],
 )

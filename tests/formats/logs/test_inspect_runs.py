@@ -233,7 +233,7 @@ def test_a_failed_log_lacks_what_it_set_out_to_do(here: Here) -> None:
     data = asked(here, "score", "--judged", "good.json", "bad.json")
     assert data["touched"] == {"declined": 1, "missing": 2}
     assert "bad.json: lacks 2 of 4 samples" in data["notes"]
-    assert "bad.json: the run did not end well: its status is 'error'" in data["notes"]
+    assert "bad.json: the run did not finish: its status is 'error'" in data["notes"]
     assert not any("was asked" in note for note in data["notes"])
 
 

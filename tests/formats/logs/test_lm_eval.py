@@ -183,7 +183,7 @@ def test_squadv2_logs_what_its_metric_takes(here: Here) -> None:
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        (row() + '{"doc_id": 1, "filt', "log.jsonl:2: is not whole JSON"),
+        (row() + '{"doc_id": 1, "filt', "log.jsonl:2: is not complete JSON"),
         (row() + row(doc_id=1, filtered_resps=...), "log.jsonl:2: has no 'filtered_resps'"),
         (row() + row(doc_id=1, exact_match=...), "log.jsonl:2: has no metric 'exact_match'"),
         (row() + row(doc_id=1, exact_match=0.5), "right-at=0.5"),
@@ -192,7 +192,7 @@ def test_squadv2_logs_what_its_metric_takes(here: Here) -> None:
         (row(metrics=["a", "b"], a=1, b=0), "has 2 metrics (a, b); name the one"),
         (row() + row(filter="other"), "has 2 filters (none, other); name the one"),
         (row(metrics=[]), "has no metric in its rows"),
-        (row() + row(), "log.jsonl:2: document '0' stands twice"),
+        (row() + row(), "log.jsonl:2: document '0' appears twice"),
         (row() + "[1, 2]\n", "is no row of lm-evaluation-harness's samples of a known shape"),
     ],
 )

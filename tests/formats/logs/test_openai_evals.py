@@ -37,7 +37,7 @@ def test_openai_evals(here: Here) -> None:
     assert said.code == 0, said
     notes = " ".join(said.data["notes"])
     assert "the last line was cut off" in notes
-    assert "it did not end well" in notes
+    assert "it did not finish" in notes
     here.write("odd.jsonl", SPEC + MATCHES + REPORT.replace("0.3", "0.9"))
     said = here("score", "--judged", "odd.jsonl", *JUDGED)
     assert any("its own accuracy is" in note for note in said.data["notes"])
@@ -109,11 +109,11 @@ def test_openai_evals_graded_by_a_model(here: Here) -> None:
         (SPEC + event("a", "match", correct="yes"), "'correct' is 'yes', expected true or false"),
         (SPEC + MATCHES + MATCHES, "log.jsonl:9: is a second verdict on sample 'sums.dev.0'"),
         (SPEC + '{"run_id": "r"}\n', "log.jsonl:2: has no 'type'"),
-        (SPEC + '{"run_id"\n' + MATCHES, "log.jsonl:2: is not whole JSON"),
+        (SPEC + '{"run_id"\n' + MATCHES, "log.jsonl:2: is not complete JSON"),
         (SPEC + REPORT, "has no responses"),
         (SPEC + MATCHES + "[1, 2]", "log.jsonl:8: is no event of openai/evals of a known shape"),
         (SPEC + MATCHES + "true", "log.jsonl:8: is no event of openai/evals of a known shape"),
-        (SPEC + MATCHES + '{"a": nothing', "log.jsonl:8: is not whole JSON"),
+        (SPEC + MATCHES + '{"a": nothing', "log.jsonl:8: is not complete JSON"),
     ],
 )
 def test_broken_openai_evals(here: Here, text: str, expected: str) -> None:

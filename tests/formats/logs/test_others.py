@@ -254,7 +254,7 @@ def test_half_a_document_is_refused_by_every_reader(here: Here) -> None:
 def test_endless_nesting_is_refused(here: Here) -> None:
     here.write("x.json", '{"testCases": ' + "[" * 200_000)
     line = here.refuses("score", "--judged", "x.json", "--from", "deepeval")
-    assert "is not whole JSON" in line or "known shape" in line
+    assert "is not complete JSON" in line or "known shape" in line
 
 
 def test_a_document_that_is_too_large_is_refused(
@@ -307,7 +307,7 @@ def test_what_is_not_needed_takes_no_memory(here: Here, name: str) -> None:
     tracemalloc.start()
     try:
         assert read_table("large", format=name).frame.collect().height == 1
-        most = 45 if name in ("lm-eval", "openai-evals") else 2  # a line is held, then dropped
+        most = 45 if name in ("lm-eval", "openai-evals") else 15  # its bytes, at most twice
         assert tracemalloc.get_traced_memory()[1] < most << 20
     finally:
         tracemalloc.stop()

@@ -145,7 +145,7 @@ def test_other_commands_read_the_same_files(here: Here) -> None:
         (answers(("a", 0.3)) + '{"value": 1}\n', "x.jsonl:2: has no 'id'"),
         (answers(("a", 0.3)) + TRUTH, "x.jsonl:2: has both 'same' and 'value' lines"),
         (TRUTH, "is a truth, expected answers"),
-        ("not json\n", "x.jsonl:1: is not whole JSON"),
+        ("not json\n", "x.jsonl:1: is not complete JSON"),
         ("", "is empty"),
     ],
 )
@@ -161,7 +161,7 @@ def test_broken_truths_are_refused(here: Here) -> None:
     assert "t.jsonl:1: 'same' is 'yes'" in here.refuses("pan", "t.jsonl", "x.jsonl")
     assert "expected PAN's truth" in here.refuses("pan", "x.jsonl", "x.jsonl")
     here.write("t.jsonl", TRUTH + TRUTH)
-    assert "problem 'a' stands twice" in here.refuses("pan", "t.jsonl", "x.jsonl")
+    assert "problem 'a' appears twice" in here.refuses("pan", "t.jsonl", "x.jsonl")
 
 
 def test_a_run_that_answers_nothing_has_no_f1_and_says_so(here: Here) -> None:

@@ -146,7 +146,7 @@ def test_promptfoo_says_what_nothing_checked(here: Here) -> None:
         (promptfoo([result(0, True), result(0, True, testIdx=None)]), "row 2: has no 'testIdx'"),
         (promptfoo([result(0, True), result(0, True)]), "has question '0' again"),
         (promptfoo([]), "has no responses"),
-        (promptfoo([result(0, True)])[:-30], "is not whole JSON"),
+        (promptfoo([result(0, True)])[:-30], "is not complete JSON"),
     ],
 )
 def test_broken_promptfoo(here: Here, text: str, expected: str) -> None:

@@ -82,7 +82,7 @@ def test_simpleqa_in_czech_has_its_published_f() -> None:
     [
         ("id,note\n1,x\n", "simpleqa", "has no column of grades (its columns: id, note)"),
         ("id,note\n1,x\n", "simpleqa --pick grade=nota", "has no column 'nota' (nearest: note)"),
-        ("id,grade\n1,A\n1,B\n", "simpleqa", "question '1' stands twice"),
+        ("id,grade\n1,A\n1,B\n", "simpleqa", "question '1' appears twice"),
         ("id,grade\n", "simpleqa", "has a header but no rows"),
         ("id,grade\n1,A\n", "simpleqa --pick question=idd", "has no column 'idd' (nearest: id)"),
         (

@@ -144,7 +144,7 @@ def test_other_commands_read_predictions(here: Here) -> None:
         (GOLD, {"a": 3}, None, "is no SQuAD prediction file of a known shape"),
         (GOLD, ["a"], None, "is no SQuAD prediction file of a known shape"),
         (GOLD, SAID, {"a": 0.1}, "na.json: has no probability for question 'b'"),
-        (GOLD[:-20], SAID, None, "dev.json: is not whole JSON"),
+        (GOLD[:-20], SAID, None, "dev.json: is not complete JSON"),
         ('{"version": "v2.0", "data": []}', SAID, None, "has no questions (version seen: v2.0)"),
         ('{"version": "v9", "dat": []}', SAID, None, "missing required field `data`"),
     ],

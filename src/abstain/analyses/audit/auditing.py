@@ -128,8 +128,8 @@ def _compare(pairs: Sequence[tuple[Value, Value]], audit: Audit) -> None:
     (other, _, its_column, _), (sheet, _, column, _) = pairs[0]
     if len(pairs) > 2 and 2 * len(differ) > len(pairs):
         audit.note(
-            f"{sheet.name}: {column} is taken for something else than {its_column} of "
-            f"{other.name}, as most rows differ."
+            f"{sheet.name}: {column} is not compared with {its_column} of {other.name}, because "
+            "most rows differ."
         )
         return
     for _, (_, row, _, _) in pairs:

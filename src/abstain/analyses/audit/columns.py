@@ -115,7 +115,7 @@ def column_sums(sheet: Sheet, audit: Audit) -> list[Linear]:
             found += sums
             said.append(f"{whole} = {' + '.join(parts)}")
     if said:
-        audit.note(f"{sheet.name}: {'; '.join(said)}, as most rows bear out.")
+        audit.note(f"{sheet.name}: {'; '.join(said)}, as most rows confirm.")
     return found
 
 
@@ -168,7 +168,7 @@ def check_percentages(sheet: Sheet, audit: Audit) -> None:
             continue
         a, b, way = ways[held.index(max(held))]
         said = way.name.format(a=a, b=b)
-        audit.note(f"{sheet.name}: {column} is {said}, as most rows bear out.")
+        audit.note(f"{sheet.name}: {column} is {said}, as most rows confirm.")
         for row, printed, first, second, (low, high) in _read(sheet, column, a, b, way):
             audit.check(PERCENTAGES, sheet, [(row, c) for c in (column, a, b)])
             if printed.meets(low, high):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from msgspec import structs
 
+from abstain.analyses.campaign.first_runs import first_runs
 from abstain.analyses.campaign.overview import fourfold_of, with_role
 from abstain.analyses.campaign.result import (
     Breakdown,
@@ -19,15 +20,27 @@ from abstain.analyses.campaign.result import (
     Questions,
     ReferenceRun,
     Stability,
+    UnrankedRun,
 )
 from abstain.analyses.compare import compare
 from abstain.analyses.result import ranked, read_as
+from abstain.analyses.runs_info import (
+    LATE,
+    OFFICIAL,
+    UNOFFICIAL,
+    WITHDRAWN,
+    RunsInfo,
+    read_info,
+    repaired,
+    teams_of,
+)
 from abstain.analyses.score.intervals import interval_rows
 from abstain.analyses.score.scoring import rows_of
-from abstain.errors import InputError, UsageError, nearest, plural, shown, some_of
-from abstain.io.columns import require
-from abstain.io.frames import collect, into_lazy, open_table
-from abstain.io.names import cells, exact
+from abstain.analyses.validate.odd import misspelt, odd_things
+from abstain.analyses.validate.result import Problem, ValidateResult
+from abstain.errors import UsageError, nearest
+from abstain.io.frames import collect
+from abstain.io.names import cells
 from abstain.io.tables import ROW
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.judge import INDEX, KIND
@@ -89,6 +102,7 @@ def campaign(
     seed: int = 0,
     title: str = "Campaign",
     about: str = "",
+    checked: ValidateResult | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> CampaignResult:
     """Count all runs by every attribute, and compare them.
@@ -100,24 +114,36 @@ def campaign(
         topic_by: The attribute of topics.
         test_by: The attribute of reading tests.
         pass_mark: A reading test is passed with this score.
-        runs_info: A table of what is known of the runs: run, team, language, …
+        runs_info: A table of what is known of the runs: run, team, status, align, language, …
         references: Whether reference runs stand in the leaderboard.
         interval: How the intervals of scores are made.
         level: Their level.
         seed: For the random reference run, and for what is drawn.
         title: What the overview is called.
         about: What its readers should know of it.
+        checked: What is wrong with all runs that were handed in, where some were left out.
         progress: Is told how many pairs of runs are compared, of how many.
     """
     if evaluation.kind != "gold":
         raise UsageError("a campaign needs a gold and runs: it tells of answers and questions")
     if not 0 <= pass_mark <= 1:
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
+    if checked is not None and not isinstance(checked, ValidateResult):
+        raise UsageError(f"checked is what `validate` found (got {type(checked).__name__})")
     chosen, method = count_measure(measure), check_method(interval or "")
     level = check_level(level)
     questions = with_role(evaluation.questions)
     attributes = _attributes(questions, by, topic_by, test_by)
-    info, said = _runs_info(evaluation.runs, runs_info)
+    table = read_info(runs_info)
+    evaluation = repaired(evaluation, table)
+    said = table.notes(evaluation.runs) if table.name else []
+    said += misspelt(evaluation.source.gold) if evaluation.source.gold else []
+    known = _runs_info(evaluation, table)
+    status = table.of("status")
+    unranked = [r for r in evaluation.runs if status.get(r, OFFICIAL) in (LATE, UNOFFICIAL)]
+    withdrawn = [r for r in evaluation.runs if status.get(r) == WITHDRAWN]
+    everything, evaluation = evaluation, _official(evaluation, {*unranked, *withdrawn})
+    info = known.filter(pl.col("run").is_in(evaluation.runs))
     codes = evaluation.codes  # before anything is counted: nothing is read twice
     counted, name = evaluation.counted(), str(chosen)
     scored = rows_of(counted, (), [chosen], {})
@@ -136,8 +162,9 @@ def campaign(
         found = interval_rows(rows, evaluation, (), [chosen], method=method, **made)
         spans = {row.run: row.intervals[name] for row in found}
     fourfold = fourfold_of(questions, codes)
+    warnings = _warnings(everything) if checked is None else checked.warnings
     return CampaignResult(
-        **read_as(evaluation, *said),
+        **read_as(everything, *said),
         policy=evaluation.policy.to_dict(),
         touched={} if counted.blanks is None else reasons_named(counted.blanks.sum(axis=0)),
         title=title,
@@ -158,9 +185,15 @@ def campaign(
             )
             for i, row in zip(order, rows, strict=True)
         ),
-        questions=_questions(evaluation, questions),
+        questions=_questions(everything, evaluation, questions),
         breakdowns=tuple(_breakdown(evaluation, own, order) for own in asked.values()),
-        references=tuple(_references(evaluation, list(asked.values()), seed)) if references else (),
+        references=tuple(_references(everything, list(asked.values()), seed)) if references else (),
+        unranked=tuple(_unranked(everything, unranked, list(asked.values()), status, known)),
+        withdrawn=tuple(withdrawn),
+        first_runs=first_runs(evaluation, questions, info, chosen, level),
+        problems=() if checked is None else checked.problems,
+        warnings=warnings,
+        skipped=() if checked is None else checked.skipped,
         comparison=comparison,
         stability=_stability(evaluation, chosen, order, seed),
         curves=_curves(evaluation, order, chosen),
@@ -212,52 +245,30 @@ def _comparison(evaluation: Evaluation, measure: Measure, **options: Any) -> Com
     return compare(evaluation.with_policy(evaluation.policy), measure, **options)
 
 
-def _runs_info(runs: Sequence[str], given: Any) -> tuple[pl.DataFrame, list[str]]:
-    """What is known of the runs: their ids taken apart, and a table that the caller gave.
-
-    With notes on names that only one side has: they may be slips.
-    """
+def _runs_info(evaluation: Evaluation, info: RunsInfo) -> pl.DataFrame:
+    """What is known of the runs: their ids taken apart, their folders, the caller's table."""
+    runs = list(evaluation.runs)
     parsed = [parse_run_name(run) for run in runs]
-    frame = pl.DataFrame({"run": list(runs)})
+    frame = pl.DataFrame({"run": runs}, schema={"run": pl.String})
+    teams = teams_of(runs, evaluation.source.responses, info)
+    if any(teams.values()):
+        names = [None if own is None else own.name for own in teams.values()]
+        frame = frame.with_columns(team=pl.Series(names, dtype=pl.String))
     if any(parsed):
         taken_apart = [
-            (p.team, f"{p.number:02d}", p.source, "01" if p.number == 1 else "others")
-            if p
-            else (None,) * 4
+            (f"{p.number:02d}", p.source, "01" if p.number == 1 else "others") if p else (None,) * 3
             for p in parsed
         ]
-        names = ("team", "number", "language", "first_run")
-        schema = dict.fromkeys(names, pl.String)
+        schema = dict.fromkeys(("number", "language", "first_run"), pl.String)
         frame = frame.hstack(pl.DataFrame(taken_apart, schema=schema, orient="row"))
-    if given is None:
-        return frame, []
-    table = open_table(given, name="the runs' attributes")
-    require(table, "run", "which names the run")
-    info = collect(into_lazy(table.frame).select(*map(exact, table.columns)), table.name)
-    info = info.with_columns(pl.all().cast(pl.String))
-    twice = info.filter(pl.col("run").is_duplicated())
-    if twice.height:
-        raise InputError(f"run {shown(twice['run'][0])} stands twice", table.name)
-    present = set(runs)
-    unknown = [r for r in info["run"] if r not in present]
-    if len(unknown) == info.height:
-        raise InputError(f"names none of the runs (its first: {shown(unknown[0])})", table.name)
-    kept = frame.drop([c for c in frame.columns if c != "run" and c in info.columns])
-    joined = kept.join(info, on="run", how="left", maintain_order="left")
-    named = set(info["run"])
-    absent = [run for run in runs if run not in named]
-    notes = [
-        f"{what}: {some_of([str(own) for own in names])}"
-        for what, names in (
-            (f"{plural(len(unknown), 'run')} of {table.name} did not take part", unknown),
-            (f"{plural(len(absent), 'run is', 'runs are')} not in {table.name}", absent),
-        )
-        if names
-    ]
-    return joined, notes
+    own = info.frame.drop("team", "align", strict=False)
+    kept = frame.drop([c for c in frame.columns if c != "run" and c in own.columns])
+    return kept.join(own, on="run", how="left", maintain_order="left")
 
 
-def _questions(evaluation: Evaluation, questions: pl.DataFrame) -> Questions:
+def _questions(
+    everything: Evaluation, evaluation: Evaluation, questions: pl.DataFrame
+) -> Questions:
     """Every question with what the runs made of it."""
     lists = {
         name: questions[name].to_list()
@@ -272,7 +283,7 @@ def _questions(evaluation: Evaluation, questions: pl.DataFrame) -> Questions:
         blank=_per_question(evaluation, 2, 3, 4),
         accepted=questions["accepted"].to_list(),
         nothing_right=questions["nothing_right"].to_list(),
-        choices=_choices(evaluation, questions.height) if small else [],
+        choices=_choices(everything, evaluation.runs, questions.height) if small else [],
         **lists,
     )
 
@@ -288,14 +299,17 @@ def _per_question(evaluation: Evaluation, *outcomes: int) -> list[int]:
     return found.tolist()
 
 
-def _choices(evaluation: Evaluation, questions: int) -> list[list[tuple[str, int]]]:
-    """The answers given to each question; blanks and their candidates stay out."""
+def _choices(
+    evaluation: Evaluation, runs: Sequence[str], questions: int
+) -> list[list[tuple[str, int]]]:
+    """The answers that some runs gave to each question; blanks and their candidates stay out."""
     if not isinstance(evaluation.source, GoldRuns):  # a view of some runs or questions
         return []
     judged = evaluation.source.judged()
+    some = [nw.col("run").is_in(list(runs))] if len(runs) < len(evaluation.runs) else []
     tables = [
         collect(
-            frame.filter(nw.col(KIND).is_in([RIGHT, WRONG]))
+            frame.filter(nw.col(KIND).is_in([RIGHT, WRONG]), *some)
             .group_by(INDEX, "answer")
             .agg(nw.len().alias("len")),
             judged.sources[0].table.name,
@@ -355,6 +369,49 @@ def _curves(evaluation: Evaluation, order: Sequence[int], measure: Measure) -> C
         return None
     found = evaluation.only(runs=chosen).curve([*OF_CONFIDENCE, measure])
     return structs.replace(found, reading=None, subset=None, notes=(), policy={}, touched={})
+
+
+def _official(evaluation: Evaluation, others: set[str]) -> Evaluation:
+    """The runs that are ranked and averaged."""
+    if not others:
+        return evaluation
+    ranked_runs = [run for run in evaluation.runs if run not in others]
+    if not ranked_runs:
+        raise UsageError("no run is official: nothing can be ranked")
+    return evaluation.only(runs=ranked_runs)
+
+
+def _warnings(evaluation: Evaluation) -> tuple[Problem, ...]:
+    """What is odd about the runs, though all can be scored."""
+    source = evaluation.source
+    found = odd_things(source) if isinstance(source, GoldRuns) else []
+    return tuple(Problem.of(own) for own in found)
+
+
+def _unranked(
+    evaluation: Evaluation,
+    runs: Sequence[str],
+    slices: Sequence[Slices],
+    status: Mapping[str, str],
+    info: pl.DataFrame,
+) -> list[UnrankedRun]:
+    """Late and unofficial runs, counted by the same slices."""
+    if not runs:
+        return []
+    overall = evaluation.overall().table
+    sliced = [evaluation.sliced(own).table for own in slices]
+    place = {run: i for i, run in enumerate(evaluation.runs)}
+    width = len(OUTCOMES)
+    return [
+        UnrankedRun(
+            name=run,
+            status=status[run],
+            info=dict(zip(info.columns[1:], info.row(place[run])[1:], strict=True)),
+            counts=overall[place[run], :width].tolist(),
+            slices=[own[place[run], :, :width].T.tolist() for own in sliced],
+        )
+        for run in runs
+    ]
 
 
 # ------------------------------------- would other questions have ranked the runs the same?

@@ -97,14 +97,14 @@ class Overview:
 
     @cached_property
     def baselines(self) -> dict[str, tuple[Counts, dict[str, CountsArray]]]:
-        """Reference runs: counts overall and, for each attribute, by slice."""
+        """Reference runs and runs without a rank: counts overall, and by slice."""
         names = [own.attribute for own in self.result.breakdowns]
         return {
             own.name: (
                 Counts(*own.counts),
                 {name: _counts(part) for name, part in zip(names, own.slices, strict=True)},
             )
-            for own in self.result.references
+            for own in (*self.result.unranked, *self.result.references)
         }
 
     @cached_property

@@ -11,6 +11,7 @@ from abstain.analyses.compare.result import CompareResult
 from abstain.analyses.curve.result import CurveResult
 from abstain.analyses.result import Facts, Result
 from abstain.analyses.score.result import Number, Row
+from abstain.analyses.validate.result import Problem
 from abstain.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
@@ -60,6 +61,28 @@ class ReferenceRun(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Breakdowns × outcomes × slices."""
 
 
+class UnrankedRun(ReferenceRun, frozen=True, kw_only=True, omit_defaults=True):
+    """A run that is scored but neither ranked nor averaged: late or unofficial."""
+
+    status: str
+    info: dict[str, str | None] = {}
+    """What is known of the run: team, language, …"""
+
+
+class FirstRun(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A team's run 01 against the best of its other runs, on the same questions."""
+
+    team: str
+    first: str
+    first_score: float | None
+    other: str
+    other_score: float | None
+    difference: float | None
+    """Of the first to the other."""
+    low: float | None
+    high: float | None
+
+
 class Questions(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Every question: its attributes, and in how many runs it was right, wrong, left blank."""
 
@@ -104,6 +127,20 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     questions: Questions
     breakdowns: tuple[Breakdown, ...] = ()
     references: tuple[ReferenceRun, ...] = ()
+    unranked: tuple[UnrankedRun, ...] = ()
+    """Late and unofficial runs, which are scored but stand outside of ranks and averages."""
+    withdrawn: tuple[str, ...] = ()
+    """Runs that were taken back: they are not scored."""
+    first_runs: tuple[FirstRun, ...] = ()
+    """Each team's run 01 against its best other run, on main questions."""
+    problems: tuple[Problem, ...] = ()
+    """What is wrong with runs that were handed in."""
+    warnings: tuple[Problem, ...] = ()
+    """What is odd about runs, though they are scored."""
+    skipped: tuple[str, ...] = ()
+    """Runs that were left out for their problems."""
+    blind: bool = False
+    """Whether everything is left out that gives answers away."""
     comparison: CompareResult | None = None
     """All pairs of runs, where there are not too many."""
     stability: Stability | None = None
@@ -122,11 +159,15 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
 
     def check(self) -> None:
         """Every list has a place for each run, slice or question that it speaks of."""
-        runs, asked = len(self.rows), len(self.questions.right)
+        q = self.questions
+        runs, asked = len(self.rows), len(q.attributes.get("question", ()))
         if not runs or not asked:
             raise ValueError("has no runs or no questions")
-        q = self.questions
-        lists: list[Sequence[object]] = [q.wrong, q.blank, q.accepted, q.nothing_right]
+        lists: list[Sequence[object]] = [q.right, q.wrong, q.blank, q.accepted, q.nothing_right]
+        if self.blind:
+            if any(map(bool, (*lists, q.choices, q.options, q.option_texts))):
+                raise ValueError("is blind and says what became of questions")
+            lists = []
         lists += q.attributes.values()
         lists += [own for own in (q.options, q.option_texts, q.choices) if own]
         if "question" not in q.attributes or {len(own) for own in lists} != {asked}:
@@ -135,7 +176,7 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
             sizes = {(len(matrix), *{len(row) for row in matrix}) for matrix in own.outcomes}
             if sizes != {(runs, len(own.slices))}:
                 raise ValueError(f"the breakdown by '{own.attribute}' is not whole")
-        for reference in self.references:
+        for reference in (*self.references, *self.unranked):
             wide = [{len(row) for row in part} for part in reference.slices]
             if wide != [{len(own.slices)} for own in self.breakdowns]:
                 raise ValueError(f"the reference '{reference.name}' is not whole")

@@ -187,7 +187,7 @@ def _word(name: Any) -> str:
 def _once(verdicts: tuple[int, ...], seen: set[tuple[int, ...]], place: Place) -> None:
     if verdicts in seen:
         words = " judged ".join(WORDS[v] for v in verdicts)
-        raise InputError(f"truly {words} stands twice, expected one row of each", place)
+        raise InputError(f"truly {words} appears twice, expected one row of each", place)
     seen.add(verdicts)
 
 
@@ -240,7 +240,7 @@ def correct_for_judge(
     confusion = confusion.T if by_verdict else confusion
     rates = _rates(confusion)
     if not by_verdict and abs(float(np.linalg.det(rates))) < 1e-6:
-        raise UsageError("the judge's table says nothing: its verdicts do not depend on the truth")
+        raise UsageError("the judge's table is useless: its verdicts do not depend on the truth")
     generator, method = np.random.default_rng([seed, 7]), "jeffreys"
     score = float(solved(measure, (cells / cells.sum())[None], rates[None])[0])
     several = clusters if clusters is not None and len(clusters) > 1 else None

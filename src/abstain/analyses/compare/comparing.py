@@ -125,7 +125,7 @@ def compare(
     low, high = chosen.bounds
     check_plan(detect=detect, power=power, level=level, widest=high - low)
     if test in ("t", "wilcoxon", "sign"):
-        raise UsageError(f"{test} is for per-query scores; take randomisation here")
+        raise UsageError(f"{test} is for per-query scores; use randomisation here")
     if confident:
         return compare_confidence(common, chosen, options)
     return compare_outcomes(

@@ -59,7 +59,7 @@ def compare_confidence(common: Common, chosen: Measure, options: Options) -> Com
             "take randomisation"
         )
     if chosen.definition.bootstrap_biased:
-        biased = f"{chosen.name} is too large in any sample, and a bootstrap adds to that"
+        biased = f"{chosen.name} is biased upwards in any sample, and a bootstrap adds to the bias"
         if options.test == "bootstrap":
             raise UsageError(f"{biased}; take randomisation")
         if options.detect is not None:

@@ -80,7 +80,7 @@ def compare_outcomes(
     """Compare paired runs."""
     runs = common.evaluation.runs
     if options.test == "mcnemar" and common.whole.cluster is not None:
-        raise UsageError("McNemar's test knows no clusters; take randomisation")
+        raise UsageError("McNemar's test does not support clusters; use randomisation")
     if by and len(runs) != 2:
         raise UsageError(
             f"{option('by')} shows which slices carry the difference of two runs (got {len(runs)})"

@@ -52,10 +52,12 @@ def compare_scores(matrix: ScoreMatrix, options: Options) -> CompareResult:
     if method not in METHODS:
         raise UsageError(f"scores take the interval methods {', '.join(METHODS)} (got '{method}')")
     if options.test == "mcnemar":
-        raise UsageError("McNemar's test is for right and wrong; scores take t, wilcoxon or sign")
+        raise UsageError(
+            "McNemar's test is for right and wrong; for scores use t, wilcoxon or sign"
+        )
     if options.test in ALONE and matrix.cluster is not None:
         name = "Wilcoxon's test" if options.test == "wilcoxon" else "the sign test"
-        raise UsageError(f"{name} knows no clusters; take t or randomisation")
+        raise UsageError(f"{name} does not support clusters; use t or randomisation")
     return compared(_Scores(matrix, replace(options, method=method)))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class CutRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
-    """A rule or a reference, judged on queries that had no say in it."""
+    """A rule or a reference, judged on queries it was not chosen on in it."""
 
     run: str
     rule: str

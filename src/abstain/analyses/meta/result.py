@@ -129,7 +129,7 @@ class Power(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Agreement(Facts, frozen=True, kw_only=True, omit_defaults=True):
-    """How far two measures order the runs alike."""
+    """How similarly two measures order the runs."""
 
     measures: tuple[str, str]
     runs: int

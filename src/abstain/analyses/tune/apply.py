@@ -164,7 +164,7 @@ def _refuse_duplicates(rows: pl.DataFrame, table: Table) -> None:
     row = again.row(0, named=True)
     same = pl.col(RUN).eq_missing(pl.lit(row[RUN])) & (pl.col(QUESTION) == row[QUESTION])
     first = table.place(rows.filter(same)[ROW][0])
-    message = f"question {shown(row[QUESTION])} stands twice (first: {first})"
+    message = f"question {shown(row[QUESTION])} appears twice (first: {first})"
     raise InputError(message, table.place(row[ROW]))
 
 

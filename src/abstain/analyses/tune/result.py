@@ -68,7 +68,7 @@ class Kept(Facts, frozen=True, kw_only=True, omit_defaults=True):
     over_all: int
     """Within the bound over all questions, of which the part tuned on is a sample."""
     refuted: int
-    """So many wrong answers among the judged that they speak against the bound (5 %)."""
+    """So many wrong answers among the judged that they contradict the bound (5 %)."""
     chance: float | None = None
     """Of one part: the chance of so many wrong answers or more where the risk is at its bound."""
 

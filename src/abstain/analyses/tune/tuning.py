@@ -192,7 +192,7 @@ def _split(
         raise UsageError(f"{option('repeats')} is 1 or more (got {repeats})")
     if folds is not None and folds < 2:
         raise UsageError(
-            "tuned and judged on the same questions a threshold flatters itself: "
+            "a threshold looks too good on the questions it was tuned on: "
             f"{option('folds')} is 2 or more (got {folds})"
         )
     if tune_on:

@@ -11,13 +11,15 @@ from abstain.analyses.result import Facts, Result
 from abstain.errors import Place
 from abstain.judging import faults
 
-PLAIN = ("kind", "file", "line", "row", "run", "question", "message")
+PLAIN = ("kind", "team", "file", "line", "row", "run", "question", "message")
 
 
 class Problem(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Something wrong with a run, with its place."""
 
     kind: str
+    team: str | None = None
+    """Whose file it is, where that is known."""
     file: str
     line: int | None
     row: int | None = None
@@ -31,11 +33,12 @@ class Problem(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """The problems that this one explains."""
 
     @classmethod
-    def of(cls, problem: faults.Problem) -> Problem:
+    def of(cls, problem: faults.Problem, team: str | None = None) -> Problem:
         """A problem as facts."""
         place = problem.place
         return cls(
             kind=problem.kind,
+            team=team,
             file=place.path,
             line=place.line,
             row=place.row,
@@ -43,7 +46,7 @@ class Problem(Facts, frozen=True, kw_only=True, omit_defaults=True):
             question=problem.question,
             message=problem.message,
             typed=problem.typed if problem.typed != problem.message else "",
-            details=tuple(cls.of(own) for own in problem.details),
+            details=tuple(cls.of(own, team) for own in problem.details),
         )
 
     @property
@@ -59,8 +62,12 @@ class ValidateResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     questions: int
     runs: int
     problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...] = ()
+    """What is odd but no reason to refuse a run."""
+    skipped: tuple[str, ...] = ()
+    """Runs that a campaign leaves out for their problems."""
 
-    TABLES: ClassVar[tuple[str, ...]] = ("main", "details")
+    TABLES: ClassVar[tuple[str, ...]] = ("main", "details", "warnings")
 
     def check(self) -> None:
         """Runs are valid where nothing is wrong."""
@@ -68,13 +75,13 @@ class ValidateResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
             raise ValueError("says valid and lists problems, or neither")
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """A row a problem; `details` has those that others explain."""
-        if table == "main":
-            return _rows(self.problems)
-        return _rows(own for problem in self.problems for own in problem.details)
+        """A row a problem; `details` has those that others explain, `warnings` what is odd."""
+        if table != "details":
+            return problem_rows(self.problems if table == "main" else self.warnings)
+        return problem_rows(own for problem in self.problems for own in problem.details)
 
 
-def _rows(problems: Iterable[Problem]) -> pl.DataFrame:
+def problem_rows(problems: Iterable[Problem]) -> pl.DataFrame:
     rows = [tuple(getattr(own, name) for name in PLAIN) for own in problems]
     schema = {name: pl.Int64 if name in ("line", "row") else pl.String for name in PLAIN}
     return pl.DataFrame(rows, schema=schema, orient="row")

@@ -6,31 +6,33 @@ cause is the problem and what it explains are its details.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
 import polars as pl
+from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.analyses.result import without_clusters
+from abstain.analyses.runs_info import RunsInfo, read_info, team_of
 from abstain.analyses.validate import result as facts
 from abstain.analyses.validate.misnumbering import misnumbered, split_id
+from abstain.analyses.validate.odd import misspelt, odd_things
 from abstain.analyses.validate.result import ValidateResult
-from abstain.errors import InputError, Place, UsageError, plural, shown
-from abstain.io.files import Opened
+from abstain.errors import InputError, Place, UsageError, plural, shown, some_of
+from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping, collect, in_engine
 from abstain.io.normalise import matcher
-from abstain.io.submissions import is_bundle, runs_in
 from abstain.io.tables import ROW
 from abstain.judging.counting import missing_problems, repeats
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.faults import Problem
 from abstain.judging.gold import NONE_WORDS
 from abstain.judging.judge import FILE, INDEX, KIND, YES, Judged, judge
-from abstain.judging.naming import name_runs, parse_run_name
-from abstain.judging.opening import Given, is_path, join_tasks, named, opened_run
+from abstain.judging.naming import name_runs
+from abstain.judging.opening import Given, join_tasks, named, opened_run
 from abstain.judging.plans import agreed, planned
 from abstain.judging.reading import Reading, refuse_meaningless
 from abstain.judging.responses import Responses, in_its_engine, told
@@ -50,75 +52,195 @@ HINTS = 100
 ID_KINDS = ("unknown question", "repeated question", "missing question")
 
 
-def validate(evaluation: Evaluation, *, max_runs: int | None = None) -> ValidateResult:
-    """Check runs against their gold; `max_runs` is how many a team may send."""
+def validate(
+    evaluation: Evaluation, *, max_runs: int | None = None, runs_info: Any = None
+) -> ValidateResult:
+    """Check runs against their gold.
+
+    Args:
+        evaluation: Runs that were read against a gold.
+        max_runs: How many runs a team may send.
+        runs_info: A table of what is known of the runs: run, team, align.
+    """
     source = evaluation.source
     if not isinstance(source, GoldRuns):
         raise UsageError("validate checks whole runs against a gold, as they were read")
-    return _result(source, evaluation.reading, _problems(source, evaluation.reading, max_runs))
+    info = read_info(runs_info)
+    fixed = info.repaired(source.responses, source.gold)
+    source = GoldRuns(source.gold, fixed, evaluation.reading)
+    found = _problems(source, evaluation.reading)
+    return _result(Examined(source, found, info), evaluation.reading, max_runs)
+
+
+class Examined(Struct):
+    """Submissions that were looked through: those that could be read, and all problems."""
+
+    source: GoldRuns
+    problems: list[Problem]
+    info: RunsInfo
+    files: list[Given] = []
+    """Every run as it was given, where they were opened here."""
+    unread: int = 0
+
+    @property
+    def order(self) -> dict[str, int]:
+        """The files by name, each with its place."""
+        if self.files:
+            return {own.place: at for at, own in enumerate(self.files)}
+        return {own.table.name: at for at, own in enumerate(self.source.responses)}
 
 
 def validate_runs(
-    gold: Any, runs: Any, reading: Reading, *, max_runs: int | None = None
+    gold: Any, runs: Any, reading: Reading, *, max_runs: int | None = None, runs_info: Any = None
 ) -> ValidateResult:
-    """As `validate`, for runs that are not read yet: one that cannot be is a problem of its own."""
+    """As `validate`, for runs that are not read yet: one that cannot be is a problem of its own.
+
+    The gold may be the test set without its answers.
+    """
+    seen = examine(gold, runs, reading, runs_info, answers=False)
+    return _result(seen, reading, max_runs)
+
+
+def examine(
+    gold: Any, runs: Any, reading: Reading, runs_info: Any = None, *, answers: bool = True
+) -> Examined:
+    """Open submissions one by one and look for everything that is wrong with them."""
     refuse_meaningless(reading, "gold")
-    golds, standard = golds_of(gold, reading)
-    problems: list[Problem] = []
-    sources: list[Responses] = []
-    files = _files(runs, reading, problems)
+    golds, standard = golds_of(gold, reading, answers=answers)
+    info = read_info(runs_info)
+    opened: list[Responses] = []
+    refused: list[tuple[Given, InputError]] = []
+    files = named(runs, reading, refused)
+    problems = [_unreadable(error, own.place) for own, error in refused]
     for own in files:
         try:
-            source = opened_run(own, reading)
-            judge(standard, [source], match=reading.match, align=reading.align)
-            sources.append(source)
+            opened.append(opened_run(own, reading))
         except InputError as error:
-            problems.append(_unreadable(error, own.data))
-    unread = len(files) - len(sources)
+            problems.append(_unreadable(error, own.place))
+    unread = len(files) - len(opened)
+    sources: list[Responses] = []
+    standard, named_runs = agreed(standard, name_runs(join_tasks(opened)))
+    for source in named_runs:
+        try:
+            fixed = info.repaired([source], standard)
+            judge(standard, fixed, match=reading.match, align=reading.align)
+            sources += fixed
+        except InputError as error:
+            problems.append(_unreadable(error, source.table.name, source.run))
+            unread += 1
     if sources:
         tables = [*(own.table for own in golds), *(own.table for own in sources)]
         check_mapping(reading.columns, tables)
-    standard, named_runs = agreed(standard, name_runs(join_tasks(sources)))
-    named_runs = [in_its_engine(own, reading) for own in planned(named_runs, standard)]
-    read = GoldRuns(standard, named_runs, reading)
+    sources = [in_its_engine(own, reading) for own in planned(sources, standard)]
+    read = GoldRuns(standard, sources, reading)
     if sources:
-        problems += _problems(read, reading, max_runs)
-    order = {_label(own.label, own.data): number for number, own in enumerate(files)}
-    return _result(read, reading, problems, unread=unread, order=order)
+        problems += _problems(read, reading)
+    return Examined(read, problems, info, files, unread)
 
 
-def _result(
-    source: GoldRuns,
-    reading: Reading,
-    problems: Sequence[Problem],
-    *,
-    unread: int = 0,
-    order: Mapping[str, int] | None = None,
-) -> ValidateResult:
+def valid_runs(
+    gold: Any, runs: Any, reading: Reading, *, max_runs: int | None = None, runs_info: Any = None
+) -> tuple[Evaluation, ValidateResult]:
+    """The runs that can be scored, and what is wrong with all of them.
+
+    A missing response is no reason to leave a run out where the policy says what it becomes.
+    """
+    seen = examine(gold, runs, reading, runs_info)
+    result = _result(seen, reading, max_runs)
+    allowed = ("missing question",) if "missing" in reading.policy else ()
+    bad = [own for own in result.problems if own.kind not in allowed]
+    kept = [own for part in seen.source.responses for own in _without(part, bad)]
+    if not kept:
+        first = result.problems[0]
+        raise InputError(
+            f"no run is valid (the first problem: {first.place}: {first.message}); "
+            "`abstain validate` lists them all"
+        )
+    problems = tuple(result.problems)
+    left = {run for own in kept for run in _names(own)}
+    result = replace(result, problems=problems, skipped=tuple(sorted({*_all_runs(seen)} - left)))
+    return Evaluation(GoldRuns(seen.source.gold, kept, reading), reading), result
+
+
+def _all_runs(seen: Examined) -> list[str]:
+    """Every run that was handed in; a file that cannot be read is one, by its path."""
+    read = {own.table.name for own in seen.source.responses}
+    lost = [
+        p.run or p.place.path
+        for p in seen.problems
+        if p.kind == "unreadable" and p.place.path not in read
+    ]
+    return [*(run for own in seen.source.responses for run in _names(own)), *lost]
+
+
+def _names(own: Responses) -> list[str]:
+    return [own.run] if own.run is not None else [run for run, _ in _claimed(own)]
+
+
+def _without(own: Responses, problems: Sequence[facts.Problem]) -> list[Responses]:
+    """The responses without those of runs that have a problem."""
+    mine = [problem for problem in problems if problem.file == own.table.name]
+    if not mine:
+        return [own]
+    bad = {problem.run for problem in mine}
+    if own.run is not None or None in bad or own.table.chunks is not None:
+        return []
+    frame = own.frame.filter(~nw.col("run").cast(nw.String).is_in(list(bad)))
+    left = replace(own, table=replace(own.table, frame=frame.to_native()))
+    return [left] if _names(left) else []
+
+
+def _result(seen: Examined, reading: Reading, max_runs: int | None) -> ValidateResult:
+    source, order = seen.source, seen.order
     tables = [own.table for own in source.responses]
-    places = order or {table.name: number for number, table in enumerate(tables)}
-    ordered = sorted(
-        problems,
-        key=lambda p: (
-            places.get(p.place.path, len(places)),
-            p.place.line or p.place.row or 1 << 62,
-        ),
-    )
+    runs = [(own, name, line) for own in source.responses for name, line in _claimed(own)]
+    teams = teams_by_file(seen)
+    problems, notes = list(seen.problems), []
+    if max_runs is not None:
+        problems += _too_many(runs, seen.info, max_runs)
+        notes = _counted_by(runs, seen.info)
+
+    def told_in_order(found: Sequence[Problem]) -> tuple[facts.Problem, ...]:
+        ordered = sorted(
+            found,
+            key=lambda p: (
+                order.get(p.place.path, len(order)),
+                p.place.line or p.place.row or 1 << 62,
+            ),
+        )
+        return tuple(facts.Problem.of(own, teams.get(own.place.path)) for own in ordered)
+
     return ValidateResult(
         reading=reading,
         notes=(
             *told([source.gold.table, *tables]),
+            *misspelt(source.gold),
             *without_clusters(reading.cluster),
             *([NO_POLICY] if reading.policy else []),
+            *notes,
         ),
         valid=not problems,
         questions=len(source.gold),
-        runs=len(tables) + unread,
-        problems=tuple(facts.Problem.of(problem) for problem in ordered),
+        runs=len(tables) + seen.unread,
+        problems=told_in_order(problems),
+        warnings=told_in_order(odd_things(source) if tables else []),
     )
 
 
-def _problems(source: GoldRuns, reading: Reading, max_runs: int | None) -> list[Problem]:
+def teams_by_file(seen: Examined) -> dict[str, str]:
+    """The team of every file that names one run or cannot be read."""
+    found = {own.place: own.team for own in seen.files if own.team}
+    said = seen.info.of("team")
+    for path in seen.order:
+        if (team := team_of(bare_name(path), found.get(path), said)) is not None:
+            found[path] = team.name
+    for own in seen.source.responses:
+        if own.run is not None and (team := team_of(own.run, own.team, said)) is not None:
+            found[own.table.name] = team.name
+    return found
+
+
+def _problems(source: GoldRuns, reading: Reading) -> list[Problem]:
     """Everything that is wrong with runs that could be read."""
     judged = source.judged()
     found = [*_faults(judged), *repeats(judged), *missing_problems(judged)]
@@ -126,34 +248,11 @@ def _problems(source: GoldRuns, reading: Reading, max_runs: int | None) -> list[
         found = _explained(found, judged)
     found += _no_answers(judged)
     found += _not_options(judged, reading.match)
-    found = [*_without_floods(found), *_shared_ids(judged.sources)]
-    return found if max_runs is None else [*found, *_too_many(judged.sources, max_runs)]
+    return [*_without_floods(found), *_shared_ids(judged.sources)]
 
 
-def _files(runs: Any, reading: Reading, problems: list[Problem]) -> list[Given]:
-    """The runs as given: a folder stands for the runs in it, and one without is a problem."""
-    several = isinstance(runs, Sequence) and not isinstance(runs, (str, bytes))
-    if isinstance(runs, Mapping) or reading.names:
-        return named(runs, reading)
-    kept: list[Any] = []
-    for data in runs if several else [runs]:
-        try:
-            kept += runs_in(data, reading.format) if is_bundle(data) else [data]
-        except InputError as error:
-            problems.append(_unreadable(error, data))
-    return named(kept, reading) if kept or not problems else []
-
-
-def _unreadable(error: InputError, data: Any) -> Problem:
-    place = error.place or Place(_label("", data))
-    return Problem("unreadable", place, error.message, typed=error.typed)
-
-
-def _label(name: str, data: Any) -> str:
-    """What a run's table is called in messages."""
-    if isinstance(data, Opened):
-        return data.name
-    return os.fspath(data) if is_path(data) else name or "the frame"
+def _unreadable(error: InputError, place: str, run: str | None = None) -> Problem:
+    return Problem("unreadable", error.place or Place(place), error.message, run, typed=error.typed)
 
 
 def _explained(problems: Sequence[Problem], judged: Judged) -> list[Problem]:
@@ -315,24 +414,45 @@ def _shared_ids(sources: Sequence[Responses]) -> list[Problem]:
     return found
 
 
-def _too_many(sources: Sequence[Responses], most: int) -> list[Problem]:
+Claims = Sequence[tuple[Responses, str, "int | None"]]
+"""Every run with the table that it is in and the line that names it."""
+
+
+def _too_many(runs: Claims, info: RunsInfo, most: int) -> list[Problem]:
     """Runs of a team beyond those it may send."""
     teams: dict[str, int] = {}
     found = []
-    for source in sources:
-        for run, line in _claimed(source):
-            name = parse_run_name(run)
-            if name is None:
-                continue
-            count = teams[name.team] = teams.get(name.team, 0) + 1
-            if count > most:
-                message = (
-                    f"run {shown(run)} is run {count} of team {shown(name.team)}, "
-                    f"expected at most {most}"
-                )
-                place = Place(source.table.name, line)
-                found.append(Problem("too many runs", place, message, source.run or run))
+    for own, run, line in runs:
+        team = team_of(run, own.team, info.of("team"))
+        if team is None:
+            continue
+        count = teams[team.name] = teams.get(team.name, 0) + 1
+        if count > most:
+            message = (
+                f"run {shown(run)} is run {count} of team {shown(team.name)} (by {team.by}), "
+                f"expected at most {most}"
+            )
+            place = Place(own.table.name, line)
+            found.append(Problem("too many runs", place, message, own.run or run))
     return found
+
+
+def _counted_by(runs: Claims, info: RunsInfo) -> list[str]:
+    """What told the teams whose runs were counted, and which runs have none."""
+    said = info.of("team")
+    teams = [(run, team_of(run, own.team, said)) for own, run, _ in runs]
+    by = Counter(team.by for _, team in teams if team is not None)
+    how = ", ".join(f"{count:,} by {what}" for what, count in by.most_common())
+    notes = [f"runs were counted by team: {how}"] if how else []
+    lost = [run for run, team in teams if team is None]
+    if lost:
+        some = some_of(lost)
+        notes.append(
+            f"the team of {plural(len(lost), 'run')} is unknown, so nothing limits "
+            f"{'it' if len(lost) == 1 else 'them'} ({some}): a folder for each team, a run id such "
+            "as jucs1302enen or a column team of the table of runs tells it"
+        )
+    return notes
 
 
 def _claimed(source: Responses) -> list[tuple[str, int | None]]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import structs
 
-from abstain.cli import options
+from abstain.cli import EXIT_NO, options
 from abstain.cli.command import SHOWING, command, option
 from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, working
+from abstain.errors import UsageError, plural
 from abstain.report.view import FORMATS, Format
 
 if TYPE_CHECKING:
@@ -30,7 +31,20 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, 1),
     default=0.5,
 )
-@option("--runs-info FILE", "A table of run, team, language, … to group by.")
+@option("--runs-info FILE", "A table of run, team, status, align, language, … to group by.")
+@option("--skip-invalid", "Score the valid runs and list the others with their problems.")
+@option(
+    "--max-runs N",
+    "With --skip-invalid: how many runs a team may submit.",
+    type=click.IntRange(min=1),
+)
+@option("--blind", "Write nothing that gives the gold away.")
+@option("--teams DIR", "Write a folder for each team too: its runs, ranks and problems.")
+@option(
+    "--pseudonyms FILE",
+    "A table of team and pseudonym for the blind phase (drawn and written if there is none).",
+)
+@option("--reveal", "Let the pages of --teams show the gold and who is who.")
 @option("--references/--no-references", "Show reference runs in the leaderboard.", default=True)
 @options.interval
 @options.level()
@@ -54,21 +68,88 @@ def campaign(
     output: Path,
     force: bool,
     format: Format | None,
+    skip_invalid: bool,
+    max_runs: int | None,
+    blind: bool,
+    teams: str | None,
+    pseudonyms: str | None,
+    reveal: bool,
     **how: Any,
 ) -> None:
     """Write what an overview paper needs to a folder: tables, a summary, results, a page.
 
+    A folder or a zip archive stands for the runs in it. Exit code 1 where runs were left out.
+
     \b
     abstain campaign gold.xml runs/*.xml -o overview --runs-info runs.csv
+    abstain campaign gold.xml submissions -o blind --skip-invalid --blind --teams pages
     """
-    from abstain.report.views.campaign import whole_folder_free
+    from abstain.analyses.asking import opened_campaign
+    from abstain.analyses.campaign.blind import blinded, refuse_revealing
+    from abstain.report.campaign.team import Revealed
+    from abstain.report.views.campaign import TEAMS, whole_folder_free, write_teams
 
+    refuse_revealing(blind=blind, reveal=reveal)
+    for name, given_value in (("pseudonyms", pseudonyms), ("reveal", reveal)):
+        if given_value and not (teams or (blind and name == "pseudonyms")):
+            raise UsageError(f"--{name} goes with --teams{' or --blind' * (name != 'reveal')}")
     whole_folder_free(output, force=force)
+    if teams is not None:
+        whole_folder_free(Path(teams), force=force, marker=TEAMS)
+        if Path(teams).absolute() == output.absolute():
+            raise UsageError("--teams and -o name the same folder, expected two")
     with working("judging and comparing…") as progress:
         how["interval"] = interval if isinstance(interval, str) else None
-        result = given.evaluation().campaign(by=by or None, progress=progress, **how)
+        found, checked = opened_campaign(
+            given.gold,
+            given.runs,
+            given.reading,
+            runs_info=how["runs_info"],
+            skip_invalid=skip_invalid,
+            max_runs=max_runs,
+        )
+        result = found.campaign(by=by or None, checked=checked, progress=progress, **how)
+    other_names = None if pseudonyms is None else _pseudonyms(pseudonyms, result)
+    if teams is not None:
+        with working("writing the teams' pages…"):
+            revealed = Revealed(found.runs, found.codes) if reveal else None
+            write_teams(result, teams, pseudonyms=other_names, revealed=revealed, force=force)
     command = f"{context.obj or 'abstain campaign'} -o overview"
+    if blind:
+        command, result = "", blinded(result, other_names)
     write(result, output, Showing(format=format, command=command), force=force)
+    if checked is not None and checked.skipped:
+        count = plural(len(checked.skipped), "run was", "runs were")
+        where = "each team's folder" if blind else f"{output}/problems.csv"
+        click.echo(f"{count} left out for problems: {where} lists them", err=True)
+        raise click.exceptions.Exit(EXIT_NO)
+
+
+def _pseudonyms(path: str, result: CampaignResult) -> dict[str, str]:
+    """The teams' names for the blind phase, drawn where there is no such file yet."""
+    from abstain.analyses.campaign.blind import (
+        drawn_pseudonyms,
+        in_order_of_teams,
+        read_pseudonyms,
+        teams_of_campaign,
+    )
+    from abstain.io.files import write_text
+    from abstain.report.grid import Column, Grid
+    from abstain.report.view import LOOKS
+
+    teams = teams_of_campaign(result)
+    if not Path(path).exists():
+        rows: list[list[Any]] = [list(own) for own in drawn_pseudonyms(teams).items()]
+        grid = Grid([Column("team"), Column("pseudonym")], rows)
+        write_text(path, LOOKS["csv"](grid, 2))
+        click.echo(f"{path}: {len(teams)} pseudonyms drawn; keep it to yourself", err=True)
+    found = read_pseudonyms(path, teams)
+    if in_order_of_teams(found):
+        click.echo(
+            f"{path}: the pseudonyms are in the order of the teams, which tells who is who",
+            err=True,
+        )
+    return found
 
 
 def write(result: CampaignResult, output: Path, out: Showing, *, force: bool) -> None:

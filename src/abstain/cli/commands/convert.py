@@ -23,9 +23,11 @@ from abstain.judging.reading import Reading
     help="The file to write; its ending sets the format: .csv, .jsonl.zst, .xml, …",
 )
 @reading_options(
-    *("format", "pick", "columns", "detect_refusals"),
+    *("format", "pick", "columns", "detect_refusals", "align"),
     otherwise="convert writes rows as they are, it does not judge them",
+    help={"align": "With --gold: position gives the n-th response the n-th question's id."},
 )
+@option("--gold GOLD", "The gold or the test set whose ids a run is to have (with --align).")
 @option(
     "--to FORMAT",
     "csv, tsv, jsonl, json, parquet or qa4mre.",
@@ -35,7 +37,12 @@ from abstain.judging.reading import Reading
 )
 @options.force("Overwrite OUT.")
 def convert(
-    source: str, target: Path, reading: Reading, to_format: str | None, force: bool
+    source: str,
+    target: Path,
+    reading: Reading,
+    gold: str | None,
+    to_format: str | None,
+    force: bool,
 ) -> None:
     """Convert a gold or a run between CSV, TSV, JSONL, Parquet and QA4MRE XML, plain, .gz or .zst.
 
@@ -43,12 +50,13 @@ def convert(
     abstain convert run.csv run.parquet
     abstain convert run.csv run.xml
     abstain convert log.jsonl.gz run.csv --column question=id --column answer=output
+    abstain convert shifted.xml run.xml --gold gold.xml --align position
     """
     from abstain.analyses.convert import converted
 
     if target.exists() and not force:
         raise UsageError(f"{target} exists; --force overwrites it")
-    found = converted(source, target, reading, to=to_format)
+    found = converted(source, target, reading, to=to_format, gold=gold)
     for note in found.notes:
         click.echo(note, err=True)
     click.echo(f"{target}: {plural(found.rows, 'row')}", err=True)

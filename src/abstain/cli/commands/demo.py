@@ -15,8 +15,8 @@ TITLE = "QA4MRE 2013, rebuilt from its published tables"
 ABOUT = (
     "The responses shown here are not the original ones, which are not public: they are "
     "reconstructed from the figures of the overview paper (Sutcliffe et al. 2013), so that its "
-    "tables come out again. Question texts do not exist. docs/demo.md lists the printed figures "
-    "that no set of responses can give."
+    "tables come out again. Question texts do not exist. The manual's page on the "
+    "bundled campaign lists the printed figures that no set of responses can give."
 )
 
 
@@ -44,4 +44,4 @@ def demo(context: click.Context, output: Path, force: bool) -> None:
         result = runs.campaign(runs_info=info, title=TITLE, about=ABOUT)
     click.echo(f"{TITLE}\n")
     write(result, output, Showing(command=str(context.obj or "")), force=force)
-    click.echo("The responses are reconstructed from published figures; docs/demo.md says how.")
+    click.echo("The responses are reconstructed from published figures, not the original ones.")

@@ -112,8 +112,8 @@ def rank(
     truncation = truncation or same_lists
     if truncation and out.chosen == "csv" and (by or per_query):
         raise UsageError(
-            "CSV is one table, a row a run with --truncation: leave out --by and --per-query, "
-            "or take JSON"
+            "CSV is one table with a row for each run with --truncation: leave out --by and "
+            "--per-query, or use JSON"
         )
     if by and out.chosen == "trec_eval":
         raise UsageError("--format trec_eval has no slices: leave out --by, or take CSV or JSON")

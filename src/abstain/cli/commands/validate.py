@@ -20,17 +20,23 @@ from abstain.errors import InputError
 )
 @option(
     "--max-runs N",
-    "How many runs a team may submit (it is read from run ids such as jucs1302enen).",
+    "How many runs a team may submit (teams: by --runs-info, by folder, or by run id).",
     type=click.IntRange(min=1),
 )
+@option("--runs-info FILE", "A table of run, team, align.")
 @options.most("How many problems a table shows (0: all, with details).")
 @shows(digits=False)
-def validate(given: Input, max_runs: int | None, most: int, out: Showing) -> None:
+def validate(
+    given: Input, max_runs: int | None, runs_info: str | None, most: int, out: Showing
+) -> None:
     """Check runs against the gold: every problem with its place. Exit code 1 if there is one.
+
+    The gold may be the test set without answers. A folder or a zip archive stands for the runs in
+    it.
 
     \b
     abstain validate gold.csv runs/*.csv
-    abstain validate gold.xml runs/*.xml --max-runs 10
+    abstain validate test-set.xml submissions --max-runs 10
     abstain validate gold.csv run.csv --format json
     """
     from abstain.analyses.validate import validate_runs
@@ -39,7 +45,9 @@ def validate(given: Input, max_runs: int | None, most: int, out: Showing) -> Non
     if not any(run == STDIN or os.path.exists(run) for run in given.runs):
         raise InputError("there is no such file", given.runs[0])
     with working("checking…"):
-        result = validate_runs(given.gold, given.runs, given.reading, max_runs=max_runs)
+        result = validate_runs(
+            given.gold, given.runs, given.reading, max_runs=max_runs, runs_info=runs_info
+        )
     out.show(result, most=most)
     if not result.valid:
         raise click.exceptions.Exit(EXIT_NO)

@@ -85,13 +85,13 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
 
 def _outcome(own: Response, graded: bool) -> tuple[str, str | None]:
     if own.is_abstention is None:
-        return "unscored", "the judge left open whether it abstained"
+        return "unscored", "the judge did not say whether it abstained"
     if own.prompt.should_abstain:
         return (RIGHT if own.is_abstention else WRONG), None
     if own.is_abstention:
         return "declined", None
     if own.is_response_correct is None:
-        return "unscored", "the judge left open whether it is correct" if graded else "not judged"
+        return "unscored", "the judge did not say whether it is correct" if graded else "not judged"
     return (RIGHT if own.is_response_correct else WRONG), None
 
 

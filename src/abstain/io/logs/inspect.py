@@ -213,7 +213,7 @@ class _Reader:
             self._add(place, sample)
         self._add_missing()
         if header.status != "success":
-            self.rows.notes.append(f"the run did not end well: its status is '{header.status}'")
+            self.rows.notes.append(f"the run did not finish: its status is '{header.status}'")
 
     def table(self) -> Table:
         name = self.header.eval.model or None
@@ -252,7 +252,7 @@ class _Reader:
         identity = str(sample.id), sample.epoch
         if identity in self.told:
             raise InputError(
-                f"sample {shown(identity[0])} stands twice in epoch {sample.epoch}", place
+                f"sample {shown(identity[0])} appears twice in epoch {sample.epoch}", place
             )
         self.told.add(identity)
         outcome, reason, score = self._outcome(sample, place)

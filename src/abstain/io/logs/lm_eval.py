@@ -60,7 +60,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     for line, record in chosen:
         place = Place(opened.name, line)
         if str(record["doc_id"]) in told:
-            raise InputError(f"document {shown(str(record['doc_id']))} stands twice", place)
+            raise InputError(f"document {shown(str(record['doc_id']))} appears twice", place)
         told.add(str(record["doc_id"]))
         key = str(record["doc_hash"])[:HASH] if hashed else str(record["doc_id"])
         question = rows.again(key)

@@ -170,7 +170,7 @@ def _outcome(
 def _check(rows: LogRows, report: Event | None, verdicts: int) -> None:
     """Say what the recording lacks, or where its own accuracy is another."""
     if report is None:
-        rows.notes.append("the recording has no final report: it did not end well")
+        rows.notes.append("the recording has no final report: it did not finish")
         return
     own = report.get("accuracy")
     if isinstance(own, (int, float)) and verdicts:

@@ -128,7 +128,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         seen[run, question] += 1
         if seen[run, question] > 1:
             if "question" in picks or own in EXACT:
-                raise InputError(f"question {shown(question)} stands twice", raw.place(row[ROW]))
+                raise InputError(f"question {shown(question)} appears twice", raw.place(row[ROW]))
             question = numbered(question, seen[run, question])  # a text may well be asked twice
         rows.add(
             question,

@@ -157,7 +157,7 @@ def accuracy_at_coverage(a: Answers, *, c: float) -> Numeric:
     source="Geifman & El-Yaniv 2017, Selective Classification for Deep Neural Networks",
     parameters=(RISK,),
     convention=f"{ONE_POINT}; 0 where no point is that safe; {MISSING_LAST}",
-    gaming="It is chosen in hindsight, so it flatters: `abstain tune --risk` finds what will hold.",
+    gaming="Chosen in hindsight, it looks too good: `abstain tune --risk` finds what holds.",
 )
 def coverage_at_risk(a: Answers, *, r: float) -> Numeric:
     """How much can be answered with a share wrong of at most r."""

@@ -76,6 +76,17 @@
     return csvLines([names, ...rows.map((row) => names.map((name) => row[name]))]);
   };
 
+  // A run has one colour: beside its name in tables, and in every chart.
+  const NAMED = ["run", "against", "first", "second", "puts first"];
+  const swatch = (cell, column) => {
+    const colour = NAMED.includes(column.name) ? data.colours[cell] : undefined;
+    if (!colour) return [];
+    const node = el("span", { class: "swatch", "aria-hidden": "true" });
+    node.style.setProperty("--day", colour);
+    node.style.setProperty("--night", RUNS_AT_NIGHT[colour] ?? colour);
+    return [node];
+  };
+
   const makeTable = (host, table) => {
     const name = host.dataset.table;
     const isText = (i) => table.columns[i].kind === "text";
@@ -118,8 +129,8 @@
         if (untold(i)) node.classList.add("untold");
         if (table.beneath.includes(i)) node.classList.add("apart");
         if (Array.isArray(cell)) node.append(bar(cell));
-        else if (i === main) node.append(el("span", { class: "name", ...titled(cell, 18) }, shown(cell, kind)));
-        else node.textContent = shown(cell, kind);
+        else if (i === main) node.append(el("span", { class: "name", ...titled(cell, 18) }, ...swatch(cell, table.columns[i]), shown(cell, kind)));
+        else node.append(...swatch(cell, table.columns[i]), shown(cell, kind));
         if (i === main) node.append(...table.beneath.map((k) => el("span", { class: "beneath" }, shown(cells[k], "text"))));
         row.append(node);
       });
@@ -329,15 +340,12 @@
     }
   }, { rootMargin: "400px" });
 
-  const unfold = [];
   for (const host of document.querySelectorAll("[data-table]")) {
     const table = data.tables[host.dataset.table];
     const fold = host.closest("details");
     const make = () => { if (!host.firstChild) makeTable(host, table); };
-    if (fold) {
-      fold.addEventListener("toggle", make, { once: true });
-      unfold.push(make);
-    } else make();
+    if (fold) fold.addEventListener("toggle", make, { once: true });
+    else make();
   }
   const figures = document.querySelectorAll("[data-chart]");
   figures.forEach((figure) => inView.observe(figure));
@@ -347,9 +355,8 @@
   let unfolded = [];
   addEventListener("beforeprint", () => {
     printing = true;
-    unfolded = [...document.querySelectorAll("details:not([open])")];
+    unfolded = [...document.querySelectorAll("details:not([open])")].filter((fold) => !fold.querySelector("[data-table]"));
     unfolded.forEach((fold) => { fold.open = true; });
-    unfold.forEach((make) => make());
     redraw.forEach((draw) => draw());
     figures.forEach(drawFigure);
   });

@@ -2,6 +2,10 @@
 // How a chart is dressed for the room and the light that it stands in.
 const DARK_COLOURS = ["#56b4e9", "#e69f00", "#2fc296", "#e29bc4", "#f0e442", "#8fa8ff", "#a3aebb", "#e8ebef"];
 const AT_NIGHT = { "#0072b2": "#56b4e9", "#d55e00": "#e69f00", "#c9ced6": "#566170" };
+const RUNS_AT_NIGHT = {
+  "#332288": "#a08cf5", "#44aa99": "#5fd0bd", "#aa4499": "#e88bdc", "#999933": "#d0d05e",
+  "#882255": "#f5789f", "#88ccee": "#a9def7", "#cc6677": "#f2a3ad", "#117733": "#63c784", "#7f7f7f": "#a3aebb",
+};
 const SCHEMES_AT_NIGHT = { // the least stands back, the most shines
   blues: ["#202b37", "#2b5880", "#4a97cc", "#cfe9fb"],
   blueorange: ["#56b4e9", "#28313b", "#e69f00"],
@@ -38,7 +42,7 @@ const dressed = (given, { night, room }) => {
   const recolour = (part) => {
     for (const [key, value] of Object.entries(part)) {
       if (typeof value === "string") part[key] = ["color", "fill", "value"].includes(key) ? AT_NIGHT[value] ?? value : value;
-      else if (key === "range" && Array.isArray(value)) part[key] = value.map((one) => AT_NIGHT[one] ?? one);
+      else if (key === "range" && Array.isArray(value)) part[key] = value.map((one) => AT_NIGHT[one] ?? RUNS_AT_NIGHT[one] ?? one);
       else if (value && typeof value === "object" && key !== "data" && key !== "sort") recolour(value);
     }
   };
@@ -54,6 +58,10 @@ const dressed = (given, { night, room }) => {
     spec.config.title = { ...spec.config.title, color: "#e8ebef", subtitleColor: "#a3aebb" };
   }
   if (narrow) spec.config.legend = { ...spec.config.legend, orient: "bottom", gradientLength: Math.max(100, room - 170) };
+  if (spec.usermeta?.square) { // both axes of a kind are equally long
+    const legend = narrow ? 0 : 240;
+    spec.width = spec.height = Math.max(160, Math.min(given.height, room - 70 - legend));
+  }
   let turned = false;
   for (const layer of layers) {
     const { x, y, color } = layer.encoding ?? {};

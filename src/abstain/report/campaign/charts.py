@@ -34,7 +34,7 @@ def campaign_figures(c: Overview) -> dict[str, Figure]:
         *_topics(c),
         *_kinds(c),
         *_pairs(c),
-        question_curve(c),
+        *([] if c.result.blind else [question_curve(c)]),
     ]
     return {figure.name: figure for figure in figures}
 

@@ -1,8 +1,4 @@
-"""What the columns of an overview's tables are called where people read them, and what they mean.
-
-A file keeps the words that `abstain` reads back (`unanswered`, the name of an outcome); a page, a
-terminal and a paper say blank, the one word for a question that was left without an answer.
-"""
+"""What the columns of an overview's tables mean: they have one name in files, papers and pages."""
 
 from __future__ import annotations
 
@@ -13,15 +9,6 @@ from msgspec.structs import replace
 
 from abstain.report.grid import Grid
 from abstain.report.shared import known_measure
-
-SHOWN = {
-    "unanswered": "blank",
-    "unanswered %": "blank %",
-    "unans. right": "blank, right",
-    "unans. wrong": "blank, wrong",
-    "unans. empty": "blank, empty",
-}
-"""Columns whose heading is not their name."""
 
 ATTRIBUTES = {
     "nca": "no option is correct but “none of the above”",
@@ -36,6 +23,7 @@ ATTRIBUTES = {
     "source": "the language of the questions",
     "target": "the language of the documents",
     "late": "handed in after the deadline",
+    "status": "official runs are ranked; late and unofficial ones are not, and no mean holds them",
     "language": "the language of the questions, from the run's id",
     "team": "who handed the run in, from the run's id",
     "test": "a reading test: a text with its questions",
@@ -82,6 +70,16 @@ EVERYWHERE = {
     **dict.fromkeys(("best", "best run"), "the best {measure} of a run, and whose it is"),
     "mean of the others": "the mean {measure} of the team's other runs",
     "lowest": "the lowest {measure} of the team's other runs",
+    "run 01": "the team's first run",
+    "best other run": "the best of the team's other runs on the same questions",
+    "mean with": "the mean {measure} of the runs that have it",
+    "mean without": "the mean {measure} of the runs that do not",
+    "difference": "of the first mean or run to the second",
+    "teams": "how many there are",
+    "place": "the file and the line",
+    "kind": "what sort of problem it is",
+    "what is wrong": "what was found and what was expected",
+    "severity": "a problem leaves its run out, a warning does not",
     "correct": "the answer that is right",
     "answers given": "each answer with how many runs gave it",
     "both right": "pairs of a main and an auxiliary question with both right",
@@ -96,24 +94,147 @@ EVERYWHERE = {
     "better": "pairs whose auxiliary question got more right",
     "pairs": "how many pairs there are",
 }
+ELSEWHERE = {
+    "pairs": {
+        "run": "the first run of the pair",
+        "against": "the second run of the pair",
+        "difference": "the {measure} of the first run minus that of the second",
+        "verdict": "differ: the test finds a difference; not told apart: it finds none",
+        "p": "the chance of a difference this large if the two runs were equally good",
+        "p, corrected": "p corrected for the number of pairs; the verdict is based on it",
+    },
+    "moves": {
+        "from → to": "the outcome of the second run → that of the first",
+        "worth": "how much these questions add to the difference",
+    },
+    "parts_of": {
+        "slice": "the attribute of the questions",
+        "part": "its value",
+        "difference": "the first score minus the second",
+        "contributes": "how much these questions add to the whole difference",
+    },
+    "contributions": {
+        "question": "the id of the question",
+        "contributes": "how much it adds to the difference",
+    },
+    "main": {
+        "threshold": "the confidence that gives this best score: less sure answers are withheld",
+        "coverage": "the share of questions answered at that threshold",
+    },
+    "reliability": {
+        **dict.fromkeys(("from", "to"), "the ends of the bin of confidences"),
+        "answers": "how many answers fall into the bin",
+        "confidence": "their mean confidence",
+        "accuracy": "the share of them that is right",
+    },
+    "parts": {
+        "where": "the run as submitted, or at its best threshold",
+        "score": "{measure}",
+        "knowing": "{measure} if everything were answered",
+        "silence": "what as many random blanks gain",
+        "choosing": "what these blanks gain beyond that",
+        "left": "what is left to gain, up to the oracle",
+        "oracle": "{measure} if exactly the right answers were given",
+    },
+    "blanks": {
+        "judged against": "what says where a blank was due",
+        "precision": "the share of blanks that were due",
+        "recall": "the share of due blanks that were left",
+        "F1": "the harmonic mean of the two",
+        "over-abstention": "the share left blank where an answer was due",
+        "under-abstention": "the share answered where a blank was due",
+    },
+    "crossings": {
+        **dict.fromkeys(("first", "second"), "the two runs that are compared"),
+        "cross at t": "where the better run changes",
+        "in words": "which run is better where",
+    },
+    "": {
+        "threshold": "answers are given where confidence is at least this",
+        "coverage": "the share of questions answered",
+        "risk": "the share of answers that are wrong",
+        "blank": "left without an answer",
+        "wrong given": "the share of all wrong answers that are given",
+        "right given": "the share of all right answers that are given",
+        "queries": "how many queries the means are over",
+        "query": "the id of the query",
+        "nil": "queries with no relevant document",
+        "missing": "queries that the run lacks",
+        "truncated": "lists that the system ended itself",
+        "unknown": "responses whose outcome is not known",
+        "worst": "the score if all unknown responses were as bad as they can be",
+        "best": "the score if all unknown responses were as good as they can be",
+        "corrected": "the score corrected for the judge's errors",
+        **dict.fromkeys(("its low", "its high"), "the ends of the corrected score's interval"),
+        "S": "the penalised score, S = c − t/(1−t)·w",
+        "t": "answering pays for a chance of being right above t",
+    },
+}
+"""Columns of other pages, by table; those under no name are the same in every table."""
 SUMMED = ("mean", "median", "st. dev.")
 PLAIN = ("#", "run", "right", "wrong", "questions", "runs", "question", "topic", "text", "type")
 """Columns that need no line in a legend."""
 
 
 def explained(grid: Grid, table: str, measure_name: str, level: float = 0.95) -> Grid:
-    """The table with headings for people, each with what it means."""
+    """The table whose columns each say what they mean."""
     values = _values(grid, table)
     columns = [
         replace(
             column,
-            shown=SHOWN.get(column.name, ""),
             means=meaning(column.name, table, measure_name, values, level),
             plain=column.name in PLAIN,
         )
         for column in grid.columns
     ]
     return replace(grid, columns=columns)
+
+
+def explained_on(
+    table: str,
+    grid: Grid,
+    measure_name: str,
+    *,
+    level: float | None = None,
+    runs: Collection[str] = (),
+) -> Grid:
+    """A table of another page than a campaign's, each heading with what it means."""
+    return replace(
+        grid,
+        columns=[
+            column
+            if column.means
+            else replace(
+                column,
+                means=_meaning_on(table, column.name, measure_name, level, runs),
+                plain=column.name in PLAIN,
+            )
+            for column in grid.columns
+        ],
+    )
+
+
+def _meaning_on(
+    table: str, name: str, measure_name: str, level: float | None, runs: Collection[str]
+) -> str:
+    own = ELSEWHERE.get(table, {}).get(name) or ELSEWHERE[""].get(name)
+    if own:
+        return own.format(measure=measure_name)
+    if name in runs:
+        return f"{measure_name} of this run"
+    head, _, end = name.rpartition(" ")
+    which = "an" if level is None else f"a {100 * level:.4g} %"
+    if end in ("low", "high") or name in ("low", "high"):
+        return f"the ends of {which} interval" + (f" of {head}" if head else "")
+    if name.startswith("p* "):
+        return "the chance of being right above which answering pays"
+    if name == f"best {measure_name}":
+        return f"the best {measure_name} that a threshold gives, in hindsight"
+    if name == f"{measure_name} as submitted":
+        return f"{measure_name} of the run as it is"
+    if name in EVERYWHERE:
+        return EVERYWHERE[name].format(measure=measure_name, level=95)
+    return told(name, ()) or _summary(name)
 
 
 def _values(grid: Grid, table: str) -> list[str]:
@@ -136,6 +257,8 @@ def meaning(
     'the accuracy if every candidate behind a blank had been given as the answer'
     """
     last = name.rpartition(": ")[2]
+    if table in PARTICIPANTS or table.startswith("techniques_"):
+        return _of_participants(name, table, measure_name, level)
     if last in SUMMED:
         over = "the reading tests, all or those of a topic" if table == "reading" else "the runs"
         return f"of {measure_name} over {over}"
@@ -147,6 +270,24 @@ def meaning(
         return told(name, values) or f"an attribute of the {whose}"
     attribute = "" if table.startswith("by_") else told(name, values)
     return attribute or _summary(name) or _part(table, measure_name, values)
+
+
+PARTICIPANTS = ("languages", "languages_runs", "first_runs", "problems")
+
+
+def _of_participants(name: str, table: str, measure_name: str, level: float) -> str:
+    """What a column means in a table on runs as their teams made them."""
+    if name in EVERYWHERE:
+        return EVERYWHERE[name].format(measure=measure_name, level=100 * level)
+    if name in ATTRIBUTES and table in ("languages", "first_runs", "problems"):
+        return ATTRIBUTES[name]
+    if name == f"{measure_name} of run 01" or name == f"{measure_name} of the other":
+        return "on main questions, or on all where there are no others"
+    if table == "languages_runs":
+        return f"{measure_name} of the runs in this language"
+    if name.startswith("team "):
+        return "× where the team used it"
+    return "" if table == "problems" else "what the table of runs lists"
 
 
 def told(attribute: str, values: Sequence[str]) -> str:

@@ -79,7 +79,7 @@ def _leaderboard(c: Overview, table: PageTable) -> PageTable:
         for name, s in c.slices.items()
         if name not in room
     ]
-    said = f" No slices to choose here by {', '.join(out)}, for want of room: a table has them."
+    said = f" This page has no room for slices by {', '.join(out)}; a table has them."
     return replace(
         table,
         grid=grid,
@@ -185,15 +185,18 @@ def _sections(
     rewards.tables = [leads_table(c.runs, c.overall)]
     rewards.folded = [rewards_table(c.runs, c.overall, [c.measure])]
     asked = section("questions", "Questions", "questions", "questions")
-    asked.decks = question_decks(c)
+    asked.decks = [] if c.result.blind else question_decks(c)
     by_type, twins = "over_type by_type", "pairs_question pairs_answer pairs"
     auxiliary = "Main and auxiliary questions"
     return [
-        *(first, rewards),
+        *(first, section("problems", "Problems of submissions", "", "problems"), rewards),
         section("reading", "Reading tests", "tests", "reading", "tests over_test"),
         section("topics", "Topics", "topics", "over_topic", "topics"),
         section("types", "Kinds of question", "types", "subsets", by_type, short="Kinds"),
         section("pairs", auxiliary, "pairs", "pairs_runs", twins, short="Auxiliary"),
+        section(
+            "participants", "Languages and techniques", "", "languages first_runs", "languages_runs"
+        ),
         *(asked, *confidence_sections(c), stability_section(c)),
         Section("more", "More tables", short="More", folded=list(known.values())),
     ]
@@ -222,10 +225,10 @@ def stability_section(c: Overview) -> Section:
     section = Section("stability", "Would the ranking stand?", short="Stability")
     s = c.result.stability
     if s is None:
-        if len(c.runs) > 1:
+        if len(c.runs) > 1 and not c.result.blind:
             section.said = [
                 f"With more than {MOST_CELLS:,} responses the ranking is not resampled here; "
-                "`abstain meta` does it."
+                "`abstain meta` resamples it."
             ]
         return section
     section.said = [
@@ -275,7 +278,7 @@ def _figure(c: Overview, s: Stability) -> Figure:
     shown = "all" if len(chosen) == len(c.runs) else f"the {len(chosen)} best"
     caption = (
         f"The rank of each run ({shown} of {plural(len(c.runs), 'run')}) and where it lies in 95 % "
-        "of the resamples: the longer a bar, the more a place is owed to this choice of questions."
+        "of the resamples: the longer a bar, the more the rank depends on this choice of questions."
     )
     spec = chart("", rows, [span, dots], height=max(90, 16 * len(chosen)))
     return Figure("ranks", caption, spec, title="Ranks over resamples of the questions")

@@ -38,8 +38,8 @@ def question_table(c: Overview) -> PageTable:
         "questions",
         "Questions",
         f"How many of {plural(len(c.runs), 'run')} had each question right, the hardest first "
-        f"(with as many right, the one that more had wrong). Right in no run: {nobody} of "
-        f"{plural(len(right), 'question')} ({100 * nobody / len(right):.1f} %)."
+        f"(of equally hard ones, first the one with more wrong answers). Right in no run: "
+        f"{nobody} of {plural(len(right), 'question')} ({100 * nobody / len(right):.1f} %)."
         + (brackets if "correct" in more else ""),
         Grid.of(zip(columns, cells, strict=True)),
     )

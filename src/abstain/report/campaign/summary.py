@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from abstain.analyses.campaign.overview import Overview
-from abstain.errors import plural
+from abstain.analyses.campaign.overview import ROLE, Overview
+from abstain.errors import plural, some_of
 from abstain.measures import measure
 from abstain.outcomes import Counts
 from abstain.report.campaign.headings import gloss
 from abstain.report.campaign.tables import tests_passed
 from abstain.report.compare_method import how
-from abstain.report.compare_words import verdict
+from abstain.report.compare_words import told_apart, verdict
 from abstain.report.words import listed
 from abstain.stats.standings import above, following, over_runs, same
 
@@ -22,12 +22,14 @@ def sentences(c: Overview) -> Iterator[str]:
     """What a reader should know first, in the order of an overview."""
     yield _what_was_run(c)
     yield _best(c)
+    yield from _set_apart(c)
     yield from _separated(c)
     yield from _spread(c)
     yield from _references(c)
     yield from _reading(c)
     yield from _parts(c)
-    yield from _questions(c)
+    if not c.result.blind:
+        yield from _questions(c)
     yield from _blanks(c)
     yield from _pairs(c)
 
@@ -59,6 +61,9 @@ def _best(c: Overview) -> str:
         text = text.replace("The best run is", "At the top is", 1) + f", level with {names}"
     if len(c.runs) == 1:
         text = text.replace("The best run is", "The only run is", 1)
+    if len(c.runs) > 1:
+        told = c.result.comparison and told_apart(c.result.comparison, c.runs[i])
+        text += f", and {told}" if told else ", but whether that is sure was not tested"
     rest = c.order[1 + len(level) :]
     if rest and not np.isnan(c.scores[rest[0]]):
         tied = [c.runs[j] for j in rest if same(c.scores[[j]], c.scores[rest[0]]).all()]
@@ -66,12 +71,34 @@ def _best(c: Overview) -> str:
     return text + "."
 
 
+def _set_apart(c: Overview) -> Iterator[str]:
+    """Runs that are not ranked, withdrawn or left out."""
+    found = c.result.unranked
+    for status in dict.fromkeys(own.status for own in found):
+        names = [own.name for own in found if own.status == status]
+        yield (
+            f"{plural(len(names), f'{status} run is', f'{status} runs are')} scored without a rank "
+            f"and left out of every average: {some_of(names)}."
+        )
+    if c.result.withdrawn:
+        gone = plural(len(c.result.withdrawn), "run was", "runs were")
+        yield f"{gone} withdrawn and not scored: {some_of(list(c.result.withdrawn))}."
+    if c.result.skipped:
+        gone = plural(len(c.result.skipped), "run was", "runs were")
+        yield (
+            f"{gone} left out for {plural(len(c.result.problems), 'problem')}: "
+            f"{some_of(list(c.result.skipped))}."
+        )
+    for own in c.result.warnings:
+        yield f"{own.message[:1].upper()}{own.message[1:]}."
+
+
 def _separated(c: Overview) -> Iterator[str]:
     if c.result.comparison is not None:
         yield from verdict(c.result.comparison)
         yield from how(c.result.comparison)
-    elif len(c.runs) > 1:
-        yield "Which runs can be told apart was not tested: `abstain compare --against` does it."
+    elif len(c.runs) > 1 and not c.result.blind:
+        yield "Which runs can be told apart was not tested: `abstain compare --against` tests it."
 
 
 def _spread(c: Overview) -> Iterator[str]:
@@ -185,3 +212,22 @@ def _pairs(c: Overview) -> Iterator[str]:
         f"answered right {t.main_right:,} times and the auxiliary ones {t.auxiliary_right:,} "
         f"times{change}; in {t.better} pairs the auxiliary question got more right."
     )
+    more = c.pairs.auxiliary_right - c.pairs.main_right
+    yield (
+        f"The mean increase from a main question to its auxiliary one is {more.mean():.2f} right "
+        f"responses, {100 * more.mean() / len(c.runs):.2f} % of the {plural(len(c.runs), 'run')}."
+    )
+    yield from _increase(c)
+
+
+def _increase(c: Overview) -> Iterator[str]:
+    """The mean score on auxiliary questions against that on main ones."""
+    if ROLE not in c.slices or not {"main", "auxiliary"} <= {*c.slices[ROLE].names}:
+        return
+    means = dict(zip(c.slices[ROLE].names, over_runs(c.slice_scores[ROLE])["mean"], strict=True))
+    change = means["auxiliary"] - means["main"]
+    if not np.isnan(change):
+        yield (
+            f"Over all runs the mean {c.measure} is {means['main']:.2f} on main questions and "
+            f"{means['auxiliary']:.2f} on auxiliary ones, an increase of {change:+.2f}."
+        )

@@ -13,6 +13,7 @@ from abstain.errors import plural
 from abstain.measures import measure
 from abstain.outcomes import Counts, CountsArray
 from abstain.report.campaign.headings import explained, kinds_of_simplification
+from abstain.report.campaign.participants import listed_attributes, participant_tables
 from abstain.report.campaign.questions import question_table
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import PageTable
@@ -41,11 +42,13 @@ def all_tables(c: Overview) -> list[PageTable]:
     for name in others:
         tables.append(by_slice(c, name, f"by_{safe(name)}", f"{c.measure} by {name}"))
     tables += [attribute_table(c, name) for name in c.slices]
-    tables.append(question_table(c))
+    if not c.result.blind:
+        tables.append(question_table(c))
     tables += teams(c)
     tables += groups(c)
     if c.pairs:
         tables += pair_tables(c, c.pairs)
+    tables += participant_tables(c)
     named = str(c.measure)
     return _named_apart(
         [replace(t, grid=explained(t.grid, t.name, named, c.result.level)) for t in tables]
@@ -71,7 +74,7 @@ def left_out(*scores: Array) -> str:
     lacking = sum(int(np.count_nonzero(np.isnan(block))) for block in scores)
     if not lacking:
         return ""
-    return f" Undefined (–) and so left out of what sums up: {plural(lacking, 'score')}."
+    return f" Undefined (–), so left out of means and medians: {plural(lacking, 'score')}."
 
 
 def safe(name: str) -> str:
@@ -90,7 +93,9 @@ def short(text: str, most: int = 400) -> str:
 def leaderboard(c: Overview) -> PageTable:
     """Every run with its outcomes, from the best to the worst, the reference runs among them."""
     extra = [m for m in map(measure, EXTRA) if m != c.measure]
-    info = [n for n in ("team", "language") if n in c.runs_info.columns]
+    info: list[str] = [n for n in ("team", "language") if n in c.runs_info.columns]
+    unranked = {own.name: own for own in c.result.unranked}
+    info += ["status"] if unranked else []
     columns = [Column("#"), Column("run"), Column(str(c.measure), "score")]
     columns += [Column("low", "score"), Column("high", "score")]
     groups = any(row.group for row in c.result.rows)
@@ -122,7 +127,8 @@ def leaderboard(c: Overview) -> PageTable:
     entries: list[tuple[float, bool, list[Cell]]] = []
     for i, own in zip(c.order, c.result.rows, strict=True):
         ends = own.intervals.get(c.result.measure, (None, None))
-        more = [*ends, own.group, *(own.info.get(n) or "" for n in info)]
+        known = {"status": "official", **own.info}
+        more = [*ends, own.group, *(known.get(n) or "" for n in info)]
         score = float(c.scores[i])
         row = cells(own.rank, own.run, score, c.overall[i], int(passed[i]), *more)
         entries.append((score, False, row))
@@ -131,7 +137,10 @@ def leaderboard(c: Overview) -> PageTable:
         if c.result.test_by:
             papers = c.measure(parts[c.result.test_by])
             reached = int(at_least(papers, c.result.pass_mark).sum())
-        row = cells("", name, value, k, reached, None, None, "", *("" for _ in info))
+        known = unranked[name].info if name in unranked else {}
+        row = cells(
+            "", name, value, k, reached, None, None, "", *(known.get(n) or "" for n in info)
+        )
         entries.append((value, True, row))
     sign = -1 if c.measure.higher_is_better else 1
     entries.sort(key=lambda e: (np.isnan(e[0]), sign * float(np.nan_to_num(e[0])), e[1]))
@@ -139,7 +148,8 @@ def leaderboard(c: Overview) -> PageTable:
     return PageTable(
         "leaderboard",
         "Runs",
-        "Outcomes of every run; reference runs stand among them without a rank.",
+        "Outcomes of every run; reference runs are listed without a rank"
+        + (", and so are late and unofficial runs, which no average holds." if unranked else "."),
         Grid(columns, [row for _, _, row in entries], dim=dim),
     )
 
@@ -292,7 +302,10 @@ def groups(c: Overview) -> Iterator[PageTable]:
     """Runs in groups by each attribute of the runs: mean, median, deviation, best."""
     for attribute in c.runs_info.columns:
         values = c.runs_info[attribute]
-        if attribute in ("run", "team") or not 1 < values.drop_nulls().n_unique() <= 30:
+        if (
+            attribute in ("run", "team", *listed_attributes(c))
+            or not 1 < values.drop_nulls().n_unique() <= 30
+        ):
             continue
         rows: list[list[Cell]] = []
         for value in sorted(values.drop_nulls().unique().to_list()):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +18,11 @@ from abstain.io.files import whole_folder
 from abstain.report import view
 from abstain.report.campaign.charts import campaign_figures
 from abstain.report.campaign.page import campaign_page
+from abstain.report.campaign.participants import problem_table
 from abstain.report.campaign.summary import sentences
 from abstain.report.campaign.tables import all_tables
+from abstain.report.campaign.team import Revealed, Teams
+from abstain.report.charts import coloured
 from abstain.report.grid import Grid, legend_sentence, markdown_text
 from abstain.report.page import PageTable, render
 from abstain.report.view import ENDINGS, LOOKS
@@ -26,6 +31,7 @@ from abstain.report.words import policy_words, sentence
 if TYPE_CHECKING:
     import polars as pl
 
+    from abstain.analyses.validate.result import Problem
     from abstain.report.page import Page
 
 
@@ -50,7 +56,7 @@ class View(view.View[CampaignResult]):
         full = self.named["leaderboard"].grid
         wanted = (
             *("#", "run", self.result.measure, "low", "high", "group"),
-            *("right", "wrong", "unanswered"),
+            *("right", "wrong", "unanswered", "status"),
         )
         keep = [i for i, c in enumerate(full.columns) if c.name in wanted or c.kind == "bar"]
         grid = full.chosen(keep)
@@ -87,7 +93,8 @@ class View(view.View[CampaignResult]):
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Every chart of the page."""
-        return {name: own.spec for name, own in campaign_figures(self.overview).items()}
+        drawn = campaign_figures(self.overview)
+        return coloured({name: own.spec for name, own in drawn.items()})
 
     def page(self) -> Page:
         """The page for those who have no folder beside it."""
@@ -103,7 +110,7 @@ class View(view.View[CampaignResult]):
     def line(self) -> str:
         """Runs, questions, the measure."""
         runs = plural(len(self.result.rows), "run")
-        asked = plural(len(self.result.questions.right), "question")
+        asked = plural(self.overview.questions.height, "question")
         return f"<CampaignResult: {runs}, {asked}, {self.result.measure}>"
 
 
@@ -127,10 +134,57 @@ def write_campaign(
             for ending in table.filed:
                 text = LOOKS[ENDINGS[f".{ending}"]](table.grid, 2)
                 _write(draft / "tables" / f"{table.name}.{ending}", text)
+        if c.result.problems or c.result.warnings:
+            problems = next(problem_table(c)).grid
+            _write(draft / "problems.csv", LOOKS["csv"](problems, 2))
         _write(draft / "summary.md", summary_text(c))
         _write(draft / "results.json", msgspec.json.encode(result).decode() + "\n")
         _write(draft / "index.html", render(campaign_page(c, tables, in_folder=True)))
+        if result.blind:
+            _without_times(draft)
     return tables
+
+
+TEAMS = "teams.md"
+"""The file that tells a folder of teams' pages."""
+
+
+def write_teams(
+    result: CampaignResult,
+    folder: str | Path,
+    *,
+    pseudonyms: Mapping[str, str] | None = None,
+    revealed: Revealed | None = None,
+    force: bool = False,
+) -> int:
+    """Write a folder for each team: its page and its tables; how many there are.
+
+    Unless something is revealed, every file has the same time: the order of writing tells nothing.
+    """
+    whole_folder_free(Path(folder), force=force, marker=TEAMS)
+    with whole_folder(folder) as draft:
+        count = 0
+        for own in Teams(Overview(result), pseudonyms, revealed).pages():
+            place = draft / own.folder
+            place.mkdir()
+            _write(place / "index.html", render(own.page))
+            for table in own.tables:
+                _write(place / f"{table.name}.csv", LOOKS["csv"](table.grid, 2))
+            count += 1
+        _write(draft / TEAMS, "A folder for each team, written by `abstain campaign --teams`.\n")
+        if revealed is None:
+            _without_times(draft)
+    return count
+
+
+def _without_times(folder: Path) -> None:
+    """Give everything in a folder the same time."""
+    for path in (*folder.rglob("*"), folder):
+        os.utime(path, (EPOCH, EPOCH))
+
+
+EPOCH = 946_684_800
+"""The time of files that are to tell nothing: the year 2000."""
 
 
 def _endings(grid: Grid) -> tuple[str, ...]:
@@ -151,16 +205,36 @@ def summary_text(c: Overview) -> str:
         lines += [markdown_text(result.about), ""]
     lines += [f"- {markdown_text(sentence)}" for sentence in sentences(c)]
     lines += ["", *map(markdown_text, policy_words(result.policy, result.touched)), ""]
+    if result.notes:
+        lines += [f"- {markdown_text(sentence(note))}" for note in result.notes] + [""]
+    if result.problems:
+        lines += ["## Problems of what was handed in", ""]
+        lines += [f"- {markdown_text(_told(own))}" for own in result.problems[:MOST_PROBLEMS]]
+        if more := len(result.problems) - MOST_PROBLEMS:
+            lines += [f"- and {more:,} more: problems.csv has them all."] * (more > 0)
+        lines.append("")
     return "\n".join(lines)
 
 
-def whole_folder_free(target: Path, *, force: bool) -> None:
-    """Refuse a folder that may not be written, before any work is done."""
+MOST_PROBLEMS = 200
+
+
+def _told(problem: Problem) -> str:
+    """A problem in a line."""
+    whose = f"{problem.team}: " if problem.team else ""
+    return f"{whose}{problem.place}: {problem.typed or problem.message}"
+
+
+def whole_folder_free(target: Path, *, force: bool, marker: str = "results.json") -> None:
+    """Refuse a folder that may not be written, before any work is done.
+
+    `marker` is the file that tells a folder of ours.
+    """
     if target.exists() and not target.is_dir():
         raise InputError("is a file, expected a folder to write", str(target))
     if not target.exists() or not any(target.iterdir()):
         return
     if not force:
         raise UsageError(f"{target} exists; {option('force', value=True)} replaces it")
-    if not (target / "results.json").exists():
+    if not (target / marker).exists():
         raise UsageError(f"{target} is not a campaign's folder; it is left as it is")

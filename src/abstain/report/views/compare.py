@@ -10,7 +10,8 @@ from abstain.errors import plural
 from abstain.report import compare_method as method
 from abstain.report import compare_words as words
 from abstain.report import view
-from abstain.report.charts import cells, chart, points
+from abstain.report.campaign.headings import explained_on
+from abstain.report.charts import cells, chart, coloured, points
 from abstain.report.compare_words import p_text, units
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Figure, Page, PageTable, Section
@@ -89,11 +90,14 @@ class View(view.View[CompareResult]):
         counted = all(k is not None for k in counts)
         if bars and counted:
             found.append((Column("outcomes", "bar"), list(three)))
+        groups: tuple[Column, list[Cell]] = (Column("group"), [row.group for row in rows])
+        if c.grouped and bars:
+            found.append(groups)
         if c.interval_method is not None:
             for end, name in enumerate(("low", "high")):
                 found.append((Column(name, "score"), [row.interval[end] for row in rows]))
-        if c.grouped:
-            found.append((Column("group"), [row.group for row in rows]))
+        if c.grouped and not bars:
+            found.append(groups)
         if counted:
             for at, name in enumerate(THREE.names):
                 found.append((Column(name, "count"), [k and k[at] for k in three]))
@@ -121,21 +125,22 @@ class View(view.View[CompareResult]):
         many = len(c.pairs) > 1
         columns = [Column("run"), Column("against"), Column("difference", "score")]
         ends = full or c.interval_method is not None
+        columns += [Column("verdict")] if told else []
         columns += [Column("low", "score"), Column("high", "score")] if ends else []
         columns += [Column("p", "score")] + ([Column("p, corrected", "score")] if many else [])
         if c.of_scores:
             columns.append(Column("d", "score"))
             columns += [Column(name, "count") for name in WON] if full else [Column("W/T/L")]
-        columns += [Column("verdict")] if told else []
         rows: list[list[Cell]] = []
         for pair in pairs:
             cells: list[Cell] = [pair.run, pair.against, pair.difference]
+            cells += [VERDICTS[pair.differs]] if told else []
             cells += pair.interval if ends else ()
             p = [pair.p, pair.p_adjusted] if many else [pair.p]
             cells += p if full else [p_text(x) for x in p]
             if c.of_scores:
                 cells += _effect(pair, full=full)
-            rows.append([*cells, VERDICTS[pair.differs]] if told else cells)
+            rows.append(cells)
         title = "" if full or told or not many or c.against else "Neighbours"
         return Grid(columns, rows, title=title)
 
@@ -174,12 +179,13 @@ class View(view.View[CompareResult]):
     def charts(self) -> dict[str, dict[str, Any]]:
         """Scores with their intervals, differences, and of two runs the moves."""
         figures = [*_differences_figure(self.result), *_moves_figure(self.result)]
-        return _scores_chart(self.result) | {figure.name: figure.spec for figure in figures}
+        drawn = {figure.name: figure.spec for figure in figures}
+        return coloured(_scores_chart(self.result) | drawn)
 
     def page(self) -> Page:
         """Runs with intervals and groups, their pairs, where a difference comes from."""
         c = self.result
-        lead, *verdict = words.verdict(c)
+        lead, *verdict = [*words.best(c), *words.verdict(c)]
         return page_of(
             c,
             f"{plural(len(c.rows), 'run')} compared by {c.measure}",
@@ -198,9 +204,7 @@ class View(view.View[CompareResult]):
     def _sections(self, verdict: list[str]) -> Iterator[Section]:
         c = self.result
         ends = c.interval_method is not None
-        reading = ["Low and high are the ends of an interval."] if ends else []
-        reading += ["Runs that share a group cannot be told apart."] if c.grouped else []
-        runs = PageTable("runs", "Runs", " ".join(reading), self._runs(bars=True))
+        runs = PageTable("runs", "Runs", "", self._told("runs", self._runs(bars=True)))
         figures = _scores_figure(c)
         yield Section("leaderboard", "Runs", said=verdict, key=True, tables=[runs], figures=figures)
         said = "The score of the first run minus that of the second"
@@ -208,14 +212,20 @@ class View(view.View[CompareResult]):
             "pairs",
             "All pairs",
             said + (", with its interval." if ends else "."),
-            self._pairs(list(c.pairs), told=True),
+            self._told("pairs", self._pairs(list(c.pairs), told=True)),
             filters=("run", "against", "verdict"),
+            beneath=("against",),
         )
         yield Section("pairs", "Pairs", figures=list(_differences_figure(c)), tables=[pairs])
         if c.origin is not None:
             yield self._origin_section()
         if (item := known_measure(c.measure)) is not None:
             yield Section("measure", "What is rewarded", facts=measure_facts(item))
+
+    def _told(self, table: str, grid: Grid) -> Grid:
+        """A table with what its headings mean."""
+        c = self.result
+        return explained_on(table, grid, c.measure, level=c.level, runs=[row.run for row in c.rows])
 
     def _origin_section(self) -> Section:
         o = self.result.origin
@@ -225,13 +235,15 @@ class View(view.View[CompareResult]):
             [name, own.questions, own.worth] for name, own in o.transitions.items()
         ]
         reading = "What each kind of move is worth."
-        tables = [PageTable("moves", "Moves", reading, Grid(columns, moves))]
+        tables = [PageTable("moves", "Moves", reading, self._told("moves", Grid(columns, moves)))]
         if o.slices:
             grid = self._slices(most=None)
-            tables.append(PageTable("parts", "Slices", "", Grid(grid.columns, grid.rows)))
+            own = self._told("parts_of", Grid(grid.columns, grid.rows))
+            tables.append(PageTable("parts", "Slices", "", own))
         one = [Column("question"), Column("contributes", "score")]
         each: list[list[Cell]] = [[name, value] for name, value in o.contributions.items()]
-        every = PageTable("contributions", "Every question", "", Grid(one, each))
+        told = self._told("contributions", Grid(one, each))
+        every = PageTable("contributions", "Every question", "", told)
         return Section(
             "origin",
             "Where the difference comes from",
@@ -254,7 +266,7 @@ def _how_tested(c: CompareResult) -> str:
     """Whether p is exact, or by how many trials."""
     if all(pair.exact for pair in c.pairs):
         return "exact"
-    return f"{c.trials:,} trials" if c.test in method.DRAWN else ""
+    return f"{c.trials:,} trials" if c.test in method.BY_TRIALS else ""
 
 
 def _scores_figure(c: CompareResult, *, most: int = MOST_DOTS) -> list[Figure]:
@@ -364,7 +376,9 @@ def _moves_figure(c: CompareResult) -> Iterator[Figure]:
         {"was": was, "is": now, "questions": own.questions}
         for (was, now), own in ((name.split(" → "), own) for name, own in o.transitions.items())
     ]
-    layer = cells("is", "was", "questions", sort=THREE.names)
+    pair = c.pairs[0]
+    titles = {"x_title": f"outcome of {pair.run}", "y_title": f"outcome of {pair.against}"}
+    layer = cells("is", "was", "questions", sort=THREE.names, **titles)
     layer["encoding"]["x"]["axis"] = {"labelAngle": 0}
     layer["encoding"]["color"]["scale"] = {"scheme": "blues"}
     total = [own.questions for own in o.transitions.values()]
@@ -382,7 +396,8 @@ def _moves_figure(c: CompareResult) -> Iterator[Figure]:
             },
         },
     }
-    caption = f"{count_text(o.same)} of {count_text(sum(total))} questions kept their outcome."
+    same = f"{count_text(o.same)} of {count_text(sum(total))} questions keep their outcome"
+    caption = f"From {pair.against} to {pair.run}, {same}."
     if o.knowing is not None:
         caption += (
             f" Knowing more is worth {number(o.knowing)}, choosing blanks {number(o.abstaining)}."

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from abstain.analyses.curve.result import CurveResult
 from abstain.errors import check_name, plural
 from abstain.report import view, words
+from abstain.report.campaign.headings import explained_on
+from abstain.report.charts import coloured
 from abstain.report.curve_figures import IN_FILE, ON_PAGE, Drawing, acts, decision_words
 from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
 from abstain.report.page import Figure, Page, PageTable, Section
@@ -30,17 +32,19 @@ TITLES = {
 }
 """Of the charts in files."""
 POINTS = (
-    "One point for each distinct confidence, thinned to show; threshold: answer where at least so "
-    "sure (nothing: no answer is; none: even without a confidence)."
+    "There is one point for each distinct confidence; long curves are thinned. threshold: answers "
+    "with at least this confidence are given (nothing: no answer is given; none: answers without a "
+    "confidence are given too)."
 )
 NOTES = {
     **dict.fromkeys(("risk", "roc", "measure"), POINTS),
-    "parts": "{along} = knowing (everything answered) + silence (as many blanks, blindly) + "
-    "choosing (these blanks); left: up to the oracle, which answers what it gets right.",
-    "blanks": "precision: blanks that were due, of the blanks; recall: of those due; F1: their "
-    "harmonic mean. over-abstention: blank where an answer was due; under-abstention: answered "
-    "where a blank was. Against its own candidates a blank is due where the answer or candidate is "
-    "wrong or there is none.",
+    "parts": "{along} = knowing + silence + choosing. knowing: the score if everything is "
+    "answered. silence: what as many random blanks add. choosing: what the actual blanks add to "
+    "that. left: what the oracle would add, which answers exactly what it gets right.",
+    "blanks": "precision: the share of the blanks that were due; recall: the share of the due "
+    "blanks that were left; F1: their harmonic mean. over-abstention: blank where an answer was "
+    "due; under-abstention: answered where a blank was due. Judged against its own candidates, a "
+    "blank is due where the answer or the candidate is wrong or missing.",
 }
 """What it takes to read a table, whatever is in it."""
 TOGETHER = {"summary": ("threshold", "coverage", " as submitted"), "parts": ("oracle",)}
@@ -80,13 +84,14 @@ class View(view.View[CurveResult]):
     def _summary_notes(self) -> list[str]:
         result = self.result
         said = [
-            f"best {result.along}: in hindsight, answering where confidence is at least the "
-            "threshold; what will hold on new questions is for `abstain tune`."
+            f"best {result.along}: the best value in hindsight, if only answers with at least the "
+            "confidence of the threshold are given; `abstain tune` estimates what holds on new "
+            "questions."
         ]
         if any(own.even_without_confidence for own in result.runs):
             said.append(
-                "threshold none: the best is to answer everything, even what has no confidence; "
-                "that no threshold of `abstain tune` does."
+                "threshold none: it is best to answer everything, even without a confidence; no "
+                "threshold of `abstain tune` does that."
             )
         said += [f"{_named(name)}: {text}." for name, text in result.conventions.items()]
         reasons: dict[str, list[str]] = {}
@@ -113,8 +118,8 @@ class View(view.View[CurveResult]):
         how = "equally full" if result.equal_mass else "equally wide"
         theirs = f"ECE{'-mass' if result.equal_mass else ''}(bins={result.bins})"
         return [
-            f"{plural(result.bins, 'bin')}, {how}; empty ones are left out. Their gaps sum up to "
-            f"{theirs}; {_named('ECE')} has bins of its own."
+            f"{plural(result.bins, 'bin')}, {how}; empty ones are left out. The gaps of these "
+            f"bins sum up to {theirs}; {_named('ECE')} uses its own bins."
         ]
 
     def _decision_notes(self) -> list[str]:
@@ -129,10 +134,16 @@ class View(view.View[CurveResult]):
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Risk and coverage, the measure, calibration, decisions."""
-        return {
-            name: {**own.spec, "title": {"text": TITLES[name].format(measure=self.result.along)}}
-            for name, own in Drawing(self.result, IN_FILE).figures().items()
-        }
+        drawn = Drawing(self.result, IN_FILE).figures()
+        return coloured(
+            {
+                name: {
+                    **own.spec,
+                    "title": {"text": TITLES[name].format(measure=self.result.along)},
+                }
+                for name, own in drawn.items()
+            }
+        )
 
     def main_first(self, *, show: str = "summary", **options: Any) -> dict[str, dict[str, Any]]:
         """The chart of what is shown first; risk and coverage where that has none."""
@@ -185,7 +196,8 @@ class View(view.View[CurveResult]):
                 for c, text in zip(compared, found.said, strict=True)
             ]
             if cells:
-                found.tables = [PageTable("crossings", "Crossings", "", Grid(columns, cells))]
+                grid = explained_on("crossings", Grid(columns, cells), self.result.along)
+                found.tables = [PageTable("crossings", "Crossings", "", grid)]
         return found
 
     def _on_page(self) -> dict[str, Figure]:
@@ -194,7 +206,7 @@ class View(view.View[CurveResult]):
     def table(self, name: str) -> PageTable:
         """A table of the page."""
         frame = self.result.thinned(name, ON_PAGE)
-        grid = frame_grid(frame, on_page=True)
+        grid = explained_on(name, frame_grid(frame, on_page=True), self.result.along)
         titles = {
             "main": ("results", "Summary"),
             "measure": ("measure_points", f"{self.result.along} and coverage: the points"),
@@ -214,12 +226,13 @@ class View(view.View[CurveResult]):
                 return decision_words(decision.comparisons[0])
             return f"Summary of {plural(len(result.runs), 'run')}."
         text = (
-            f"{top.run} could have had a {result.along} of {words.number(top.best)}, answering "
-            f"{100 * top.coverage:.0f} % of the questions"
+            f"In hindsight the best run is {top.run}, but that was not tested: with answers to "
+            f"only the {100 * top.coverage:.0f} % of the questions of which it is surest, it would "
+            f"have a {result.along} of {words.number(top.best)}"
         )
         if top.as_submitted is not None:
-            text += f"; as submitted it has {words.number(top.as_submitted)}"
-        return text + "."
+            text += f" (as submitted: {words.number(top.as_submitted)})"
+        return f"{text}. `abstain tune` tests a threshold."
 
 
 def _named(name: str) -> str:
@@ -268,7 +281,7 @@ def missing_notes(stated: Iterable[tuple[str, int, int]]) -> list[str]:
     """What to know of answers without a confidence: run, how many have one, how many there are.
 
     >>> missing_notes([("a", 2, 2), ("b", 1, 2), ("c", 0, 2)])[1]
-    "run 'c' has no confidence: there is no curve of it"
+    "run 'c' has no confidence, so it has no curve"
     """
     said = []
     for run, some, have in stated:
@@ -279,5 +292,5 @@ def missing_notes(stated: Iterable[tuple[str, int, int]]) -> list[str]:
             )
         elif not some:
             what = "confidence" if have else "answer"
-            said.append(f"run '{run}' has no {what}: there is no curve of it")
+            said.append(f"run '{run}' has no {what}, so it has no curve")
     return said

@@ -27,7 +27,7 @@ class View(view.View[CutResult]):
                 *(Column("gain", "score"), Column("over everything"), Column("kept", "count")),
             ],
             [],
-            title=f"{measure} on queries that had no say",
+            title=f"{measure} on queries it was not chosen on",
         )
         best = dict.fromkeys(own.best_reference for own in self.result.runs)
         kept = Grid(

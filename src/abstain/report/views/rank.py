@@ -11,7 +11,8 @@ from abstain.errors import UsageError, option, plural, shown, some_of
 from abstain.measures import definitions
 from abstain.measures.kinds import RankingMeasure
 from abstain.report import shared, view
-from abstain.report.charts import chart, points, tips
+from abstain.report.campaign.headings import explained_on
+from abstain.report.charts import chart, coloured, points, tips
 from abstain.report.grid import Cell, Column, Grid, Kind
 from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.trec_lines import trec_lines
@@ -40,7 +41,7 @@ class View(view.View[RankResult]):
             return self._scores()
         if result.by or result.per_query:
             raise UsageError(
-                f"CSV is one table, a row a run with {option('truncation')}: leave out "
+                f"CSV is one table with a row for each run with {option('truncation')}: leave out "
                 f"{option('by')} and {option('per_query')}, or take JSON"
             )
         return truncation.View(result.truncation).beside(self._scores())
@@ -101,7 +102,7 @@ class View(view.View[RankResult]):
         found = {figure.name: figure.spec for figure in (*self._figures(), *self._strips())}
         if self.result.truncation is not None:
             found |= truncation.View(self.result.truncation).charts()
-        return found
+        return coloured(found)
 
     def _figures(self) -> list[Figure]:
         rows, names = self.result.rows, list(self.result.measures)
@@ -115,7 +116,7 @@ class View(view.View[RankResult]):
         return shared.page_of(
             result,
             f"{names[0]} of {plural(len(result.lists), 'run')}",
-            shared.lead_words(result.rows, names),
+            shared.lead_words(result.rows, names, test="`abstain compare --scores`"),
             self._sections(),
             ("measures", ", ".join(names)),
             ("queries", queries),
@@ -138,11 +139,12 @@ class View(view.View[RankResult]):
             for row in result.rows
         ]
         reading = "Scores are means over the queries for which they exist."
+        grid = explained_on("runs", Grid(columns, rows), result.measures[0])
         yield Section(
             "leaderboard",
             "Leaderboard",
             said=shared.undefined_words(result.rows),
-            tables=[PageTable("runs", "Runs", reading, Grid(columns, rows), filters=result.by)],
+            tables=[PageTable("runs", "Runs", reading, grid, filters=result.by)],
             figures=self._figures(),
         )
         if result.per_query:
@@ -215,14 +217,14 @@ def _list_notes(result: RankResult) -> Iterator[str]:
     for word in result.nil_words:
         other = "" if settings.nil is None else f", which is not {shown(settings.nil)}"
         yield (
-            f"a list has a document {shown(word)}{other}: where it says that there is nothing "
-            "more to find, name it as nil"
+            f"a list has a document {shown(word)}{other}: if it marks the end of a list, name it "
+            "as nil"
         )
     yield from _grades(result, measures)
     if settings.judged_only:
         yield "documents that nobody judged were taken out of the lists"
     if settings.trec_eval:
-        yield "averages as trec_eval takes them: what does not exist counts 0"
+        yield "averages as in trec_eval: a score that does not exist counts 0"
 
 
 def _primed(measures: Sequence[RankingMeasure]) -> list[str]:
@@ -293,7 +295,7 @@ def _ends(result: RankResult) -> str:
     nil, limit = result.settings.nil, result.settings.limit
     full = sum(own.at_limit for own in result.lists)
     if result.settings.nil_as_answer:
-        text = f"{nil} is a document like others, the right one where nothing else is (TREC 2001)"
+        text = f"{nil} counts as a document, which is relevant where no other is (TREC 2001)"
         at_limit = plural(full, "list")
         return text if limit is None else f"{text}; at the limit of {limit:,}: {at_limit}"
     lists = plural(sum(own.lists for own in result.lists), "list")
@@ -301,7 +303,7 @@ def _ends(result: RankResult) -> str:
     if nil is not None:
         text += f", {sum(own.by_nil for own in result.lists):,} of them by {nil}"
     if limit is not None:
-        text += f"; at the limit of {limit:,}, and scored in the original manner: {full:,}"
+        text += f"; at the limit of {limit:,}, and scored by the original measure: {full:,}"
     return text
 
 

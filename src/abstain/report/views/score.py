@@ -14,6 +14,8 @@ from abstain.errors import plural
 from abstain.measures import Measure
 from abstain.outcomes import CountsArray
 from abstain.report import shared, view
+from abstain.report.campaign.headings import explained_on
+from abstain.report.charts import coloured
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.rewards import decision_figure, leads_table, measure_facts, rewards_table
@@ -89,12 +91,19 @@ class View(view.View[ScoreResult]):
         if result.questions is None and not result.by:
             sizes = [row.counts.n for row in self._real]
             said.append(f"The runs cover from {min(sizes):,.0f} to {max(sizes):,.0f} questions.")
-        if not result.by:
-            measures = [m for name in result.measures if (m := shared.known_measure(name))]
-            said += [sentence(text, names) for text in _disagreements(result.rows, measures)]
+        said += self._disagreeing()
         said += self._interval_words()
         said += policy_words(result.policy, result.touched)
         return [*said, *shared.undefined_words(result.rows)]
+
+    def _disagreeing(self) -> list[str]:
+        """Where measures put different runs first, and why."""
+        result = self.result
+        if result.by:
+            return []
+        measures = [m for name in result.measures if (m := shared.known_measure(name))]
+        names = {row.run for row in result.rows}
+        return [sentence(text, names) for text in _disagreements(result.rows, measures)]
 
     def _interval_words(self) -> list[str]:
         """How the intervals were made, and why some do not exist."""
@@ -119,7 +128,7 @@ class View(view.View[ScoreResult]):
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Scores with their intervals, or a heat map of slices."""
-        return {figure.name: figure.spec for figure in self._figures()}
+        return coloured({figure.name: figure.spec for figure in self._figures()})
 
     def _figures(self) -> list[Figure]:
         whole = [row for row in self._real if not row.slice]
@@ -134,7 +143,7 @@ class View(view.View[ScoreResult]):
         return shared.page_of(
             result,
             f"{names[0]} of {self._runs}",
-            shared.lead_words(self._real, names),
+            shared.lead_words(self._real, names, level=result.level),
             self._sections(),
             ("measures", ", ".join(names)),
             ("questions", "" if result.questions is None else f"{result.questions:,}"),
@@ -147,7 +156,7 @@ class View(view.View[ScoreResult]):
             "leaderboard",
             "Leaderboard",
             key=True,
-            said=shared.undefined_words(self.result.rows),
+            said=[*self._disagreeing(), *shared.undefined_words(self.result.rows)],
             tables=[self._page_table()],
             figures=self._figures(),
         )
@@ -179,6 +188,7 @@ class View(view.View[ScoreResult]):
             for column, cells in (known[name] for name in order if name in known)
         ]
         grid = Grid.of(columns, dim=self._dim(), breaks=self._breaks() if by else set())
+        grid = explained_on("runs", grid, first, level=result.level)
         return PageTable(
             "runs",
             "Runs",

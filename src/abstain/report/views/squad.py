@@ -42,7 +42,7 @@ class View(view.View[SquadResult]):
             )
         if result.tuned_on_test:
             said.append(
-                "best: tuned on the questions it is scored on, so no result to report; equal "
+                "best: tuned on the questions it is scored on, so not a result to report; equal "
                 "probabilities change sides together."
             )
             if -1.0 in [own.scores[f"best {name} at"] for own in result.rows for name in SCORES]:

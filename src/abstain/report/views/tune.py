@@ -112,11 +112,10 @@ class View(view.View[TuneResult]):
         if own.gain is None or own.optimism_avoided is None:
             return []
         return [
-            f"{own.run}: the threshold is worth {_points(own.gain)} of {result.measure} "
-            f"against answering everything, on questions it was not tuned on{_within(own)}. On "
-            "those it was "
-            f"tuned on it would have looked {_better(own.optimism_avoided)}: optimism, not a "
-            "result."
+            f"{own.run}: the threshold gains {_points(own.gain)} of {result.measure} over "
+            f"answering everything, on questions it was not tuned on{_within(own)}. On the "
+            "questions it was tuned on it would look "
+            f"{_better(own.optimism_avoided)}: that is optimism, not a result."
         ]
 
     def _of_risk(self, own: Tuned, risk: float) -> list[str]:
@@ -124,24 +123,24 @@ class View(view.View[TuneResult]):
         if own.judged.risk is None or own.kept is None:
             return []
         said = [
-            f"{own.run}: judged, a share {own.judged.risk:.4f} of its answers is wrong; answering "
-            f"everything, {own.answer_everything.risk or 0:.4f}. On the questions it was tuned on "
-            f"it would have looked {_better(own.risk_optimism_avoided or 0.0)}: optimism, not a "
-            "result."
+            f"{own.run}: on the judged questions, the share of wrong answers is "
+            f"{own.judged.risk:.4f}; if it answered everything, it would be "
+            f"{own.answer_everything.risk or 0:.4f}. On the questions it was tuned on it would "
+            f"look {_better(own.risk_optimism_avoided or 0.0)}: that is optimism, not a result."
         ]
         kept, bound = own.kept, f"at most {risk:g}"
         if kept.parts == 1:
             if not kept.seen and self.result.cluster:
-                shown = "speaks" if kept.refuted else "does not speak"
+                shown = "contradicts" if kept.refuted else "does not contradict"
                 said.append(
-                    f"{own.run}: that is more than {risk:g}; it {shown} against the bound (by "
+                    f"{own.run}: that is more than {risk:g}; it {shown} the bound (by "
                     "clusters, 5 %)."
                 )
             elif not kept.seen:
                 said.append(
-                    f"{own.run}: that is more than {risk:g}; at a risk of {risk:g} so many wrong "
-                    f"answers or more have a chance of {kept.chance or 0:.3f} (exact binomial "
-                    "test)."
+                    f"{own.run}: that is more than {risk:g}; if the risk were {risk:g}, this many "
+                    f"wrong answers or more would have a chance of {kept.chance or 0:.3f} (exact "
+                    "binomial test)."
                 )
             return said
         silent = f" (answering nothing in {kept.silent})" if kept.silent else ""
@@ -155,7 +154,7 @@ class View(view.View[TuneResult]):
             said.append(
                 f"{own.run}: {bound} of all its answers was wrong in {kept.over_all} of "
                 f"{kept.parts} parts{silent}; of the judged ones alone, in {kept.seen}, and in "
-                f"{kept.refuted} they speak against the bound ({test}, 5 %)."
+                f"{kept.refuted} they contradict the bound ({test}, 5 %)."
             )
         return said
 
@@ -167,13 +166,13 @@ class View(view.View[TuneResult]):
         if aim.next_questions:
             size = result.questions - result.runs[0].parts[0].tuned_on
             return (
-                f"Promised, {sure} and those to come: of the answers to the next "
-                f"{plural(size, 'question')} of the kind, at most {aim.risk:g} are wrong."
+                f"The bound holds {sure} and the new ones: of the answers to the next "
+                f"{plural(size, 'question')} of this kind, at most {aim.risk:g} are wrong."
             )
         return (
-            f"Promised, {sure}: a risk of at most {aim.risk:g}, which is what the share of wrong "
-            "answers tends to. What is seen on few questions lies around it; a bound for the next "
-            "questions covers that too."
+            f"The bound holds {sure}: the expected share of wrong answers is at most "
+            f"{aim.risk:g}. On few questions the share that is seen varies around it; a bound for "
+            "the next questions covers that too."
         )
 
     def _warnings(self) -> list[str]:
@@ -183,8 +182,8 @@ class View(view.View[TuneResult]):
             if own.without_confidence:
                 have = plural(own.without_confidence, "answer has", "answers have")
                 found.append(
-                    f"run '{own.run}': {have} no confidence: left blank by any threshold, also by "
-                    "the best in hindsight"
+                    f"run '{own.run}': {have} no confidence, so any threshold leaves "
+                    "them blank, also the best in hindsight"
                 )
             if own.threshold is None:
                 found.append(self._why_silent(own))
@@ -193,12 +192,12 @@ class View(view.View[TuneResult]):
     def _why_silent(self, own: Tuned) -> str:
         aim = self.result.aim
         if aim.risk is None:
-            return f"run '{own.run}': nothing scores better than to answer nothing"
+            return f"run '{own.run}' scores best if it answers nothing"
         worth = "" if self.result.cluster is None else " worth as much as independent ones"
         needed = f" (it takes at least {self.result.fewest} answers{worth}, all right)"
         return (
-            f"run '{own.run}': no threshold that was tried keeps the risk at {aim.risk:g} surely "
-            f"enough{'' if aim.next_questions else needed}: it should answer nothing"
+            f"run '{own.run}': no threshold that was tried keeps the risk at {aim.risk:g} with "
+            f"enough certainty{'' if aim.next_questions else needed}: it should answer nothing"
         )
 
     def charts(self) -> dict[str, dict[str, Any]]:
@@ -219,7 +218,7 @@ class View(view.View[TuneResult]):
         dots["mark"] |= {"size": 60, "opacity": 1}
         dots["encoding"]["color"] |= {"sort": None, "title": None}
         spec = chart(chart_title, rows, [dots], height=max(80, 24 * len(names)))
-        caption = f"{self.result.measure} on questions that had no say in the threshold."
+        caption = f"{self.result.measure} on questions that were not used to choose the threshold."
         return Figure("standings", caption, spec, title="With a threshold and without")
 
     def page(self) -> Page:
@@ -236,7 +235,7 @@ class View(view.View[TuneResult]):
             [_text(value) if name == "threshold" else value for name, value in row.items()]
             for row in parts.rows(named=True)
         ]
-        reading = "One tuning and one judging each."
+        reading = "In each part, a threshold is tuned once and judged once."
         every = PageTable("parts", "Every part", reading, Grid(columns, cells), filters=("run",))
         section = Section(
             "thresholds",

@@ -1,0 +1,109 @@
+"""What is odd but no fault: runs alike, a file named for another run, a misspelt option."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from abstain.errors import Place, shown
+from abstain.io.files import bare_name
+from abstain.io.frames import collect
+from abstain.io.normalise import plain
+from abstain.io.qa4mre import NONE_OF_THE_ABOVE
+from abstain.judging.faults import Problem
+from abstain.judging.gold import Gold
+from abstain.judging.judge import FILE, INDEX
+from abstain.judging.naming import parse_run_name
+from abstain.judging.sources import GoldRuns
+
+MOST_CELLS = 5_000_000
+"""Responses beyond which runs are not compared with each other."""
+
+ALIKE = 0.85
+"""How alike two texts are of which one is a slip of the other."""
+
+
+def odd_things(source: GoldRuns) -> list[Problem]:
+    """Everything that an organiser should look at, though the runs can be scored."""
+    return [*_misnamed(source), *_identical(source)]
+
+
+def _misnamed(source: GoldRuns) -> list[Problem]:
+    """Files whose name is that of one run and whose content is that of another."""
+    found = []
+    for own in source.responses:
+        if own.table.run_id is None:
+            continue
+        run, line = own.table.run_id
+        file = bare_name(own.table.name)
+        if file.lower() == run.lower() or parse_run_name(file) is None:
+            continue
+        message = f"the file is named for run {shown(file)}, but its run id is {shown(run)}"
+        place = Place(own.table.name, line)
+        found.append(Problem("file name", place, message, own.run))
+    return found
+
+
+def _identical(source: GoldRuns) -> list[Problem]:
+    """Runs that answer every question alike."""
+    judged = source.judged()
+    if len(source.gold) * len(judged.sources) > MOST_CELLS:
+        return []
+    tables = []
+    for frame in judged.frames:
+        names = frame.collect_schema().names()
+        said = [c for c in ("answer", "candidate", "answered") if c in names]
+        answers: nw.LazyFrame[Any] = frame.select("run", FILE, INDEX, *said)
+        table = collect(answers, "the responses")
+        lacking = {c: pl.lit("") for c in ("answer", "candidate", "answered") if c not in said}
+        tables.append(table.with_columns(**lacking).with_columns(pl.col(INDEX).cast(pl.Int64)))
+    rows = pl.concat(tables, how="diagonal_relaxed")
+    cells = [pl.col(c).fill_null("") for c in ("answer", "candidate", "answered")]
+    marks = (
+        rows.with_columns(__mark=pl.struct(pl.col(INDEX), *cells).hash(1))
+        .group_by("run", maintain_order=True)
+        .agg(
+            pl.col("__mark").sum(),
+            pl.len(),
+            pl.col(FILE).first(),
+            (cells[0] != "").any().alias("some"),
+        )
+        .filter("some")
+    )
+    groups = marks.group_by("__mark", "len", maintain_order=True).agg("run", FILE)
+    found = []
+    for _, _, runs, files in groups.filter(pl.col("run").list.len() > 1).iter_rows():
+        for run, file in list(zip(runs, files, strict=True))[1:]:
+            message = f"run {shown(run)} has the same answers as run {shown(runs[0])}"
+            place = Place(judged.sources[file].table.name)
+            found.append(Problem("identical runs", place, message, run))
+    return found
+
+
+def misspelt(gold: Gold) -> list[str]:
+    """Questions whose option "None of the above" is misspelt: no baseline knows it for one."""
+    if "option_texts" not in gold.frame.columns or "options" not in gold.frame.columns:
+        return []
+    texts = gold.frame["option_texts"].to_list()
+    words = Counter(plain(text) for own in texts for text in own or ())
+    if not words[NONE_OF_THE_ABOVE]:
+        return []
+    slips = {
+        word
+        for word in words
+        if word != NONE_OF_THE_ABOVE
+        and difflib.SequenceMatcher(None, word, NONE_OF_THE_ABOVE).ratio() >= ALIKE
+    }
+    return [
+        f"{gold.name}: option {shown(option)} of question {shown(question)} says {shown(text)}, "
+        "which is not “None of the above”: that baseline leaves the question blank"
+        for question, options, own in gold.frame.select(
+            "question", "options", "option_texts"
+        ).iter_rows()
+        for option, text in zip(options or (), own or (), strict=False)
+        if plain(text) in slips and not any(plain(t) == NONE_OF_THE_ABOVE for t in own)
+    ]

@@ -1,0 +1,118 @@
+"""How editions look: means year by year, changes, question types, languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from abstain.analyses.editions.result import EditionsResult, Part
+from abstain.errors import plural
+from abstain.report import view
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.words import sentence
+
+
+class View(view.View[EditionsResult]):
+    """Editions first, then what changed, then breakdowns."""
+
+    def title(self) -> str:
+        """What its page is called."""
+        return "Editions"
+
+    def line(self) -> str:
+        """How many."""
+        return f"<EditionsResult: {plural(len(self.result.editions), 'edition')}>"
+
+    def tables(self, **options: Any) -> list[Grid]:
+        """Every table; the sentences below the last."""
+        grids = [self.whole(), *self._changes(), *self._parts()]
+        grids[-1].notes += [*self._said(), *(sentence(note) for note in self.result.notes)]
+        return grids
+
+    def whole(self, **options: Any) -> Grid:
+        """One row an edition, and how many there are in all."""
+        result = self.result
+        counts = list(dict.fromkeys(k for own in result.editions for k in own.registered))
+        base = list(dict.fromkeys(k for own in result.editions for k in own.baselines))
+        columns = [Column("edition"), Column("tests", "count"), Column("questions", "count")]
+        columns += [Column(name, "count") for name in counts]
+        columns += [Column("runs", "count"), Column("teams", "count")]
+        columns += [Column("all runs", "score"), Column("best runs", "score")]
+        columns += [Column(name, "score") for name in base]
+        rows: list[list[Cell]] = [
+            [
+                *(own.edition, own.tests, own.questions),
+                *(own.registered.get(name) for name in counts),
+                *(own.runs, own.teams, own.all_runs, own.best_runs),
+                *(own.baselines.get(name) for name in base),
+            ]
+            for own in result.editions
+        ]
+        last: list[Cell] = ["all", None, None]
+        last += [
+            sum(there)
+            if (there := [o.registered[n] for o in result.editions if n in o.registered])
+            else None
+            for n in counts
+        ]
+        last += [sum(own.runs for own in result.editions), result.teams]
+        rows.append([*last, *([None] * (2 + len(base)))])
+        on = f" on {result.on}" if result.on else ""
+        return Grid(columns, rows, title=f"Mean {result.measure}{on}", dim={len(rows) - 1})
+
+    def _changes(self) -> list[Grid]:
+        if not self.result.changes:
+            return []
+        columns = [Column("from"), Column("to"), Column("what")]
+        columns += [Column(name, "score") for name in ("difference", "low", "high", "p")]
+        columns += [Column("error of questions", "score"), Column("error of runs", "score")]
+        rows: list[list[Cell]] = [
+            [
+                *(own.before, own.after, own.what, own.difference, own.low, own.high),
+                *(own.p_value, own.question_error, own.run_error),
+            ]
+            for own in self.result.changes
+        ]
+        return [Grid(columns, rows, title="From edition to edition")]
+
+    def _parts(self) -> list[Grid]:
+        names = dict.fromkeys(own.by for own in self.result.parts)
+        return [_part_grid(n, [p for p in self.result.parts if p.by == n]) for n in names]
+
+    def _said(self) -> Iterable[str]:
+        level = 100 * (1 - self.result.level)
+        for own in self.result.changes:
+            if own.what != "all runs" or own.difference is None or own.p_value is None:
+                continue
+            more = own.p_value < 1 - self.result.level
+            yield (
+                f"From {own.before} to {own.after} the mean {self.result.measure} of all runs "
+                f"changed by {own.difference:+.3f}, "
+                + (
+                    f"more than questions and runs explain (p = {own.p_value:.3f}, at the "
+                    f"{level:.3g} % level)."
+                    if more
+                    else f"which questions and runs may explain (p = {own.p_value:.3f})."
+                )
+            )
+        if self.result.changes:
+            yield (
+                "All runs: the mean over runs; best runs: over each team's best run over all "
+                "questions. Errors take reading tests and teams as independent; that of questions "
+                "is the one over all runs."
+            )
+
+
+def _part_grid(by: str, parts: list[Part]) -> Grid:
+    base = list(dict.fromkeys(key for own in parts for key in own.baselines))
+    columns = [Column("edition"), Column(by), Column("questions", "count"), Column("runs", "count")]
+    columns += [Column("right %", "percent"), Column("unanswered %", "percent")]
+    columns += [Column(name, "score") for name in ("all runs", "best runs", *base)]
+    rows: list[list[Cell]] = [
+        [
+            *(own.edition, own.level, own.questions, own.runs, own.right, own.unanswered),
+            *(own.all_runs, own.best_runs, *(own.baselines.get(name) for name in base)),
+        ]
+        for own in parts
+    ]
+    return Grid(columns, rows, title=f"By {by}")

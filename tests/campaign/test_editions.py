@@ -1,0 +1,169 @@
+"""Editions side by side: Tables 16 and 17 in shape, and made-up years with known means."""
+
+from __future__ import annotations
+
+import csv
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import abstain as ab
+
+PUBLISHED = Path(__file__).parent.parent / "published"
+
+
+@pytest.fixture(scope="module")
+def rebuilt() -> ab.CampaignResult:
+    folder = Path(str(files("abstain") / "examples" / "qa4mre2013"))
+    return ab.campaign(
+        folder / "gold.csv", folder / "runs.csv.gz", runs_info=folder / "runs_info.csv"
+    )
+
+
+def made_up(right: dict[str, int], size: int = 20, types: str = "PM") -> ab.CampaignResult:
+    """Runs that have so many of the first questions right and answer all."""
+    ids = [f"q{n}" for n in range(size)]
+    gold = pl.DataFrame(
+        {
+            "question": ids,
+            "correct": ["A"] * size,
+            "options": ["A|B"] * size,
+            "test": [str(n // 5) for n in range(size)],
+            "type": [types[n % len(types)] for n in range(size)],
+        }
+    )
+    runs = {
+        name: pl.DataFrame({"question": ids, "answer": ["A"] * n + ["B"] * (size - n)})
+        for name, n in right.items()
+    }
+    return ab.campaign(gold, runs)
+
+
+def printed(name: str) -> list[dict[str, str]]:
+    with (PUBLISHED / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_table_16_of_2013_and_made_up_years(rebuilt: ab.CampaignResult) -> None:
+    earlier = {
+        # 2012: runs of 10 and 4 of 20 right by one team, 8 by another: means 22/60 and 18/40
+        "2012": made_up({"aaaa1201enen": 10, "aaaa1202enen": 4, "bbbb1201dede": 8}),
+        "2011": made_up({"aaaa1101enen": 2}),
+    }
+    found = ab.editions({"2013": rebuilt, **earlier}, on={"role": "main"})
+    rows = {own.edition: own for own in found.editions}
+    published = {row["edition"]: row for row in printed("qa4mre_table16_editions")}["2013"]
+    assert f"{rows['2013'].all_runs:.2f}" == published["all_runs"]
+    assert f"{rows['2013'].best_runs:.2f}" == published["best_runs"]
+    assert (rows["2013"].questions, rows["2013"].tests) == (240, 16)
+    assert rows["2012"].all_runs == pytest.approx(22 / 60)
+    assert rows["2012"].best_runs == pytest.approx(18 / 40)
+    assert rows["2011"].all_runs == pytest.approx(0.1)
+    assert (rows["2012"].runs, rows["2012"].teams, rows["2012"].tests) == (3, 2, 4)
+    assert rows["2012"].baselines == {"random (expected)": 0.5}
+    assert found.teams == 13
+
+
+def test_table_17_of_2013(rebuilt: ab.CampaignResult) -> None:
+    """To within the last digit: some of the printed percentages were cut off, not rounded."""
+    parts = {p.level: p for p in ab.editions({"2013": rebuilt}).parts if p.by == "type"}
+    rows = [row for row in printed("qa4mre2013_table17_question_types") if row["year"] == "2013"]
+    assert len(rows) == 5
+    for row in rows:
+        own = parts[row["type"]]
+        assert own.right == pytest.approx(float(row["correct_pct"]), abs=0.01)
+        assert own.unanswered == pytest.approx(float(row["noa_pct"]), abs=0.01)
+
+
+def test_parts_by_hand() -> None:
+    found = ab.editions({"x": made_up({"aaaa1201enen": 10, "bbbb1201dede": 5})})
+    parts = {(p.by, p.level): p for p in found.parts}
+    # of the even questions the first has 5 of 10 right, the second 3
+    assert parts["type", "P"].all_runs == pytest.approx(0.4)
+    assert parts["type", "P"].right == pytest.approx(40)
+    assert parts["language", "de"].all_runs == pytest.approx(0.25)
+
+
+def test_the_error_is_that_of_runs_and_questions() -> None:
+    """Two years by hand: teams of one run each, tests of five questions."""
+    years = {
+        "a": {"aaaa1201enen": 4, "bbbb1201enen": 12},
+        "b": {"aaaa1301enen": 10, "cccc1301enen": 6},
+    }
+    found = ab.editions({name: made_up(runs) for name, runs in years.items()})
+    change = found.changes[0]
+    assert change.difference == pytest.approx(0.4 - 0.4)
+    of_runs = [np.std([n / 20 for n in runs.values()], ddof=1) / 2**0.5 for runs in years.values()]
+    assert change.run_error == pytest.approx(sum(own**2 for own in of_runs) ** 0.5)
+    errors = []
+    for runs in years.values():
+        shares = np.mean([[n > q for q in range(20)] for n in runs.values()], axis=0)
+        sums = np.add.reduceat(shares - shares.mean(), range(0, 20, 5)) / 20
+        errors.append((4 / 3 * (sums**2).sum()) ** 0.5)
+    assert change.question_error == pytest.approx(sum(own**2 for own in errors) ** 0.5, rel=1e-4)
+
+
+def test_a_change_is_found_where_there_is_one_and_rarely_where_there_is_none() -> None:
+    """Pairs of years from one source: about 5 % differ at the 5 % level, or fewer."""
+    from abstain.analyses.editions.campaigns import Asked, Campaign
+    from abstain.analyses.editions.comparing import _best_rows, _changes, _Means
+    from abstain.measures import measure
+    from abstain.outcomes import CountsArray
+
+    rng = np.random.default_rng(0)
+    chosen, teams, each, tests, size = measure("accuracy"), 12, 3, 16, 15
+
+    def year(shift: float = 0.0) -> Campaign:
+        skill = rng.normal(0, 0.4, teams).repeat(each) + rng.normal(0, 0.1, teams * each)
+        hard = rng.normal(0, 0.5, tests).repeat(size) + rng.normal(0, 1, tests * size)
+        chance = 1 / (1 + np.exp(-(shift - 1 + skill[:, None] + hard)))
+        right = rng.random(chance.shape) < chance
+        table = np.zeros((len(right), 6))
+        table[:, 0], table[:, 1] = right.sum(axis=1), (~right).sum(axis=1)
+        names = [str(n) for n in range(len(right))]
+        clusters = np.arange(tests).repeat(size)
+        asked = Asked(right.mean(axis=0), np.zeros(right.shape[1]), clusters)
+        whose = [str(n // each) for n in range(len(right))]
+        return Campaign(
+            "x", names, whose, names, CountsArray(table), {}, {}, "accuracy", asked=asked
+        )
+
+    def p(shift: float) -> float:
+        a, b = year(), year(shift)
+        first, second = (_Means.of(own, chosen, _best_rows(own, chosen)) for own in (a, b))
+        value = _changes(a, b, first, second, 0.95)[0].p_value
+        assert value is not None
+        return value
+
+    false = np.mean([p(0.0) < 0.05 for _ in range(300)])
+    assert false < 0.08
+    assert np.mean([p(1.5) < 0.05 for _ in range(50)]) > 0.9
+
+
+def test_registrations_and_saved_results(tmp_path: Path) -> None:
+    tasks = {"main": {"aaaa1301enen": 4, "bbbb1301enen": 5}, "bio": {"aaaa1301enen": 7}}
+    for name, runs in tasks.items():
+        made_up(runs).save(tmp_path / name)
+    (tmp_path / "registered.csv").write_text("edition,registered\nmain,30\nbio,9\n")
+    found = ab.editions(
+        {name: tmp_path / name for name in tasks}, registrations=tmp_path / "registered.csv"
+    )
+    assert [(o.runs, o.teams, o.registered) for o in found.editions] == [
+        (2, 2, {"registered": 30}),
+        (1, 1, {"registered": 9}),
+    ]
+    assert found.teams == 2
+    assert found.to_frame()["registered"].to_list() == [30, 9]
+    result = ab.score(
+        pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "A"]}),
+        pl.DataFrame({"question": ["q1", "q2"], "answer": ["A", "B"]}),
+        "c@1",
+    )
+    both = ab.editions({"bio": tmp_path / "bio" / "results.json", "score": result})
+    assert both.editions[1].all_runs == 0.5
+    assert any("score is not known question by question" in note for note in both.notes)
+    with pytest.raises(ab.UsageError, match="nearest: type"):
+        ab.editions({"bio": tmp_path / "bio"}, by="typo")

@@ -1,0 +1,331 @@
+"""From submissions to blind pages: one command, whatever arrives, and nothing given away."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import abstain as ab
+from abstain.cli import run
+from tests.campaign.season import TEAMS, Season, as_csv, faults, lay_out, zipped
+
+
+@pytest.fixture(scope="module")
+def season() -> Season:
+    return Season()
+
+
+@pytest.fixture(scope="module")
+def written(season: Season, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The blind phase of 20 teams × 3 runs in folders and archives, twelve of which have faults."""
+    here = tmp_path_factory.mktemp("season")
+    (here / "gold.csv").write_text(season.gold())
+    lay_out(season, here / "handed_in")
+    names = ["gold.csv", "handed_in", "out", "teams", "names.csv"]
+    gold, subs, out, teams, pseudonyms = (str(here / name) for name in names)
+    asked = ["campaign", gold, subs, "-o", out, "--skip-invalid", "--blind", "--teams", teams]
+    assert run([*asked, "--pseudonyms", pseudonyms]) == 1
+    return here
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def pseudonyms(here: Path) -> dict[str, str]:
+    return {row["team"]: row["pseudonym"] for row in rows(here / "names.csv")}
+
+
+def everything(here: Path) -> dict[Path, str]:
+    found = [path for part in ("out", "teams") for path in (here / part).rglob("*")]
+    return {path: path.read_text(encoding="utf-8") for path in found if path.is_file()}
+
+
+def test_every_fault_stands_in_its_teams_report(season: Season, written: Path) -> None:
+    wrong = faults(season)
+    for team, (fault, (_, _, kind)) in zip(TEAMS, wrong.items(), strict=False):
+        problems = rows(written / "teams" / pseudonyms(written)[team] / "problems.csv")
+        assert kind in {row["kind"] for row in problems}, (team, fault)
+        assert all(team in row["place"] for row in problems)
+    for team in TEAMS[len(wrong) :]:
+        assert not (written / "teams" / pseudonyms(written)[team] / "problems.csv").exists()
+
+
+def test_all_valid_runs_are_scored(written: Path) -> None:
+    for at, team in enumerate(TEAMS):
+        scored = rows(written / "teams" / pseudonyms(written)[team] / "runs.csv")
+        assert len(scored) == (2 if at < 12 else 3)
+
+
+def test_no_answer_is_anywhere(season: Season, written: Path) -> None:
+    for path, text in everything(written).items():
+        found = [own for own in season.correct.values() if own in text]
+        assert not found, path
+        given = [o for own in season.options.values() for o in own if o in text]
+        assert not given, path
+
+
+def test_no_question_is_anywhere_but_in_a_problem(season: Season, written: Path) -> None:
+    ids = re.compile("|".join(season.questions))
+    for path, text in everything(written).items():
+        if path.name not in ("problems.csv", "index.html") or "out" in path.parts:
+            assert not ids.search(text), path
+    blind = json.loads((written / "out" / "results.json").read_text())
+    assert not any(blind["questions"].get(n) for n in ("right", "wrong", "blank", "choices"))
+    assert {"comparison", "stability", "curves", "command", "reading"}.isdisjoint(blind)
+
+
+def test_no_slice_is_small(written: Path) -> None:
+    blind = json.loads((written / "out" / "results.json").read_text())
+    for own in blind["breakdowns"]:
+        values = blind["questions"]["attributes"][own["attribute"]]
+        assert min(values.count(name) for name in own["slices"]) >= 10
+
+
+def test_nobody_is_named_but_on_a_page_of_its_own(written: Path) -> None:
+    names = pseudonyms(written)
+    for path, text in everything(written).items():
+        own = {team for team, name in names.items() if name == path.parent.name}
+        others = [team for team in TEAMS if team in text and team not in own]
+        assert not others, path
+
+
+def test_pseudonyms_tell_nothing(written: Path) -> None:
+    names = pseudonyms(written)
+    times = {p.stat().st_mtime for part in ("out", "teams") for p in (written / part).rglob("*")}
+    assert len(times) == 1
+    board = rows(written / "out" / "tables" / "leaderboard.csv")
+    shown = [row["run"] for row in board if row["#"]]
+    assert sorted(shown) == sorted(names.values())  # one row a team, however many runs it sent
+    scores = [(-float(row["c@1"]), row["run"]) for row in board if row["#"]]
+    assert scores == sorted(scores)
+    for path in (written / "teams").iterdir():
+        if path.is_dir():
+            others = {row["who"] for row in rows(path / "field.csv")} - {"you"}
+            assert others <= {*names.values()} - {path.name}
+
+
+def test_the_open_overview_lists_every_problem(season: Season, tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text(season.gold())
+    expected = lay_out(season, tmp_path / "in")
+    found = ab.campaign(tmp_path / "gold.csv", tmp_path / "in", skip_invalid=True)
+    assert len(found.rows) == 48
+    assert {(p.team, p.kind) for p in found.problems} >= {(t, k) for t, (_, k) in expected.items()}
+    assert len(found.skipped) == 12
+    found.save(tmp_path / "out")
+    listed = rows(tmp_path / "out" / "problems.csv")
+    assert {row["team"] for row in listed} == set(expected)
+    summary = (tmp_path / "out" / "summary.md").read_text()
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "12 runs were left out for" in summary
+    for own in found.problems:
+        assert own.message.replace("\\", "")[:9] in summary.replace("\\", "")
+    assert "Problems of what was handed in" in page
+    assert ab.load(tmp_path / "out" / "results.json") == found
+
+
+def test_without_skipping_one_bad_file_stops_it(season: Season, tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text(season.gold())
+    lay_out(season, tmp_path / "in")
+    with pytest.raises(ab.InputError):
+        ab.campaign(tmp_path / "gold.csv", tmp_path / "in")
+
+
+def test_reveal_shows_a_team_what_is_right(season: Season, tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text(season.gold())
+    (tmp_path / "in" / "one").mkdir(parents=True)
+    said = season.answers(0.5)
+    (tmp_path / "in" / "one" / "a.csv").write_text(as_csv(said))
+    (tmp_path / "in" / "two.zip").write_bytes(zipped({"x/b.csv": season.run(0.4).encode()}))
+    asked = ["campaign", str(tmp_path / "gold.csv"), str(tmp_path / "in")]
+    asked += ["-o", str(tmp_path / "out"), "--teams", str(tmp_path / "t"), "--reveal"]
+    assert run(asked) == 0
+    for row in rows(tmp_path / "t" / "one" / "responses.csv"):
+        q = row["question"]
+        assert row["correct"] == season.correct[q]
+        if said[q]:
+            assert row["a"] == ("right" if said[q] == season.correct[q] else "wrong")
+        else:
+            assert row["a"] == "unanswered"
+    assert run([*asked, "--blind", "--force"]) == 2
+
+
+def test_small_slices_and_attributes_that_say_what_is_right_are_left_out(tmp_path: Path) -> None:
+    """`letter` follows from the answer, `few` has 3 questions, `near` is all but 4 of another."""
+    lines = ["question,correct,options,topic,few,near,letter"]
+    for at in range(40):
+        right = "ABCD"[at % 4]
+        topic, few = ("x", "y")[at // 4 % 2], ("p" if at < 3 else "q")
+        near = ("in" if at > 3 else "") if topic == "x" else "out"
+        lines.append(f"q{at},{right},A|B|C|D,{topic},{few},{near},{right.lower()}")
+    (tmp_path / "gold.csv").write_text("\n".join(lines) + "\n")
+    for name in ("a", "b"):
+        body = "".join(f"q{at},{'ABCD'[(at * 7) % 4]}\n" for at in range(40))
+        (tmp_path / f"{name}.csv").write_text(f"question,answer\n{body}")
+    result = ab.campaign(tmp_path / "gold.csv", [tmp_path / "a.csv", tmp_path / "b.csv"])
+    from abstain.analyses.campaign.blind import blinded
+
+    assert {own.attribute for own in result.breakdowns} == {"topic", "few", "near", "letter"}
+    blind = blinded(result)
+    assert [own.attribute for own in blind.breakdowns] == ["topic"]
+    assert [own.name for own in blind.references] == ["random (expected)"]
+    assert blind == blinded(blind)
+
+
+def test_pseudonyms_that_give_teams_away_are_refused(tmp_path: Path) -> None:
+    from abstain.analyses.campaign.blind import drawn_pseudonyms, in_order_of_teams, read_pseudonyms
+
+    file = tmp_path / "names.csv"
+    for text, said in (
+        ("alpha,one\n", "no pseudonym for 'beta'"),
+        ("alpha,one\nbeta,one\n", "appears twice"),
+        ("alpha,one\nbeta,the alphas\n", "names team 'alpha'"),
+    ):
+        file.write_text("team,pseudonym\n" + text)
+        with pytest.raises(ab.InputError, match=said):
+            read_pseudonyms(file, ["alpha", "beta"])
+    assert in_order_of_teams({"a": "team 1", "b": "team 2", "c": "team 3"})
+    assert not in_order_of_teams({"a": "team 2", "b": "team 1", "c": "team 3"})
+    drawn = drawn_pseudonyms(TEAMS)
+    assert len({*drawn.values()}) == len(TEAMS)
+
+
+# ------------------------------------------------------------------ teams, status, repair
+
+
+GOLD = "question,correct\n" + "".join(f"q{n},A\n" for n in range(1, 5))
+
+
+def answers(right: int) -> str:
+    return "question,answer\n" + "".join(
+        f"q{n},{'A' if n <= right else 'B'}\n" for n in range(1, 5)
+    )
+
+
+def test_teams_come_from_the_table_the_folder_or_the_id(tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text(GOLD)
+    for team, names in {"one": ["a", "b", "jucs1301enen"], "two": ["a"]}.items():
+        (tmp_path / "in" / team).mkdir(parents=True)
+        for name in names:
+            (tmp_path / "in" / team / f"{name}.csv").write_text(answers(len(name) % 4))
+    (tmp_path / "info.csv").write_text("run,team\nb,three\n")
+    info = tmp_path / "info.csv"
+    found = ab.validate(tmp_path / "gold.csv", tmp_path / "in", max_runs=1, runs_info=info)
+    (problem,) = found.problems
+    assert problem.message == (
+        "run 'jucs1301enen' is run 2 of team 'one' (by the folder), expected at most 1"
+    )
+    assert "runs were counted by team: 3 by the folder, 1 by the column team" in found.notes
+    flat = [tmp_path / "in" / "one" / f"{name}.csv" for name in ("a", "b")]
+    alone = ab.validate(tmp_path / "gold.csv", flat, max_runs=1)
+    assert alone.valid
+    assert any(note.startswith("the team of 2 runs is unknown") for note in alone.notes)
+
+
+def test_status_keeps_runs_out_of_ranks_and_averages(tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text(GOLD)
+    for name, right in {"a": 1, "b": 2, "c": 4, "d": 3}.items():
+        (tmp_path / f"{name}.csv").write_text(answers(right))
+    (tmp_path / "info.csv").write_text("run,status\na,\nb,Official\nc,late\nd,withdrawn\n")
+    runs = [tmp_path / f"{name}.csv" for name in "abcd"]
+    found = ab.campaign(tmp_path / "gold.csv", runs, runs_info=tmp_path / "info.csv")
+    assert [(row.run, row.rank) for row in found.rows] == [("b", "1"), ("a", "2")]
+    assert [(own.name, own.status) for own in found.unranked] == [("c", "late")]
+    assert found.withdrawn == ("d",)
+    board = found.to_frame("leaderboard")
+    late = board.filter(board["run"] == "c")
+    assert late.select("#", "c@1", "status").row(0) == ("", 1.0, "late")
+    assert "d" not in board["run"]
+    # 2 of 4 and 1 of 4 right: the mean of c@1 is 0.375 without the late run's 1.0
+    assert "the mean c@1 is 0.38, the median 0.38" in str(found)
+    assert "1 late run is scored without a rank" in str(found).replace("\n", " ")
+    assert found.questions.right == [2, 1, 0, 0]
+    (tmp_path / "info.csv").write_text("run,status\na,lat\n")
+    with pytest.raises(ab.UsageError, match="official, late, unofficial, withdrawn"):
+        ab.campaign(tmp_path / "gold.csv", runs, runs_info=tmp_path / "info.csv")
+
+
+def test_a_run_is_repaired_by_position(tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text(GOLD)
+    shifted = "question,answer\n" + "".join(f"q{n},{a}\n" for n, a in zip("2345", "AABA"))  # noqa: B905
+    (tmp_path / "bad.csv").write_text(shifted)
+    (tmp_path / "good.csv").write_text(answers(2))
+    ab.convert(
+        tmp_path / "bad.csv", tmp_path / "new.csv", gold=tmp_path / "gold.csv", align="position"
+    )
+    assert (tmp_path / "new.csv").read_text() == "question,answer\nq1,A\nq2,A\nq3,B\nq4,A\n"
+    (tmp_path / "info.csv").write_text("run,align\nbad,position\ngood,id\n")
+    found = ab.campaign(
+        tmp_path / "gold.csv",
+        [tmp_path / "bad.csv", tmp_path / "good.csv"],
+        runs_info=tmp_path / "info.csv",
+    )
+    assert {row.run: row.scores["c@1"] for row in found.rows} == {"bad": 0.75, "good": 0.5}
+    (tmp_path / "short.csv").write_text("question,answer\nq2,A\n")
+    with pytest.raises(ab.InputError, match="has 1 response, expected 4"):
+        ab.convert(
+            tmp_path / "short.csv", tmp_path / "x.csv", gold=tmp_path / "gold.csv", align="position"
+        )
+    with pytest.raises(ab.UsageError, match="go together"):
+        ab.convert(tmp_path / "bad.csv", tmp_path / "x.csv", align="position")
+
+
+def test_odd_things_are_told_unasked(tmp_path: Path) -> None:
+    xml = '<test-set><topic t_id="1"><reading-test r_id="1">{}</reading-test></topic></test-set>'
+    question = (
+        '<q q_id="{0}"><q_str>?</q_str><answer a_id="1" correct="Yes">x</answer>'
+        '<answer a_id="2">{1}</answer></q>'
+    )
+    said = ["None of the above", "None of the aboe", "None of the above."]
+    body = "".join(question.format(n, text) for n, text in enumerate(said, 1))
+    (tmp_path / "gold.xml").write_text(xml.format(body))
+    output = (
+        '<output run_id="{}"><topic t_id="1"><reading-test r_id="1">'
+        + "".join(
+            f'<question q_id="{n}" answered="YES"><answer a_id="1"/></question>' for n in "123"
+        )
+        + "</reading-test></topic></output>"
+    )
+    (tmp_path / "jucs1301enen.xml").write_text(output.format("jucs1301enen"))
+    (tmp_path / "jucs1302enen.xml").write_text(output.format("jucs1303enen"))
+    runs = [tmp_path / "jucs1301enen.xml", tmp_path / "jucs1302enen.xml"]
+    for found in (
+        ab.validate(tmp_path / "gold.xml", runs),
+        ab.campaign(tmp_path / "gold.xml", runs),
+    ):
+        assert {own.kind for own in found.warnings} == {"file name", "identical runs"}
+        assert any("'1/1/2' says 'None of the aboe'" in note for note in found.notes)
+    found.save(tmp_path / "out")
+    for name in ("summary.md", "index.html"):
+        text = (tmp_path / "out" / name).read_text().replace("\\", "")
+        assert "None of the aboe" in text
+        assert "same answers" in text
+
+
+@pytest.mark.parametrize("kind", ["csv", "xml"])
+def test_participants_get_the_same_verdicts_without_answers(
+    season: Season, tmp_path: Path, kind: str
+) -> None:
+    """Each fault against the gold and against the test set that participants have."""
+    from tests.campaign.season import faults as made
+
+    (tmp_path / "gold.csv").write_text(season.gold())
+    (tmp_path / "set.csv").write_text(season.gold(answers=False))
+    if kind == "xml":
+        ab.convert(tmp_path / "gold.csv", tmp_path / "gold.xml")
+        text = (tmp_path / "gold.xml").read_text()
+        (tmp_path / "set.xml").write_text(re.sub(r' correct="[^"]*"', "", text))
+        assert "correct" not in (tmp_path / "set.xml").read_text()
+    for name, (file, content, _) in made(season).items():
+        path = tmp_path / name.replace(" ", "_") / file
+        path.parent.mkdir()
+        path.write_bytes(content)
+        with_answers = ab.validate(tmp_path / f"gold.{kind}", path)
+        without = ab.validate(tmp_path / f"set.{kind}", path)
+        assert with_answers.problems == without.problems, name
+        assert not without.valid

@@ -1,0 +1,302 @@
+"""Compares what `abstain` writes of the bundled campaign with every printed table of the overview.
+
+It runs the commands, reads the files that they wrote and nothing else, and shares no code with
+the generator or with abstain. A cell holds if it rounds to what is printed, an exact half either
+way. The output is the table in docs/demo.md:
+
+    python tools/qa4mre2013/overview.py --published tests/published
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+Rows = list[dict[str, str]]
+Cells = Iterator[tuple[str, str, str]]
+"""Where a cell stands, what is printed there, what was written."""
+
+LATE = "vens1302enen_LATE_RUN"
+TOPICS = ("Alzheimer", "Music and Society", "Climate Change", "AIDS")
+TEAM_IDS = {"btb": "btbn", "limsi": "lims"}
+SUMMARIES = {"AVERAGE": "mean", "MEDIAN": "median", "STANDARDDEVIATION": "standard deviation"}
+
+
+def read(path: Path) -> Rows:
+    """All rows of a CSV file."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def holds(printed: str, written: str) -> bool:
+    """Whether a written number rounds to a printed one; a mark must be the same."""
+    try:
+        value, text = Fraction(written), Fraction(printed)
+    except ValueError:
+        return printed == written
+    places = len(printed.partition(".")[2])
+    if not places:
+        return value == text
+    return abs(value - text) <= Fraction(1, 2 * 10 ** max(2, places)) + Fraction(1, 10**9)
+
+
+class Overview:
+    """What the commands wrote, by table."""
+
+    def __init__(self, folder: Path, published: Path) -> None:
+        self.folder, self.published = folder, published
+
+    def printed(self, name: str) -> Rows:
+        """A published table."""
+        return read(next(self.published.glob(f"qa4mre*_{name}*.csv")))
+
+    def table(self, name: str, key: str = "run") -> dict[str, dict[str, str]]:
+        """A table that `campaign` wrote, by the cells of one column."""
+        return {row[key]: row for row in read(self.folder / "tables" / f"{name}.csv")}
+
+    def kinds(self, table: str) -> Cells:
+        """Tables 5, 6 and 7."""
+        own = {
+            "5": self.table("over_type", "type"),
+            "6": self.table("over_knowledge", "knowledge"),
+            "7": {
+                "auxiliary": self.table("over_role", "role")["auxiliary"],
+                "no correct answer": self.table("over_nca", "nca")["yes"],
+                "modality and negation": self.table("over_modality", "modality")["yes"],
+            },
+        }[table]
+        for row in self.printed("table5_6_7"):
+            if row["table"] != table:
+                continue
+            if row["kind"] == "TOTAL":
+                written = str(sum(int(other["questions"]) for other in own.values()))
+            else:
+                written = own[row["kind"]]["questions"]
+            yield f"{row['kind']}, questions", row["questions"], written
+            if row["mean_c_at_1"]:
+                yield f"{row['kind']}, mean", row["mean_c_at_1"], own[row["kind"]]["mean"]
+
+    def participation(self) -> Cells:
+        """Tables 8 and 9, the row of the main task: the other tasks are other campaigns."""
+        own = next(r for r in read(self.folder / "editions.csv") if r["edition"] == "2013")
+        row = next(r for r in self.printed("table8_9") if r["task"] == "main")
+        yield "teams", row["participants"], own["teams"]
+        yield "runs", row["runs"], own["runs"]
+
+    def languages(self) -> Cells:
+        """Table 10."""
+        own = {(r["source"], r["target"]): r for r in read(self.folder / "tables/languages.csv")}
+        for row in self.printed("table10"):
+            pair = row["source"].lower(), row["target"].lower()
+            yield " to ".join(pair), row["runs"], own[pair]["runs"]
+
+    def means(self, table: str, name: str, key: str) -> Cells:
+        """Tables 11 and 12: means by test and by topic."""
+        own = self.table(name, key)
+        for row in self.printed(table):
+            written = (
+                next(r for level, r in own.items() if level.startswith(row[key]))
+                if (key == "topic")
+                else own[row[key]]
+            )
+            yield row[key], row["mean"], written["mean"]
+
+    def by_language(self) -> Cells:
+        """Table 13; what it calls Baseline 2 is explained nowhere."""
+        own = self.table("languages_runs")
+        names = {"Baseline NCA": "none of the above", "Baseline 1": "random (expected)"}
+        for row in self.printed("table13"):
+            written = own.get(names.get(row["run"], row["run"]), {}).get(row["column"].lower(), "")
+            yield f"{row['run']}, {row['column']}", row["c_at_1"], written or "nothing"
+
+    def counts(self) -> Cells:
+        """Table 14."""
+        own = self.table("leaderboard")
+        columns = {
+            "c_at_1": "c@1",
+            "unanswered_right": "unans. right",
+            "unanswered_wrong": "unans. wrong",
+            "unanswered_empty": "unans. empty",
+        }
+        for row in self.printed("table14"):
+            for column, text in row.items():
+                if column != "run":
+                    written = own[row["run"]][columns.get(column, column)]
+                    yield f"{row['run']}, {column}", text, written
+
+    def subsets(self) -> Cells:
+        """Table 15."""
+        own = self.table("subsets")
+        for row in self.printed("table15"):
+            for column, text in row.items():
+                if column != "run":
+                    name = {"modality_negation": "modality"}.get(column, column)
+                    yield f"{row['run']}, {column}", text, own[row["run"]][name]
+
+    def editions(self) -> Cells:
+        """Table 16, the row of 2013."""
+        own = next(r for r in read(self.folder / "editions.csv") if r["edition"] == "2013")
+        row = next(r for r in self.printed("table16") if r["edition"] == "2013")
+        yield "all runs", row["all_runs"], own["all runs"]
+        yield "best runs", row["best_runs"], own["best runs"]
+
+    def types(self) -> Cells:
+        """Table 17, the rows of 2013."""
+        own = self.table("over_type", "type")
+        for row in self.printed("table17"):
+            if row["year"] == "2013":
+                yield f"{row['type']}, right", row["correct_pct"], own[row["type"]]["right %"]
+                yield f"{row['type']}, blank", row["noa_pct"], own[row["type"]]["unanswered %"]
+
+    def pairs(self, number: int) -> Cells:
+        """Tables 18 to 21."""
+        words = {"main": "main", "aux": "auxiliary", "better": "better", "total": "pairs"}
+        for row in self.printed(f"table{number}"):
+            levels = {
+                (r["by"], r["level"]): r
+                for r in read(self.folder / "tables" / f"pairs_{row['simplified']}.csv")
+            }
+            own = levels[row["group"], row["level"]]
+            for column in list(row)[3:]:
+                kind, what = column.split("_")
+                yield f"{row['level']}, {column}", row[column], own[f"{kind}: {words[what]}"]
+
+    def first_runs(self) -> Cells:
+        """Table 22; a run other than the printed one is no match."""
+        own = self.table("first_runs", "team")
+        for row in self.printed("table22"):
+            first, other = row["run_background_only"], row["best_other_run"]
+            if first == "AVERAGE":
+                found, same = own["mean"], True
+            else:
+                found = own[first[:4]]
+                same = found["best other run"].removesuffix("_LATE_RUN") == other
+            yield first, row["c_at_1_main"], found["c@1 of run 01"]
+            written = found["c@1 of the other"] if same else f"of {found['best other run']}"
+            yield other or "AVERAGE, other", row["c_at_1_main_other"], written
+
+    def techniques(self, number: int, name: str) -> Cells:
+        """Tables 23 to 25: the marks of a matrix."""
+        own = self.table(f"techniques_{name}", name)
+        for row in self.printed(f"table{number}"):
+            team = TEAM_IDS.get(row["team"], row["team"])
+            yield f"{row['attribute']}, {team}", "×", own[row["attribute"]][f"team {team}"]
+
+    def appendix(self, name: str, table: str, prefix: str) -> Cells:
+        """Appendices 1 and 2."""
+        own = self.table(table)
+        for row in self.printed(name):
+            mine = own[SUMMARIES.get(row["run"], row["run"])]
+            for column, text in row.items():
+                if column != "run":
+                    part = column.removeprefix(prefix)
+                    level = TOPICS[int(part) - 1] if prefix == "topic_" and part != "all" else part
+                    yield f"{row['run']}, {column}", text, mine[level]
+
+
+CAMPAIGN, EDITIONS = "campaign", "editions --on role=main"
+
+
+def all_tables(o: Overview) -> list[tuple[str, str, str, Cells]]:
+    """Each printed table: its name, the command, the file that has it, its cells."""
+    return [
+        ("5 (question types)", CAMPAIGN, "over_type", o.kinds("5")),
+        ("6 (knowledge required)", CAMPAIGN, "over_knowledge", o.kinds("6")),
+        ("7 (kinds of question)", CAMPAIGN, "over_role, over_nca, over_modality", o.kinds("7")),
+        ("8, 9 (participation, main task)", "editions", "its table", o.participation()),
+        ("10 (languages)", CAMPAIGN, "languages", o.languages()),
+        (
+            "11 (mean by reading test)",
+            CAMPAIGN,
+            "over_test",
+            o.means("table11", "over_test", "test"),
+        ),
+        ("12 (mean by topic)", CAMPAIGN, "over_topic", o.means("table12", "over_topic", "topic")),
+        ("13 (by language, baselines)", CAMPAIGN, "languages_runs", o.by_language()),
+        ("14 (outcomes)", CAMPAIGN, "leaderboard", o.counts()),
+        ("15 (subsets of questions)", CAMPAIGN, "subsets", o.subsets()),
+        ("16 (editions, 2013)", EDITIONS, "its table", o.editions()),
+        ("17 (types over all runs, 2013)", CAMPAIGN, "over_type", o.types()),
+        ("18 (questions simplified)", CAMPAIGN, "pairs_question", o.pairs(18)),
+        ("19 (pairs, questions)", CAMPAIGN, "pairs_question", o.pairs(19)),
+        ("20 (answers simplified)", CAMPAIGN, "pairs_answer", o.pairs(20)),
+        ("21 (pairs, answers)", CAMPAIGN, "pairs_answer", o.pairs(21)),
+        ("22 (run 01 against the best other)", CAMPAIGN, "first_runs", o.first_runs()),
+        ("23 (methods)", CAMPAIGN, "techniques_methods", o.techniques(23, "methods")),
+        ("24 (knowledge)", CAMPAIGN, "techniques_knowledge", o.techniques(24, "knowledge")),
+        ("25 (validation)", CAMPAIGN, "techniques_validation", o.techniques(25, "validation")),
+        ("Appendix 1 (topics)", CAMPAIGN, "topics", o.appendix("appendix1", "topics", "topic_")),
+        ("Appendix 2 (tests)", CAMPAIGN, "tests", o.appendix("appendix2", "tests", "test_")),
+    ]
+
+
+SENTENCES = {
+    "section 7.4 (mean increase)": r"The mean increase from a main question to its auxiliary one",
+    "mean, median and deviation over runs": r"Over all runs the mean c@1 is",
+    "best run, and who comes next": r"The best run is \S+ with a c@1 of",
+    "runs above the random baseline": r"Answering at random would give",
+    "reading tests passed": r"A test is passed with a c@1 of 0\.5",
+    "questions that nobody had right": r"questions were right in no run",
+    "blanks rightly held back": r"were rightly held back",
+}
+"""Sentences of a summary: what an overview says, and how `summary.md` begins to say it."""
+
+CHARTS = ("scores", "tests", "topics", "types", "pairs", "questions")
+
+
+def lines(folder: Path, published: Path) -> tuple[list[str], list[str]]:
+    """The table in Markdown, and every cell that does not hold."""
+    made = ["| table | command | file | cells | hold |", "| --- | --- | --- | ---: | ---: |"]
+    misses, total, held = [], 0, 0
+    for name, command, file, cells in all_tables(Overview(folder, published)):
+        found = list(cells)
+        wrong = [own for own in found if not holds(own[1], own[2])]
+        misses += [f"{name}: {where}: printed {a}, written {b}" for where, a, b in wrong]
+        total, held = total + len(found), held + len(found) - len(wrong)
+        made.append(f"| {name} | `{command}` | {file} | {len(found)} | {len(found) - len(wrong)} |")
+    summary = (folder / "summary.md").read_text(encoding="utf-8").replace("\\", "")
+    for name, pattern in SENTENCES.items():
+        if not re.search(pattern, summary):
+            misses.append(f"{name}: summary.md has no such sentence")
+        made.append(f"| {name} | `{CAMPAIGN}` | summary.md | – | – |")
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    for name in CHARTS:
+        if f'"{name}":{{' not in page:
+            misses.append(f"chart {name}: index.html has none")
+    made.append(f"| figures: {', '.join(CHARTS)} | `{CAMPAIGN}` | index.html | – | – |")
+    made.append(f"| all | | | {total} | {held} |")
+    return made, misses
+
+
+def write(folder: Path) -> None:
+    """Run the commands whose files are compared."""
+    abstain = [sys.executable, "-m", "abstain"]
+    for command in (
+        ["demo", "-o", str(folder)],
+        ["editions", f"2013={folder}", "--on", "role=main", "-o", str(folder / "editions.csv")],
+    ):
+        subprocess.run([*abstain, *command], check=True, capture_output=True)
+
+
+def main() -> None:
+    """Writes the campaign and prints the table; what does not hold goes to stderr."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--published", type=Path, required=True, metavar="DIR")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "demo"
+        write(folder)
+        made, misses = lines(folder, arguments.published)
+    print("\n".join(made))
+    print("\n".join(misses), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
