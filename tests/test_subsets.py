@@ -287,7 +287,7 @@ def test_some_runs_of_scores_are_a_subset() -> None:
     assert {row.run for row in result.rows} == {"a", "c"}
 
 
-@pytest.mark.parametrize("ask", ["curve", "histogram", "tune", "meta", "several", "validate"])
+@pytest.mark.parametrize("ask", ["curve", "histogram", "meta", "several", "validate"])
 def test_clusters_without_effect_are_said(ask: str) -> None:
     more: dict[str, Any] = {"trials": 3, "parts": "stability"} if ask == "meta" else {}
     note = "clusters (topic) have no effect here: each question is counted on its own"

@@ -263,7 +263,7 @@ CASES: dict[str, Case] = {
     "names": by_names,
 }
 
-NO_EFFECT = {*(("cluster", name) for name in ("curve", "tune", "meta", "validate"))}
+NO_EFFECT = {*(("cluster", name) for name in ("curve", "meta", "validate"))}
 NO_EFFECT |= {("policy", "validate")}
 """Options that an analysis has no use for: its result says so."""
 

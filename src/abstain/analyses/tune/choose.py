@@ -189,7 +189,12 @@ class KeepRisk:
 
     def _lowest(self, curve: Curve, tried: IntArray, ahead: Curve | int) -> float:
         """The last threshold of a sequence before one fails."""
-        failed = np.flatnonzero(~self._passes(curve, tried, ahead))
+        return self.last_before_failing(curve, tried, self._passes(curve, tried, ahead))
+
+    @staticmethod
+    def last_before_failing(curve: Curve, tried: IntArray, passes: BoolArray) -> float:
+        """The last threshold of those tried before one fails: 0 of all, ∞ of none."""
+        failed = np.flatnonzero(~passes)
         passed = int(failed[0]) if len(failed) else len(tried)
         if passed == len(tried):
             return 0.0
@@ -197,21 +202,27 @@ class KeepRisk:
 
     def _passes(self, curve: Curve, tried: IntArray, ahead: Curve | int) -> BoolArray:
         wrong, answered = curve.wrong[tried], curve.answered[tried]
-        return _at_most(wrong, answered, np.asarray(self.alpha)) <= self.delta
+        return chance_of_at_most(wrong, answered, np.asarray(self.alpha)) <= self.delta
 
-    def sequences(self, curve: Curve) -> list[tuple[float, IntArray]]:
-        """The points to try, evenly over coverage, and the δ for them; verdicts have no say."""
-        total = int(curve.answered[-1])
+    def sequences(
+        self, curve: Curve, units: IntArray | None = None
+    ) -> list[tuple[float, IntArray]]:
+        """The points to try, evenly over coverage, and the δ for them; verdicts have no say.
+
+        `units` is what the answers at each point are worth, where questions are clustered.
+        """
+        counted = curve.answered if units is None else units
+        total = int(counted[-1])
         if total < self.least:
             return []
         start = min(max(FEWEST * self.least, total // 10), max(self.least, total // 2))
         early = max(replace(self, delta=EARLY * self.delta).least, total // 10)
-        if EARLIER * early > start:
-            return [(self.delta, _evenly(curve, start))]
-        return [
-            (EARLY * self.delta, _evenly(curve, early)),
-            ((1 - EARLY) * self.delta, _evenly(curve, start)),
-        ]
+        begins = [(self.delta, start)]
+        if EARLIER * early <= start:
+            begins = [(EARLY * self.delta, early), ((1 - EARLY) * self.delta, start)]
+        if units is not None:
+            begins = [(d, int(curve.answered[np.searchsorted(units, k)])) for d, k in begins]
+        return [(delta, _evenly(curve, first)) for delta, first in begins]
 
     def hindsight(self, curve: Curve) -> float:
         """The threshold that answers most with a share wrong of at most α, verdicts known."""
@@ -225,7 +236,9 @@ class KeepRisk:
 
     def chance(self, wrong: float, answered: float) -> float:
         """The chance of so many wrong answers or more where the risk is α."""
-        below = _at_most(np.array([wrong - 1]), np.array([answered]), np.asarray(self.alpha))
+        below = chance_of_at_most(
+            np.array([wrong - 1]), np.array([answered]), np.asarray(self.alpha)
+        )
         return 1 - float(below[0])
 
 
@@ -284,7 +297,7 @@ def allowed_wrong(answered: IntArray, coming: IntArray, alpha: float, delta: flo
     breaks = (coming > 0)[:, None]
 
     def passing(most: IntArray) -> Array:
-        chance = _at_most(most[:, None], answered[:, None], risk)
+        chance = chance_of_at_most(most[:, None], answered[:, None], risk)
         return np.where(breaks, chance, 0.0)
 
     most = _largest(lambda m: passing(m) @ width <= delta, answered)
@@ -305,7 +318,7 @@ def _largest(allowed: Any, highest: IntArray) -> IntArray:
     return low
 
 
-def _at_most(wrong: Array | IntArray, answered: Array | IntArray, risk: Array) -> Array:
+def chance_of_at_most(wrong: Array | IntArray, answered: Array | IntArray, risk: Array) -> Array:
     """The chance of at most so many wrong answers: the binomial distribution."""
     from scipy.special import betainc
 

@@ -16,7 +16,7 @@ from abstain.analyses.tune.choose import Threshold
 from abstain.errors import UsageError, checked, nearest, plural
 from abstain.io.files import write_text
 from abstain.io.names import cells
-from abstain.measures.arrays import BoolArray
+from abstain.measures.arrays import BoolArray, IntArray
 from abstain.outcomes import Counts
 
 FOLDS = 5
@@ -138,21 +138,21 @@ class Split(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """The gold that is judged on, where it is one of its own."""
 
     def parts(
-        self, questions: pl.DataFrame, seed: int
+        self, questions: pl.DataFrame, seed: int, clusters: IntArray | None = None
     ) -> Iterator[list[tuple[BoolArray, BoolArray]]]:
-        """For each repeat the pairs of masks: tune on, judge on."""
+        """For each repeat the pairs of masks: tune on, judge on. Folds keep clusters whole."""
         if self.tuned_on:
             yield [self._named(questions)]
             return
-        folds, size = self.folds or FOLDS, questions.height
-        if folds > size:
-            raise UsageError(f"{folds} folds of {plural(size, 'question')} leave one empty")
+        folds = self.folds or FOLDS
         # By the order of ids, so that the order of rows changes nothing.
-        by_id = questions["question"].arg_sort().to_numpy()
+        unit = _in_order_of_ids(questions, clusters)
+        size, what = int(unit.max(initial=-1)) + 1, "question" if clusters is None else "cluster"
+        if folds > size:
+            raise UsageError(f"{folds} folds of {plural(size, what)} leave one empty")
         for repeat in range(self.repeats or 1):
             draw = np.random.default_rng([seed, repeat]).permutation(size)
-            fold = np.empty(size, np.int64)
-            fold[by_id] = draw % folds
+            fold = draw[unit] % folds
             yield [(fold != f, fold == f) for f in range(folds)]
 
     def _named(self, questions: pl.DataFrame) -> tuple[BoolArray, BoolArray]:
@@ -173,13 +173,29 @@ class Split(Facts, frozen=True, kw_only=True, omit_defaults=True):
         return tune, ~tune
 
 
+def _in_order_of_ids(questions: pl.DataFrame, clusters: IntArray | None) -> IntArray:
+    """The number of each question, or of its cluster, whatever the order of rows."""
+    by_id = questions["question"].arg_sort().to_numpy()
+    unit = np.empty(len(by_id), np.int64)
+    unit[by_id] = np.arange(len(by_id))
+    if clusters is None:
+        return unit
+    _, own = np.unique(clusters, return_inverse=True)
+    first = np.full(int(own.max(initial=-1)) + 1, len(by_id))
+    np.minimum.at(first, own, unit)
+    return np.asarray(np.argsort(np.argsort(first))[own])
+
+
 class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tune"):
     """Thresholds of runs, with all that it takes to trust them."""
 
     questions: int
     aim: Aim
     fewest: int | None = None
-    """Where a risk is to be kept: the fewest answers that could show it, all of them right."""
+    """Where a risk is to be kept: the fewest answers, or clusters, to show it, all right."""
+    cluster: str | None = None
+    """The attribute by which questions are clustered: folds keep clusters whole, and bounds and
+    intervals count clusters."""
     measure: str
     split: Split
     seed: int = 0

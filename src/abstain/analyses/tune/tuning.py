@@ -12,12 +12,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from abstain.analyses.curve.curves import WIDTH, Curve
 from abstain.analyses.result import number, read_as
 from abstain.analyses.tune.choose import SHRINK, KeepNext, KeepRisk, Maximise, Threshold
-from abstain.analyses.tune.result import FOLDS, Aim, Kept, Part, Split, Standing, Tuned, TuneResult
+from abstain.analyses.tune.clusters import Clustered, KeepClusters
+from abstain.analyses.tune.result import (
+    FOLDS,
+    Aim,
+    Kept,
+    Part,
+    Split,
+    Standing,
+    Tuned,
+    TuneResult,
+)
 from abstain.errors import UsageError, option
 from abstain.io.names import cells
 from abstain.judging.answers import answers_of, has_answer, stated
@@ -25,7 +36,7 @@ from abstain.judging.gold import GOLD
 from abstain.measures import Measure, count_measure
 from abstain.measures.arrays import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import EXCLUDED, Counts
-from abstain.stats.functional import cells_of, difference
+from abstain.stats.functional import cells_of, difference, few_clusters
 from abstain.stats.intervals import cell_interval, check_level
 
 if TYPE_CHECKING:
@@ -73,7 +84,13 @@ def tune(
         run: Only this run.
         seed: The seed of the random folds.
     """
-    chooser, aim = _aim(maximise, risk, level, next_questions=next_questions)
+    clustered = evaluation.cluster is not None
+    if next_questions and evaluation.reading.cluster is not None:
+        raise UsageError(
+            f"{option('next_questions')} and {option('cluster')} exclude each other: what the next "
+            "clustered questions show cannot be promised, only their risk"
+        )
+    chooser, aim = _aim(maximise, risk, level, next_questions=next_questions, clustered=clustered)
     if by is not None and isinstance(chooser, KeepRisk):
         raise UsageError(
             f"{option('by')} goes with {option('maximise')}: a bound for each slice needs its own "
@@ -98,8 +115,13 @@ def tune(
     slices = None
     if by is not None:
         slices = np.array(cells(questions, by).cast(str).fill_null("").to_list(), dtype=np.str_)
-    choosing = Choosing(chooser, measure, by, slices, shrink)
-    parts = list(split.parts(questions, seed))
+    clusters = own.clusters()
+    if clusters is not None and folds is None and split.folds is not None:
+        most = len(np.unique(clusters))
+        split = msgspec.structs.replace(split, folds=max(2, min(split.folds, most)))
+    parts = list(split.parts(questions, seed, clusters))
+    alone = clustered and next_questions
+    choosing = Choosing(chooser, measure, by, slices, shrink, clusters)
     found: list[Tuned] = []
     untuned: list[UntunableError] = []
     for one in zip(own.runs, own.codes, confidence, strict=True):
@@ -110,13 +132,16 @@ def tune(
     if not found:
         raise untuned[0]
     left_out = [str(error) for error in untuned]
+    if clusters is not None and isinstance(chooser, Maximise):
+        left_out += filter(None, [few_clusters(np.bincount(clusters).astype(np.float64))])
     return TuneResult(
-        **read_as(own, *left_out, clusters=False),
+        **read_as(own, *left_out, clusters=not alone),
         policy=own.policy.to_dict(),
         touched=own.touched,
         questions=questions.height,
         aim=aim,
         fewest=chooser.least if isinstance(chooser, KeepRisk) else None,
+        cluster=None if alone else own.cluster,
         measure=str(measure),
         split=split,
         seed=seed,
@@ -128,7 +153,12 @@ def tune(
 
 
 def _aim(
-    maximise: str | Measure | None, risk: float | None, level: float, *, next_questions: bool
+    maximise: str | Measure | None,
+    risk: float | None,
+    level: float,
+    *,
+    next_questions: bool,
+    clustered: bool,
 ) -> tuple[Chooser, Aim]:
     check_level(level)
     if risk is None:
@@ -142,8 +172,10 @@ def _aim(
     if maximise is not None:
         raise UsageError(f"{option('maximise')} and {option('risk')} exclude each other")
     delta = round(1 - level, 12)  # 1 − 0.9 is 0.1
-    keep = KeepNext(risk, delta) if next_questions else KeepRisk(risk, delta)
-    return keep, Aim(risk=risk, level=level, next_questions=next_questions)
+    keep = KeepClusters if clustered else KeepRisk
+    if next_questions:
+        keep = KeepNext
+    return keep(risk, delta), Aim(risk=risk, level=level, next_questions=next_questions)
 
 
 def _split(
@@ -182,6 +214,8 @@ class Choosing:
     slices: npt.NDArray[np.str_] | None = None
     """The slice of every question, where slices have thresholds of their own."""
     shrink: float = SHRINK
+    clusters: IntArray | None = None
+    """The cluster of every question, where they are clustered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +231,20 @@ class Run:
         """Its answers and candidates to some of the questions."""
         return answers_of(self.codes, self.confidence, where)
 
+    def clustered(self, where: BoolArray, clusters: IntArray) -> Clustered:
+        """Those that have a confidence, each with its cluster."""
+        some = where & has_answer(self.codes) & ~np.isnan(self.confidence)
+        return Clustered.of(self.confidence[some], (self.codes[some] & 1) == 1, clusters[some])
+
     def threshold(self, where: BoolArray, ahead: BoolArray | int) -> Threshold:
         """The threshold tuned on some questions for others, or for so many that are to come."""
         answers, how = self.answers(where), self.choosing
         if not answers.stated.any():
             raise UntunableError(f"run '{self.name}' has no confidence in the part to tune on")
         curve = Curve.of(answers)
+        if how.clusters is not None and isinstance(how.chooser, KeepClusters):
+            grouped = self.clustered(where, how.clusters)
+            return Threshold(how.chooser.choose_by_clusters(curve, grouped))
         coming: Curve | int = ahead if isinstance(ahead, int) else 0
         if isinstance(how.chooser, KeepNext) and not isinstance(ahead, int):
             coming = Curve.of(self.answers(ahead))
@@ -235,7 +277,9 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
     everything = thresholded(codes, np.ones(len(codes), bool))
     parts: list[Part] = []
     pooled: list[dict[str, IntArray]] = []
-    paired: Array = np.zeros(len(cells_of(measure)) ** 2)
+    clusters = run.choosing.clusters
+    paired: Array = np.zeros(0)
+    against: list[bool] = []
     for halves in repeats:
         sums: dict[str, IntArray] = {}
         for tune, judge in halves:
@@ -248,7 +292,12 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
                 "submitted": counted(codes[judge]),
             }
             parts.append(_part(threshold, own, int(tune.sum()), measure))
-            paired += _paired(everything[judge], decided[judge], measure)
+            own_clusters = None if clusters is None else (clusters[judge], int(clusters.max()) + 1)
+            found = _paired(everything[judge], decided[judge], measure, own_clusters)
+            paired = paired + found if len(paired) else found
+            if clusters is not None and isinstance(chooser, KeepClusters):
+                judged_on = run.clustered(judge, clusters)
+                against.append(chooser.spoken_against(judged_on, threshold.value))
             for key, value in own.items():
                 sums[key] = sums.get(key, 0) + value
         sums["hindsight"] = run.hindsight(np.any([judge for _, judge in halves], axis=0))
@@ -266,12 +315,14 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
         as_submitted=mean["submitted"],
         best_in_hindsight=mean["hindsight"],
         gain=gain,
-        gain_interval=_gain_interval(measure, paired / len(repeats), gain),
+        gain_interval=_gain_interval(
+            measure, paired / len(repeats), gain, clustered=clusters is not None
+        ),
         optimism_avoided=_above(mean["tuned"].score, mean["judged"].score, sign),
         risk_optimism_avoided=_above(mean["judged"].risk, mean["tuned"].risk),
         parts=tuple(parts),
         without_confidence=have - some,
-        kept=kept(parts, chooser) if isinstance(chooser, KeepRisk) else None,
+        kept=kept(parts, chooser, against) if isinstance(chooser, KeepRisk) else None,
     )
 
 
@@ -289,19 +340,28 @@ def _part(
     )
 
 
-def _paired(before: Codes, after: Codes, measure: Measure) -> Array:
-    """Joint counts of the outcomes that a measure tells apart."""
+def _paired(
+    before: Codes, after: Codes, measure: Measure, clusters: tuple[IntArray, int] | None
+) -> Array:
+    """Joint counts of the outcomes that a measure tells apart, of each cluster or of all."""
     cells = cells_of(measure)
+    size = len(cells) ** 2
     usable = (before < EXCLUDED) & (after < EXCLUDED)
     one, two = (cells.of(codes[usable]).astype(np.int64) for codes in (before, after))
-    return np.bincount(one * len(cells) + two, minlength=len(cells) ** 2).astype(np.float64)
+    both, groups = one * len(cells) + two, 1
+    if clusters is not None:
+        numbers, groups = clusters
+        both += numbers[usable] * size
+    return np.bincount(both, minlength=groups * size).reshape(groups, size).astype(np.float64)
 
 
 def _gain_interval(
-    measure: Measure, paired: Array, gain: float | None
+    measure: Measure, paired: Array, gain: float | None, *, clustered: bool
 ) -> tuple[float | None, float | None]:
     """An interval of the gain from the joint counts of one repeat, or of the mean of several."""
-    found = cell_interval(difference(measure), paired, level=GAIN_LEVEL)
+    clusters = paired[paired.any(axis=1)] if clustered else None
+    whole = paired.sum(axis=0)
+    found = cell_interval(difference(measure), whole, clusters=clusters, level=GAIN_LEVEL)
     if gain is None or math.isnan(found.low):
         return None, None
     low, high = found.low, found.high
@@ -337,16 +397,23 @@ def mean_standing(tables: Sequence[IntArray], measure: Measure) -> Standing:
     )
 
 
-def kept(parts: Sequence[Part], aim: KeepRisk) -> Kept:
-    """In how many parts the bound held. Answering nothing, nothing is wrong."""
+def kept(parts: Sequence[Part], aim: KeepRisk, against: Sequence[bool] = ()) -> Kept:
+    """In how many parts the bound held. Answering nothing, nothing is wrong.
+
+    `against`: the parts whose judged clusters speak against it, where questions are clustered.
+    """
     judged = [part.judged.counts for part in parts]
     return Kept(
         parts=len(parts),
         silent=sum(part.threshold is None for part in parts),
         seen=sum(k.wrong <= aim.alpha * k.answered + 1e-9 for k in judged),
         over_all=sum(part.risk_over_all <= aim.alpha + 1e-12 for part in parts),
-        refuted=sum(aim.refuted(k.wrong, k.answered) for k in judged),
-        chance=aim.chance(judged[0].wrong, judged[0].answered) if len(parts) == 1 else None,
+        refuted=sum(against or (aim.refuted(k.wrong, k.answered) for k in judged)),
+        chance=(
+            aim.chance(judged[0].wrong, judged[0].answered)
+            if len(parts) == 1 and not against
+            else None
+        ),
     )
 
 

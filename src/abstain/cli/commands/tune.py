@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 @options.measure("Tune for a measure of counts (default: c@1).", to="maximise")
 @option(
     "--risk ALPHA",
-    "Instead: answer as much as possible with a share of wrong answers of at most ALPHA.",
+    "Instead: answer as much as possible with a share of wrong answers of at most ALPHA; with "
+    "--cluster the bound holds for clustered questions.",
     type=float,
 )
 @options.level("With --risk: the probability that the bound holds (default: 0.9).", default=None)

@@ -99,9 +99,10 @@ class View(view.View[TuneResult]):
                 f"{size - first.tuned_on:,}."
             )
         times = f", {split.repeats} times" if (split.repeats or 1) > 1 else ""
+        whole = f" that keep clusters ({self.result.cluster}) whole" if self.result.cluster else ""
         return (
-            f"{plural(size, 'question')} in {split.folds} folds{times} (seed {self.result.seed}): "
-            "each is judged with a threshold tuned on the others."
+            f"{plural(size, 'question')} in {split.folds} folds{whole}{times} "
+            f"(seed {self.result.seed}): each is judged with a threshold tuned on the others."
         )
 
     def _gained(self, own: Tuned) -> list[str]:
@@ -129,7 +130,13 @@ class View(view.View[TuneResult]):
         ]
         kept, bound = own.kept, f"at most {risk:g}"
         if kept.parts == 1:
-            if not kept.seen:
+            if not kept.seen and self.result.cluster:
+                shown = "contradicts" if kept.refuted else "does not contradict"
+                said.append(
+                    f"{own.run}: that is more than {risk:g}; it {shown} the bound (by "
+                    "clusters, 5 %)."
+                )
+            elif not kept.seen:
                 said.append(
                     f"{own.run}: that is more than {risk:g}; if the risk were {risk:g}, this many "
                     f"wrong answers or more would have a chance of {kept.chance or 0:.3f} (exact "
@@ -143,17 +150,19 @@ class View(view.View[TuneResult]):
                 f"{kept.parts} parts{silent}."
             )
         else:
+            test = "by clusters" if self.result.cluster else "exact binomial test"
             said.append(
                 f"{own.run}: {bound} of all its answers was wrong in {kept.over_all} of "
                 f"{kept.parts} parts{silent}; of the judged ones alone, in {kept.seen}, and in "
-                f"{kept.refuted} they contradict the bound (exact binomial test, 5 %)."
+                f"{kept.refuted} they contradict the bound ({test}, 5 %)."
             )
         return said
 
     def _promise(self) -> str:
         result = self.result
         aim = result.aim
-        sure = f"with a chance of at least {aim.level:g} over the questions tuned on"
+        units = f"clusters ({result.cluster})" if result.cluster else "questions"
+        sure = f"with a chance of at least {aim.level:g} over the {units} tuned on"
         if aim.next_questions:
             size = result.questions - result.runs[0].parts[0].tuned_on
             return (
@@ -184,7 +193,8 @@ class View(view.View[TuneResult]):
         aim = self.result.aim
         if aim.risk is None:
             return f"run '{own.run}' scores best if it answers nothing"
-        needed = f" (it takes at least {self.result.fewest} answers, all right)"
+        worth = "" if self.result.cluster is None else " worth as much as independent ones"
+        needed = f" (it takes at least {self.result.fewest} answers{worth}, all right)"
         return (
             f"run '{own.run}': no threshold that was tried keeps the risk at {aim.risk:g} with "
             f"enough certainty{'' if aim.next_questions else needed}: it should answer nothing"
