@@ -402,7 +402,12 @@ def _report(rng: random.Random, files: dict[str, bytes]) -> list[str]:
 def _editions(rng: random.Random, files: dict[str, bytes]) -> list[str]:
     _report(rng, files)
     files["other.json"] = rng.choice(_saved())
-    more = (["--by", rng.choice(NASTY)], ["--on", "role=main"], ["-m", "accuracy"], [])
+    more: tuple[list[str], ...] = (
+        ["--by", rng.choice(NASTY)],
+        ["--on", "role=main"],
+        ["-m", "accuracy"],
+        [],
+    )
     return ["one=saved.json", "two=other.json", *rng.choice(more)]
 
 
