@@ -34,8 +34,8 @@ FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 CHUNK = 2 << 20
 """Bytes read at a time: few enough to stay small, many enough to keep the parser busy."""
 
-SHARE, GROWTH = 16, 4
-"""Of a large file as much as a sixteenth of what was read, up to four times as many bytes."""
+SHARE, GROWTH = 16, 2
+"""Of a large file as much as a sixteenth of what was read, up to twice as many bytes."""
 
 LONGEST_LINE = 1 << 20
 """A longer line is no run and no qrels; reading on would only fill the memory."""
