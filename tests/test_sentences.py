@@ -9,7 +9,11 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.helpers import ROOT
+
+pytestmark = pytest.mark.slow
 
 READ_TWICE = (
     *("more stand", "all the same stands", "hang together", "hangs together", "to do it again"),

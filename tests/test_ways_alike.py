@@ -14,6 +14,8 @@ import zstandard
 
 import abstain as ab
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(6)
 TEXTS = ("a", "b", " a ", "", "A", "é", "None", "1", "1.0", "a,b", 'a"b', "x y")
 

@@ -12,6 +12,8 @@ import pytest
 
 import abstain as ab
 
+pytestmark = pytest.mark.slow
+
 PUBLISHED = Path(__file__).parent.parent / "published"
 
 

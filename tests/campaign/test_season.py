@@ -13,6 +13,8 @@ import abstain as ab
 from abstain.cli import run
 from tests.campaign.season import TEAMS, Season, as_csv, faults, lay_out, zipped
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def season() -> Season:

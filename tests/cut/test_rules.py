@@ -21,6 +21,8 @@ from abstain.measures.registry import definitions
 from abstain.rankings.listed import score_table
 from abstain.rankings.read import read_rankings
 
+pytestmark = pytest.mark.slow
+
 MEASURES = ("AP'", "SetF", "NDCG'", "RBP'(p=0.7)", "RR'", "pDCG", "RBP-effort(p=0.8,e=0.2)")
 
 
