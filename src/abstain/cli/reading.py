@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, get_args
 
+import click
 from msgspec import Struct
 
-from abstain.cli.command import READING, F, Words, argument, option
+from abstain.cli.command import FILE, READING, F, Words, argument, option
 from abstain.cli.options import pairs
 from abstain.errors import UsageError, check_name
 from abstain.judging import reading as fields
@@ -20,6 +21,7 @@ from abstain.judging.reading import OPTIONS, REPEATED, Kind, Reading, refuse, re
 
 if TYPE_CHECKING:
     from abstain.judging.evaluation import Evaluation
+    from abstain.rankings.rankings import Rankings
     from abstain.rankings.scores import ScoreMatrix
 
 COLUMNS = (
@@ -28,6 +30,9 @@ COLUMNS = (
     *("unanswered_right", "unanswered_wrong", "unanswered_empty", "questions"),
 )
 """Columns that `--column` knows, unless a command reads others."""
+
+RANKED = ("query", "doc", "rel", "score", "rank", "run")
+"""The same, of judgments and rankings."""
 
 COMPLETED: dict[str, tuple[str, ...]] = {
     "match": get_args(fields.Match),
@@ -119,6 +124,116 @@ def reads(
             made = option(f"--{kind}", KINDS[kind], section=READING)(made)
         made = argument("runs", nargs=-1, metavar="RUN", help=runs)(made)
         return argument("gold", metavar="GOLD", help=first)(made)  # type: ignore[no-any-return]
+
+    return decorate
+
+
+class RankedInput(Struct, frozen=True):
+    """Judgments and rankings that a command is to read, and how."""
+
+    qrels: str
+    runs: tuple[str, ...]
+    reading: Reading
+    lists: dict[str, Any]
+    """Where lists end and what a missing query is."""
+
+    def rankings(self) -> Rankings:
+        """The lists, read and judged."""
+        from abstain.rankings.read import read_rankings
+
+        own = self.reading
+        return read_rankings(
+            self.qrels,
+            self.runs,
+            columns=own.columns,
+            format=own.format,
+            engine=own.engine,
+            master=own.master,
+            **self.lists,
+        )
+
+
+LISTS = {
+    "nil": (
+        "--nil ID",
+        "The document id that ends a list, such as NIL or -1. It is never relevant.",
+    ),
+    "limit": (
+        "--limit N",
+        "The maximum length of a list: a shorter one was ended by its system, a longer one is cut.",
+    ),
+    "nil_as_answer": (
+        "--nil-as-answer",
+        "As in TREC 2001: the NIL of --nil is a document, relevant where no other is.",
+    ),
+    "missing": (
+        "--missing WHAT",
+        "What to do with a query that a run lacks: empty (score an empty list, the default), error "
+        "or skip.",
+    ),
+    "ties": (
+        "--ties HOW",
+        "trec: by score, ties by document id in descending order; rank: by the rank column.",
+    ),
+    "trec_eval": (
+        "--trec-eval",
+        "Average as trec_eval does: 0 where nothing is relevant, missing queries left out.",
+    ),
+    "relevance_level": (
+        "-l --relevance-level GRADE",
+        "The lowest relevant grade, for every measure that takes rel= and is not given its own.",
+    ),
+    "judged_only": (
+        "-J --judged-only",
+        "Take documents that nobody judged out of the lists first.",
+    ),
+    "top": ("--top GRADE", "The grade that counts as a gain of 1 (default: the largest)."),
+    "queries": ("--queries FILE", "A table of queries and their attributes."),
+    "all_queries": (
+        "--all-queries",
+        "Count every query of --queries: one without judgments is a nil query.",
+    ),
+}
+"""How lists are read, as options: the usage of each, with its help."""
+
+TYPES: dict[str, dict[str, Any]] = {
+    "limit": {"type": click.IntRange(min=1)},
+    "missing": {"type": Words(("empty", "error", "skip"))},
+    "ties": {"type": Words(("trec", "rank")), "default": "trec"},
+    "relevance_level": {"type": float},
+    "top": {"type": float},
+    "queries": {"type": FILE},
+}
+
+
+def reads_rankings(*lists: str, qrels: str, runs: str, required: bool = True) -> Callable[[F], F]:
+    """A decorator: give a command QRELS, RUN… and some of `LISTS`; it gets `given`."""
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        def with_input(reading: Reading, **given: Any) -> Any:
+            own = given.pop("qrels"), given.pop("runs"), reading
+            how = {name: given.pop(name) for name in lists}
+            return function(given=RankedInput(*own, how), **given)
+
+        made: Any = with_input
+        for name in reversed(lists):
+            usage, help = LISTS[name]
+            made = option(usage, help, section=READING, **TYPES.get(name, {}))(made)
+        made = reading_options(
+            *("format", "columns", "engine", "master"),
+            otherwise="rankings hold documents, not answers",
+            columns=RANKED,
+            help={
+                "format": "The format, if it cannot be detected: trec, csv, tsv, jsonl, json or "
+                "parquet.",
+                "columns": "The column that holds query, doc, rel, score, rank or run: query=qid; "
+                "gold:doc=docno for the judgments only, run:doc=docid for the runs only. "
+                "Repeatable.",
+            },
+        )(made)
+        made = argument("runs", nargs=-1, required=required, metavar="RUN", help=runs)(made)
+        return argument("qrels", metavar="QRELS", help=qrels)(made)  # type: ignore[no-any-return]
 
     return decorate
 

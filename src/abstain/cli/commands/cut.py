@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from abstain.cli import options
-from abstain.cli.command import FILE, NEW_FILE, SHOWING, Words, argument, command, option
-from abstain.cli.commands.rank import COLUMNS
-from abstain.cli.reading import reading_options
+from abstain.cli.command import NEW_FILE, SHOWING, Words, command, option
+from abstain.cli.reading import RankedInput, reads_rankings
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
-from abstain.judging.reading import Reading
 
 if TYPE_CHECKING:
     from abstain.analyses.cut.result import CutResult
@@ -28,17 +26,11 @@ RESULTS = (".json", ".html", ".htm", ".md", ".tex")
 
 
 @command
-@argument("qrels", metavar="QRELS", help="The relevance judgments; with --apply, the run.")
-@argument("runs", nargs=-1, metavar="RUN", help="The runs to cut, with scores.")
-@reading_options(
-    *("format", "columns", "engine", "master"),
-    otherwise="rankings hold documents, not answers",
-    columns=COLUMNS,
-    help={
-        "format": "The format, if it cannot be detected: trec, csv, tsv, jsonl, json or parquet.",
-        "columns": "The column that holds query, doc, rel, score or run: query=qid; "
-        "gold:doc=docno for the judgments only, run:doc=docid for the runs only. Repeatable.",
-    },
+@reads_rankings(
+    *("nil", "limit", "missing", "top", "queries", "all_queries"),
+    qrels="The relevance judgments; with --apply, the run.",
+    runs="The runs to cut, with scores.",
+    required=False,
 )
 @options.measure(
     "Choose the depth for this measure: APt (AP', the default), RBPt(p=0.8), NDCGt, SetF, …",
@@ -78,21 +70,6 @@ RESULTS = (".json", ".html", ".htm", ".md", ".tex")
 @option("--run NAME", "Cut only this run.")
 @options.level()
 @options.seed("The seed of the random folds.")
-@option("--nil ID", "The document id that ends a list, such as NIL or -1. It is never relevant.")
-@option(
-    "--limit N",
-    "The maximum length of a list: a shorter one was ended by its system, a longer one is cut.",
-    type=click.IntRange(min=1),
-)
-@option(
-    "--missing WHAT",
-    "What to do with a query that a run lacks: empty (score an empty list, the default), error "
-    "or skip.",
-    type=Words(("empty", "error", "skip")),
-)
-@option("--top GRADE", "The grade that counts as a gain of 1 (default: the largest).", type=float)
-@option("--queries FILE", "A table of queries.", type=FILE)
-@option("--all-queries", "Count every query of --queries: one without judgments is a nil query.")
 @option(
     "--apply FILE",
     "Cut a run without judgments by the rule of a file that --rule-file wrote: "
@@ -113,9 +90,7 @@ RESULTS = (".json", ".html", ".htm", ".md", ".tex")
     any_name=True,
 )
 def cut(
-    qrels: str,
-    runs: tuple[str, ...],
-    reading: Reading,
+    given: RankedInput,
     apply: Path | None,
     explain: bool,
     rule_file: Path | None,
@@ -137,30 +112,18 @@ def cut(
     """
     target = out.output if _is_run(out) else None
     if apply is not None:
-        _apply(apply, qrels, runs, reading, target, explain, rule_file, how, out)
+        _apply(apply, given, target, explain, rule_file, how, out)
         return
-    if not runs:
+    if not given.runs:
         raise UsageError("name a run: abstain cut QRELS RUN")
     if how["delta"] is not None and how["keep"] is None:
         raise UsageError("--delta goes with --keep: it is the chance that the promise is broken")
     from abstain.rankings.rankings import ranking_measures
-    from abstain.rankings.read import read_rankings
 
     if how["maximise"] is not None:
-        ranking_measures(
-            how["maximise"]
-        )  # a name that nobody knows is told before anything is read
-    lists = ("nil", "limit", "missing", "top", "queries", "all_queries")
+        ranking_measures(how["maximise"])  # an unknown name is told before anything is read
     with working("cutting…"):
-        rankings = read_rankings(
-            qrels,
-            runs,
-            columns=reading.columns,
-            format=reading.format,
-            engine=reading.engine,
-            master=reading.master,
-            **{name: how.pop(name) for name in lists},
-        )
+        rankings = given.rankings()
         result = rankings.cut(**{name: value for name, value in how.items() if value is not None})
     if target is not None:
         _write_cut(rankings, result, target)
@@ -205,9 +168,7 @@ def _explain(result: CutResult) -> None:
 
 def _apply(
     rule: Path,
-    run: str,
-    more: tuple[str, ...],
-    reading: Reading,
+    given: RankedInput,
     target: Path | None,
     explain: bool,
     rule_file: Path | None,
@@ -220,11 +181,15 @@ def _apply(
     from abstain.analyses.result import load
 
     said = {
-        **{f"--{name.replace('_', '-')}": value for name, value in how.items() if name != "nil"},
+        **{
+            f"--{name.replace('_', '-')}": value
+            for name, value in {**how, **given.lists}.items()
+            if name != "nil"
+        },
         "--rule-file": rule_file,
         "--format": out.format,
         "--chart": out.chart,
-        "--engine": reading.engine,
+        "--engine": given.reading.engine,
     }
     plain = {"--repeats": 1, "--level": 0.95, "--seed": 0}
     for name, value in said.items():
@@ -236,12 +201,13 @@ def _apply(
     if explain:
         _explain(saved)
         return
-    if more:
+    if given.runs:
         raise UsageError("--apply takes one run")
     if target is None:
         raise UsageError("--apply writes a run: say where with -o (a run's name, not .json)")
+    own = given.reading
     rows, notes = cut_run(
-        run, saved, nil=how["nil"], columns=reading.columns, format=reading.format
+        given.qrels, saved, nil=given.lists["nil"], columns=own.columns, format=own.format
     )
     write_run(rows, target)
     click.echo("; ".join([f"{target}: {notes[0]}", *notes[1:]]), err=True)
