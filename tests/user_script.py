@@ -45,6 +45,8 @@ def ask_everything(gold: pl.DataFrame, runs: pl.DataFrame, qrels: str, lists: st
     assert_type(ab.squad("dev.json", ["said.json"]), ab.SquadResult)
     assert_type(ab.refusals(["run.csv"]), ab.RefusalsResult)
     assert_type(ab.baseline(gold, "random"), pl.DataFrame)
+    assert_type(ab.demo(), ab.CampaignResult)
+    assert_type(ab.explain("c@1").splitlines(), list[str])
     assert_type(ab.load("result.json"), ab.Result)
     assert_type(ab.load("result.json").to_frame(), pl.DataFrame)
     assert_type(ab.measure("c@1")(ab.Counts(right=1)), float)

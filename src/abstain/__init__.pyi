@@ -23,6 +23,7 @@ from abstain.analyses.convert import convert as convert
 from abstain.analyses.curve.histogram import HistogramResult as HistogramResult
 from abstain.analyses.curve.result import CurveResult as CurveResult
 from abstain.analyses.cut.result import CutResult as CutResult
+from abstain.analyses.demo import demo as demo
 from abstain.analyses.editions import editions as editions
 from abstain.analyses.editions.result import EditionsResult as EditionsResult
 from abstain.analyses.meta.result import MetaResult as MetaResult
@@ -63,6 +64,7 @@ from abstain.rankings.rankings import Rankings as Rankings
 from abstain.rankings.read import read_rankings as read_rankings
 from abstain.rankings.scores import ScoreMatrix as ScoreMatrix
 from abstain.rankings.scores import read_scores as read_scores
+from abstain.report.cards import explain as explain
 from abstain.report.view import View
 
 __version__: str

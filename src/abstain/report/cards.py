@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Callable
 
+from abstain.errors import checked
 from abstain.measures import Definition, Measure, definitions
 from abstain.measures.definition import number_text
 from abstain.measures.registry import example_measure
@@ -84,9 +85,21 @@ def signature(definition: Definition) -> str:
     return (f"{definition.name}({inside})" if inside else definition.name) + cut
 
 
-def card(text: str, *, width: int = 80) -> str:
-    """The card of a measure, as plain text."""
-    item = example_measure(text)
+class Card(str):
+    """What is known of a measure, as plain text that a notebook shows as it is."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+@checked
+def explain(measure: str | Measure, *, width: int = 80) -> Card:
+    """Explain one measure: formula, meaning, how to game it, an example.
+
+    >>> print(explain("accuracy").splitlines()[0])
+    accuracy: The share of all questions that were answered right.
+    """
+    item = example_measure(str(measure))
     d = item.definition
     low, high = (bound(end) for end in item.bounds)
     better = "higher is better" if d.higher_is_better else "lower is better"
@@ -112,7 +125,7 @@ def card(text: str, *, width: int = 80) -> str:
     for label, value in facts:
         if value is not None:
             lines += _wrap(f"{label:<{LABEL}}{value}", width, LABEL)
-    return "\n".join([*lines, "", *example(item, width)]) + "\n"
+    return Card("\n".join([*lines, "", *example(item, width)]))
 
 
 def bound(value: float) -> str:

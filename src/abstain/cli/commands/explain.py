@@ -19,6 +19,6 @@ def explain(measure: str) -> None:
     """
     from shutil import get_terminal_size
 
-    from abstain.report.cards import card
+    import abstain as ab
 
-    click.echo(card(measure, width=min(80, get_terminal_size().columns)), nl=False)
+    click.echo(ab.explain(measure, width=min(80, get_terminal_size().columns)))
